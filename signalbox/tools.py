@@ -18,6 +18,7 @@ from runtime.contract import (
     Tool,
     ToolContext,
     ToolSpec,
+    Undo,
 )
 from runtime.errors import ToolError, ToolFailed, ToolRetry
 from tools.kit.declare import tool
@@ -41,5 +42,6 @@ __all__ = [
     "ToolFailed",
     "ToolRetry",
     "ToolSpec",
+    "Undo",
     "tool",
 ]

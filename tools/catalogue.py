@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runtime.contract import Tool
 from runtime.egress import Egress
+from tools.asking import ASK_PERSON
 from tools.charting.chart import chart_tool
 from tools.charting.renderer import ChartRenderer
 from tools.files.files import list_files, read_file, write_file
@@ -24,5 +25,5 @@ def first_tools(
     commands = shell_tool(sandbox or sandbox_for(shell), timeout=shell.timeout)
     web = [http_tool(egress)] if egress else []
     drawing = [chart_tool(renderer)] if renderer else []
-    every: tuple[Tool, ...] = (list_files, read_file, write_file, search_files, commands, *web, *drawing)
+    every: tuple[Tool, ...] = (list_files, read_file, write_file, search_files, commands, ASK_PERSON, *web, *drawing)
     return {tool.spec.name: tool for tool in every}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Annotated, Final
 
 from runtime.contract import (
@@ -82,6 +83,19 @@ def schedule_tools(
 # ----------------------------------------------------------------------------------------------------------- the tools
 
 
+def _elsewhere(
+    words: Words, address_at: AddressAt, arguments: Mapping[str, Json], context: CardContext
+) -> list[CardPart]:
+    """The room by its name, and the work as it was worded."""
+    try:
+        room = address_at(str(arguments.get("room")).strip())
+    except ValueError:
+        room = None
+    name = words.named(room) if room else ""
+    also = name if name != arguments.get("room") else ""
+    return [CardValue("when"), CardValue("room", also), CardText("task")]
+
+
 def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[Tool]:
     @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
     async def schedule_set(
@@ -92,17 +106,7 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
         made = await timetable.add(wanted, planner(context, wanted))
         return words.planned(made, context) + hint(zone, str(timetable.clocks(made)))
 
-    def elsewhere(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]:
-        """The room by its name, and the work as it was worded."""
-        try:
-            room = address_at(str(arguments.get("room")).strip())
-        except ValueError:
-            room = None
-        name = words.named(room) if room else ""
-        also = name if name != arguments.get("room") else ""
-        return [CardValue("when"), CardValue("room", also), CardText("task")]
-
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, card=elsewhere)
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, card=partial(_elsewhere, words, address_at))
     async def schedule_elsewhere(
         when: AsSet,
         task: AsSet,
@@ -205,7 +209,7 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
         context: ToolContext,
         whole_room: Annotated[bool, "For everyone here without a zone of their own."] = False,
     ) -> str:
-        """Set the person's time zone for later plans; existing schedules don't move."""
+        """Set the person's time zone for later plans; existing schedules stay."""
         asker = actor(context)
         if whole_room and not leads(context.requester):
             raise ToolRetry("Only an operator or owner sets the zone of a whole room; for the person alone it is free.")

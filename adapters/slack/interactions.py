@@ -25,7 +25,7 @@ BUTTON: Final = "signalbox:"
 """Begins the action_id of each button of ours."""
 WITH_REASON: Final = "reason"
 """Stands in a button's value for "deny, and say why": it opens a form."""
-FORM: Final = "signalbox:form"
+FORM_CALLBACK: Final = "signalbox:form"
 """The callback_id of each form of ours; an input has the field's name for its block and its action."""
 DENIAL: Final = "signalbox:denial"
 """That of the form for a reason before there were others: one may be open while a node is upgraded."""
@@ -74,7 +74,7 @@ def card_address(happened: Happening) -> Address:
 def form(happened: Happening) -> Signal | None:
     """A form was sent; None for one that is none of ours. It may be sent again with other words, so its id is no key."""
     view = happened.body["view"]
-    if view.get("callback_id") not in (FORM, DENIAL):
+    if view.get("callback_id") not in (FORM_CALLBACK, DENIAL):
         return None
     about, key = json.loads(view["private_metadata"]), f"v{view['id']}"
     if trigger := happened.body.get("trigger_id"):

@@ -85,12 +85,16 @@ def answer(
     context: typer.Context,
     approval: ApprovalArgument,
     choice: Annotated[
-        str, typer.Argument(metavar="CHOICE", help="done, again or skip; of a stranger user, viewer, operator or no.")
+        str,
+        typer.Argument(
+            metavar="CHOICE",
+            help="done, again or skip; of a question to people first to fourth, or text with --reason; of a stranger user, viewer, operator or no.",
+        ),
     ],
     reason: Reason = "",
     config: ConfigFile = None,
 ) -> None:
-    """Say what became of a call that was cut off, or whether a stranger may come in."""
+    """Say what became of a call that was cut off, answer what the agent asks, or say whether a stranger may come in."""
     _answer(context, config, _question(approval), choice, reason)
 
 

@@ -59,7 +59,7 @@ class Counting(Observer):
     def accepted(self, signal: Signal, taken: Taken) -> None:
         kind, outcome = type(signal.body).__name__.lower(), taken.verdict.outcome
         self._meters.signals.add(*self._labels.at(signal.address), kind, outcome)
-        if isinstance(signal.body, Clicked) and outcome is Outcome.DECIDED:
+        if isinstance(signal.body, Clicked) and outcome is Outcome.DECIDED and signal.body.choice in ENDINGS:
             self._settled(signal.body.approval_id, signal.body.choice)
         if taken.claim:
             self.claimed(taken.claim)

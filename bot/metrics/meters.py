@@ -48,6 +48,11 @@ ENDINGS: Final = {
     Choice.VIEWER: "approved",
     Choice.OPERATOR: "approved",
     Choice.NO: "denied",
+    Choice.FIRST: "answered",
+    Choice.SECOND: "answered",
+    Choice.THIRD: "answered",
+    Choice.FOURTH: "answered",
+    Choice.TEXT: "answered",
 }
 EXPIRED: Final = "expired"
 INSTANTS: Final = ("started", "skipped", "done", "silent", "failed", "stopped")

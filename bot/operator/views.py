@@ -10,10 +10,10 @@ from typing import Any
 from adapters.web import render
 from bot.accounts.naming import Named
 from bot.accounts.status import State
-from runtime.chat.cards import LABELS, asked, call_of
+from runtime.chat.cards import about, call_of, labels_of
 from runtime.chat.modes import meaning
-from runtime.contract import CHOICES, Address, ApprovalKind, Entry
-from runtime.domain.approvals import EVENT_OF, Approval
+from runtime.contract import Address, ApprovalKind, Entry
+from runtime.domain.approvals import Approval
 from runtime.markup.moments import in_words
 from runtime.policy.modes import RoomMode
 from runtime.store.protocol import DeliveryRow, Known, OpenPart, Pairing, RunRow, StepRow
@@ -74,7 +74,7 @@ def approval(row: Approval, named: Named, called: Named) -> View:
         "rule": row.terms.rule,
         "asked_at": at(row.asked_at),
         "expires_at": at(row.expires_at),
-        "choices": {choice.value: LABELS[choice] for choice in CHOICES[row.kind] if choice in EVENT_OF},
+        "choices": {choice.value: label for choice, label in labels_of(row).items()},
         "choice": row.choice,
         "decided_by": row.decided_name,
         "decided_at": at(row.decided_at),
@@ -99,7 +99,7 @@ def mode(address: Address, row: RoomMode, named: Named, called: Named) -> View:
 def _question(row: Approval) -> str:
     if row.kind is ApprovalKind.PERSON:
         return f"Let {json.loads(row.arguments)['name']} in?"
-    return asked(row.kind, row.tool)
+    return about(row)
 
 
 def delivery(row: DeliveryRow, named: Named, called: Named) -> View:

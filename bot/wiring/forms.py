@@ -13,7 +13,7 @@ from runtime.store.store import Store
 
 UNKNOWN: Final = "This question does not exist any more."
 STRANGER: Final = "I don't know you here, so you can't answer this."
-AWAY: Final = "I can't look that up just now. Please try again in a moment."
+STORE_AWAY: Final = "I can't look that up just now. Please try again in a moment."
 
 
 class Forms:
@@ -28,7 +28,7 @@ class Forms:
         try:
             return await self._opened(approval, choice, actor)
         except StoreError:
-            return AWAY
+            return STORE_AWAY
 
     async def _opened(self, approval: ApprovalId, choice: Choice, actor: Identity) -> Form | str:
         about = await self._store.approvals.approval(approval)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from runtime.agent.asking import not_run
 from runtime.agent.run_state import LiveRun
-from runtime.agent.tool_calls import Calls, not_run
+from runtime.agent.tool_calls import Calls
 from runtime.contract import ApprovalId, ApprovalKind, Effect, Now
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, entitled
 from runtime.domain.runs import StepState

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
 import structlog
 
+from runtime.agent.asking import asked_person, asking_of, to_person
 from runtime.agent.run_state import LiveRun
 from runtime.agent.tool_calls import parsed
 from runtime.chat import cards, listing
-from runtime.chat.audience import Audience, Places, mentions, reach
+from runtime.chat.audience import Audience, Places, Reach, mentions, reach
 from runtime.chat.calls import ShownCall, shown_call
-from runtime.contract import ApprovalId, ApprovalKind, CardContext, DeliveryId, Kind, NewId, Now
+from runtime.contract import ApprovalId, ApprovalKind, Asking, CardContext, DeliveryId, Kind, NewId, Now
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.domain.runs import StepState
 from runtime.policy.rules import Policy
@@ -52,12 +53,18 @@ class Questions:
         """Questions about the calls, one a card, all with what one look into the store tells."""
         rights = self._context.rights()
         audience = await self._store.audience(run.claim.run_id, run.address, rights.approvers)
-        approvals = [self._approval(run, step, terms, audience) for step, terms in asked]
-        calls = {approval.id: await _shown(run, step) for approval, (step, _) in zip(approvals, asked, strict=True)}
+        made, approvals, calls = list[Question](), list[Approval](), dict[ApprovalId, ShownCall]()
+        for step, terms in asked:
+            approval = self._approval(run, step, terms, audience)
+            if asking := asking_of(run, step):
+                made.append(await self._to_person(run, approval, asking, audience, rights))
+            else:
+                approvals.append(approval)
+                calls[approval.id] = await _shown(run, step)
         groups = listing.on_cards(approvals, audience.open_cards, is_plan=audience.plan is not None)
-        return [self._question(run, group, calls, audience, rights) for group in groups]
+        return [*made, *(self._about_calls(run, group, calls, audience, rights) for group in groups)]
 
-    def _question(
+    def _about_calls(
         self,
         run: LiveRun,
         group: Sequence[Approval],
@@ -65,14 +72,30 @@ class Questions:
         audience: Audience,
         rights: Rights,
     ) -> Question:
-        approval, places = listing.leading(group), self._context.places
-        to = reach(approval, audience, rights, places)
+        lead = listing.leading(group)
+        to = reach(lead, audience, rights, self._context.places)
+        plan = audience.plan or "" if listing.may_be_planned(lead) else ""
+        frozen = listing.frozen(group, self._circumstances(run, audience, to), calls, plan)
+        lead, *others = sorted(frozen, key=lambda one: one.id != lead.id)
+        further = tuple(Further(one.id, one.step, one.caution, one.card) for one in others)
+        return replace(self._question(run, lead, audience, to, rights), further=further)
+
+    async def _to_person(
+        self, run: LiveRun, approval: Approval, asking: Asking, audience: Audience, rights: Rights
+    ) -> Question:
+        whom = await asked_person(self._store, asking, run.claim.requester)
+        reached = await self._store.audience(run.claim.run_id, run.address, {whom.id} if whom else set())
+        asked, asking, to = to_person(approval, asking, whom, reached, self._context.places)
+        card = cards.with_asking(self._circumstances(run, audience, to), asking)
+        return self._question(run, replace(asked, card=card), reached, to, rights)
+
+    def _circumstances(self, run: LiveRun, audience: Audience, to: Reach) -> str:
+        places = self._context.places
         name, schedule = places.room_name(run.address), run.claim.job.name if run.claim.job else ""
         link = places.link(run.address, audience.message) if audience.message and not schedule else ""
-        known = cards.circumstances(name, schedule, to.home, to.asked, link, to.away)
-        plan = audience.plan or "" if listing.may_be_planned(approval) else ""
-        group = listing.frozen(group, known, calls, plan)
-        approval = next(one for one in group if one.id == approval.id)
+        return cards.circumstances(name, schedule, to.home, to.asked, link, to.away)
+
+    def _question(self, run: LiveRun, approval: Approval, audience: Audience, to: Reach, rights: Rights) -> Question:
         card, *copies = [
             NewDelivery(
                 DeliveryId(self._new_id()),
@@ -104,7 +127,6 @@ class Questions:
             approval.card,
             tuple(copies),
             approval.next_call_at,
-            tuple(Further(one.id, one.step, one.caution, one.card) for one in group if one is not approval),
         )
 
     def _approval(self, run: LiveRun, step: ToolStep, terms: Terms, audience: Audience) -> Approval:

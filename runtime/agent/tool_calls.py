@@ -11,7 +11,9 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
+from runtime.agent.asking import not_run, sorted_question
 from runtime.agent.run_state import Dropped, LiveRun, own
+from runtime.agent.undoing import kept_before
 from runtime.cancellation import cancellable
 from runtime.contract import (
     Address,
@@ -77,6 +79,8 @@ class Calls:
             return not_run(call, effect, f"{ERROR}{arguments}")
         policy, ask = self._policy(), self._ask(run, call.tool, effect, arguments)
         ruling = policy.ruling(ask)
+        if tool.spec.asks and ruling is not Ruling.DENY:
+            return await sorted_question(self._store, call, effect, tool.spec.asks, arguments)
         changed = "" if ruling is Ruling.DENY else await self._changed(tool)
         match ruling:
             case Ruling.ALLOW if not changed:
@@ -132,30 +136,37 @@ class Calls:
         run.obey(marked.stop)
         self._progress(run.claim, Working(step.call.tool, step.call.arguments))
         files: list[FileRef] = []
-        result = await self._call(run, step, files.append)
+        kept: list[str] = []
+        result = await self._call(run, step, files.append, kept.append)
         self._probe("tool-finished")
         log.info("tool ran", tool=step.call.tool, step=step.number)
         self._progress(run.claim, Working(step.call.tool, step.call.arguments, ended=True))
-        recorded = own(await self._record(run, step, result, files))
+        recorded = own(await self._record(run, step, result, files, *kept))
         run.files += files
         for room in recorded.told:
             self._nudge(room)
         run.obey(recorded.stop, after="" if repeatable(run.agent.tools, step) else step.call.tool)
         return recorded.waiting
 
-    async def _record(self, run: LiveRun, step: ToolStep, result: str, files: Sequence[FileRef]) -> Recorded | None:
+    async def _record(
+        self, run: LiveRun, step: ToolStep, result: str, files: Sequence[FileRef], kept: str | None = None
+    ) -> Recorded | None:
         """Store a result. One of a tool with effects is known to us alone: as long as we may, we keep trying."""
         while True:
             try:
-                return await self._store.finish_tool(run.claim.lane, run.claim.run_id, step.number, result, files)
+                lane, run_id = run.claim.lane, run.claim.run_id
+                return await self._store.finish_tool(lane, run_id, step.number, result, files, kept)
             except StoreError as error:
                 if repeatable(run.agent.tools, step) or not self._lease_is_fresh():
                     raise
                 log.debug("a result is not recorded yet", reason=str(error))
                 await asyncio.sleep(STORE_RETRY_DELAY.total_seconds())
 
-    async def _call(self, run: LiveRun, step: ToolStep, attach: Attach) -> str:
-        """Run one tool: its result, or its failure in words for the model. Only a read is cut by a stop."""
+    async def _call(self, run: LiveRun, step: ToolStep, attach: Attach, keep: Callable[[str], None]) -> str:
+        """Run one tool: its result, or its failure in words for the model. Only a read is cut by a stop.
+
+        `keep` gets what would take the call back, before it is made.
+        """
         tool = run.agent.tools.get(step.call.tool)
         if tool is None:
             return f"{ERROR}there is no tool {step.call.tool!r} any more."
@@ -177,6 +188,8 @@ class Calls:
             attach,
             scheduled=claim.job is not None,
         )
+        if tool.spec.undo and (kept := await kept_before(tool, arguments, context)) is not None:
+            keep(kept)
         work = self._guarded(tool, arguments, context)
         text = await (run.unless_stopped(work) if repeatable(run.agent.tools, step) else work)
         return bound(text, tool.spec.output_bound)
@@ -204,10 +217,6 @@ def repeatable(tools: Mapping[str, Tool], step: ToolStep) -> bool:
 
 def in_doubt(tools: Mapping[str, Tool], step: ToolStep) -> bool:
     return step.state is StepState.MARKED and not repeatable(tools, step)
-
-
-def not_run(call: Call, effect: Effect, why: str) -> NewStep:
-    return NewStep(call, effect, digest(call.arguments), StepState.DONE, why)
 
 
 async def together(works: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Final
 
-from runtime.contract import Address, Identity, Mention, Person
+from runtime.contract import Address, ApprovalKind, Identity, Mention, Person
 from runtime.domain.approvals import Approval, Home, Rights, Voter, entitled
 from runtime.policy.terms import DM, PLACES, ROOM
 
@@ -68,7 +68,9 @@ class Places:
 
 
 def able(question: Approval, candidates: Sequence[Candidate], rights: Rights) -> list[Candidate]:
-    """Candidates who may decide this question."""
+    """Candidates who may decide this question; of one to a person, that person."""
+    if question.kind is ApprovalKind.ANSWER:
+        return [one for one in candidates if one.names & {*question.terms.approvers}]
     voters = ((one, Voter(one.person, one.names, question.address)) for one in candidates)
     return [one for one, voter in voters if entitled(question, voter, rights)]
 
@@ -114,6 +116,15 @@ def _present(deciding: Sequence[Candidate], quorum: int) -> Sequence[Candidate]:
     """Candidates who are not away; all of them where those who are left could not settle it."""
     present = [one for one in deciding if one.away_until is None]
     return present if len(present) >= max(quorum, 1) else deciding
+
+
+def reach_one(question: Approval, audience: Audience, places: Places) -> Reach:
+    """Places in which a question to one person is put: their private chats, where they are not in the room of the request.
+
+    Where they can be asked nowhere else, it stands in that room: they may come.
+    """
+    found = dict(_copies(question, PLACES, audience.candidates, places))
+    return Reach(Home.QUIET if found else Home.WHOLE, tuple(found), tuple(dict.fromkeys(found.values())))
 
 
 def escalation(

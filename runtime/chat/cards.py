@@ -11,11 +11,22 @@ from typing import Any, Final
 
 from runtime.chat.calls import ShownCall, shown_call, whole_call
 from runtime.chat.remarks import remarks
-from runtime.contract import CHOICES, ApprovalId, ApprovalKind, Button, Choice, Content, Mark, Mention, Whole
-from runtime.domain.approvals import Approval, ApprovalState, Home, told
-from runtime.domain.transcript import DENIED, ERROR, NOT_RUN
+from runtime.contract import (
+    CHOICES,
+    ApprovalId,
+    ApprovalKind,
+    Asking,
+    Button,
+    Choice,
+    Content,
+    Mark,
+    Mention,
+    Whole,
+)
+from runtime.domain.approvals import EVENT_OF, OPTIONS, Approval, ApprovalState, Home, answer_of, told
+from runtime.domain.transcript import DENIED, ERROR, NO_ANSWER, NOT_RUN, OURS
 from runtime.markup.moments import briefly, moment, several
-from runtime.text.glyphs import clip, fenced, plainly, visible
+from runtime.text.glyphs import bound, clip, fenced, in_a_line, legible, plainly, visible
 from runtime.text.naming import listed
 
 LABELS = {
@@ -65,6 +76,12 @@ REQUEST_MAX_CHARS: Final = 120
 LINES_SHOWN: Final = 3
 """Of what an approved call returned."""
 LINE_MAX_CHARS: Final = 120
+LABEL_MAX_CHARS: Final = 60
+"""Of an answer on a button. The least that a channel shows is 64, in UTF-16 units; it stands in full above where it is cut."""
+ANSWER_MAX_CHARS: Final = 3000
+"""Of a person's answer, for the model and on the card."""
+NOTE_MAX_CHARS: Final = 200
+"""Of a call's arguments in a note for the model."""
 EXIT_CODE: Final = re.compile(r"\n?\[(?:no output, )?exit code (\d+)(?: \([^()]*\))?\]$")
 """As the shell tool ends its result."""
 RUNNING: Final = '{"state": "running"}'
@@ -144,6 +161,8 @@ def pending(
     whom = below(approval, how, voted, home=home)
     if how is Home.TOLD:
         return Content(" ".join(filter(None, [f"**{asked(approval.kind, f'`{approval.tool}`')}**", whom])))
+    if approval.kind is ApprovalKind.ANSWER:
+        return _to_person(approval, now, how, whom, again=again, mentions=mentions)
     left = briefly(approval.expires_at - now)
     above = [circumstances_of(approval, "asks", f"expires {moment(approval.expires_at)} (in {left})")]
     above.append(request_of(approval, home=home))
@@ -209,19 +228,26 @@ def circumstances(
     told: Sequence[str] = (),
     link: str = "",
     away: Sequence[tuple[str, datetime]] = (),
-) -> dict[str, Any]:
-    """For `Approval.card`: what people call the room, the schedule that the run works for, whom it reaches, the link to the
+) -> str:
+    """JSON for `Approval.card`: what people call the room, the schedule that the run works for, whom it reaches, the link to the
     message that asked, and who is away."""
     how = "" if home is Home.WHOLE else home.value
     known: dict[str, Any] = {"room": room, "schedule": schedule, "home": how, "asked": list(told), "link": link}
     known["away"] = [[name, until.isoformat()] for name, until in away]
-    return {name: value for name, value in known.items() if value}
+    return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
 
 
-def frozen(known: Mapping[str, Any], call: ShownCall, arguments_hash: str) -> str:
-    """JSON for `Approval.card`: `known`, and how the call with this hash is shown."""
-    shown: dict[str, Any] = {"call": call.text, "of": arguments_hash} | ({} if call.is_whole else {"part": True})
-    return json.dumps({**known, **shown}, ensure_ascii=False)
+def with_asking(card: str, asking: Asking) -> str:
+    """The same, and what a person is asked."""
+    known: dict[str, Any] = json.loads(card) if card else {}
+    return json.dumps(known | asking.to_json(), ensure_ascii=False)
+
+
+def frozen(card: str, call: ShownCall, arguments_hash: str) -> str:
+    """The same, and how the call with this hash is shown."""
+    known: dict[str, Any] = json.loads(card) if card else {}
+    shown = {"call": call.text, "of": arguments_hash} | ({} if call.is_whole else {"part": True})
+    return json.dumps(known | shown, ensure_ascii=False)
 
 
 def asked_further(approval: Approval, names: Sequence[str]) -> Approval:
@@ -263,6 +289,21 @@ def circumstances_of(approval: Approval, asks: str, *more: str) -> str:
     return " · ".join(filter(None, facts))
 
 
+def about(approval: Approval) -> str:
+    """The question in one line, on a surface that has no card."""
+    if approval.kind is ApprovalKind.ANSWER:
+        return " ".join(Asking.from_json(approval.card).question.split())
+    return asked(approval.kind, approval.tool)
+
+
+def labels_of(approval: Approval) -> dict[Choice, str]:
+    """Choices that answer it, and the label of each."""
+    if approval.kind is ApprovalKind.ANSWER:
+        options = dict(zip(OPTIONS, Asking.from_json(approval.card).options, strict=False))
+        return {**options, Choice.TEXT: LABELS[Choice.TEXT]}
+    return {choice: LABELS[choice] for choice in CHOICES[approval.kind] if choice in EVENT_OF}
+
+
 def asked(kind: ApprovalKind, tool: str) -> str:
     """The question about a call of `tool`, on every surface that shows it."""
     return f"May I run {tool}?" if kind is ApprovalKind.CALL else f"{tool} was cut off. Did it finish?"
@@ -272,6 +313,8 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     """The card after it was decided: who, what, when, and no buttons."""
     if approval.kind is ApprovalKind.PERSON:
         return _stranger_settled(approval)
+    if approval.kind is ApprovalKind.ANSWER:
+        return _answered(approval)
     if approval.lead == approval.id:
         from runtime.chat import listing
 
@@ -283,12 +326,13 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     mark = Mark.NO if approval.choice is Choice.SKIP else MARKS[approval.state]
     head = f"{mark} {ruling(approval)}: {about}{answer}"
     how, shown = came(approval.outcome, home=home) if approval.outcome else ("", "")
+    buttons = _undo_button(approval)
     known = json.loads(approval.card) if approval.card else {}
     if home and known.get("home") == Home.TOLD:
-        return Content(f"{head}{how}{why}", folded=shown, mark=mark)
+        return Content(f"{head}{how}{why}", buttons, folded=shown, mark=mark)
     asked_by = f"\n\n{told}" if (told := circumstances_of(approval, "asked")) else ""
     text = f"{head}{how}{asked_by}\n\n{call_of(approval)[0]}{why}"
-    return Content(text, whole=Whole(approval.arguments_hash[:SHA256_SHOWN]), folded=shown, mark=mark)
+    return Content(text, buttons, whole=Whole(approval.arguments_hash[:SHA256_SHOWN]), folded=shown, mark=mark)
 
 
 def ruling(approval: Approval) -> str:
@@ -322,7 +366,44 @@ def came(outcome: str, *, home: bool) -> tuple[str, str]:
             words = state
     more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
     shown = fenced(visible("\n".join([*lines, *more]))) if lines else ""
-    return f" · {words}", shown and f"Result:\n\n{shown}"
+    return f" · {words}{_undone(told)}", shown and f"Result:\n\n{shown}"
+
+
+def with_undo(outcome: str, how: str, by: str = "", why: str = "") -> str:
+    """`outcome` (JSON) with how it stands with an undo: offered, wanted, done, refused or cut; empty for none."""
+    undo = {"undo": how, "undo_by": by, "undo_why": why}
+    return json.dumps(json.loads(outcome) | undo, ensure_ascii=False)
+
+
+def _undo_button(approval: Approval) -> tuple[Button, ...]:
+    is_offered = bool(approval.outcome) and json.loads(approval.outcome).get("undo") == "offered"
+    return (Button(approval.id, Choice.UNDO, LABELS[Choice.UNDO]),) if is_offered else ()
+
+
+def _undone(told: Mapping[str, Any]) -> str:
+    """How it stands with the undo, behind the outcome."""
+    by = plainly(told.get("undo_by", ""))
+    match told.get("undo"):
+        case "wanted":
+            return f" · {by} undoes it"
+        case "done":
+            return f" · Undone by {by}"
+        case "refused":
+            return f" · {by} wanted to undo it: {plainly(told['undo_why'])}"
+        case "cut":
+            return f" · {by} wanted to undo it, and I was cut off: please look whether it was done"
+        case _:
+            return ""
+
+
+def undo_note(approval: Approval, by: str, why_not: str = "", *, cut: bool = False) -> str:
+    """Words for the model about an undo."""
+    call = f"{approval.tool} {in_a_line(approval.arguments, NOTE_MAX_CHARS)}"
+    if cut:
+        return f"{OURS}{by} wanted to undo your call {call}. It was cut off: nobody knows whether it was undone."
+    if why_not:
+        return f"{OURS}{by} wanted to undo your call {call}. It was not undone: {why_not}"
+    return f"{OURS}{by} undid your call {call}. Do not repeat it unless you are asked to."
 
 
 def _by(approval: Approval) -> str:
@@ -332,6 +413,8 @@ def _by(approval: Approval) -> str:
 
 def result_of(approval: Approval) -> str:
     """Words for the model about a call that will not run (again)."""
+    if approval.kind is ApprovalKind.ANSWER:
+        return _answer(approval)
     match approval.choice:
         case Choice.DONE:
             return f"The call was cut off. {approval.decided_name} says that it was carried out; its output is lost.{_why(approval)}"
@@ -341,6 +424,73 @@ def result_of(approval: Approval) -> str:
             return f"The call was cut off and its outcome is unknown; nobody said what became of it.{_why(approval)}"
         case _:
             return f"{DENIED}{told(approval)}.{NOT_RUN}"
+
+
+# ----------------------------------------------------------------------------------------------- questions to people
+
+
+def _to_person(
+    approval: Approval, now: datetime, how: Home, asked_too: str, *, again: bool, mentions: Sequence[Mention]
+) -> Content:
+    """The card of a question that the agent asks a person."""
+    asking = Asking.from_json(approval.card)
+    labels = [clip(legible(option), LABEL_MAX_CHARS) for option in asking.options]
+    offered = [*zip(OPTIONS, labels, strict=False), (Choice.TEXT, LABELS[Choice.TEXT])]
+    buttons = tuple(Button(approval.id, choice, label) for choice, label in offered)
+    is_cut = any(len(option) > LABEL_MAX_CHARS for option in asking.options)
+    listed_options = [f"{number}. {plainly(option)}" for number, option in enumerate(asking.options, 1)]
+    left = f"expires {moment(approval.expires_at)} (in {briefly(approval.expires_at - now)})"
+    lines = [
+        f"**{'Reminder: ' if again else ''}{plainly(asking.question)}**",
+        " · ".join(filter(None, [_for(approval, asking), left])),
+        "\n".join(listed_options) if is_cut or how is Home.QUIET else "",
+        approval.caution,
+        asked_too,
+    ]
+    if how is Home.QUIET:
+        return Content("\n\n".join(filter(None, lines)))
+    return Content("\n\n".join(filter(None, lines)), buttons, mentions=tuple(mentions))
+
+
+def _for(approval: Approval, asking: Asking) -> str:
+    """Whom it is for, and in whose request it came up."""
+    known = json.loads(approval.card)
+    whom = f"A question for {plainly(asking.to)}" if asking.to else "A question for anybody here"
+    where = f" in {plainly(known['room'])}" if "room" in known else ""
+    if "schedule" in known:
+        return f"{whom}, from the schedule {plainly(known['schedule'])}{where}"
+    by = approval.requester_name
+    return f"{whom}, about {plainly(by)}'s request{where}" if by and by != asking.to else f"{whom}{where}"
+
+
+def _answered(approval: Approval) -> Content:
+    """The card of a question to a person after it ended."""
+    asking = Asking.from_json(approval.card)
+    said = answer_of(approval) if approval.state is ApprovalState.ANSWERED else ""
+    told = f": “{plainly(clip(said, ANSWER_MAX_CHARS))}”" if said else ""
+    why = f"\n\n{quoted(approval.reason)}" if approval.reason and said != approval.reason else ""
+    mark = MARKS[approval.state]
+    head = f"{mark} **{ENDED[approval.state]}**{_by(approval)}{told}"
+    return Content(f"{head}\n\n{plainly(asking.question)}\n\n{_for(approval, asking)}{why}", mark=mark)
+
+
+def _answer(approval: Approval) -> str:
+    """Answer of a person as the result of the call that asked; their words stand in quotation marks, as JSON."""
+    asking = Asking.from_json(approval.card)
+    match approval.state:
+        case ApprovalState.ANSWERED:
+            said = answer_of(approval)
+            more = f" They add: {_as_words(approval.reason)}" if approval.reason and said != approval.reason else ""
+            return f"{approval.decided_name} answered: {_as_words(said)}{more}"
+        case ApprovalState.EXPIRED:
+            who = f"{asking.to} did not answer" if asking.to else "nobody answered"
+            return f"{NO_ANSWER}{who} in time. Go on without it."
+        case _:
+            return f"{NO_ANSWER}the question was withdrawn{_why(approval)}."
+
+
+def _as_words(text: str) -> str:
+    return json.dumps(bound(text, ANSWER_MAX_CHARS), ensure_ascii=False)
 
 
 def quoted(text: str) -> str:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, Role, Said, Stopped
+from runtime.contract import ARGUMENTS, COMMANDS, ApprovalKind, Asking, Commanded, Identity, Person, Role, Said, Stopped
 from runtime.domain.approvals import Approval
 from runtime.domain.runs import RunState
 from runtime.markup.moments import moment, roughly, several
-from runtime.text.glyphs import in_a_line
+from runtime.text.glyphs import in_a_line, visible
 
 PAIR: Final = "pair"
 """Lets an owner enter a pairing code in a direct room; `COMMANDS` does not list it, since nobody else may."""
@@ -221,6 +221,10 @@ def asked(pending: Sequence[Approval], now: datetime) -> str:
 
 def _asked(one: Approval, now: datetime) -> str:
     since, left = roughly(now - one.asked_at), roughly(one.expires_at - now)
+    if one.kind is ApprovalKind.ANSWER:
+        asking = Asking.from_json(one.card)
+        whom = f"for {visible(asking.to, one_line=True)}" if asking.to else "for anybody here"
+        return f"{_arguments(asking.question)} {whom}, asked {since} ago, open for {left}"
     return f"`{one.tool}` {_arguments(one.arguments)}, asked {since} ago, open for {left}"
 
 

@@ -62,19 +62,20 @@ def leading(group: Sequence[Approval]) -> Approval:
 
 
 def frozen(
-    group: Sequence[Approval], known: Mapping[str, Any], calls: Mapping[ApprovalId, ShownCall], plan: str = ""
+    group: Sequence[Approval], card: str, calls: Mapping[ApprovalId, ShownCall], plan: str = ""
 ) -> tuple[Approval, ...]:
-    """The same with `Approval.card`: `known` of all, and how each call is shown. The leading one of several lists them."""
+    """The same with `Approval.card`: `card` of all, and how each call is shown. The leading one of several lists them."""
     lead, is_list = leading(group), len(group) > 1 or bool(plan)
     written = [
         [one.id, one.step, one.tool, one.effect.value, one.arguments, one.caution, shown.text, shown.is_whole]
         for one, shown in ((one, calls[one.id]) for one in group)
     ]
     leads: Mapping[str, Any] = {LISTED: written, **({PLAN: plan} if plan else {})} if is_list else {}
+    known: dict[str, Any] = json.loads(card) if card else {}
     made = []
     for one in group:
         more = leads if one is lead else {LISTED_WITH: lead.id}
-        made.append(replace(one, card=cards.frozen({**known, **more}, calls[one.id], one.arguments_hash)))
+        made.append(replace(one, card=cards.frozen(json.dumps({**known, **more}), calls[one.id], one.arguments_hash)))
     return tuple(made)
 
 
@@ -90,7 +91,7 @@ def listed_on(lead: Approval) -> list[Approval]:
     calls: list[list[Any]] = json.loads(lead.card)[LISTED]
     found = []
     for identity, step, tool, effect, text, caution, drawn, is_whole in calls:
-        own = cards.frozen({LISTED_WITH: lead.id}, ShownCall(drawn, is_whole), digest(text))
+        own = cards.frozen(json.dumps({LISTED_WITH: lead.id}), ShownCall(drawn, is_whole), digest(text))
         one = replace(lead, id=ApprovalId(identity), step=step, tool=tool, effect=Effect(effect), caution=caution)
         card = lead.card if one.id == lead.id else own
         found.append(replace(one, arguments=text, arguments_hash=digest(text), card=card))

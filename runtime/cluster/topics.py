@@ -18,3 +18,6 @@ ROLES: Final = "roles"
 
 DUE: Final = "due"
 """A schedule is due, or became so earlier."""
+
+UNDOS: Final = "undos"
+"""Somebody wants a call to be taken back."""

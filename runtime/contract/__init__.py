@@ -10,6 +10,7 @@ durations are timedeltas, ids are NewTypes over str.
 
 from __future__ import annotations
 
+from runtime.contract.asking import ANYBODY, Asking, Asks
 from runtime.contract.calls import (
     Card,
     CardChange,
@@ -66,6 +67,7 @@ from runtime.contract.forms import (
     no_form,
 )
 from runtime.contract.models import (
+    KEPT_MAX_CHARS,
     AssistantTurn,
     Attach,
     Call,
@@ -81,6 +83,7 @@ from runtime.contract.models import (
     ToolTurn,
     Transcriber,
     Turn,
+    Undo,
     Usage,
     UserTurn,
 )
@@ -169,6 +172,7 @@ from runtime.contract.signals import (
 )
 
 __all__ = [
+    "ANYBODY",
     "ARGUMENTS",
     "BOUNDLESS",
     "CHOICES",
@@ -176,6 +180,7 @@ __all__ = [
     "CONNECTED",
     "FORM_CHOICES",
     "INBOX",
+    "KEPT_MAX_CHARS",
     "NAME_BYTES",
     "PARTIAL",
     "PEOPLE",
@@ -193,6 +198,8 @@ __all__ = [
     "ApprovalId",
     "ApprovalKind",
     "Asker",
+    "Asking",
+    "Asks",
     "AssistantTurn",
     "Attach",
     "Attempt",
@@ -306,6 +313,7 @@ __all__ = [
     "Trigger",
     "Turn",
     "Types",
+    "Undo",
     "Urgency",
     "Usage",
     "UserTurn",

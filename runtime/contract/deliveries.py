@@ -18,12 +18,14 @@ class ApprovalKind(StrEnum):
     CALL = "call"  # may this call run?
     OUTCOME = "outcome"  # this call was cut: did it happen?
     PERSON = "person"  # may this stranger come in?
+    ANSWER = "answer"  # what does a person say?
 
 
 CHOICES: Final[Mapping[ApprovalKind, tuple[Choice, ...]]] = {
     ApprovalKind.CALL: (Choice.APPROVE, Choice.DENY),
     ApprovalKind.OUTCOME: (Choice.DONE, Choice.AGAIN, Choice.SKIP),
     ApprovalKind.PERSON: (Choice.USER, Choice.NO, Choice.OTHER, Choice.VIEWER, Choice.OPERATOR),
+    ApprovalKind.ANSWER: (Choice.FIRST, Choice.SECOND, Choice.THIRD, Choice.FOURTH, Choice.TEXT),
 }
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Final, Protocol
 
+from runtime.contract.asking import Asks
 from runtime.contract.calls import Card
 from runtime.contract.people import Address, Json, Person, RunId, SessionKey
 from runtime.contract.signals import FileRef
@@ -56,10 +57,27 @@ Turn = UserTurn | AssistantTurn | ToolTurn
 
 
 @dataclass(frozen=True, slots=True)
+class Undo:
+    """A way back from a tool's calls. Both parts block, and run in a thread.
+
+    `keep` is asked before a call for all that taking it back needs (at most `KEPT_MAX_CHARS`); None where it cannot be
+    taken back. `take_back` gets that, and says what it did. Errors: ToolError says why nothing was taken back.
+    """
+
+    keep: Callable[[Mapping[str, Json], ToolContext], str | None]
+    take_back: Callable[[str, ToolContext], str]
+
+
+KEPT_MAX_CHARS: Final = 1_500_000
+"""Of what an undo keeps: 1 MiB in base64, and its name."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolSpec:
     """Declaration of a tool. `schema` is the JSON schema of its arguments; `output_bound` counts characters.
 
-    `form` is all that others say of it (JSON), for a tool whose words are not ours: another one is asked about anew.
+    `undo` is the way back from its calls. `form` is all that others say of it (JSON), for a tool whose words are not ours:
+    another one is asked about anew. With `asks` a person answers each call in place of the tool, which is never called.
     `card` says how a call is shown to whoever may approve it; without one its names and values are.
     """
 
@@ -71,6 +89,8 @@ class ToolSpec:
     timeout: timedelta = timedelta(seconds=60)
     output_bound: int = 50_000
     form: str = ""
+    asks: Asks | None = None
+    undo: Undo | None = None
     card: Card | None = field(default=None, compare=False)
     repeatable: bool = field(init=False)
     """True where a call cut in the middle may be made again without asking anyone."""

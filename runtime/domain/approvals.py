@@ -14,6 +14,7 @@ from runtime.contract import (
     Address,
     ApprovalId,
     ApprovalKind,
+    Asking,
     Choice,
     Effect,
     Person,
@@ -30,7 +31,7 @@ class ApprovalState(StrEnum):
     PENDING = "pending"
     APPROVED = "approved"
     DENIED = "denied"
-    ANSWERED = "answered"  # a question about an unknown outcome, answered
+    ANSWERED = "answered"  # a question about an unknown outcome, or one to a person, answered
     EXPIRED = "expired"
     VOID = "void"  # its run was stopped, or it was asked again after a restore
 
@@ -62,7 +63,14 @@ EVENT_OF: Final[Mapping[Choice, ApprovalEvent]] = {
     Choice.VIEWER: ApprovalEvent.APPROVE,
     Choice.OPERATOR: ApprovalEvent.APPROVE,
     Choice.NO: ApprovalEvent.DENY,
+    Choice.FIRST: ApprovalEvent.ANSWER,
+    Choice.SECOND: ApprovalEvent.ANSWER,
+    Choice.THIRD: ApprovalEvent.ANSWER,
+    Choice.FOURTH: ApprovalEvent.ANSWER,
+    Choice.TEXT: ApprovalEvent.ANSWER,
 }
+OPTIONS: Final = (Choice.FIRST, Choice.SECOND, Choice.THIRD, Choice.FOURTH)
+"""Choices that stand for the options of a question to a person, in their order."""
 
 WHY: Final = "Please say why. Deny with a reason; where there's no such button, the page and the command line take one."
 NEED_QUORUM: Final = frozenset({Choice.APPROVE, Choice.AGAIN})
@@ -98,6 +106,7 @@ class Approval:
     """A question about one frozen call. `arguments` is the call's JSON text, `arguments_hash` its SHA-256 in hex.
 
     One about a stranger belongs to no run: in place of its id stands their identity, and `arguments` tells who they are.
+    One to a person has what it asks in `card`, and who may answer in `terms`; without approvers there anybody in the room.
     `request` is a line of what the requester asked for. `card` (JSON) is how the call is shown, frozen with it; `outcome`
     (JSON) what came of it. `asked_arguments` are those that were asked about, where an approver changed them. `calls` counts
     reminders and escalations.
@@ -195,6 +204,8 @@ def objection(
         return _cannot_let_in(voter, choice)
     if not _in_place(voter, (approval.address, *copies)):
         return "This question belongs to another room."
+    if approval.kind is ApprovalKind.ANSWER:
+        return _cannot_answer(approval, voter, choice, reason)
     against = _not_entitled(approval, voter, rights)
     if against is None and choice is Choice.DENY and approval.terms.reason_required and not reason.strip():
         return WHY
@@ -215,11 +226,40 @@ def _cannot_let_in(voter: Voter, choice: Choice) -> str | None:
     )
 
 
+def _cannot_answer(approval: Approval, voter: Voter, choice: Choice, words: str) -> str | None:
+    """Of a question to a person: the one it is for answers, or anybody in the room who may speak there."""
+    asking = Asking.from_json(approval.card)
+    if voter.person.role < Role.USER:
+        return "You can read here, but not answer."
+    if approval.terms.approvers and not voter.names & {*approval.terms.approvers}:
+        return f"This question is for {asking.to}."
+    if choice in OPTIONS[len(asking.options) :]:
+        return "This question does not have that answer."
+    return "Please write an answer." if choice is Choice.TEXT and not words.strip() else None
+
+
+def no_undo(approval: Approval, voter: Voter, rights: Rights, copies: Collection[Address]) -> str | None:
+    """Why this person may not take back what the call did: its requester may, and whoever may decide about it."""
+    if not _in_place(voter, (approval.address, *copies)):
+        return "This card belongs to another room."
+    is_requester = approval.requester == voter.person.id and voter.person.role >= Role.USER
+    if is_requester or entitled(approval, voter, rights):
+        return None
+    return "Only who asked for this, or may approve it, can undo it."
+
+
+def answer_of(approval: Approval) -> str:
+    """Words with which a question to a person was answered."""
+    options = Asking.from_json(approval.card).options
+    return options[OPTIONS.index(approval.choice)] if approval.choice in OPTIONS else approval.reason
+
+
 def told(approval: Approval) -> str:
     """How it ended, who said so: a clause for a sentence."""
     who = f" by {approval.decided_name}" if approval.decided_name else ""
     why = f" ({approval.reason.removesuffix('.')})" if approval.reason else ""
-    answer = f" ({approval.choice})" if approval.state is ApprovalState.ANSWERED else ""
+    is_outcome = approval.state is ApprovalState.ANSWERED and approval.kind is ApprovalKind.OUTCOME
+    answer = f" ({approval.choice})" if is_outcome else ""
     how = "withdrawn" if approval.state is ApprovalState.VOID else approval.state
     return f"{how}{answer}{who}{why}"
 

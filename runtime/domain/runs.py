@@ -46,7 +46,7 @@ FOR_SCHEDULES: Final = (Trigger.SCHEDULE, Trigger.MANUAL, Trigger.UNKNOWN)
 
 
 class WaitKind(StrEnum):
-    APPROVAL = "approval"  # a person's word about a call; the subject is the question
+    APPROVAL = "approval"  # a person's word, about a call or in answer to one; the subject is the question
 
 
 def after_settling(state: RunState, left: int) -> RunState:

@@ -34,8 +34,8 @@ two leaves a trace: a tool that may be repeated is marked again, any other is do
 From `runtime/domain/runs.py`."""
 APPROVAL: Final = """\
 A question about one frozen call. Every state but the first is final, so the first decision wins. `answered` belongs to
-questions about a call that was cut, `void` to runs that were stopped and to questions that are asked again after a
-restore. From `runtime/domain/approvals.py`."""
+questions about a call that was cut and to questions to people, `void` to runs that were stopped and to questions that
+are asked again after a restore. From `runtime/domain/approvals.py`."""
 DELIVERY: Final = """\
 One thing to show at one address. `held` and `dead` leave by a person's word only. From `runtime/domain/deliveries.py`."""
 PART: Final = """\

@@ -13,9 +13,15 @@ from runtime.contract import AssistantTurn, Call, ToolTurn, Turn, UserTurn
 WAITING_FOR_APPROVAL: Final = "waiting for approval"
 """The result of a call that people have not decided yet."""
 
+WAITING_FOR_ANSWER: Final = "waiting for an answer"
+"""The result of a call that asks a person, until they answer."""
+
 DENIED: Final = "denied: "
 ERROR: Final = "error: "
 """How a result begins that says the call did not do what was asked."""
+
+NO_ANSWER: Final = "no answer: "
+"""How the result of a call begins that asked a person in vain."""
 
 NOT_RUN: Final = " It was not run; do not try the same call again unless you are asked to."
 """How the result of a call ends that a person did not allow: said to the model, not to people."""

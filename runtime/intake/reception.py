@@ -8,10 +8,11 @@ from hashlib import sha256
 
 import structlog
 
-from runtime.cluster.topics import LANES
+from runtime.cluster.topics import LANES, UNDOS
 from runtime.contract import (
     INBOX,
     Address,
+    Choice,
     Clicked,
     FileRef,
     Notifier,
@@ -78,6 +79,8 @@ class Reception:
             taken = await self._store.accept(signal, gate)
         if isinstance(signal.body, Clicked) and taken.verdict.outcome is Outcome.DECIDED:
             self._probe("approval-decided")
+            if signal.body.choice is Choice.UNDO:
+                self._notifier.notify(UNDOS)
         self._probe("accepted")
         if taken.verdict.outcome is not Outcome.IGNORED:
             kind, outcome = type(signal.body).__name__.lower(), taken.verdict.outcome.value

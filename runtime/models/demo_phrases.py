@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from runtime.contract import Json, Turn, UserTurn
+from runtime.contract import ANYBODY, Json, Turn, UserTurn
 from runtime.domain.transcript import OURS
 from runtime.models.demo_plans import AS_WRITTEN, PLANS, WHAT_I_PLAN, Phrase, due, with_task
 
@@ -17,6 +17,7 @@ WHAT_I_KNOW: Final = f"""\
 - `write TEXT to FILE`
 - `search for PATTERN in FOLDER`
 - `run: COMMAND`
+- `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; and behind it `ANSWER or ANSWER`)
 {WHAT_I_PLAN}
 - `help`
 
@@ -28,6 +29,7 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"read (?:the file )?(?P<path>.+)", "read_file", {}),
     (r"write (?P<content>.+) to (?:the file )?(?P<path>.+)", "write_file", {}),
     (r"search for (?P<pattern>.+?)(?: in (?P<path>\S+))?", "search_files", {"path": "."}),
+    (r"ask (?P<to>me|the room|[\w-]+) (?P<question>[^?]+\?)(?: (?P<options>.+(?:,| or ).+))?", "ask_person", {}),
 )
 # The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
 PHRASES: Final = [
@@ -37,9 +39,10 @@ PHRASES: Final = [
 FIRST_PHRASES: Final = PHRASES[: len(PHRASES_FIRST_TRIED)]
 PLAN_LINE_MAX_CHARS: Final = 4_000
 """Characters of a line in which a plan is looked for: where a time ends takes many tries to find."""
-VERBATIM: Final = AS_WRITTEN | {"shell"}
+VERBATIM: Final = AS_WRITTEN | {"shell", "ask_person"}
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
 ASKS_WHAT_WAITS: Final = re.compile(r"approv|wait|pending|status|still", re.IGNORECASE)
+BETWEEN_OPTIONS: Final = re.compile(r",(?: or )?| or ", re.IGNORECASE)
 QUOTED: Final = re.compile(r"^([\"'`])((?:(?!\1).)+)\1$", re.DOTALL)
 AUTHOR: Final = re.compile(r"\[[^\]\n]{1,80}\] ")
 """How a line begins that names who wrote it."""
@@ -68,8 +71,18 @@ def wish(line: str) -> Wish | None:
     for pattern, tool, defaults in PHRASES if len(line) <= PLAN_LINE_MAX_CHARS else FIRST_PHRASES:
         if found := pattern.fullmatch(line if tool in VERBATIM else without_full_stop(line)):
             groups = {name: value.strip() for name, value in found.groupdict().items() if value}
-            return Wish(tool, {**defaults, **(with_task(groups) if tool in VERBATIM else unquoted(groups))})
+            return Wish(tool, {**defaults, **arguments_of(tool, groups)})
     return None
+
+
+def arguments_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
+    """Arguments that the parts of a phrase are."""
+    if tool == "ask_person":
+        to = {"me": "", "the room": ANYBODY}.get(groups["to"].lower(), groups["to"])
+        found = BETWEEN_OPTIONS.split(without_full_stop(groups.get("options", "")))
+        options: list[Json] = [one.strip() for one in found if one.strip()]
+        return {"question": groups["question"], "to": to} | ({"options": options} if options else {})
+    return dict(with_task(groups) if tool in VERBATIM else unquoted(groups))
 
 
 def attached(line: str) -> str | None:

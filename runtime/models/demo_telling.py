@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from runtime.contract import Call
-from runtime.domain.transcript import DENIED, ERROR, NOT_RUN, WAITING_FOR_APPROVAL
+from runtime.domain.transcript import DENIED, ERROR, NO_ANSWER, NOT_RUN, WAITING_FOR_ANSWER, WAITING_FOR_APPROVAL
 from runtime.text.glyphs import bound
 
 TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -26,6 +26,7 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "schedule_run": ("run", "", "name"),
     "schedule_history": ("look up", "", "name"),
     "schedule_list": ("look at", "", ""),
+    "ask_person": ("ask", "", "question"),
     "set_zone": ("set the time zone", "", "zone"),
 }
 """Per tool: what we tried, what we show, and the argument that names it. Where nothing is said of what we show, the result
@@ -36,6 +37,10 @@ def outcome(call: Call, result: str) -> str:
     """One call's result in words a person can use."""
     tried, shown, argument = TELLING.get(call.tool, ("call", "Result of", ""))
     thing = inline(subject(call, argument))
+    if result.startswith(WAITING_FOR_ANSWER):
+        return f"I asked {thing} and wait for the answer."
+    if result.startswith(NO_ANSWER):
+        return f"I have no answer to {thing}: {result.removeprefix(NO_ANSWER)}"
     if is_waiting(result):
         return f"I asked to {tried} {thing}; that is {bound(result, 300)}."
     if result.startswith(DENIED):
@@ -52,7 +57,7 @@ def reason(text: str) -> str:
 
 
 def is_waiting(result: str) -> bool:
-    return result.startswith(WAITING_FOR_APPROVAL)
+    return result.startswith((WAITING_FOR_APPROVAL, WAITING_FOR_ANSWER))
 
 
 def subject(call: Call, argument: str) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import groupby, takewhile
 from typing import Final
 
-from runtime.chat.cards import LABELS
+from runtime.chat.cards import LABELS, labels_of
 from runtime.contract import ApprovalKind, NodeId
 from runtime.domain.approvals import Approval, ApprovalState
 from runtime.domain.deliveries import PartEvent
@@ -164,6 +164,8 @@ def _asked(one: Approval) -> str:
     open_for = span(one.expires_at - one.asked_at)
     if one.kind is ApprovalKind.OUTCOME:
         return f"{one.tool} was cut off; asked whether it was carried out (question {one.id}, open for {open_for})"
+    if one.kind is ApprovalKind.ANSWER:
+        return f"a person was asked (question {one.id}, open for {open_for})"
     return f"asked whether {one.tool} ({one.effect}) may run (question {one.id}, open for {open_for})"
 
 
@@ -176,7 +178,7 @@ def _decided(telling: Telling, one: Approval, at: datetime) -> Event:
         case ApprovalState.VOID:
             return telling.event(at, What.WITHDRAWN, f"the question about {one.tool} was withdrawn{why}", one.id)
         case _:
-            label = LABELS[one.choice] if one.choice else one.state.value
+            label = labels_of(one).get(one.choice, LABELS[one.choice]) if one.choice else one.state.value
             words = f"{one.decided_name} chose “{label}” for {one.tool}, {waited}{why}"
             return telling.event(at, What.DECIDED, words, one.id)
 

@@ -72,6 +72,35 @@ async def test_a_typed_reason_goes_along_with_whichever_button_denies(tab: Tab) 
     await expect(await tab.closed_card("Denied by owner")).to_contain_text("not on a Friday")
 
 
+async def test_a_question_of_the_agents_is_answered_by_its_buttons(tab: Tab) -> None:
+    await tab.say("ask me which colour? red or green")
+    card = await tab.open_card()
+    await expect(card).to_contain_text("which colour?")
+    await card.get_by_test_id("second").click()
+    await expect(await tab.closed_card("Answered by owner")).to_contain_text("“green”")
+    await tab.reply('owner answered: "green"')
+
+
+async def test_a_question_of_the_agents_is_answered_in_words(tab: Tab) -> None:
+    await tab.say("ask me what shall it be called?")
+    card = await tab.open_card()
+    await card.get_by_test_id("text").click()
+    await card.get_by_role("textbox").fill("The Rose")
+    await card.get_by_role("button", name="Send").click()
+    await expect(await tab.closed_card("Answered by owner")).to_contain_text("“The Rose”")
+    await tab.reply('owner answered: "The Rose"')
+
+
+async def test_an_approved_write_is_undone_on_its_card(tab: Tab) -> None:
+    await tab.say("write hello to undone.txt")
+    await (await tab.open_card()).get_by_test_id("approve").click()
+    card = await tab.closed_card("Approved by owner")
+    await card.get_by_test_id("undo").click()
+    await expect((await tab.closed_card("Undone by owner")).get_by_test_id("undo")).to_have_count(0)
+    await tab.say("read undone.txt")
+    await tab.reply("There is no 'undone.txt' in the workspace.")
+
+
 DEAF = """() => {
   const Real = EventSource;
   window.streams = [];

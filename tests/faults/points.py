@@ -25,4 +25,10 @@ WHEN_SENDING: Final = (
 FIRED: Final = "fired"
 """An instant of a schedule is written, and nobody was told of it. Only where something is planned: see `test_reports`."""
 
+UNDONE: Final = (
+    "undo-begun",  # it is marked, nothing is taken back
+    "undo-done",  # it is taken back, and nobody was told
+)
+"""Only where a call is taken back: see `tests/contract/runtime/test_undo`."""
+
 POINTS: Final = ANYWHERE + WHEN_SENDING

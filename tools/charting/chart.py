@@ -56,7 +56,7 @@ def chart_tool(renderer: ChartRenderer) -> Tool:
         alt: Annotated[str, "The chart in words; else made from the data."] = "",
         theme: Annotated[ThemeName, "Background."] = "light",
         stacked: Annotated[bool, "Stack each label's bars."] = False,
-        horizontal: Annotated[bool, "Draw horizontal bars."] = False,
+        horizontal: Annotated[bool, "Horizontal bars."] = False,
     ) -> str:
         """Draw a chart; it is attached to the reply."""
         order = order_of(Asked(kind, title, labels, series, unit, alt, theme, stacked, horizontal))

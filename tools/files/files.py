@@ -14,6 +14,7 @@ from typing import Annotated, Final
 from runtime.contract import CardChange, CardContext, CardPart, CardText, CardValue, Effect, Json, ToolContext
 from runtime.errors import ToolFailed, ToolRetry
 from runtime.workspace import safe_fs
+from tools.files.undo import UNDO
 from tools.files.workspace import attached, named, opened, opened_parent, own_like, told
 from tools.kit.declare import tool
 from tools.kit.output import joined
@@ -149,7 +150,7 @@ def _there(workspace: Path, path: str) -> tuple[str, str | None]:
         return f"replaces {size}", None
 
 
-@tool(effect=Effect.WRITE, card=_write_card)
+@tool(effect=Effect.WRITE, card=_write_card, undo=UNDO)
 def write_file(
     path: Annotated[str, "File in the workspace; folders are created."],
     content: Annotated[str, "Its whole text."],

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from runtime.contract import Card, Effect, Json, ToolContext, ToolSpec
+from runtime.contract import Card, Effect, Json, ToolContext, ToolSpec, Undo
 from runtime.errors import ToolRetry
 from tools.kit.parameters import Parameter, Schema, faults, parameters_of
 
@@ -34,14 +34,18 @@ class FunctionTool:
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
         """Run the function; a plain one in a thread, where a cancelled call still ends what it began."""
-        if wrong := list(faults(self.parameters, arguments)):
-            raise ToolRetry(f"{self.spec.name} was not called. {' '.join(wrong)}")
+        self.check(arguments)
         given = {p.name: p.adapter.validate_python(arguments[p.name]) for p in self.parameters if p.name in arguments}
         if self.context_name is not None:
             given[self.context_name] = context
         if inspect.iscoroutinefunction(self.function):
             return str(await self.function(**given))
         return str(await asyncio.to_thread(self.function, **given))
+
+    def check(self, arguments: Mapping[str, Json]) -> None:
+        """Errors: ToolRetry for arguments that do not fit."""
+        if wrong := list(faults(self.parameters, arguments)):
+            raise ToolRetry(f"{self.spec.name} was not called. {' '.join(wrong)}")
 
     def caution(self) -> str:
         return self.warning
@@ -55,9 +59,11 @@ def tool(
     output_bound: int = 50_000,
     caution: str = "",
     card: Card | None = None,
+    undo: Undo | None = None,
 ) -> Callable[[Function], FunctionTool]:
     """Make the decorated function a Tool. `output_bound` counts characters; `caution` is shown on approval cards, and `card`
-    says in which parts a call is shown there: it gets the arguments and a CardContext.
+    says in which parts a call is shown there: it gets the arguments and a CardContext. With `undo` a call that was approved
+    can be taken back for a while.
 
     Errors: TypeError for a function without a docstring or with parameters no model could give.
     """
@@ -73,6 +79,7 @@ def tool(
             timeout=timeout,
             output_bound=output_bound,
             card=card,
+            undo=undo,
         )
         return FunctionTool(spec, function, parameters, context_name, caution)
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from adapters.slack.interactions import FORM
+from adapters.slack.interactions import FORM_CALLBACK
 from runtime.contract import Address, Field, Form
 from runtime.text.glyphs import head
 
@@ -28,7 +28,7 @@ def modal(form: Form, address: Address) -> Mapping[str, Any]:
     note = [{"type": "section", "text": _plain(head(form.note, TEXT))}] if form.note else []
     return {
         "type": "modal",
-        "callback_id": FORM,
+        "callback_id": FORM_CALLBACK,
         "private_metadata": json.dumps(about),
         "title": _plain(head(form.title, TITLE)),
         "submit": _plain(head(form.send, TITLE)),

@@ -129,7 +129,7 @@ export class Log {
   }
 
   #card(entry) {
-    const open = entry.buttons?.length > 0;
+    const open = entry.buttons?.some((button) => button.choice !== "undo") ?? false; // an undo is offered where all is decided
     const approves = entry.buttons?.some((button) => button.choice === "approve");
     const mark = open ? null : (entry.mark ?? null);
     const head = open ? (approves ? words.needsApproval : words.needsAnswer) : (entry.ended || words.closed);
@@ -138,7 +138,7 @@ export class Log {
       if (!answer.decided && answer.notice) this.#answers.set(entry.id, answer.notice);
       return answer;
     };
-    const actions = open
+    const actions = entry.buttons?.length > 0
       ? new Actions(entry, this.#me.may_write, { decide, form: this.#actions.form }).element
       : this.#answerTo(entry) && h("p", { class: "card-notice", role: "status" }, this.#answerTo(entry));
     return h("li", { class: open ? "message card open" : "message card", "data-testid": "card", "data-state": open ? "open" : "closed", "data-mark": mark, "data-entry": entry.id },

@@ -16,9 +16,10 @@ from runtime.agent.loop import AgentLoop
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import MAIN, Agent, Agents, Limits
 from runtime.agent.reminders import Reminders
+from runtime.agent.undoing import Undoer
 from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
-from runtime.cluster.topics import LANES
+from runtime.cluster.topics import LANES, UNDOS
 from runtime.contract import Address, Model, Sink, Timetable, Tool
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
@@ -42,6 +43,7 @@ class EnginePhase:
     peers: PeerEvents
     reception: Reception
     reminders: Reminders
+    undoer: Undoer
     sink: Sink
 
 
@@ -66,6 +68,14 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         peers=peers,
         reception=reception,
         reminders=Reminders(approvals=base.store.approvals, now=base.store.now, context=asking),
+        undoer=Undoer(
+            approvals=base.store.approvals,
+            agents=agents,
+            rung=base.notifier.listen(UNDOS),
+            lease_is_fresh=base.membership.lease_is_fresh,
+            nudge=couriers.nudge,
+            probe=base.probe,
+        ),
         sink=base.instruments.sink(reception.sink),
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Text, and_, bindparam, exists, func, literal_column, or_, select
 
 from runtime.chat.audience import Audience, Candidate
-from runtime.contract import Address, RunId
+from runtime.contract import Address, Person, RunId
 from runtime.domain.approvals import LEAST
 from runtime.policy.modes import Mode
 from runtime.store.approvals.modes import mode_at
@@ -42,6 +42,20 @@ CALLED = _WITH_IDENTITIES.where(
     )
 )
 """One whom `access.approvers` names."""
+BY_NAME = (
+    select(people.c.id, people.c.name, people.c.role)
+    .outerjoin(identities, identities.c.person_id == people.c.id)
+    .where(
+        or_(
+            func.lower(people.c.name) == func.lower(bindparam("n", type_=Text)),
+            people.c.id == bindparam("n"),
+            identities.c.identity == bindparam("n"),
+        )
+    )
+    .order_by(people.c.name != bindparam("n"), people.c.id)
+    .limit(1)
+)
+"""One whom the agent asks; the very name goes before one that is written otherwise."""
 SPOKE_HERE = (
     select(signals.c.id)
     .where(
@@ -97,6 +111,12 @@ def _plan(run: RunId, address: Address, now: datetime) -> Op[str | None]:
         return None
     said = yield LAST_WORDS, {"run": run}
     return str(said[0][0]) if said else ""
+
+
+def called(name: str) -> Op[Person | None]:
+    """The person of this name, id or identity."""
+    rows = yield BY_NAME, {"n": name}
+    return person(rows[0]) if rows else None
 
 
 def those_who_decide(address: Address, approvers: Collection[str], now: datetime) -> Op[tuple[Candidate, ...]]:

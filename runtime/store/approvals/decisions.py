@@ -35,6 +35,7 @@ from runtime.domain.machines import move
 from runtime.store.approvals import newcomers
 from runtime.store.approvals.quorum import voted
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, edit_cards, record, refresh, standing
+from runtime.store.approvals.undo_offers import press
 from runtime.store.common import fact, moved
 from runtime.store.protocol import Decided
 from runtime.store.runs.turns import SET_TURN
@@ -100,6 +101,8 @@ def decide(
         from runtime.store.approvals.listed import decide_listed  # which needs this module
 
         return (yield from decide_listed(approval, voter, choice, reason, rights, now, new_id))
+    if choice is Choice.UNDO:
+        return (yield from press(approval, voter, rights, (yield from _copies(approval, voter)), now, new_id))
     if against := (yield from against_it(approval, voter, choice, reason, rights, now)):
         yield from moved(now, approval.run_id, None, CLICK_REFUSED, f"{voter.person.name}: {against}")
         return (yield from _refused(approval_id, voter, against, now))
@@ -133,12 +136,17 @@ def against_it(
     approval: Approval, voter: Voter, choice: Choice, reason: str, rights: Rights, now: datetime
 ) -> Op[str | None]:
     """Why a click changes nothing, by the rules and by what is stored; None when it counts."""
-    is_home = replace(voter.address, thread="") == replace(approval.address, thread="")
-    copies = [] if is_home else (yield from standing(approval.lead or approval.id))[0]
-    against = objection(approval, voter, choice, rights, now, [at for _, at in copies], reason)
+    copies = yield from _copies(approval, voter)
+    against = objection(approval, voter, choice, rights, now, copies, reason)
     if against is None and not (yield from _is_frozen(approval)):
         return "The call is not the one that was asked about."
     return against
+
+
+def _copies(approval: Approval, voter: Voter) -> Op[list[Address]]:
+    """Rooms in which it stands, as far as the one who answers is not in its own."""
+    is_home = replace(voter.address, thread="") == replace(approval.address, thread="")
+    return [] if is_home else [at for _, at in (yield from standing(approval.lead or approval.id))[0]]
 
 
 def _counted(

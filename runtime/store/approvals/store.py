@@ -7,12 +7,13 @@ from sqlalchemy import Integer, bindparam, select
 from runtime.contract import Address, ApprovalId, Person
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.policy.modes import Mode, RoomMode
+from runtime.store.approvals import undos
 from runtime.store.approvals.decisions import BY_ID, expire
 from runtime.store.approvals.modes import every_mode, set_from_afar
 from runtime.store.approvals.reminders import call, due
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.common import narrowed
-from runtime.store.protocol import Calling, Decided, Due
+from runtime.store.protocol import Calling, Decided, Due, Undoing
 from runtime.store.schema import approvals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op
@@ -62,6 +63,23 @@ class ApprovalStore(Base):
     async def set_mode(self, agent: str, address: Address, mode: Mode, who: Person, hand: str) -> RoomMode:
         now = self.now()
         return await self._driver.write(lambda: set_from_afar(agent, address, mode, who, hand, now, self._new_id))
+
+    async def undos_wanted(self) -> list[ApprovalId]:
+        return await self._driver.read(undos.wanted)
+
+    async def begin_undo(self, approval_id: ApprovalId) -> Undoing | None:
+        now = self.now()
+        return await self._driver.write(lambda: undos.begin(approval_id, now))
+
+    async def end_undo(self, approval_id: ApprovalId, why_not: str = "") -> tuple[Address, ...]:
+        now = self.now()
+        return await self._driver.write(lambda: undos.end(approval_id, why_not, now, self._new_id))
+
+    async def close_undos(self) -> tuple[Address, ...]:
+        now = self.now()
+        if not await self._driver.read(lambda: undos.any_to_close(now)):
+            return ()
+        return await self._driver.write(lambda: undos.close(now, self._new_id))
 
     async def expire(self) -> list[Decided]:
         now = self.now()

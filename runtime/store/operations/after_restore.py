@@ -24,7 +24,7 @@ from runtime.store.common import ADD_DELIVERY, delivery_row, fact, moved
 from runtime.store.delivery.outbox import doubt_parts
 from runtime.store.protocol import NewDelivery
 from runtime.store.runs.waits import wait_for_answers
-from runtime.store.schema import approvals, deliveries, nodes, parts, pings, roles, runs, sessions, steps
+from runtime.store.schema import approvals, deliveries, nodes, parts, pings, roles, runs, sessions, steps, undos
 from runtime.store.sql.driver import Op, is_word, micros
 
 LIVES: Final = 1_000_000
@@ -59,6 +59,7 @@ def after_restore(origin: Origin, actor: str, now: datetime, new_id: NewId) -> O
     for delivery, state in in_doubt:
         yield from _doubt_delivery(DeliveryId(delivery), state, origin, now)
     yield MARK_STEPS, {}
+    yield MARK_UNDOS, {"at": micros(now)}
     resumed = yield OPEN_RUNS, {}
     for (run,) in resumed:
         yield from moved(now, run, None, PartEvent.RESTORE, _whence(origin))
@@ -215,6 +216,8 @@ def _warning(origin: Origin) -> str:
 
 # ------------------------------------------------------------------------------------------------------------- calls
 
+# Wanted, and not begun as far as we know: not begun again, and told as one that was cut off.
+MARK_UNDOS = update(undos).where(undos.c.undone_by != "", undos.c.undone_at.is_(None)).values(undone_at=bindparam("at"))
 OPEN_RUNS = select(runs.c.id).where(is_word(runs.c.state, "running", "parked", "ready")).order_by(runs.c.id)
 # Allowed, and not begun as far as we know. Whoever resumes repeats what only reads, and asks about the rest.
 MARK_STEPS = (

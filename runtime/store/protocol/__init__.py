@@ -7,7 +7,7 @@ is known to have been written. An owner's write repeats its fence; `False` or `N
 
 from __future__ import annotations
 
-from runtime.store.protocol.approvals import Approvals, Calling, Decided, Due
+from runtime.store.protocol.approvals import Approvals, Calling, Decided, Due, Undoing
 from runtime.store.protocol.cluster import Cluster
 from runtime.store.protocol.failover import Failover
 from runtime.store.protocol.intake import Accept, Ended, Gate, Intake, Offer, TakeIn, Taken
@@ -92,6 +92,7 @@ __all__ = [
     "Taken",
     "ToolStep",
     "Traces",
+    "Undoing",
     "Unmoved",
     "Unpaired",
 ]

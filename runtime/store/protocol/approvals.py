@@ -47,6 +47,17 @@ class Calling:
     mentions: Mapping[Address, tuple[Mention, ...]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Undoing:
+    """An undo that begins: of what an approved call did, wanted `by` somebody. `kept` is what its tool kept for it."""
+
+    approval: Approval
+    kept: str
+    by: str
+    call_id: str
+    agent: str
+
+
 class Approvals(Protocol):
     """Approvals outside of `accept`."""
 
@@ -68,6 +79,18 @@ class Approvals(Protocol):
 
     async def set_mode(self, agent: str, address: Address, mode: Mode, who: Person, hand: str) -> RoomMode:
         """Set the mode of a conversation, which is told in it. `hand` is who does it for `who`, for the audit."""
+
+    async def undos_wanted(self) -> list[ApprovalId]:
+        """Approvals whose calls somebody wants to be taken back, and nobody began to."""
+
+    async def begin_undo(self, approval_id: ApprovalId) -> Undoing | None:
+        """Mark that an undo begins; None where somebody else began it."""
+
+    async def end_undo(self, approval_id: ApprovalId, why_not: str = "") -> tuple[Address, ...]:
+        """The call was taken back, or `why_not`; where couriers are to look."""
+
+    async def close_undos(self) -> tuple[Address, ...]:
+        """Withdraw offers whose time is over, and tell of undos that were cut off; where couriers are to look."""
 
     async def expire(self) -> list[Decided]:
         """Settle questions whose time is over, at most 100."""

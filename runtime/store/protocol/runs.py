@@ -30,6 +30,7 @@ from runtime.contract import (
 )
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState, StepState
+from runtime.domain.transcript import WAITING_FOR_APPROVAL
 from runtime.policy.terms import PLAIN, Terms
 from runtime.store.protocol.forms import Forms
 from runtime.store.protocol.leases import Duty, Lane, Lease
@@ -85,6 +86,7 @@ class Claim:
 class NewStep:
     """A call as policy sorted it: open, asked, or done at once with `result` (denied, refused).
 
+    `meanwhile` is what the model reads in place of a result that is not there yet.
     `unasked`: who is trusted, where the mode of its conversation let it run in place of a question.
     """
 
@@ -94,6 +96,7 @@ class NewStep:
     state: StepState
     result: str = ""
     caution: str = ""
+    meanwhile: str = WAITING_FOR_APPROVAL
     unasked: str = ""
 
 
@@ -231,9 +234,18 @@ class Runs(Forms, Modes, Protocol):
         """The marker before a tool starts; None when fenced."""
 
     async def finish_tool(
-        self, lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef] = ()
+        self,
+        lane: Lane,
+        run: RunId,
+        number: int,
+        result: str,
+        files: Sequence[FileRef] = (),
+        kept: str | None = None,
     ) -> Recorded | None:
-        """The result after it, and the files it put onto the reply; None when fenced."""
+        """The result after it, and the files it put onto the reply; None when fenced.
+
+        `kept` is what its tool needs to take it back: where the call was approved, that is offered.
+        """
 
     async def steer(self, lane: Lane, run: RunId) -> Recorded | None:
         """Waiting signals become turns of this run, up to the first whose sender may do less than whom it works for.
@@ -246,6 +258,9 @@ class Runs(Forms, Modes, Protocol):
 
     async def audience(self, run: RunId, address: Address, approvers: Collection[str]) -> Audience:
         """Request behind a question of `run`, and who may decide it as far as `approvers` of the settings go."""
+
+    async def person_called(self, name: str) -> Person | None:
+        """The person of this name, id or identity, however its letters are cased; None for nobody known."""
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         """Ask about every asked step, and give the lane up; None when fenced."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import bindparam, case, func, select, update
 
@@ -12,8 +13,8 @@ from runtime.chat import cards
 from runtime.contract import Address, Call, Effect, FileRef, ModelReply, NewId, NodeId, RunId, files_json
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
-from runtime.domain.transcript import WAITING_FOR_APPROVAL
 from runtime.store.approvals.rulings import ONE, approval_of, came_of
+from runtime.store.approvals.undo_offers import offer
 from runtime.store.common import add, fact, owned
 from runtime.store.protocol import Lane, NewStep, Recorded, ToolStep
 from runtime.store.runs.turns import SET_FILES, SET_TURN, add_turn
@@ -178,7 +179,7 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
     if step.unasked:
         detail = f"{step.call.tool} {step.arguments_hash[:12]}"
         yield from fact(now, "call allowed by mode", step.unasked, f"{run}/{number}", detail)
-    text = step.result if done else WAITING_FOR_APPROVAL
+    text = step.result if done else step.meanwhile
     yield from add_turn(lane.session, turn, run, "tool", text, now, call_id=step.call.id, tool=step.call.tool)
 
 
@@ -191,13 +192,22 @@ def mark_tool(lane: Lane, run: RunId, number: int, now: datetime) -> Op[Recorded
     return Recorded((yield from _stop(run)), mine[1])
 
 
+class Finished(NamedTuple):
+    """How a call ended: its result, its files, and what would take it back."""
+
+    result: str
+    files: Sequence[FileRef] = ()
+    kept: str | None = None
+
+
 def finish_tool(
-    lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef], now: datetime, new_id: NewId
+    lane: Lane, run: RunId, number: int, finished: Finished, now: datetime, new_id: NewId
 ) -> Op[Recorded | None]:
     """The result, for the model and on the card of its question."""
     mine = yield from owned(lane)
     if mine is None:
         return None
+    result, files, kept = finished
     turn, tool, hashed, started, asked = yield from _move_step(lane.node, run, number, StepEvent.RESULT, result, now)
     yield SET_TURN, {"s": lane.session, "n": turn, "new_text": result}
     if files:
@@ -207,7 +217,10 @@ def finish_tool(
     if asked:
         took = now - moment(started)
         approval = approval_of((yield ONE, {"id": asked})[0])
-        told = yield from came_of(approval, cards.outcome(result, took), now, new_id)
+        outcome = cards.outcome(result, took)
+        if kept is not None:
+            outcome = yield from offer(approval, outcome, kept, now)
+        told = yield from came_of(approval, outcome, now, new_id)
     return Recorded((yield from _got_on(run)), mine[1], told=told)
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from runtime.chat.audience import Audience
-from runtime.contract import Address, Busy, FileRef, ModelReply, PersonId, RunId, SessionKey, Turn
+from runtime.contract import Address, Busy, FileRef, ModelReply, Person, PersonId, RunId, SessionKey, Turn
 from runtime.domain.approvals import Voter
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
 from runtime.policy.modes import RoomMode
-from runtime.store.approvals.audience import audience
+from runtime.store.approvals.audience import audience, called
 from runtime.store.approvals.modes import mode_at, voter
 from runtime.store.protocol import Claim, Lane, Lease, NewDelivery, NewStep, Question, Recorded, Released
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.runs.run_end import finish, park, release
-from runtime.store.runs.steps import finish_tool, mark_tool, note, record_model
+from runtime.store.runs.steps import Finished, finish_tool, mark_tool, note, record_model
 from runtime.store.runs.tool_forms import accept_form, accepted_form, see_form, told_form
 from runtime.store.runs.turns import senders, transcript
 from runtime.store.sql.base import Base
@@ -60,10 +60,17 @@ class RunStore(Base):
         return await self._driver.write(lambda: mark_tool(lane, run, number, now))
 
     async def finish_tool(
-        self, lane: Lane, run: RunId, number: int, result: str, files: Sequence[FileRef] = ()
+        self,
+        lane: Lane,
+        run: RunId,
+        number: int,
+        result: str,
+        files: Sequence[FileRef] = (),
+        kept: str | None = None,
     ) -> Recorded | None:
         now = self.now()
-        recorded = await self._driver.write(lambda: finish_tool(lane, run, number, result, files, now, self._new_id))
+        finished = Finished(result, files, kept)
+        recorded = await self._driver.write(lambda: finish_tool(lane, run, number, finished, now, self._new_id))
         if recorded:
             self._observer.tool_finished()
         return recorded
@@ -86,6 +93,9 @@ class RunStore(Base):
 
     async def voter(self, person: PersonId, address: Address) -> Voter | None:
         return await self._driver.read(lambda: voter(person, address))
+
+    async def person_called(self, name: str) -> Person | None:
+        return await self._driver.read(lambda: called(name))
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         now = self.now()

@@ -21,6 +21,7 @@ from runtime.contract import (
     Said,
     Stopped,
 )
+from runtime.domain.approvals import OPTIONS
 from runtime.domain.ids import new_id
 from tests.contract.adapters.conftest import Opened
 from tests.contract.adapters.rig import Event, OnScreen, Skill
@@ -28,6 +29,14 @@ from tests.contract.adapters.stage import Stage, until
 
 A_WHILE: Final = 0.25
 """Seconds in which something would have happened that must not."""
+
+
+LABELS: Final = [
+    "Red",
+    "Вишнёвый",
+    "like the old one, only a little darker, and with a rounder …",
+    "👍🏽 yes",
+]
 
 
 def buttons() -> tuple[Button, Button]:
@@ -220,6 +229,19 @@ async def test_a_button_press_names_the_approval_and_the_choice(opened: Opened, 
         [signal] = stage.sink.taken
         assert signal.body == Clicked(pressed[0].approval_id, choice)
         assert (signal.actor, signal.address.room) == (stage.place.user, stage.place.address.room)
+
+
+async def test_options_of_a_question_to_a_person_are_buttons(opened: Opened) -> None:
+    """As long as the agent's may be: their labels are cut before they come here."""
+    async with opened() as stage, stage.life() as adapter:
+        approval = ApprovalId(new_id()[:22])
+        options = [Button(approval, choice, label) for choice, label in zip(OPTIONS, LABELS, strict=True)]
+        shown = await card(stage, adapter, *options)
+        assert [press.label for press in shown.buttons] == LABELS
+        for label in reversed(LABELS):
+            await stage.rig.click(stage.place, shown, label)
+        await until(lambda: len(stage.sink.taken) == 4, "click")
+        assert stage.sink.clicks == [Clicked(approval, choice) for choice in reversed(OPTIONS)]
 
 
 async def test_a_press_that_comes_twice_is_one_signal(opened: Opened) -> None:

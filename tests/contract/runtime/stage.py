@@ -21,9 +21,11 @@ from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import Agent, Agents, Limits
 from runtime.agent.reminders import Reminders
+from runtime.agent.undoing import Undoer
 from runtime.chat.audience import Places
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
+from runtime.cluster.topics import UNDOS
 from runtime.contract import (
     BOUNDLESS,
     CONNECTED,
@@ -255,6 +257,7 @@ class Process:
         self.asking = QuestionContext(lambda: self.gate.rights, given.places)
         self.reminders = Reminders(approvals=self.store.approvals, now=stage.clock, context=self.asking)
         self.agent = self._make_agent(model)
+        self.undoer = self._make_undoer()
         self.dispatch = self._make_dispatch()
         self.reception = self._make_reception()
         self.pulse = self._make_pulse()
@@ -311,6 +314,16 @@ class Process:
             busy=self._busy_rules().at,
             probe=given.probe,
             asking=self.asking,
+        )
+
+    def _make_undoer(self) -> Undoer:
+        return Undoer(
+            approvals=self.store.approvals,
+            agents=self.agent._agents,
+            rung=self.notifier.listen(UNDOS),
+            lease_is_fresh=self._is_fresh,
+            nudge=self.courier.nudge,
+            probe=self._given.probe,
         )
 
     def ask(self, model: Model) -> None:

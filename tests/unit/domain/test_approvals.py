@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,7 @@ from runtime.contract import (
     Address,
     ApprovalId,
     ApprovalKind,
+    Asking,
     Choice,
     Effect,
     Person,
@@ -147,8 +149,10 @@ def test_what_is_settled_stays_settled(state: ApprovalState) -> None:
 @pytest.mark.parametrize("kind", list(ApprovalKind))
 @pytest.mark.parametrize("choice", list(Choice))
 def test_a_question_has_its_own_answers_only(kind: ApprovalKind, choice: Choice) -> None:
-    owner = voter(Role.OWNER)
-    assert (against(owner, replace(ASKED, kind=kind), choice) is None) is (choice in CHOICES[kind])
+    owner, four = voter(Role.OWNER), json.dumps(Asking("Which?", ("a", "b", "c", "d")).to_json())
+    asked = replace(ASKED, kind=kind, card=four)
+    objected = objection(asked, owner, choice, Rights(), NOW, reason="in words")
+    assert (objected is None) is (choice in CHOICES[kind])
 
 
 @given(
@@ -212,7 +216,7 @@ def test_a_settled_card_of_a_cut_off_call_keeps_its_question() -> None:
     answered = replace(
         ASKED, kind=ApprovalKind.OUTCOME, state=ApprovalState.ANSWERED, decided_name="Ada", choice=Choice.DONE
     )
-    assert "It was done** by Ada: `shell` was cut off. Did it finish?" in settled(answered).text
+    assert "**Answered** by Ada: `shell` was cut off. Did it finish? **It was done**" in settled(answered).text
 
 
 def test_a_late_click_is_told_who_was_first_and_when() -> None:

@@ -24,13 +24,14 @@ from runtime.contract import (
     Turn,
     UserTurn,
 )
-from runtime.domain.transcript import OURS, WAITING_FOR_APPROVAL
+from runtime.domain.transcript import NO_ANSWER, OURS, WAITING_FOR_ANSWER, WAITING_FOR_APPROVAL
 from runtime.models.demo import Demo
 from runtime.models.demo_telling import fenced
 from runtime.workspace.safe_fs import reading
 
 TOOLS = [
-    ToolSpec(name, "", {}, Effect.READ) for name in ("list_files", "read_file", "write_file", "search_files", "shell")
+    ToolSpec(name, "", {}, Effect.READ)
+    for name in ("list_files", "read_file", "write_file", "search_files", "shell", "ask_person")
 ]
 
 
@@ -65,6 +66,22 @@ def asked(reply: ModelReply) -> list[tuple[str, Json]]:
         ("search for TODO", "search_files", {"path": ".", "pattern": "TODO"}),
         ("search for a word in docs", "search_files", {"path": "docs", "pattern": "a word"}),
         ("[ada] list the files", "list_files", {"path": "."}),
+        (
+            "ask me which colour? red or green",
+            "ask_person",
+            {"question": "which colour?", "options": ["red", "green"], "to": ""},
+        ),
+        (
+            "Ask the room tea or coffee? tea, coffee, or neither.",
+            "ask_person",
+            {"question": "tea or coffee?", "options": ["tea", "coffee", "neither"], "to": "room"},
+        ),
+        ("ask me what shall it be called?", "ask_person", {"question": "what shall it be called?", "to": ""}),
+        (
+            "ask Alice shall I go on? yes or no",
+            "ask_person",
+            {"question": "shall I go on?", "options": ["yes", "no"], "to": "Alice"},
+        ),
     ],
 )
 async def test_a_phrase_becomes_a_call(line: str, tool: str, arguments: Json) -> None:
@@ -132,6 +149,20 @@ def called(tool: str, arguments: Json, result: str) -> tuple[AssistantTurn, Tool
 )
 async def test_a_result_is_told_in_plain_words(result: str, words: str) -> None:
     reply = await ask(UserTurn("run: uname -a"), *called("shell", {"command": "uname -a"}, result))
+    assert reply.text == words
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        ('Ann answered: "red"', 'Ann answered: "red"'),
+        (WAITING_FOR_ANSWER, "I asked `which?` and wait for the answer."),
+        (f"{NO_ANSWER}nobody answered in time.", "I have no answer to `which?`: nobody answered in time."),
+    ],
+)
+async def test_an_answer_of_a_person_is_told_as_it_came(result: str, words: str) -> None:
+    call = {"question": "which?", "options": ["red", "green"], "to": ""}
+    reply = await ask(UserTurn("ask me which? red or green"), *called("ask_person", call, result))
     assert reply.text == words
 
 

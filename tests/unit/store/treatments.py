@@ -42,7 +42,7 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "turns": Treatment(("transcripts_days",)),
     "approvals": Treatment(("approvals_days",), restored=Restored.MENDED),
     "votes": Treatment(("approvals_days",)),
-    "undos": Treatment(("approvals_days",)),
+    "undos": Treatment(("approvals_days",), restored=Restored.MENDED),
     "grants": Treatment(until=OVER),
     "modes": Treatment(until=OVER),
     "absences": Treatment(until=f"{OVER}, or {REMOVED}"),

@@ -22,6 +22,7 @@ def test_the_first_tools_are_these() -> None:
         "write_file": (Effect.WRITE, ["path", "content"]),
         "search_files": (Effect.READ, ["pattern", "path"]),
         "shell": (Effect.DANGER, ["command"]),
+        "ask_person": (Effect.READ, ["question", "options", "to"]),
     }
 
 

@@ -1,0 +1,75 @@
+"""Calls by which the agent asks a person: checked before they are recorded, and made into questions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+from runtime.agent.run_state import LiveRun
+from runtime.chat.audience import Audience, Places, Reach, reach_one
+from runtime.contract import ANYBODY, ApprovalKind, Asking, Asks, Call, Effect, Json, Person, Role
+from runtime.domain.approvals import Approval, Home
+from runtime.domain.ids import digest
+from runtime.domain.runs import StepState
+from runtime.domain.transcript import ERROR, WAITING_FOR_ANSWER
+from runtime.errors import ToolError
+from runtime.policy.terms import PLACES, Terms
+from runtime.store.protocol import NewStep, Runs, ToolStep
+
+
+async def sorted_question(
+    store: Runs, call: Call, effect: Effect, asks: Asks, arguments: Mapping[str, Json]
+) -> NewStep:
+    """The call as one that waits for a person's answer; or done at once, with what is wrong with it."""
+    try:
+        asking = asks(arguments)
+    except ToolError as error:
+        return not_run(call, effect, f"{ERROR}{error}")
+    if asking.to not in ("", ANYBODY):
+        who = await store.person_called(asking.to)
+        if who is None:
+            return not_run(call, effect, f"{ERROR}I know nobody called {asking.to[:100]!r}. Nobody was asked.")
+        if who.role < Role.USER:
+            return not_run(call, effect, f"{ERROR}{who.name} may read here, but not answer. Nobody was asked.")
+    return NewStep(call, effect, digest(call.arguments), StepState.ASKED, meanwhile=WAITING_FOR_ANSWER)
+
+
+def not_run(call: Call, effect: Effect, why: str) -> NewStep:
+    """A call that is done at once, with the reason why it does not run."""
+    return NewStep(call, effect, digest(call.arguments), StepState.DONE, why)
+
+
+def asking_of(run: LiveRun, step: ToolStep) -> Asking | None:
+    """The question to a person that a call is; None for one that asks whether it may run, or what became of it."""
+    tool = run.agent.tools.get(step.call.tool)
+    if tool is None or tool.spec.asks is None or step.state is not StepState.ASKED:
+        return None
+    try:
+        return tool.spec.asks(json.loads(step.call.arguments or "{}"))
+    except ToolError:  # the tool is another one since the call was recorded
+        return None
+
+
+async def asked_person(store: Runs, asking: Asking, requester: Person | None) -> Person | None:
+    """The person a question is for; None where anybody in the room may answer."""
+    if asking.to == ANYBODY:
+        return None
+    return await store.person_called(asking.to) if asking.to else requester
+
+
+def to_person(
+    approval: Approval, asking: Asking, whom: Person | None, audience: Audience, places: Places
+) -> tuple[Approval, Asking, Reach]:
+    """The question as one to a person, who is named in it, and where it is put."""
+    gone = (asking.to,) if asking.to not in ("", ANYBODY) else ()  # nobody is called so any more: it ends by its time
+    terms = Terms(
+        rule=approval.terms.rule,
+        to=PLACES,
+        approvers=(whom.id,) if whom else gone,
+        expires=approval.terms.expires,
+        remind=approval.terms.remind,
+    )
+    asked = replace(approval, kind=ApprovalKind.ANSWER, terms=terms, caution="")
+    to = reach_one(asked, audience, places) if whom else Reach(Home.WHOLE)
+    return asked, replace(asking, to=whom.name if whom else "".join(gone)), to

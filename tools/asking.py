@@ -1,0 +1,44 @@
+"""The tool that asks a person: it waits for their answer, and does nothing of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Final
+
+from runtime.contract import Asking, Effect, Json, ToolContext
+from runtime.errors import ToolFailed, ToolRetry
+from tools.kit.declare import tool
+
+QUESTION_MAX_CHARS: Final = 1000
+OPTION_MAX_CHARS: Final = 200
+FEWEST: Final = 2  # with one answer there is nothing to choose
+MOST: Final = 4  # buttons
+
+
+@tool(effect=Effect.READ)
+def ask_person(
+    question: Annotated[str, "In one sentence."],
+    context: ToolContext,
+    options: Annotated[list[str] | None, "2-4 short answers; else in words."] = None,
+    to: Annotated[str, "A person's name; 'room' for anybody here; else the requester."] = "",
+) -> str:
+    """Ask a person and wait for the answer."""
+    raise ToolFailed("A person answers this, so it cannot be called.")
+
+
+def asked(arguments: Mapping[str, Json]) -> Asking:
+    """The question that a call asks. Errors: ToolRetry."""
+    ask_person.check(arguments)
+    question = " ".join(arguments["question"].split())
+    options = [" ".join(one.split()) for one in arguments.get("options") or ()]
+    if not 0 < len(question) <= QUESTION_MAX_CHARS:
+        raise ToolRetry(f"Give a question of at most {QUESTION_MAX_CHARS:,} characters. Nobody was asked.")
+    if (options and not FEWEST <= len(options) <= MOST) or len(set(options)) < len(options):
+        raise ToolRetry(f"Give {FEWEST} to {MOST} different options, or none. Nobody was asked.")
+    if not all(0 < len(one) <= OPTION_MAX_CHARS for one in options):
+        raise ToolRetry(f"Give options of at most {OPTION_MAX_CHARS} characters each. Nobody was asked.")
+    return Asking(question, tuple(options), arguments.get("to", "").strip())
+
+
+ASK_PERSON: Final = replace(ask_person, spec=replace(ask_person.spec, asks=asked))
