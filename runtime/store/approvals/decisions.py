@@ -101,9 +101,11 @@ def decide(
         from runtime.store.approvals.listed import decide_listed  # which needs this module
 
         return (yield from decide_listed(approval, voter, choice, reason, rights, now, new_id))
+    is_home = replace(voter.address, thread="") == replace(approval.address, thread="")
+    copies = [] if is_home else [at for _, at in (yield from standing(approval.lead or approval_id))[0]]
     if choice is Choice.UNDO:
-        return (yield from press(approval, voter, rights, (yield from _copies(approval, voter)), now, new_id))
-    if against := (yield from against_it(approval, voter, choice, reason, rights, now)):
+        return (yield from press(approval, voter, rights, copies, now, new_id))
+    if against := (yield from against_it(approval, voter, choice, reason, rights, copies, now)):
         yield from moved(now, approval.run_id, None, CLICK_REFUSED, f"{voter.person.name}: {against}")
         return (yield from _refused(approval_id, voter, against, now))
     if choice is Choice.OTHER:
@@ -133,20 +135,19 @@ def decide(
 
 
 def against_it(
-    approval: Approval, voter: Voter, choice: Choice, reason: str, rights: Rights, now: datetime
+    approval: Approval,
+    voter: Voter,
+    choice: Choice,
+    reason: str,
+    rights: Rights,
+    copies: Sequence[Address],
+    now: datetime,
 ) -> Op[str | None]:
     """Why a click changes nothing, by the rules and by what is stored; None when it counts."""
-    copies = yield from _copies(approval, voter)
     against = objection(approval, voter, choice, rights, now, copies, reason)
     if against is None and not (yield from _is_frozen(approval)):
         return "The call is not the one that was asked about."
     return against
-
-
-def _copies(approval: Approval, voter: Voter) -> Op[list[Address]]:
-    """Rooms in which it stands, as far as the one who answers is not in its own."""
-    is_home = replace(voter.address, thread="") == replace(approval.address, thread="")
-    return [] if is_home else [at for _, at in (yield from standing(approval.lead or approval.id))[0]]
 
 
 def _counted(

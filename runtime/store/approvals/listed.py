@@ -12,7 +12,7 @@ from runtime.contract import Address, Choice, NewId, Person
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter
 from runtime.store.approvals.decisions import against_it, decide
 from runtime.store.approvals.quorum import voted
-from runtime.store.approvals.rulings import listed_with, refresh
+from runtime.store.approvals.rulings import listed_with, refresh, standing
 from runtime.store.common import fact
 from runtime.store.protocol import Decided
 from runtime.store.sql.driver import Op
@@ -61,8 +61,9 @@ def _against(
     if choice not in OF_ALL:
         return "This question does not have that answer."
     shown = {one.id: one.arguments_hash for one in listing.listed_on(clicked)}
+    copies = [at for _, at in (yield from standing(clicked.id))[0]]
     for one in left:
-        if against := (yield from against_it(one, voter, choice, reason, rights, now)):
+        if against := (yield from against_it(one, voter, choice, reason, rights, copies, now)):
             return against
         if shown.get(one.id) != one.arguments_hash:
             return "The call is not the one that was asked about."
