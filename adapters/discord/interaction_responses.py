@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import aiohttp
@@ -43,6 +43,16 @@ class InteractionResponses:
                 log.info("an interaction may not be answered: %s", told(error))
             else:
                 return
+
+    async def follow_up(self, interaction: Mapping[str, Any], bodies: Sequence[Mapping[str, Any]]) -> None:
+        """Further messages that one person sees, each tried once: there is no key by which a repeat would be none."""
+        path = "/webhooks/{webhook_id}/{webhook_token}"
+        ids = {"webhook_id": str(interaction["application_id"]), "webhook_token": str(interaction["token"])}
+        try:
+            for body in bodies:
+                await self._http.request(Route("POST", path, **ids), json=dict(body))
+        except (discord.HTTPException, discord.RateLimited, aiohttp.ClientError, OSError) as error:
+            log.info("cards for one person are not shown: %s", told(error))
 
     def _unanswered(self, error: discord.HTTPException) -> None:
         match error.code:

@@ -36,7 +36,7 @@ Raw = Mapping[str, Any]
 Answer = Mapping[str, Any]
 
 COMMAND, COMPONENT, TYPING, MODAL = 2, 3, 4, 5
-MESSAGE, UPDATE_LATER, OFFERED, FORM = 4, 6, 8, 9  # types of answers
+MESSAGE, UPDATE_LATER, UPDATE, OFFERED, FORM = 4, 6, 7, 8, 9  # types of answers
 PRIVATE: Final = 2000  # characters of an answer that one person sees
 EPHEMERAL: Final = 1 << 6  # seen by one person alone
 TEXT_INPUT, ACTION_ROW, SHORT, PARAGRAPH = 4, 1, 1, 2
@@ -91,7 +91,13 @@ def signal(raw: Raw, body: Body, place: Place, me: Me) -> Signal:
         reach=Addressing.MENTION if raw.get("guild_id") else Addressing.DIRECT,
         by_bot=bool(user.get("bot")),
         private=PRIVATE if raw.get("guild_id") else 0,
+        alone=is_alone(raw),
     )
+
+
+def is_alone(raw: Raw) -> bool:
+    """True if Discord vouches that only who pressed sees the message that was pressed."""
+    return bool(int((raw.get("message") or {}).get("flags") or 0) & EPHEMERAL)
 
 
 def place_told(raw: Raw) -> Place | None:
@@ -163,8 +169,13 @@ def told(text: str) -> Answer:
     return {"type": MESSAGE, "data": {"content": text, "flags": EPHEMERAL, "allowed_mentions": {"parse": []}}}
 
 
-def answer(raw: Raw, notice: str | None) -> Answer:
-    """Answer to an interaction that was taken in. A press needs no words: the card changes."""
+def answer(raw: Raw, notice: str | None, *, decided: bool = False) -> Answer:
+    """Answer to an interaction that was taken in. A press needs no words: the card changes.
+
+    One that one person alone sees follows by no edit: there the words take its place, once something is `decided`.
+    """
+    if notice and decided and is_alone(raw):
+        return {"type": UPDATE, "data": {"content": notice, "components": [], "allowed_mentions": {"parse": []}}}
     if notice:
         return told(notice)
     if raw["type"] != COMMAND:

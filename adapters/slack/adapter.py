@@ -23,6 +23,7 @@ from adapters.slack.incoming.intake import Intake
 from adapters.slack.incoming.names import Names
 from adapters.slack.incoming.socket_mode import Sockets
 from adapters.slack.outgoing.best_effort import BestEffort, Work
+from adapters.slack.outgoing.homes import Homes
 from adapters.slack.outgoing.notices import Notices
 from adapters.slack.outgoing.reach import Reach
 from adapters.slack.outgoing.render import render
@@ -70,12 +71,14 @@ class SlackAdapter:
         self._web = api = Web(settings, given.now)
         self._asides = BestEffort()
         self._speaking = Notices(api)
+        self._homes = Homes(api, given.inbox, given.now, settings.pace)
         self._reach = Reach(api)
         self._intake = Intake(
             settings,
             web=api,
             names=Names(api, settings.pace),
             speaking=self._speaking,
+            homes=self._homes,
             asides=self._asides,
             now=given.now,
             forms=given.forms,
@@ -149,6 +152,7 @@ class SlackAdapter:
             try:
                 await self.learn()
                 group.create_task(self._watch_token())
+                group.create_task(self._homes.run())
                 await self._attend()
             finally:
                 self._intake.sink = None

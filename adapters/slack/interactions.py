@@ -38,7 +38,8 @@ def click(happened: Happening) -> Signal | None:
         return None
     approval, choice = _value(action)
     clicked = Clicked(ApprovalId(approval), Choice(choice))
-    return _meant(happened, happened.body["trigger_id"], card_address(happened), clicked)
+    alone = is_alone(happened.body)
+    return _meant(happened, happened.body["trigger_id"], card_address(happened), clicked, alone=alone)
 
 
 def form_wanted(body: Raw) -> tuple[str, Choice] | None:
@@ -63,9 +64,26 @@ def _value(action: Raw) -> tuple[str, str]:
     return approval, word
 
 
+def is_alone(body: Raw) -> bool:
+    """True if Slack vouches that only who pressed sees what was pressed: an ephemeral message, or the home of the app."""
+    return mapping(body.get("container")).get("is_ephemeral") is True or is_home(body)
+
+
+def is_home(body: Raw) -> bool:
+    return mapping(body.get("view")).get("type") == "home"
+
+
 def card_address(happened: Happening) -> Address:
-    """Address of the card whose button was pressed. Errors: KeyError."""
+    """Address of the card whose button was pressed. A home carries that of the direct messages beside it.
+
+    Errors: KeyError, ValueError.
+    """
     body = happened.body
+    if is_home(body):
+        room = str(json.loads(body["view"]["private_metadata"])["room"])
+        if not room.startswith("D"):
+            raise ValueError("a home stands beside direct messages")
+        return happened.address(room)
     container, message = mapping(body.get("container")), mapping(body.get("message"))
     room = mapping(body.get("channel")).get("id") or container["channel_id"]
     return happened.address(str(room), str(message.get("thread_ts") or container.get("thread_ts") or ""))
@@ -81,7 +99,8 @@ def form(happened: Happening) -> Signal | None:
         key = f"{key}:{trigger}"
     typed = {str(name): _typed(block[name]) for name, block in view["state"]["values"].items()}
     clicked = filled(str(about["approval"]), Choice(about.get("choice", Choice.DENY)), typed)
-    return _meant(happened, key, happened.address(str(about["room"]), str(about["thread"])), clicked)
+    address, alone = happened.address(str(about["room"]), str(about["thread"])), about.get("alone") is True
+    return _meant(happened, key, address, clicked, alone=alone)
 
 
 def _typed(element: Raw) -> str:
@@ -101,7 +120,7 @@ def command(happened: Happening) -> Signal:
     return _meant(happened, body["trigger_id"], happened.address(str(body["channel_id"])), said)
 
 
-def _meant(happened: Happening, key: object, address: Address, said: Body) -> Signal:
+def _meant(happened: Happening, key: object, address: Address, said: Body, *, alone: bool = False) -> Signal:
     """Signal of a button, a form or a command, which is always meant for us."""
     reach = Addressing.DIRECT if address.room.startswith("D") else Addressing.MENTION
-    return happened.signal(key, address, said, reach=reach)
+    return happened.signal(key, address, said, reach=reach, alone=alone)

@@ -11,6 +11,7 @@ class Pace:
     """How long things may take. Tests shorten it.
 
     `quiet`: a socket on which no event came for so long is replaced, since one can answer pings and be deaf.
+    `home`: how often the homes that people opened lately are looked at.
     `shares`: how long to look for the message of an upload before it counts as uncertain.
     """
 
@@ -26,6 +27,7 @@ class Pace:
     shares: timedelta = timedelta(seconds=4)
     name: timedelta = timedelta(seconds=0.5)
     name_again: timedelta = timedelta(minutes=1)
+    home: timedelta = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
@@ -17,7 +18,7 @@ import structlog
 from telegram import Bot, CallbackQuery, ForceReply, Message, MessageEntity, ReplyParameters, User
 from telegram.error import TelegramError
 
-from adapters.telegram.parse import BUTTON, text_of
+from adapters.telegram.parse import BUTTON, CHANNEL, text_of
 from adapters.telegram.rooms import Rooms
 from adapters.telegram.settling.known_ids import KnownIds
 from runtime.contract import (
@@ -88,12 +89,23 @@ def typed(text: str, fields: list[str]) -> Mapping[str, str]:
     return values
 
 
-def wanted(query: CallbackQuery) -> tuple[ApprovalId, Choice] | None:
-    """The approval and the choice whose form a pressed button opens."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A form that somebody pressed the button of."""
+
+    approval: ApprovalId
+    choice: Choice
+    actor: Identity
+    user: User
+
+
+def wanted(query: CallbackQuery) -> Wanted | None:
+    """The form behind a pressed button. Errors: AttributeError, TypeError for a press that cannot be read."""
     pressed = BUTTON.fullmatch(query.data or "")
     if pressed is None or query.message is None or pressed["choice"] not in FORM_CHOICES:
         return None
-    return ApprovalId(pressed["approval"]), Choice(pressed["choice"])
+    actor = Identity(f"{CHANNEL}:{query.from_user.id}")
+    return Wanted(ApprovalId(pressed["approval"]), Choice(pressed["choice"]), actor, query.from_user)
 
 
 class Prompts:
@@ -106,9 +118,9 @@ class Prompts:
         self._rooms = rooms
         self._known = known
 
-    async def form(self, query: CallbackQuery, approval: ApprovalId, choice: Choice) -> Form | str:
+    async def form(self, asked: Wanted) -> Form | str:
         """The form behind a pressed button, or why there is none."""
-        form = await self._forms(approval, choice, Identity(f"telegram:{query.from_user.id}"))
+        form = await self._forms(asked.approval, asked.choice, asked.actor)
         fits = isinstance(form, str) or sum(utf16(field.text) for field in form.fields) <= FIELD_MAX_UNITS
         return form if fits else TOO_LONG
 

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Final
 
 from aiohttp import web
 
 from adapters.web.files import size_of
 from adapters.web.parse import signal_of
+from adapters.web.render import question
 from adapters.web.rooms import Rooms
 from adapters.web.window import Window, instant
 from runtime.contract import AdapterContext, Address, Body, FileRef, Role, Said, Sink, Stopped, Verdict
 from runtime.http import bodies
 from runtime.http.authentication import Authenticator, Visitor
 from runtime.text.glyphs import visible
+
+INBOX_MOST: Final = 100
+"""Questions that the inbox of the page shows at once."""
 
 
 class Api:
@@ -46,6 +52,7 @@ class Api:
             web.get("/api/rooms/{room}/timeline", self.timeline),
             web.post("/api/rooms/{room}/messages", self.say),
             web.post("/api/rooms/{room}/stop", self.stop),
+            web.get("/api/inbox", self.inbox),
             web.post("/api/approvals/{approval}", self.decide),
             web.get("/api/approvals/{approval}/form", self.form),
         ]
@@ -105,15 +112,22 @@ class Api:
         return await asyncio.to_thread(_refs, self._given.workspaces.folder(address), paths)
 
     async def decide(self, request: web.Request) -> web.Response:
-        """A pressed button, from the room whose card it is on.
+        """A pressed button, from the room whose card it is on, or from the inbox, which nobody else sees.
 
         Whoever is known may press: who may decide is judged where the decision is made, and audited there.
         """
         visitor = await self._authenticator.visitor(request)
         body = await bodies.read_object(request)
-        address = self._rooms.address(str(body.get("room")))
+        alone = body.get("inbox") is True
+        address = self._rooms.inbox if alone else self._rooms.address(str(body.get("room")))
         clicked = bodies.clicked(request.match_info["approval"], body)
-        return _told(await self._take_in(visitor, address, bodies.event_id(body), clicked))
+        return _told(await self._take_in(visitor, address, bodies.event_id(body), clicked, alone=alone))
+
+    async def inbox(self, request: web.Request) -> web.Response:
+        """Questions that wait for the visitor, oldest first."""
+        visitor = await self._authenticator.visitor(request)
+        found = await self._given.inbox(visitor.identity)
+        return web.json_response({"questions": [question(one) for one in found[:INBOX_MOST]], "count": len(found)})
 
     async def form(self, request: web.Request) -> web.Response:
         """The form behind a button, for those who may send it; else `notice` says why there is none."""
@@ -127,8 +141,11 @@ class Api:
         body = await bodies.read_object(request)
         return _told(await self._take_in(visitor, address, bodies.event_id(body), Stopped()))
 
-    async def _take_in(self, visitor: Visitor, address: Address, event_id: str, body: Body) -> Verdict:
-        return await self._sink()(signal_of(visitor, address, event_id, body, self._given.now()))
+    async def _take_in(
+        self, visitor: Visitor, address: Address, event_id: str, body: Body, *, alone: bool = False
+    ) -> Verdict:
+        signal = signal_of(visitor, address, event_id, body, self._given.now())
+        return await self._sink()(replace(signal, alone=alone) if alone else signal)
 
 
 def _refs(root: Path, paths: list[str]) -> tuple[FileRef, ...]:

@@ -6,11 +6,12 @@ import json
 from html import escape
 from typing import Any
 
-from runtime.contract import FORM_CHOICES, Author, Button, Content, Delivery, Entry, FileRef, Wire
+from runtime.contract import FORM_CHOICES, Author, Button, Content, Delivery, Entry, FileRef, Waiting, Wire
 from runtime.markup import Document, parse, to_html, to_plain
 from runtime.markup.attachment import READ_FROM, abridged
 from runtime.markup.moments import in_words, several
 from runtime.markup.tree import CodeBlock, Paragraph, Strong
+from runtime.text.glyphs import visible
 
 
 def render(delivery: Delivery) -> Wire:
@@ -72,6 +73,23 @@ def entry(entry: Entry) -> dict[str, Any]:
     if body is None:
         return {**made, "text": entry.body}
     return {**made, **body, "files": [*made["files"], *body.get("files", [])]}
+
+
+def question(one: Waiting) -> dict[str, Any]:
+    """A question that waits for whoever asks, as a card; without buttons where it can be answered in its room alone."""
+    return {
+        "id": one.id,
+        "kind": one.kind,
+        "tool": one.tool,
+        "effect": one.effect,
+        "room": visible(one.room, one_line=True),
+        "place": one.address.room if one.address.channel == "web" else "",
+        "requester": visible(one.requester, one_line=True),
+        "asked_at": one.asked_at.isoformat(),
+        "expires_at": one.expires_at.isoformat(),
+        "html": html(one.card) if one.card else "",
+        "buttons": [_button(button) for button in one.card.buttons] if one.card else [],
+    }
 
 
 def brief(entry: Entry) -> dict[str, Any]:

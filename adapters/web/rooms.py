@@ -14,6 +14,7 @@ from runtime.http.errors import Refusal
 
 OWNERS_IN_MIND: Final = 10_000
 ROOM_NAME: Final = re.compile(r"[a-z0-9]{6,32}")
+INBOX_PLACE: Final = "inbox"
 UNOPENED: Final = "There is no such conversation: open one on the page and say something in it first."
 NO_ROOM: Final = "There is no such conversation, or it is somebody else's."
 
@@ -62,6 +63,11 @@ class Rooms:
         if not ROOM_NAME.fullmatch(room):
             raise Refusal(404, NO_ROOM)
         return Address(self._channel, self._account, room)
+
+    @property
+    def inbox(self) -> Address:
+        """Address of presses in an inbox. No room is called so: it is too short for a name."""
+        return Address(self._channel, self._account, INBOX_PLACE)
 
     async def open(self, request: web.Request) -> tuple[Visitor, Address]:
         """Visitor and room of the request. Errors: Refusal 404 for a room that is not theirs to read."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from bot.terminal.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_about, ask_operator, settings_of
-from bot.terminal.output import by_name, show_json, show_rows
+from bot.terminal.output import by_name, clean, show_facts, show_json, show_rows
 
 if TYPE_CHECKING:
     pass
@@ -31,6 +31,21 @@ APPROVAL_COLUMNS = {
     "asked_at": "Asked",
     "room": "Room",
 }
+SHOWN: Final = {
+    "id": "Id",
+    "state": "State",
+    "effect": "Effect",
+    "room": "Room",
+    "requester": "Asked by",
+    "rule": "Rule",
+    "asked_at": "Asked",
+    "expires_at": "Open until",
+    "caution": "Note",
+    "decided_by": "Decided by",
+    "decided_at": "Decided",
+    "reason": "Reason",
+}
+"""Facts of one question, as far as they are known."""
 
 
 @commands.command("list")
@@ -38,13 +53,16 @@ def list_(
     context: typer.Context,
     everything: Annotated[bool, typer.Option("--all", help="Settled ones too.")] = False,
     room: InRoom = "",
+    person: Annotated[str, typer.Option("--person", metavar="NAME", help="Only what this person asked for.")] = "",
     ids: WithIds = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """List the questions that wait, newest first."""
-    state = "" if everything else "pending"
-    rows = ask_operator(settings_of(context, config), lambda api: api.approvals(state, room=room))
+    """List the questions that wait, oldest first; with --all the newest of all."""
+    state, order = ("", "newest") if everything else ("pending", "oldest")
+    rows = ask_operator(
+        settings_of(context, config), lambda api: api.approvals(state, room=room, person=person, order=order)
+    )
     if as_json:
         show_json(rows)
         return
@@ -52,6 +70,25 @@ def list_(
 
     shown = [{**row, "call": in_a_line(row["arguments"])} for row in rows]
     show_rows(shown, by_name(APPROVAL_COLUMNS, with_ids=ids), empty="Nothing waits for a decision.")
+
+
+@commands.command()
+def show(
+    context: typer.Context,
+    approval: MaybeApproval = "",
+    last: Last = False,
+    room: InRoom = "",
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Show one question with the whole call, and what became of it."""
+    row = ask_about(context, config, _question(approval, last, room), lambda api, one: api.approval(one))
+    if as_json:
+        show_json(row)
+        return
+    shown = {"Question": row["question"], **{head: row[key] for key, head in SHOWN.items() if row[key]}}
+    show_facts(shown.items())
+    typer.echo(f"\n{clean(row['call'])}")
 
 
 @commands.command()
@@ -78,6 +115,18 @@ def deny(
 ) -> None:
     """Do not let the call run."""
     _answer(context, config, _question(approval, last, room), "deny", reason)
+
+
+@commands.command()
+def edit(
+    context: typer.Context,
+    approval: ApprovalArgument,
+    arguments: Annotated[str, typer.Option("--arguments", metavar="JSON", help="All arguments, as one JSON object.")],
+    config: ConfigFile = None,
+) -> None:
+    """Let the call run with other arguments."""
+    made = ask_about(context, config, _question(approval), lambda api, one: api.edit(one, arguments))
+    typer.echo(f"{made['tool']}: {made['state']}.")
 
 
 @commands.command()

@@ -280,6 +280,8 @@ def _terms(settings: Settings, ask: Ask) -> dict[str, str]:
         told["never by"] = "the person who asked"
     if terms.reason_required:
         told["a denial needs"] = "a reason"
+    if not terms.editable:
+        told["may be changed"] = "by nobody"
     return told
 
 

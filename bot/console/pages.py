@@ -8,7 +8,7 @@ from typing import Final
 
 from aiohttp import web
 
-from bot.console import people_page, pieces, schedules_page, trace_page
+from bot.console import approvals_page, people_page, pieces, schedules_page, trace_page
 from bot.console.html import Html, tag
 from bot.console.layout import STATIC, badge, facts, moment, nothing, page, table, tabs, where
 from bot.http.entrance import Entrance
@@ -32,7 +32,7 @@ class Pages:
     def routes(self) -> list[web.RouteDef]:
         return [
             web.get("/console", self._serving(_overview)),
-            web.get("/console/approvals", self._serving(_approvals)),
+            web.get(approvals_page.APPROVALS_PLACE, self._serving(approvals_page.approvals)),
             web.get("/console/runs", self._serving(_runs)),
             web.get("/console/runs/{id}", self._serving(_run)),
             web.get("/console/outbox", self._serving(_outbox)),
@@ -82,7 +82,7 @@ COUNT_WORDS: Final = {
 async def _overview(_request: web.Request, do: Operations) -> Html:
     overview = await do.overview()
     counts = [tag("li", tag("b", str(number)), COUNT_WORDS[name]) for name, number in overview["counts"].items()]
-    pending = await do.approvals("pending")
+    pending = await do.approvals("pending", order="oldest")
     asked = {row["run"] for row in pending}  # of a stranger it is their identity
     strangers = [row for row in await do.pairings() if row["identity"] not in asked]
     return page(
@@ -97,20 +97,6 @@ async def _overview(_request: web.Request, do: Operations) -> Html:
         *pieces.accounts(overview["accounts"]),
         tag("h2", "This installation"),
         facts(overview["info"].items()),
-    )
-
-
-async def _approvals(_request: web.Request, do: Operations) -> Html:
-    rows = await do.approvals()
-    pending = [row for row in rows if row["state"] == "pending"]
-    decided = [row for row in rows if row["state"] != "pending"]
-    return page(
-        "Approvals",
-        "/console/approvals",
-        *(pieces.question(row) for row in pending),
-        None if pending else nothing("Nothing is waiting for you."),
-        tag("h2", "Closed"),
-        table("Closed approvals", ("When", "What", "How", "Who", "Room"), map(pieces.settled, decided)),
     )
 
 

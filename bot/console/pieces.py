@@ -12,7 +12,7 @@ from bot.console.layout import badge, facts, moment, table, where
 from bot.console.trace_page import link as trace_link
 from bot.operator.api import ROOT
 from bot.operator.views import View
-from runtime.chat.cards import SHA256_SHOWN
+from runtime.chat.cards import LABELS, SHA256_SHOWN
 from runtime.contract import ApprovalKind, Choice, Whole
 from runtime.markup import parse, to_html, to_plain
 from runtime.markup.attachment import READ_FROM, abridged
@@ -46,9 +46,28 @@ def question(row: View) -> Html:
             tag("input", id=name, name="reason", maxlength="1000", autocomplete="off"),
             tag("div", *buttons, class_="buttons"),
             method="post",
-            action=f"{ROOT}/approvals/{quote(row['id'], safe='')}",
+            action=f"{ROOT}/approvals/{quote(row['as_shown'], safe='')}",
         ),
+        _edit(row) if row["editable"] else None,
         class_="card",
+    )
+
+
+def _edit(row: View) -> Html:
+    """The form that approves the call with other arguments."""
+    name = f"edit-{row['id']}"
+    return tag(
+        "details",
+        tag("summary", LABELS[Choice.EDIT]),
+        tag(
+            "form",
+            tag("label", "Arguments, as JSON", for_=name),
+            tag("textarea", row["edited"], id=name, name="arguments", rows="8", spellcheck="false"),
+            tag("div", tag("button", "Approve this", type="submit"), class_="buttons"),
+            method="post",
+            action=f"{ROOT}/approvals/{quote(row['as_shown'], safe='')}/edit",
+        ),
+        id=f"edit-of-{row['id']}",
     )
 
 

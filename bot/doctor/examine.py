@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
+from bot.doctor.approvers import check_approvers
 from bot.doctor.configuration import check_configuration
 from bot.doctor.machine.clock import check_clock
 from bot.doctor.machine.place import check_place
@@ -42,6 +43,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "hooks": check_hooks,
     "policy": check_policy,
     "people": check_people,
+    "approvers": check_approvers,
     "templates": check_templates,
     "schedules": check_schedules,
     "metrics": check_metrics,

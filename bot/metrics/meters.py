@@ -40,6 +40,7 @@ PART_OUTCOMES: Final = (
 )
 ENDINGS: Final = {
     Choice.APPROVE: "approved",
+    Choice.EDIT: "approved",
     Choice.DENY: "denied",
     Choice.DONE: "done",
     Choice.AGAIN: "again",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Final
 
 from adapters.web.adapter import ACCOUNT, CHANNEL
 from adapters.web.rooms import reach
@@ -29,7 +30,10 @@ from runtime.contract import Address, Signal, Verdict
 from runtime.domain.ids import new_id
 from runtime.domain.routing import AccountNames
 from runtime.intake.room_names import RoomNames
+from runtime.store.protocol import Changed
 from runtime.store.store import Store, open_store
+
+UNCHECKED: Final = Changed(fault="A changed call is checked by its tool: start Signalbox first.")
 
 
 class NoNotifier:
@@ -57,7 +61,7 @@ async def opened(settings: Settings) -> AsyncIterator[Operations]:
 async def _context(store: Store, settings: Settings) -> OperatorContext:
     async def sink(signal: Signal) -> Verdict:
         # What this wakes, the next start finds in the store.
-        return (await store.intake.accept(signal, gate_of(settings))).verdict
+        return (await store.intake.accept(signal, gate_of(settings), changed=UNCHECKED)).verdict
 
     identity = await store.cluster.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
     known, rooms = accounts_of(await store.cluster.named_accounts()), RoomNames(store.places, LocalNotifier())

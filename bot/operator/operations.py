@@ -27,11 +27,13 @@ from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from runtime.agent.registry import MAIN
+from runtime.chat.forms import ARGUMENTS
 from runtime.contract import (
     PEOPLE,
     Address,
     ApprovalId,
     Body,
+    Choice,
     Clicked,
     DeliveryId,
     Identity,
@@ -43,7 +45,7 @@ from runtime.contract import (
     Signal,
     room_topic,
 )
-from runtime.domain.approvals import ApprovalState
+from runtime.domain.approvals import REVISION, ApprovalState
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
 from runtime.errors import ConfigError
@@ -51,11 +53,15 @@ from runtime.http import bodies
 from runtime.http.errors import Refusal
 from runtime.policy.modes import Mode
 from runtime.store.protocol import DeliveryRow, Unpaired
-from runtime.text.naming import is_identity
+from runtime.text.naming import folded, is_identity
 from runtime.timeline.trail import Thing
 
 AT_WORK: Final = (RunState.RUNNING, RunState.READY)
 LONGEST_WAIT: Final = timedelta(seconds=25)  # below the idle limit of common proxies
+ORDERS: Final = ("", "newest", "oldest")
+LOOKED_THROUGH: Final = 2_000
+"""Questions among which those of one person are looked for."""
+CHANGED: Final = "This call was changed meanwhile. Look at it again, and answer {}."
 GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring here at once
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -112,10 +118,20 @@ class Operations(OperatorApi):
         view = await self._one_entitled(views.run(row, *self._names))
         return {**view, "steps": [views.step(step) for step in steps]}
 
-    async def approvals(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
-        where = await self._room_meant(room)
-        rows = await self._store.approvals.approvals(state=_word(ApprovalState, state), room=where, limit=limit)
-        return await self._entitled([views.approval(row, *self._names) for row in rows])
+    async def approvals(
+        self, state: str = "", limit: int = 100, room: str = "", person: str = "", order: str = ""
+    ) -> list[View]:
+        """Newest first, or with `order` "oldest" the other way; with `person` those whose requester is called so."""
+        if order not in ORDERS:
+            raise Refusal(400, f'"{order}" is no order; write one of: {", ".join(filter(None, ORDERS))}.')
+        rows = await self._store.approvals.approvals(
+            state=_word(ApprovalState, state),
+            room=await self._room_meant(room),
+            limit=LOOKED_THROUGH if person else limit,
+            oldest=order == "oldest",
+        )
+        found = [row for row in rows if not person or folded(row.requester_name) == folded(person)]
+        return await self._entitled([views.approval(row, *self._names) for row in found[:limit]])
 
     async def approval(self, approval_id: str) -> View:
         """One question, with the names of the person whose request led to it, and of the rule that asked."""
@@ -177,11 +193,21 @@ class Operations(OperatorApi):
 
     async def decide(self, approval_id: str, choice: str, reason: str = "") -> View:
         """Answer a question; the same transaction as a click in its room."""
+        return await self._answer(approval_id, {"choice": choice, "reason": reason})
+
+    async def edit(self, approval_id: str, arguments: str) -> View:
+        """Approve a call with other arguments (JSON), or with another text where that is all it has."""
+        return await self._answer(approval_id, {"choice": Choice.EDIT.value, "values": {ARGUMENTS: arguments}})
+
+    async def _answer(self, approval_id: str, answer: View) -> View:
+        approval_id, mark, revision = approval_id.partition(REVISION)
         approval_id = await self._meant(approval_id, Thing.APPROVAL)
         question = await self._store.approvals.approval(ApprovalId(approval_id))
         if question is None:
             raise Refusal(404, f"There is no approval {approval_id}.")
-        click = bodies.clicked(question.id, {"choice": choice, "reason": reason})
+        if not revision and question.asked_arguments and question.state is ApprovalState.PENDING:
+            raise Refusal(409, CHANGED.format(question.as_shown))
+        click = bodies.clicked(f"{question.id}{mark}{revision}", answer)
         verdict = await self._context.sink(self._signal(question.address, click, self._context.new_id()))
         if verdict.outcome is not Outcome.DECIDED:
             raise Refusal(409, verdict.notice or "This changed nothing.")

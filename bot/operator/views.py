@@ -11,13 +11,14 @@ from adapters.web import render
 from bot.accounts.naming import Named
 from bot.accounts.status import State
 from runtime.chat.cards import about, call_of, labels_of
+from runtime.chat.forms import readable
 from runtime.chat.modes import meaning
-from runtime.contract import Address, ApprovalKind, Entry
-from runtime.domain.approvals import Approval
+from runtime.contract import Address, ApprovalKind, Choice, Entry
+from runtime.domain.approvals import Approval, choices
 from runtime.markup.moments import in_words
 from runtime.policy.modes import RoomMode
 from runtime.store.protocol import DeliveryRow, Known, OpenPart, Pairing, RunRow, StepRow
-from runtime.text.glyphs import in_full
+from runtime.text.glyphs import in_full, visible
 
 View = dict[str, Any]
 
@@ -69,12 +70,16 @@ def approval(row: Approval, named: Named, called: Named) -> View:
         "shown": shown,
         "all_shown": is_whole,
         "sha256": row.arguments_hash,
+        "asked_arguments": row.asked_arguments,
+        "as_shown": row.as_shown,
         "caution": row.caution,
         "requester": row.requester_name,
         "rule": row.terms.rule,
         "asked_at": at(row.asked_at),
         "expires_at": at(row.expires_at),
         "choices": {choice.value: label for choice, label in labels_of(row).items()},
+        "editable": Choice.EDIT in choices(row),
+        "edited": visible(readable(row.arguments)) if Choice.EDIT in choices(row) else "",
         "choice": row.choice,
         "decided_by": row.decided_name,
         "decided_at": at(row.decided_at),

@@ -215,6 +215,7 @@ class PolicyRule(Section):
     expires_hours: Hours | None = Field(default=None, description="In place of `approvals.expires_hours`.")
     remind_hours: tuple[Hours, ...] | None = Field(default=None, description="In place of `approvals.remind_hours`.")
     reason_required: Switch = Field(default=False, description="Take no denial without a reason.")
+    edit: Switch = Field(default=True, description="An approver may change the call before it runs.")
 
     @property
     def asking(self) -> Changes:
@@ -226,6 +227,7 @@ class PolicyRule(Section):
             quorum=self.quorum,
             four_eyes=self.four_eyes,
             reason_required=self.reason_required,
+            editable=self.edit,
             expires=None if expires is None else timedelta(hours=expires),
             remind=None if remind is None else tuple(timedelta(hours=hours) for hours in remind),
         )

@@ -17,7 +17,7 @@ from runtime.chat import cards, listing
 from runtime.chat.audience import Audience, Places, Reach, mentions, reach
 from runtime.chat.calls import ShownCall, shown_call
 from runtime.contract import ApprovalId, ApprovalKind, Asking, CardContext, DeliveryId, Kind, NewId, Now
-from runtime.domain.approvals import Approval, ApprovalState, Rights
+from runtime.domain.approvals import Approval, ApprovalState, Home, Rights
 from runtime.domain.runs import StepState
 from runtime.policy.rules import Policy
 from runtime.policy.terms import Terms
@@ -74,6 +74,8 @@ class Questions:
     ) -> Question:
         lead = listing.leading(group)
         to = reach(lead, audience, rights, self._context.places)
+        if to.home is Home.TOLD and not to.copies:
+            log.warning("nobody reached", approval=lead.id, tool=lead.tool, rule=lead.terms.rule)
         plan = audience.plan or "" if listing.may_be_planned(lead) else ""
         frozen = listing.frozen(group, self._circumstances(run, audience, to), calls, plan)
         lead, *others = sorted(frozen, key=lambda one: one.id != lead.id)

@@ -70,13 +70,15 @@ class Undoer:
 
     async def look(self) -> None:
         """Take back what is wanted, and end what nobody pressed in time. Errors: StoreError."""
-        for approval in await self._approvals.undos_wanted():
+        found = await self._approvals.undos_to_do()
+        for approval in found.wanted:
             if self._lease_is_fresh() and (undoing := await self._approvals.begin_undo(approval)):
                 self._probe("undo-begun")
                 why_not = await self._done(undoing)
                 self._probe("undo-done")
                 self._tell(await self._approvals.end_undo(approval, why_not))
-        self._tell(await self._approvals.close_undos())
+        if found.to_close:
+            self._tell(await self._approvals.close_undos())
 
     def _tell(self, rooms: tuple[Address, ...]) -> None:
         for room in rooms:

@@ -101,8 +101,8 @@ def reach(question: Approval, audience: Audience, rights: Rights, places: Places
     if not found and not any(one.here for one in present):
         found = dict(_copies(question, question.terms.to, deciding, places))  # better somebody away than nobody
     asked = tuple(dict.fromkeys(found.values()))
-    if ROOM not in question.terms.to and found:
-        home = Home.TOLD
+    if ROOM not in question.terms.to and not _is_their_own(question, deciding):
+        home = Home.TOLD  # also where nobody is reached: the terms want it kept from the room
     elif any(one.here for one in deciding) or not (found or audience.private):
         home = Home.WHOLE  # somebody may decide there, or may be there without our knowing
     else:
@@ -116,6 +116,13 @@ def _present(deciding: Sequence[Candidate], quorum: int) -> Sequence[Candidate]:
     """Candidates who are not away; all of them where those who are left could not settle it."""
     present = [one for one in deciding if one.away_until is None]
     return present if len(present) >= max(quorum, 1) else deciding
+
+
+def _is_their_own(question: Approval, deciding: Sequence[Candidate]) -> bool:
+    """True if the request was made in the private chat of one who may decide: there such a question belongs."""
+    at = question.address
+    rooms = {(room.channel, room.account, room.room) for one in deciding for room in one.rooms}
+    return DM in question.terms.to and (at.channel, at.account, at.room) in rooms
 
 
 def reach_one(question: Approval, audience: Audience, places: Places) -> Reach:
@@ -142,7 +149,7 @@ def _copies(
     home = question.address
     known = {(home.channel, home.account, home.room)}
     for one in deciding if DM in to else ():
-        for room in () if one.here else one.rooms:
+        for room in () if one.here and ROOM in to else one.rooms:
             if (room.channel, room.account, room.room) not in known and places.serves(room):
                 yield room, one.person.name
     for place in to:

@@ -24,7 +24,8 @@ from runtime.contract import (
     Whole,
 )
 from runtime.domain.approvals import EVENT_OF, OPTIONS, Approval, ApprovalState, Home, answer_of, told
-from runtime.domain.transcript import DENIED, ERROR, NO_ANSWER, NOT_RUN, OURS
+from runtime.domain.ids import digest
+from runtime.domain.transcript import CHANGED, DENIED, ERROR, NO_ANSWER, NOT_RUN, OURS
 from runtime.markup.moments import briefly, moment, several
 from runtime.text.glyphs import bound, clip, fenced, in_a_line, legible, plainly, visible
 from runtime.text.naming import listed
@@ -71,6 +72,10 @@ MARKS: Final = {
 SHA256_SHOWN: Final = 8
 """Characters of the hash on a card."""
 NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
+NOBODY_REACHED: Final = (
+    "I can't reach anybody in private who may decide this. They can send me `/approvals` in a private chat; "
+    "operators have the console too."
+)
 REQUEST_MAX_CHARS: Final = 120
 """Of the line that led to a call."""
 LINES_SHOWN: Final = 3
@@ -168,7 +173,7 @@ def pending(
     above.append(request_of(approval, home=home))
     call, is_whole = call_of(approval)
     card = question(
-        approval.id,
+        approval.as_shown,
         approval.kind,
         approval.tool,
         approval.arguments,
@@ -181,6 +186,8 @@ def pending(
     whole = Whole(approval.arguments_hash[:SHA256_SHOWN], "" if is_whole else whole_call(approval.arguments))
     if how is Home.QUIET:
         return replace(card, whole=whole, buttons=())
+    if not approval.terms.editable:
+        card = replace(card, buttons=tuple(one for one in card.buttons if one.choice is not Choice.EDIT))
     return replace(card, whole=whole, mentions=tuple(mentions))
 
 
@@ -193,11 +200,22 @@ def request_of(approval: Approval, *, home: bool) -> str:
 
 def call_of(approval: Approval) -> tuple[str, bool]:
     """The call as it was shown when it was asked about, and whether that is all of it; a changed one is drawn anew."""
+    if approval.asked_arguments:
+        return _both_calls(approval)
     known = json.loads(approval.card) if approval.card else {}
     if "call" in known and known.get("of") == approval.arguments_hash:
         return known["call"], "part" not in known
     drawn = shown_call(approval.arguments)
     return drawn.text, drawn.is_whole
+
+
+def _both_calls(approval: Approval) -> tuple[str, bool]:
+    """The call as it was asked about, and as an approver changed it."""
+    asked = approval.asked_arguments
+    before, is_whole = call_of(replace(approval, arguments=asked, arguments_hash=digest(asked), asked_arguments=""))
+    after, is_whole_too = call_of(replace(approval, asked_arguments=""))
+    runs = "Runs" if approval.state in (ApprovalState.PENDING, ApprovalState.APPROVED) else "Changed to"
+    return f"Asked:\n\n{before}\n\n{runs}:\n\n{after}", is_whole and is_whole_too
 
 
 def below(approval: Approval, how: Home, voted: Sequence[str], *, home: bool) -> str:
@@ -218,7 +236,8 @@ def _asked_too(names: Sequence[str], away: Sequence[tuple[str, str]], how: Home)
     gone = [f"{plainly(name)} is away until {moment(datetime.fromisoformat(until))}." for name, until in away]
     if names:
         return " ".join([f"I've asked {listed([plainly(name) for name in names])}.", *gone])
-    return " ".join([NOBODY_HERE, *gone] if how is Home.QUIET else gone)
+    nobody = {Home.QUIET: NOBODY_HERE, Home.TOLD: NOBODY_REACHED}.get(how, "")
+    return " ".join(filter(None, [nobody, *gone]))
 
 
 def circumstances(
@@ -491,6 +510,11 @@ def _answer(approval: Approval) -> str:
 
 def _as_words(text: str) -> str:
     return json.dumps(bound(text, ANSWER_MAX_CHARS), ensure_ascii=False)
+
+
+def changed_call(approval: Approval) -> str:
+    """Words for the model behind the result of a call that an approver changed."""
+    return f"{CHANGED}{approval.decided_name} had it run with {approval.arguments}"
 
 
 def quoted(text: str) -> str:

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from runtime.contract import ARGUMENTS, COMMANDS, ApprovalKind, Asking, Commanded, Identity, Person, Role, Said, Stopped
-from runtime.domain.approvals import Approval
+from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, Role, Said, Stopped
 from runtime.domain.runs import RunState
 from runtime.markup.moments import moment, roughly, several
-from runtime.text.glyphs import in_a_line, visible
 
 PAIR: Final = "pair"
 """Lets an owner enter a pairing code in a direct room; `COMMANDS` does not list it, since nobody else may."""
@@ -51,7 +49,6 @@ _ALL: Final = frozenset(word for words in STOP_WORDS.values() for word in words)
 _LONGEST: Final = max(map(len, _ALL))
 _AROUND: Final = " \t\r\n.!?…。\uff01\uff1f"
 
-CALL_MAX_CHARS: Final = 60  # characters of a call in a list
 DOLLAR: Final = 1_000_000  # in micros
 
 
@@ -209,31 +206,6 @@ def _work(work: Work, now: datetime) -> str:
             return f"{whose} has been answered and continues next"
         case _:
             return f"{whose} is waiting for an answer"
-
-
-def asked(pending: Sequence[Approval], now: datetime) -> str:
-    """Answer to `/approvals`."""
-    if not pending:
-        return "No questions are waiting here."
-    head = f"{several(len(pending), 'question')} waiting here. The cards above show each call in full, with buttons:"
-    return "\n".join([head, "", *(f"- {_asked(one, now)}" for one in pending)])
-
-
-def _asked(one: Approval, now: datetime) -> str:
-    since, left = roughly(now - one.asked_at), roughly(one.expires_at - now)
-    if one.kind is ApprovalKind.ANSWER:
-        asking = Asking.from_json(one.card)
-        whom = f"for {visible(asking.to, one_line=True)}" if asking.to else "for anybody here"
-        return f"{_arguments(asking.question)} {whom}, asked {since} ago, open for {left}"
-    return f"`{one.tool}` {_arguments(one.arguments)}, asked {since} ago, open for {left}"
-
-
-def _arguments(text: str) -> str:
-    """A call's arguments in one short line of code."""
-    line = in_a_line(text, CALL_MAX_CHARS)
-    fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
-    gap = " " if "`" in (line[:1], line[-1:]) else ""
-    return f"{fence}{gap}{line}{gap}{fence}"
 
 
 def spent(room: Spent, person: Spent) -> str:

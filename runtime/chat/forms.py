@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from runtime.contract import REASON, REASON_MAX_CHARS, Asking, Choice, Field, Form
+from runtime.contract import REASON, REASON_MAX_CHARS, Asking, Choice, Field, Form, Json
 from runtime.domain.approvals import Approval
-from runtime.text.glyphs import clip
+from runtime.text.glyphs import clip, meant, visible
 
+ARGUMENT: Final = "argument"
+"""The field for the only argument of a call, where that is a text."""
+ARGUMENTS: Final = "arguments"
+ARGUMENTS_MAX_CHARS: Final = 100_000
+OTHER_CALL: Final = "The call has other arguments by now. Please open the form again."
 QUESTION_MAX_CHARS: Final = 300
 """Of the agent's question, above the field for its answer; the card has all of it."""
 NO_FORM: Final = "There is nothing to fill in here."
@@ -18,7 +24,76 @@ def denial(approval: Approval) -> Form:
     """The reason for a denial."""
     hint = "What should I do instead?"
     field = Field(REASON, "Why not? The agent is told.", hint=hint, lines=True, most=REASON_MAX_CHARS)
-    return Form(approval.id, Choice.DENY, "Deny", (field,), send="Deny with this reason")
+    return Form(approval.as_shown, Choice.DENY, "Deny", (field,), send="Deny with this reason")
+
+
+def edit(approval: Approval) -> Form:
+    """The call, to be changed: the one text it has, or all of its arguments as JSON."""
+    text = _lone(approval.arguments)
+    if text is None:
+        shown, label = visible(readable(approval.arguments)), "Arguments, as JSON"
+        field = Field(ARGUMENTS, label, shown, lines=True, most=ARGUMENTS_MAX_CHARS)
+    else:
+        name = next(iter(json.loads(approval.arguments)))
+        field = Field(ARGUMENT, name.capitalize(), visible(text), lines=True, most=ARGUMENTS_MAX_CHARS)
+    return Form(
+        approval.as_shown, Choice.EDIT, f"Edit {approval.tool}", (field,), "It runs as you write it.", "Approve this"
+    )
+
+
+def changed_arguments(approval: Approval, values: Mapping[str, str]) -> Mapping[str, Json] | str:
+    """Arguments that were typed into the form, or what is wrong with them. Codes are read as what they stand for."""
+    typed = {name: meant(text).replace("\r\n", "\n") for name, text in values.items()}
+    if ARGUMENT in typed and _lone(approval.arguments) is not None:
+        arguments: Json = dict.fromkeys(json.loads(approval.arguments), typed[ARGUMENT])
+    elif ARGUMENTS in typed:
+        try:
+            arguments = json.loads(typed[ARGUMENTS], parse_constant=_no_number)
+        except (ValueError, RecursionError) as error:
+            return f"This is not valid JSON: {error}."
+    else:
+        return OTHER_CALL
+    if not isinstance(arguments, dict):
+        return "The arguments must be a JSON object, with a name for each."
+    return _fault(approval, arguments) or arguments
+
+
+def _fault(approval: Approval, arguments: Mapping[str, Json]) -> str:
+    text = written(arguments)
+    if len(text) > ARGUMENTS_MAX_CHARS:
+        return f"This is too long: at most {ARGUMENTS_MAX_CHARS:,} characters."
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        return "This holds half a character: it is not valid Unicode."
+    if arguments == json.loads(approval.arguments or "{}"):
+        return "Nothing is changed. To run it as it is, approve it."
+    return ""
+
+
+def written(arguments: Mapping[str, Json]) -> str:
+    """Arguments as they are kept."""
+    return json.dumps(arguments, ensure_ascii=False)
+
+
+def _lone(arguments: str) -> str | None:
+    """The text of a call that has no other argument."""
+    try:
+        known = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return None
+    values = list(known.values()) if isinstance(known, dict) else []
+    return values[0] if len(values) == 1 and isinstance(values[0], str) else None
+
+
+def readable(arguments: str) -> str:
+    """Arguments as JSON that people can change."""
+    try:
+        return json.dumps(json.loads(arguments or "{}"), ensure_ascii=False, indent=2)
+    except (ValueError, RecursionError):
+        return arguments
+
+
+def _no_number(name: str) -> Json:
+    raise ValueError(f"{name} is no number")
 
 
 def answer(approval: Approval) -> Form:
@@ -30,6 +105,7 @@ def answer(approval: Approval) -> Form:
 
 FORMS: Final[Mapping[Choice, Callable[[Approval], Form]]] = {
     Choice.DENY: denial,
+    Choice.EDIT: edit,
     Choice.TEXT: answer,
 }
 """The form of each choice that has one."""

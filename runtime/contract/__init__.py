@@ -66,6 +66,7 @@ from runtime.contract.forms import (
     filled,
     no_form,
 )
+from runtime.contract.inbox import ReadInbox, Waiting, empty_inbox
 from runtime.contract.models import (
     KEPT_MAX_CHARS,
     AssistantTurn,
@@ -273,6 +274,7 @@ __all__ = [
     "Places",
     "Probe",
     "Progress",
+    "ReadInbox",
     "Receipt",
     "Report",
     "Resting",
@@ -319,12 +321,14 @@ __all__ = [
     "UserTurn",
     "Verdict",
     "View",
+    "Waiting",
     "Whole",
     "Wire",
     "Working",
     "Workspaces",
     "alone",
     "clean_name",
+    "empty_inbox",
     "files_json",
     "files_of",
     "filled",

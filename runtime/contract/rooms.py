@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
 from runtime.contract.forms import OpenForm, no_form
+from runtime.contract.inbox import ReadInbox, empty_inbox
 from runtime.contract.people import Address, Identity, NewId, Now, Person
 from runtime.contract.signals import FileRef
 
@@ -229,7 +230,7 @@ class AdapterContext:
     """Context that the composition root hands to every adapter beside its own settings.
 
     `siblings`: whether another process of ours was at work on this store within so long. `forms` makes the form behind a
-    button.
+    button. `inbox` reads the questions that wait for somebody.
     """
 
     history: History
@@ -241,3 +242,4 @@ class AdapterContext:
     new_id: NewId
     siblings: Callable[[timedelta], Awaitable[bool]] = alone
     forms: OpenForm = no_form
+    inbox: ReadInbox = empty_inbox

@@ -7,9 +7,12 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from runtime.contract.people import Address, ApprovalId, Identity, SignalId
+
+if TYPE_CHECKING:
+    from runtime.contract.deliveries import Content
 
 
 class Urgency(StrEnum):
@@ -144,7 +147,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "new": "Forget this conversation and start fresh",
     "stop": "Stop the work in this room",
     "status": "What's going on in this room",
-    "approvals": "Questions waiting in this room",
+    "approvals": "Questions waiting for you, with buttons",
     "model": "Which model answers here",
     "usage": "Tokens and cost, for this room and for you",
     "schedules": "What's planned in this room",
@@ -205,7 +208,8 @@ class Signal:
     platform told it along: "#general", "Kitchen", "@Ada" for a private one.
 
     `private` is how many characters its sender alone may be answered there, in `Verdict.notice`; 0 where others would
-    read it. `command_mark` is how commands are written there.
+    read it. `command_mark` is how commands are written there. `alone`: the platform vouches that what was pressed is shown to
+    its sender alone, and that we put it there: an ephemeral message, the home of an app, the inbox of the page.
     """
 
     platform: str
@@ -227,6 +231,7 @@ class Signal:
     command_mark: str = "/"
     room_name: str = ""
     trigger: Trigger = Trigger.MESSAGE
+    alone: bool = False
 
 
 class Outcome(StrEnum):
@@ -244,12 +249,14 @@ class Outcome(StrEnum):
 class Verdict:
     """Outcome of a Signal. `notice` is for the sender alone, best effort: at most `Signal.private` characters, or 200.
 
+    `cards` are to be shown to the sender alone behind it; there are some only where `Signal.private` is more than 0.
     `form_stays`: the notice tells what is wrong with a form that was sent, so that it can be put right and sent again.
     """
 
     outcome: Outcome
     signal_id: SignalId
     notice: str | None = None
+    cards: tuple[Content, ...] = ()
     form_stays: bool = False
 
 

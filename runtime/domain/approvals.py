@@ -23,7 +23,7 @@ from runtime.contract import (
     RunId,
 )
 from runtime.markup.moments import ago
-from runtime.policy.terms import PLAIN, Terms, calls
+from runtime.policy.terms import DM, PLAIN, Terms, calls
 from runtime.text.naming import listed
 
 
@@ -73,6 +73,8 @@ OPTIONS: Final = (Choice.FIRST, Choice.SECOND, Choice.THIRD, Choice.FOURTH)
 """Choices that stand for the options of a question to a person, in their order."""
 
 WHY: Final = "Please say why. Deny with a reason; where there's no such button, the page and the command line take one."
+REVISION: Final = "~"
+"""Stands in a button's id before the number of changes that it knows of."""
 NEED_QUORUM: Final = frozenset({Choice.APPROVE, Choice.AGAIN})
 """Choices after which a call runs: as many people as its rule wants have to say so."""
 LISTED: Final = "listed"
@@ -148,6 +150,16 @@ class Approval:
         return self.id if LISTED in known else known.get(LISTED_WITH)
 
     @property
+    def edits(self) -> int:
+        """How often the call was changed while it is asked about."""
+        return int(json.loads(self.card).get("edits", 0)) if self.asked_arguments else 0
+
+    @property
+    def as_shown(self) -> ApprovalId:
+        """Id for buttons: it names the call as it is by now, so that a button of an earlier card approves no other."""
+        return ApprovalId(f"{self.id}{REVISION}{self.edits}") if self.asked_arguments else self.id
+
+    @property
     def next_call_at(self) -> datetime | None:
         """When people are called next, if nobody decides before."""
         due = calls(self.terms, self.expires_at - self.asked_at)[self.calls :]
@@ -170,12 +182,16 @@ class Rights:
 
 @dataclass(frozen=True, slots=True)
 class Voter:
-    """Person who answers, and from where. `names` are the person's id and identities; `console` is an operator's own surface."""
+    """Person who answers, and from where. `names` are the person's id and identities; `console` is an operator's own surface.
+
+    `alone`: their platform vouches that nobody else saw what they pressed.
+    """
 
     person: Person
     names: frozenset[str]
     address: Address
     console: bool = False
+    alone: bool = False
 
 
 def objection(
@@ -198,24 +214,34 @@ def objection(
         return f"This was already settled: {told(approval)}{when}."
     if now >= approval.expires_at:
         return f"This question expired {ago(now - approval.expires_at)}."
-    if choice not in CHOICES[approval.kind]:
+    if choice not in CHOICES[approval.kind] or (choice is Choice.EDIT and not approval.terms.editable):
         return "This question does not have that answer."
     if approval.kind is ApprovalKind.PERSON:
         return _cannot_let_in(voter, choice)
-    if not _in_place(voter, (approval.address, *copies)):
+    if not _in_place(voter, (approval.address, *copies)) and not (voter.alone and asked_in_private(approval)):
         return "This question belongs to another room."
     if approval.kind is ApprovalKind.ANSWER:
         return _cannot_answer(approval, voter, choice, reason)
-    against = _not_entitled(approval, voter, rights)
+    against = not_entitled(approval, voter, rights)
     if against is None and choice is Choice.DENY and approval.terms.reason_required and not reason.strip():
         return WHY
     return against
 
 
+def choices(approval: Approval) -> tuple[Choice, ...]:
+    """Answers that a question takes: those of its kind, as far as its terms allow them."""
+    every = CHOICES[approval.kind]
+    return (
+        every
+        if approval.terms.editable and not approval.lead
+        else tuple(one for one in every if one is not Choice.EDIT)
+    )
+
+
 def entitled(approval: Approval, voter: Voter, rights: Rights) -> bool:
     """True if this person may decide."""
     is_blocked = rights.blocked & {*voter.names, voter.person.name}
-    return not is_blocked and _not_entitled(approval, voter, rights) is None
+    return not is_blocked and not_entitled(approval, voter, rights) is None
 
 
 def _cannot_let_in(voter: Voter, choice: Choice) -> str | None:
@@ -264,6 +290,24 @@ def told(approval: Approval) -> str:
     return f"{how}{answer}{who}{why}"
 
 
+def asked_in_private(approval: Approval) -> bool:
+    """True if those who may decide may be shown it alone: its terms send it to private chats, or have by now."""
+    if approval.kind is ApprovalKind.ANSWER and not approval.terms.approvers:
+        return False  # whoever is in its room answers
+    made = calls(approval.terms, approval.expires_at - approval.asked_at)[: approval.calls]
+    is_escalated = any(is_wider for _, is_wider in made) and DM in approval.terms.escalate_to
+    return approval.kind is ApprovalKind.PERSON or DM in approval.terms.to or is_escalated
+
+
+def waits_for(approval: Approval, voter: Voter, rights: Rights) -> bool:
+    """True if this person may answer this question, wherever it stands."""
+    if approval.kind is ApprovalKind.PERSON:
+        return voter.person.role >= min(LETS_IN.values())
+    if approval.kind is ApprovalKind.ANSWER:
+        return voter.person.role >= Role.USER and bool(voter.names & {*approval.terms.approvers})
+    return entitled(approval, voter, rights)
+
+
 def _in_place(voter: Voter, places: Collection[Address]) -> bool:
     if voter.console:
         return voter.person.role >= Role.OPERATOR
@@ -271,7 +315,8 @@ def _in_place(voter: Voter, places: Collection[Address]) -> bool:
     return any((here.channel, here.account, here.room) == (one.channel, one.account, one.room) for one in places)
 
 
-def _not_entitled(approval: Approval, voter: Voter, rights: Rights) -> str | None:
+def not_entitled(approval: Approval, voter: Voter, rights: Rights) -> str | None:
+    """Why this person may not decide, in words for them; None if they may."""
     leads, terms = voter.person.role >= LEAST, approval.terms
     if not (voter.names & rights.approvers if rights.approvers else leads):
         return f"Only approvers can answer this.{_asked(approval)}"

@@ -26,6 +26,9 @@ NO_ANSWER: Final = "no answer: "
 NOT_RUN: Final = " It was not run; do not try the same call again unless you are asked to."
 """How the result of a call ends that a person did not allow: said to the model, not to people."""
 
+CHANGED: Final = "\n\n[from Signalbox] An approver changed this call before it ran: "
+"""Stands behind a result, before the name of whoever changed the arguments and the arguments that ran."""
+
 OURS: Final = "[from Signalbox] "
 """How a line in a user turn begins that no person wrote."""
 

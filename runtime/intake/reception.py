@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 
@@ -28,7 +28,7 @@ from runtime.contract import (
 )
 from runtime.domain.routing import Decision
 from runtime.errors import Rejected
-from runtime.store.protocol import Accept, Decided, Gate, Intake, TakeIn, Taken
+from runtime.store.protocol import Accept, Changed, Decided, Gate, Intake, TakeIn, Taken
 from runtime.store.protocol.intake import ignored
 
 log = structlog.get_logger("intake")
@@ -37,6 +37,11 @@ log = structlog.get_logger("intake")
 async def plainly(accept: Accept) -> Taken:
     """Without an offer."""
     return await accept(None)
+
+
+async def unchanged(click: Clicked) -> Changed | None:
+    """Answer of a place that changes no call."""
+    return None
 
 
 class Reception:
@@ -53,6 +58,7 @@ class Reception:
         serves: Callable[[Address], bool],
         take_in: TakeIn = plainly,
         heard: Callable[[Signal], None] = lambda _: None,
+        changed: Callable[[Clicked], Awaitable[Changed | None]] = unchanged,
         probe: Probe = no_probe,
     ) -> None:
         self._take_in = take_in
@@ -63,6 +69,7 @@ class Reception:
         self._nudge = nudge
         self._stop = stop
         self._serves = serves
+        self._changed = changed
         self._probe = probe
 
     async def sink(self, signal: Signal) -> Verdict:
@@ -75,6 +82,8 @@ class Reception:
             return ignored().verdict
         if isinstance(signal.body, Said):
             taken = await self._take_in(lambda offer: self._store.accept(signal, gate, offer))
+        elif isinstance(signal.body, Clicked) and signal.body.choice is Choice.EDIT:
+            taken = await self._store.accept(signal, gate, changed=await self._changed(signal.body))
         else:
             taken = await self._store.accept(signal, gate)
         if isinstance(signal.body, Clicked) and taken.verdict.outcome is Outcome.DECIDED:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from runtime.contract import Whole
+from runtime.contract import Content, Whole
 from runtime.markup.plain import to_plain
 from runtime.markup.split import Measure, beginning
 from runtime.markup.tree import Block, Code, CodeBlock, Document, Heading, Paragraph, Text
@@ -43,6 +44,18 @@ def _chapters(document: Document, begun: Document) -> tuple[Block, ...]:
 
 
 # --------------------------------------------------------------------------------------------------------- long calls
+
+NOT_HERE: Final = "A question waits whose call is too long to show here. Send me `/approvals` in a private chat, or open Approvals on the page."
+"""In the place of a card where no file can stand beside it: nobody decides by a part."""
+
+
+def unabridged(card: Content) -> Content:
+    """The card with all that its call says, for a surface that takes no file: it is as long as that gets."""
+    if card.whole is None or not card.whole.text:
+        return replace(card, whole=None)
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", card.whole.text)), default=0))
+    return replace(card, text=f"{card.text}\n\nAll of it:\n\n{fence}\n{card.whole.text}\n{fence}", whole=None)
+
 
 READ_FROM: Final = 4_000
 """Characters of a call that nobody approves by its ends alone: where not all of it is shown, the card says so."""

@@ -8,7 +8,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from runtime.contract import Call
-from runtime.domain.transcript import DENIED, ERROR, NO_ANSWER, NOT_RUN, WAITING_FOR_ANSWER, WAITING_FOR_APPROVAL
+from runtime.domain.transcript import (
+    CHANGED,
+    DENIED,
+    ERROR,
+    NO_ANSWER,
+    NOT_RUN,
+    WAITING_FOR_ANSWER,
+    WAITING_FOR_APPROVAL,
+)
 from runtime.text.glyphs import bound
 
 TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -35,6 +43,13 @@ is words for people already."""
 
 def outcome(call: Call, result: str) -> str:
     """One call's result in words a person can use."""
+    result, mark, change = result.partition(CHANGED)
+    if mark:
+        return f"{_outcome(call, result)}\n\nThe call was changed: {inline(change)}"
+    return _outcome(call, result)
+
+
+def _outcome(call: Call, result: str) -> str:
     tried, shown, argument = TELLING.get(call.tool, ("call", "Result of", ""))
     thing = inline(subject(call, argument))
     if result.startswith(WAITING_FOR_ANSWER):

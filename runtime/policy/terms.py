@@ -24,7 +24,7 @@ class Terms:
 
     `rule` is the name of the policy that asks. `to` holds "room", "dm" and addresses. `approvers` (names, identities or
     roles) narrow who may decide, and add nobody. `quorum` people have to approve; with `four_eyes` the requester is none
-    of them. Without `expires` the agent's own limit holds. An empty `remind` reminds once, at half the time; `remind` and
+    of them. Unless it is `editable` an approver cannot change the call. Without `expires` the agent's own limit holds. An empty `remind` reminds once, at half the time; `remind` and
     `escalate` count from the asking.
     """
 
@@ -38,6 +38,7 @@ class Terms:
     remind: tuple[timedelta, ...] = ()
     escalate: timedelta | None = None
     escalate_to: tuple[str, ...] = ()
+    editable: bool = True
 
     def to_json(self) -> str:
         """Write what differs from the defaults, durations in seconds; nothing where nothing does."""
@@ -86,6 +87,7 @@ class Changes:
     reason_required: bool | None = None
     expires: timedelta | None = None
     remind: tuple[timedelta, ...] | None = None
+    editable: bool | None = None
 
     def made_to(self, terms: Terms, rule: str) -> Terms:
         """`terms` with these changes, in the name of `rule`."""
@@ -108,3 +110,19 @@ def calls(terms: Terms, expires: timedelta) -> Sequence[tuple[timedelta, bool]]:
     if terms.escalate and terms.escalate_to and terms.escalate < expires:
         found.append((terms.escalate, True))
     return sorted(found)
+
+
+def stricter(asked: Terms, changed: Terms) -> Terms:
+    """Terms of a call that was changed while it was asked about: those of its own rule, and nothing easier than before."""
+    return replace(
+        changed,
+        quorum=max(asked.quorum, changed.quorum),
+        four_eyes=asked.four_eyes or changed.four_eyes,
+        reason_required=asked.reason_required or changed.reason_required,
+        editable=asked.editable and changed.editable,
+        expires=asked.expires,
+        remind=asked.remind,
+        escalate=asked.escalate,
+        escalate_to=asked.escalate_to,
+        to=asked.to,
+    )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from runtime.chat import cards
-from runtime.contract import Address, ApprovalId, ApprovalKind, Choice, Content, Effect, PersonId, RunId
+from runtime.contract import Address, ApprovalId, ApprovalKind, Asking, Choice, Content, Effect, PersonId, RunId
 from runtime.domain.approvals import Approval, ApprovalState, Home
 from runtime.policy.terms import Terms
 
@@ -58,6 +58,30 @@ CUT: Final = replace(SHELL, kind=ApprovalKind.OUTCOME)
 STRANGER: Final = json.dumps({"name": "Zoë", "channel": "telegram", "identity": "telegram:42"})
 
 
+def _asking(options: Sequence[str], home: Home = Home.WHOLE, told: Sequence[str] = ()) -> str:
+    known = cards.circumstances("#general", "", home, told)
+    return cards.with_asking(known, Asking("Which colour shall *the button* have?", tuple(options), "Bob"))
+
+
+WRITTEN: Final = replace(
+    FILE,
+    state=ApprovalState.APPROVED,
+    decided_name="Alice",
+    decided_at=DECIDED,
+    choice=Choice.APPROVE,
+    outcome=cards.outcome("Wrote 36 bytes to notes/today.md.", TOOK),
+)
+ASKED_BOB: Final = replace(
+    SHELL,
+    kind=ApprovalKind.ANSWER,
+    tool="ask_person",
+    effect=Effect.READ,
+    terms=Terms(),
+    requester_name="Ann",
+    card=_asking(["red", "dark green", "like the old one, only a little darker, and with a rounder corner"]),
+)
+
+
 def _with(command: str) -> Approval:
     return replace(SHELL, arguments=json.dumps({"command": command}))
 
@@ -99,6 +123,29 @@ def situations() -> Mapping[str, Content]:
         "cut off": cards.pending(CUT, ASKED),
         "answered": cards.settled(
             replace(CUT, state=ApprovalState.ANSWERED, decided_name="Alice", decided_at=DECIDED, choice=Choice.DONE)
+        ),
+        "a write that can be undone": cards.settled(
+            replace(WRITTEN, outcome=cards.with_undo(WRITTEN.outcome, "offered"))
+        ),
+        "undone": cards.settled(replace(WRITTEN, outcome=cards.with_undo(WRITTEN.outcome, "done", "Bob"))),
+        "not undone": cards.settled(
+            replace(
+                WRITTEN, outcome=cards.with_undo(WRITTEN.outcome, "refused", "Bob", "'notes.md' was changed since.")
+            )
+        ),
+        "a person is asked": cards.pending(ASKED_BOB, ASKED),
+        "a person is asked elsewhere": cards.pending(
+            replace(ASKED_BOB, card=_asking(["red", "dark green"], home=Home.QUIET, told=["Bob"])), ASKED
+        ),
+        "a person is asked for words": cards.pending(replace(ASKED_BOB, card=_asking([])), ASKED),
+        "a person answered": cards.settled(
+            replace(
+                ASKED_BOB,
+                state=ApprovalState.ANSWERED,
+                decided_name="Bob",
+                decided_at=DECIDED,
+                choice=Choice.SECOND,
+            )
         ),
         "a stranger": cards.stranger(SHELL.id, STRANGER),
         "let in": cards.settled(let_in),

@@ -146,7 +146,7 @@ class Interactions:
         check_message(raw, files=0)
         if raw.get("flags", 0) & EPHEMERAL or made.is_ephemeral:
             about = {"id": made.id, "user_id": made.user_id}
-            self.world.answered(about, 4, raw["content"], private=True)
+            self.world.answered(about, 4, raw["content"], private=True, components=raw.get("components") or [])
             return web.json_response({"id": self.world.new_id(), "content": raw["content"]})
         return web.json_response(shown(self.world.post(made.channel, BOT, raw).data))
 

@@ -19,6 +19,7 @@ from mimetypes import guess_type
 from typing import Any, Final
 
 from tests.fakes.discord_interactions import Interactions
+from tests.fakes.discord_rules import EPHEMERAL
 from tests.fakes.discord_world import BOT, GUILD, Record, World
 
 COMMAND, COMPONENT, MODAL = 2, 3, 5
@@ -118,6 +119,9 @@ class People:
 
     def _interact(self, raw: Record, *, again: str = "") -> Record:
         message = self.world.posts[raw["message"]].data if raw.get("message") else None
+        if raw.get("alone"):  # an ephemeral message, which no history has
+            number, channel = self.world.new_id(), self._channel(raw)
+            message = {"id": number, "channel_id": channel, "flags": EPHEMERAL, "author": self.world.user(BOT)}
         channel = message["channel_id"] if message else self._channel(raw)
         begin = self.interactions.begin
         match raw["type"]:

@@ -258,10 +258,17 @@ class World:
             made["member"] = {"roles": [], "joined_at": stamp(0), "deaf": False, "mute": False, "flags": 0}
         return made if nonce is None else {**made, "nonce": nonce}
 
-    def answered(self, interaction: Record, kind: int, text: str, *, private: bool) -> None:
-        """The answer to an interaction, which only `user` sees where it is private."""
+    def answered(self, interaction: Record, kind: int, text: str, *, private: bool, **more: Any) -> None:
+        """The answer to an interaction, which only `user` sees where it is private; `more` are its components."""
         user = interaction["user_id"]
-        record = {"interaction": interaction["id"], "user": user, "type": kind, "text": text, "private": private}
+        record = {
+            "interaction": interaction["id"],
+            "user": user,
+            "type": kind,
+            "text": text,
+            "private": private,
+            **more,
+        }
         self._write({"op": "answered", **record})
 
     def new_id(self) -> str:

@@ -136,7 +136,8 @@ class Slack:
         if not self.board.use_response_url(where["id"]):
             return web.json_response({"ok": False, "error": "used_url"}, status=404)
         if raw.get("response_type", "ephemeral") == "ephemeral":
-            self.board.notice(where["channel"], where["user"], str(raw.get("text", "")))
+            replaces = {"replaces": where["id"]} if raw.get("replace_original") else {}
+            self.board.notice(where["channel"], where["user"], str(raw.get("text", "")), **replaces)
         else:
             self.board.show(where["channel"], BOT_USER, bot_id=BOT_ID, text=str(raw.get("text", "")))
         return web.json_response({"ok": True})
@@ -200,6 +201,7 @@ class Slack:
                 "acked": self.board.acked,
                 "hooks": self.delivery.hooks,
                 "views": self.methods.views,
+                "homes": self.methods.homes,
                 "assistant": self.methods.assistant,
                 "calls": [
                     [method, {k: v for k, v in args.items() if k != "token"}] for method, args in self.methods.calls

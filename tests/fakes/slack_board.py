@@ -147,8 +147,9 @@ class Board:
     def acknowledge(self, event_id: str, answer: Any) -> None:
         self._write({"op": "acked", "id": event_id, "answer": answer})
 
-    def notice(self, channel: str, user: str, text: str, thread_ts: str = "") -> None:
-        self._write({"op": "notice", "channel": channel, "user": user, "text": text, "thread_ts": thread_ts})
+    def notice(self, channel: str, user: str, text: str, thread_ts: str = "", **more: Any) -> None:
+        """What one person alone sees; `more` are its `ts` and `blocks`, or the `ts` of one that it `replaces`."""
+        self._write({"op": "notice", "channel": channel, "user": user, "text": text, "thread_ts": thread_ts, **more})
 
     def use_response_url(self, url_id: str) -> bool:
         """Whether it may be used once more."""

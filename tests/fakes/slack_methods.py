@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tests.fakes.slack_board import Board, Message
 from tests.fakes.slack_faults import Faults
-from tests.fakes.slack_rules import MARKDOWN, Refused, check_message, check_thread, check_view
+from tests.fakes.slack_rules import MARKDOWN, Refused, check_home, check_message, check_thread, check_view
 from tests.fakes.slack_teams import (
     APP_ID,
     BOT_ID,
@@ -37,6 +37,7 @@ class Methods:
     url: str = ""
     calls: list[tuple[str, Args]] = field(default_factory=list)
     views: list[Answer] = field(default_factory=list)
+    homes: dict[str, Answer] = field(default_factory=dict)
     assistant: dict[str, Answer] = field(default_factory=dict)
     table: dict[str, Method] = field(default_factory=lambda: dict(METHODS))
 
@@ -113,8 +114,10 @@ class Methods:
     def ephemeral(self, args: Args, who: Caller) -> Answer:
         kind_of(_need(args, "channel"))
         check_message(args)
-        self.board.notice(args["channel"], _need(args, "user"), args.get("text", ""), args.get("thread_ts", ""))
-        return {"message_ts": self.board.next_ts()}
+        ts, text, thread = self.board.next_ts(), args.get("text", ""), args.get("thread_ts", "")
+        card = {"ts": ts, "blocks": list(args["blocks"])} if args.get("blocks") else {}
+        self.board.notice(args["channel"], _need(args, "user"), text, thread, **card)
+        return {"message_ts": ts}
 
     def _ours(self, args: Args) -> Message:
         kind_of(_need(args, "channel"))
@@ -247,6 +250,13 @@ class Methods:
         self.views.append(view)
         return {"view": view}
 
+    def publish_home(self, args: Args, who: Caller) -> Answer:
+        """A person's home shows this from now on."""
+        check_home(args["view"])
+        view = dict(args["view"]) | {"id": f"VH{_need(args, 'user_id')}", "hash": "1", "team_id": who.team}
+        self.homes[args["user_id"]] = view
+        return {"view": view}
+
     def set_status(self, args: Args, who: Caller) -> Answer:
         return self._assist(args, {"status": args.get("status", "")})
 
@@ -301,6 +311,7 @@ METHODS: Final[dict[str, Method]] = {
     "conversations.info": Method(Methods.conversation, "channels:read"),
     "users.info": Method(Methods.user, "users:read"),
     "views.open": Method(Methods.open_view),
+    "views.publish": Method(Methods.publish_home),
     "assistant.threads.setStatus": Method(Methods.set_status, "assistant:write"),
     "assistant.threads.setTitle": Method(Methods.set_title, "assistant:write"),
     "assistant.threads.setSuggestedPrompts": Method(Methods.set_prompts, "assistant:write"),

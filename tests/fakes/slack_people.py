@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from tests.fakes.slack_board import Board, Event, File, Message
 from tests.fakes.slack_teams import APP_ID, BOT_ID, BOT_USER, NAMES, kind_of
 
 Raw = Mapping[str, Any]
+
+DEEDS: Final = {
+    "edit": "edit",
+    "delete": "delete",
+    "click": "click",
+    "press_alone": "press_alone",
+    "open_home": "open_home",
+    "press_home": "press_home",
+    "command": "command",
+    "submit": "submit",
+    "assistant": "open_assistant",
+    "raw": "note",
+}
+"""What people do there beside speaking, with the function that makes the event of it."""
 
 
 @dataclass(slots=True)
@@ -21,27 +35,15 @@ class People:
 
     def do(self, raw: Raw) -> list[Event]:
         """The events of what a test asks for: {"type": "message" | "edit" | "click" | "command" | "submit" | …}."""
-        match raw["type"]:
-            case "message":
-                return list(self.say(raw))
-            case "edit":
-                return [self.edit(raw)]
-            case "delete":
-                return [self.delete(raw)]
-            case "click":
-                return [self.click(raw)]
-            case "command":
-                return [self.command(raw)]
-            case "submit":
-                return [self.submit(raw)]
-            case "again":
-                return [self.board.events[raw["event"]]]
-            case "assistant":
-                return [self.open_assistant(raw)]
-            case "raw":
-                return [self.board.note(raw.get("team", "T1"), raw.get("kind", "events_api"), raw["payload"])]
-            case other:
-                raise ValueError(f"{other!r} is nothing that people do here")
+        if raw["type"] == "message":
+            return list(self.say(raw))
+        if raw["type"] == "again":
+            return [self.board.events[raw["event"]]]
+        return [getattr(self, DEEDS[raw["type"]])(raw)]
+
+    def note(self, raw: Raw) -> Event:
+        """Something that Slack, or somebody who speaks as it does, sends as it is."""
+        return self.board.note(raw.get("team", "T1"), raw.get("kind", "events_api"), raw["payload"])
 
     # ------------------------------------------------------------------------------------------------ messages
 
@@ -191,6 +193,49 @@ class People:
             "actions": [action],
         }
         return self.board.note(raw.get("team", "T1"), "interactive", payload)
+
+    def press_alone(self, raw: Raw) -> Event:
+        """A button of an ephemeral message in `channel` is pressed: nobody else can see that message."""
+        channel, ts = raw["channel"], raw["ts"]
+        container = {"type": "message", "message_ts": ts, "channel_id": channel, "is_ephemeral": True}
+        payload = self._interaction("block_actions", raw) | {
+            "container": container,
+            "channel": {"id": channel, "name": "room"},
+            "response_url": self._response_url(channel, raw.get("user", "U1")),
+            "actions": [self._action(raw)],
+        }
+        return self.board.note(raw.get("team", "T1"), "interactive", payload)
+
+    def open_home(self, raw: Raw) -> Event:
+        """A person opens the app's home, or the messages beside it."""
+        told = {
+            "type": "app_home_opened",
+            "user": raw.get("user", "U1"),
+            "channel": raw.get("channel", "DU1"),
+            "tab": raw.get("tab", "home"),
+            "event_ts": self.board.next_ts(),
+        }
+        return self.event(raw.get("team", "T1"), told)
+
+    def press_home(self, raw: Raw) -> Event:
+        """A button in the home is pressed; `view` is what the app published."""
+        view = dict(raw["view"])
+        payload = self._interaction("block_actions", raw) | {
+            "container": {"type": "view", "view_id": view["id"]},
+            "view": view,
+            "actions": [self._action(raw)],
+        }
+        return self.board.note(raw.get("team", "T1"), "interactive", payload)
+
+    def _action(self, raw: Raw) -> dict[str, Any]:
+        word = str(raw["value"]).rpartition(":")[2]
+        return {
+            "type": "button",
+            "action_id": raw.get("action_id", f"signalbox:{word}"),
+            "block_id": raw.get("block_id", "b1"),
+            "value": raw["value"],
+            "action_ts": self.board.next_ts(),
+        }
 
     def submit(self, raw: Raw) -> Event:
         """A form is sent: `view` is what the app opened, `values` by block and element."""

@@ -144,6 +144,28 @@ def _table_faults(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
         yield f"a table takes at most {TABLE[1]} columns"
 
 
+HOME_BLOCKS: Final = frozenset({"actions", "context", "divider", "header", "image", "input", "rich_text", "section"})
+
+
+def check_home(view: Raw) -> None:
+    """A home takes fewer kinds of blocks than a message: no `markdown`, and no table."""
+    if view.get("type") != "home" or len(view.get("private_metadata", "")) > METADATA:
+        raise Refused("invalid_arguments")
+    blocks = view.get("blocks", ())
+    if not 1 <= len(blocks) <= 100:
+        raise Refused("invalid_arguments")
+    wrong = [block["type"] for block in blocks if block["type"] not in HOME_BLOCKS]
+    if wrong:
+        raise Refused("invalid_blocks", response_metadata={"messages": [f"[ERROR] unsupported type: {wrong[0]}"]})
+    for start in range(0, len(blocks), BLOCKS):
+        faults = list(_faults(blocks[start : start + BLOCKS]))
+        if faults:
+            raise Refused("invalid_blocks", response_metadata={"messages": [f"[ERROR] {fault}" for fault in faults]})
+    ids = [one["action_id"] for block in blocks if block["type"] == "actions" for one in block["elements"]]
+    if len(ids) != len(set(ids)):
+        raise Refused("invalid_blocks")
+
+
 def check_view(view: Raw) -> None:
     if view.get("type") != "modal":
         raise Refused("invalid_arguments")

@@ -22,8 +22,9 @@ from bot.cli.approvals import APPROVAL_COLUMNS
 from bot.console import pieces
 from bot.operator import views
 from bot.terminal import output
-from runtime.chat import cards, commands
+from runtime.chat import cards
 from runtime.chat.calls import shown_call
+from runtime.chat.inbox import in_code
 from runtime.contract import CardText, CardValue, Delivery, DeliveryId, Kind, Working
 from runtime.domain.approvals import Approval, ApprovalState
 from runtime.markup import parse
@@ -180,7 +181,7 @@ def _in_a_table(row: Approval) -> str:
 
 
 def _in_a_list_in_chat(row: Approval) -> str:
-    line = commands._arguments(row.arguments)
+    line = in_code(row.arguments)
     inner = line.strip("`")
     return inner[1:-1] if inner.startswith(" ") and inner.endswith(" ") else inner
 

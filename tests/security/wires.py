@@ -136,7 +136,8 @@ class SlackWire:
         if press.twist:
             press.twist(event.payload)
         view = event.payload.get("view")
-        key = f"v{view.get('id')}" if isinstance(view, dict) else str(event.payload.get("trigger_id"))
+        trigger = str(event.payload.get("trigger_id"))
+        key = f"v{view.get('id')}:{trigger}" if isinstance(view, dict) else trigger
         self._events[key] = event
         await self._brought(event, can_read=press.twist is None)
         return Sent(key)

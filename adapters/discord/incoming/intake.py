@@ -32,11 +32,12 @@ from adapters.discord.interactions import (
     unknown,
     unread,
 )
+from adapters.discord.outgoing.alone import follow_ups
 from adapters.discord.outgoing.send import Sending
-from adapters.discord.parse import Me, edit, message
+from adapters.discord.parse import CHANNEL, Me, edit, message
 from adapters.discord.rooms import DM, MessageLinks, Place, Rooms, place_of
 from adapters.discord.settings import DiscordSettings
-from runtime.contract import AdapterContext, ApprovalId, Body, Said, Signal, Sink, Verdict
+from runtime.contract import AdapterContext, Address, ApprovalId, Body, Outcome, Said, Signal, Sink, Verdict
 from runtime.errors import Rejected, StoreError
 
 Raw = Mapping[str, Any]
@@ -210,7 +211,11 @@ class Intake:
                 return
             async with asyncio.timeout(self._waits.press.total_seconds()):
                 verdict = await self._taken(raw, body)
-            await self._answering.answer(raw, answer(raw, verdict.notice))
+            decided = verdict.outcome is Outcome.DECIDED
+            await self._answering.answer(raw, answer(raw, verdict.notice, decided=decided))
+            if verdict.cards:
+                place = Address(CHANNEL, self._settings.identity, channel_id(raw))
+                await self._answering.follow_up(raw, follow_ups(place, verdict.cards))
         else:
             await self._answering.answer(raw, unknown(raw))
 

@@ -41,9 +41,10 @@ from adapters.slack.envelope import (
 )
 from adapters.slack.incoming.names import Names
 from adapters.slack.incoming.room_locks import RoomLocks
-from adapters.slack.interactions import card_address, form_wanted
+from adapters.slack.interactions import card_address, form_wanted, is_alone, is_home
 from adapters.slack.outgoing.best_effort import BestEffort
 from adapters.slack.outgoing.forms import TEXT
+from adapters.slack.outgoing.homes import Homes
 from adapters.slack.outgoing.notices import Notices
 from adapters.slack.parse import TAKEN, parse
 from adapters.slack.settings import SlackSettings
@@ -60,6 +61,7 @@ from runtime.contract import (
     Identity,
     Now,
     OpenForm,
+    Outcome,
     Said,
     Signal,
     Sink,
@@ -69,8 +71,10 @@ from runtime.errors import Rejected, StoreError
 
 OK: Final = 200
 AWAY: Final = 503
+DECIDED: Final = "Your answer counts."
 SPEAKERS: Final = 5_000  # rooms of which we know who spoke last
 STARTED: Final = "assistant_thread_started"
+HOME_OPENED: Final = "app_home_opened"
 OPENED: Final = frozenset({STARTED, "assistant_thread_context_changed"})
 
 log = logging.getLogger(__name__)
@@ -93,6 +97,7 @@ class Intake:
         web: Web,
         names: Names,
         speaking: Notices,
+        homes: Homes,
         asides: BestEffort,
         now: Now,
         forms: OpenForm,
@@ -104,6 +109,7 @@ class Intake:
         self._web = web
         self._names = names
         self._speaking = speaking
+        self._homes = homes
         self._asides = asides
         self._now = now
         self._forms = forms
@@ -144,6 +150,8 @@ class Intake:
         kind = kind_of(body)
         if kind in OPENED:
             self._welcome(kind, body)
+        elif kind == HOME_OPENED:
+            self._home_opened(body, team_of(body, me))
         elif kind not in TAKEN:
             log.debug("%s: nothing is made of %s", self._who, kind)
         elif kind == "block_actions" and (wanted := form_wanted(body)) is not None:
@@ -152,7 +160,7 @@ class Intake:
             async with self._turns.of(room_of(body)):
                 signal = parse(await self._happening(body, team_of(body, me)))
                 if signal is not None:
-                    return self._answered(kind, signal, await sink(signal))
+                    return self._answered(kind, body, signal, await sink(signal))
                 log.debug("%s: nothing is made of this %s", self._who, kind)
         else:
             log.info("%s: a message waits for what was said before it; Slack will send it again", self._who)
@@ -198,9 +206,16 @@ class Intake:
 
     # ---------------------------------------------------------------------------------------------- afterwards
 
-    def _answered(self, kind: str, signal: Signal, verdict: Verdict) -> BoltResponse:
+    def _answered(self, kind: str, body: Raw, signal: Signal, verdict: Verdict) -> BoltResponse:
         """The acknowledgement, and what is said beside it."""
         self._remember(signal)
+        if verdict.cards:
+            cards = partial(self._speaking.cards, seen_at(signal), user_of(signal), verdict.cards)
+            self._asides.begin(cards, "cards for one person")
+        if isinstance(signal.body, Clicked):
+            self._homes.changed()
+            if self._told_in_place(body, signal, verdict):
+                return BoltResponse(status=OK, body="")
         if verdict.notice and kind == "command":
             return BoltResponse(status=OK, body={"response_type": "ephemeral", "text": escaped(verdict.notice)})
         if verdict.form_stays and isinstance(signal.body, Clicked):
@@ -213,6 +228,27 @@ class Intake:
             title = partial(self._speaking.entitle, signal.address, signal.body.text)
             self._asides.begin(title, "the title of a thread")
         return BoltResponse(status=OK, body="")
+
+    def _told_in_place(self, body: Raw, signal: Signal, verdict: Verdict) -> bool:
+        """True if what came of a press is told where it was pressed: in a home, or in place of an ephemeral card."""
+        url = body.get("response_url")
+        if is_home(body):
+            told = partial(self._homes.pressed, signal.address.account, user_of(signal), signal.address.room)
+            self._asides.begin(partial(told, verdict.notice or ""), "a home")
+        elif signal.alone and verdict.outcome is Outcome.DECIDED and isinstance(url, str) and url:
+            self._asides.begin(partial(self._speaking.replaced, url, verdict.notice or DECIDED), "an ephemeral card")
+        else:
+            return False
+        return True
+
+    def _home_opened(self, body: Raw, me: BotUser) -> None:
+        """Errors: Malformed."""
+        event = mapping(body.get("event"))
+        user, room = event.get("user"), event.get("channel")
+        if not (isinstance(user, str) and isinstance(room, str)):
+            raise Malformed("a home has a person and their direct messages")
+        if event.get("tab") == "home":
+            self._asides.begin(partial(self._homes.opened, me.team, user, room), "a home")
 
     def _remember(self, signal: Signal) -> None:
         if isinstance(signal.body, Said) and not signal.by_bot:
@@ -237,19 +273,25 @@ class Intake:
         happened = await self._happening(body, me)
         try:
             trigger, address = str(body["trigger_id"]), card_address(happened)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Malformed(f"{type(error).__name__}: {error}") from error
         actor = happened.signal(trigger, address, Clicked(ApprovalId(approval), choice)).actor
-        opening = partial(self._open_form, trigger, ApprovalId(approval), choice, actor, address)
+        show = partial(self._speaking.open, trigger, address=address, alone=is_alone(body))
+        opening = partial(self._open_form, ApprovalId(approval), choice, actor, address, show)
         self._asides.begin(opening, f"the form for {happened.sender.name}")
 
     async def _open_form(
-        self, trigger: str, approval: ApprovalId, choice: Choice, actor: Identity, address: Address
+        self,
+        approval: ApprovalId,
+        choice: Choice,
+        actor: Identity,
+        address: Address,
+        show: Callable[[Form], Awaitable[None]],
     ) -> None:
         """The form, or the reason why there is none. Errors: ChannelError."""
         form = await self._forms(approval, choice, actor)
         if isinstance(form, Form) and form.fits(TEXT):
-            await self._speaking.open(trigger, form, address)
+            await show(form)
         else:
             words = form if isinstance(form, str) else TOO_LONG
             await self._speaking.notice(address, user_in(actor), words)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from runtime.errors import ChannelError
+from runtime.errors import ChannelError, StoreError
 
 ASIDES_AT_ONCE: Final = 100
 """At once. What comes on top is left out: people wait for answers, not for these."""
@@ -39,7 +39,7 @@ class BestEffort:
         self._running += 1
         try:
             await work()
-        except ChannelError as error:
+        except (ChannelError, StoreError) as error:
             log.info("not done: %s: %s", what, error)
         except Exception:
             log.exception("not done: %s", what)  # a bug of ours, which must not end the connection

@@ -22,9 +22,13 @@ OPTION: Final = 75
 Json = dict[str, Any]
 
 
-def modal(form: Form, address: Address) -> Mapping[str, Any]:
-    """It carries what is answered, and where the answer belongs; all of that comes back as it is."""
-    about = {"approval": form.approval_id, "choice": form.choice, "room": address.room, "thread": address.thread}
+def modal(form: Form, address: Address, *, alone: bool = False) -> Mapping[str, Any]:
+    """It carries what is answered, and where the answer belongs; all of that comes back as it is.
+
+    `alone`: nobody else saw what was pressed for it.
+    """
+    about: Json = {"approval": form.approval_id, "choice": form.choice, "room": address.room, "thread": address.thread}
+    about |= {"alone": True} if alone else {}
     note = [{"type": "section", "text": _plain(head(form.note, TEXT))}] if form.note else []
     return {
         "type": "modal",

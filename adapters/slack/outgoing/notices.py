@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Final
 
+import aiohttp
+
 from adapters.slack.outgoing.forms import modal
+from adapters.slack.outgoing.render import render
 from adapters.slack.text import escaped
 from adapters.slack.web import Web
-from runtime.contract import Address, Form
-from runtime.errors import ChannelError
+from runtime.contract import Address, Content, Delivery, DeliveryId, Form, Kind, Wire
+from runtime.errors import ChannelError, Uncertain
+from runtime.markup.attachment import NOT_HERE, unabridged
 from runtime.text.glyphs import clip
 
 TITLE: Final = 60  # characters of an assistant thread's title
@@ -39,9 +45,26 @@ class Notices:
             thread_ts=address.thread or None,
         )
 
-    async def open(self, trigger: str, form: Form, address: Address) -> None:
+    async def cards(self, address: Address, user: str, cards: Sequence[Content]) -> None:
+        """Cards that only `user` sees, one after the other. Errors: ChannelError."""
+        for card in cards:
+            wires = _rendered(address, unabridged(card))
+            body = json.loads((wires if len(wires) == 1 else _rendered(address, Content(NOT_HERE)))[0].body)
+            thread = address.thread or None
+            await self._web.call("chat.postEphemeral", channel=address.room, user=user, thread_ts=thread, **body)
+
+    async def replaced(self, response_url: str, text: str) -> None:
+        """Words in the place of an ephemeral card, whose buttons did their work. Errors: ChannelError."""
+        answer = {"replace_original": True, "text": escaped(text)}
+        try:
+            async with self._web.http() as session, session.post(response_url, json=answer) as response:
+                response.raise_for_status()
+        except (aiohttp.ClientError, OSError) as error:
+            raise Uncertain(f"the card that one person sees may keep its buttons: {error}") from error
+
+    async def open(self, trigger: str, form: Form, address: Address, *, alone: bool = False) -> None:
         """Open a form before whoever pressed its button. Errors: ChannelError."""
-        await self._web.call("views.open", trigger_id=trigger, view=modal(form, address))
+        await self._web.call("views.open", trigger_id=trigger, view=modal(form, address, alone=alone))
 
     # --------------------------------------------------------------------------------------- assistant threads
 
@@ -80,3 +103,7 @@ class Notices:
             )
         except ChannelError:
             return  # best effort: the reply is what counts
+
+
+def _rendered(address: Address, card: Content) -> list[Wire]:
+    return render(Delivery(DeliveryId(""), "", 0, Kind.APPROVAL, address, card))

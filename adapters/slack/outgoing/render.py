@@ -110,10 +110,10 @@ def _wire(document: Document, buttons: Sequence[Button] = (), mentions: Sequence
     else:
         plain = EMPTY_TEXT
         blocks = [{"type": "markdown", "text": EMPTY_TEXT}]
-    actions = _actions(buttons)
+    rows = actions(buttons)
     blocks += _called(mentions)
-    body: Json = {"text": escaped(head(plain, SUMMARY)), "blocks": [*blocks, *actions]}
-    return Wire(_dumped(body), _dumped(_twin(plain, actions)))
+    body: Json = {"text": escaped(head(plain, SUMMARY)), "blocks": [*blocks, *rows]}
+    return Wire(_dumped(body), _dumped(_twin(plain, rows)))
 
 
 def _called(mentions: Sequence[Mention]) -> list[Json]:
@@ -122,15 +122,15 @@ def _called(mentions: Sequence[Mention]) -> list[Json]:
     return [{"type": "section", "text": {"type": "mrkdwn", "text": f"{WAITING}{users}."}}] if users else []
 
 
-def _twin(plain: str, actions: list[Json]) -> Json:
+def _twin(plain: str, rows: list[Json]) -> Json:
     """The same without markup; buttons need blocks, in which Slack reads nothing either."""
-    if not actions:
+    if not rows:
         return {"text": escaped(plain)}
     sections = [{"type": "section", "text": _plain(piece)} for piece in _cut(plain, SECTION)]
-    return {"text": escaped(head(plain, SUMMARY)), "blocks": [*sections, *actions]}
+    return {"text": escaped(head(plain, SUMMARY)), "blocks": [*sections, *rows]}
 
 
-def _actions(buttons: Sequence[Button]) -> list[Json]:
+def actions(buttons: Sequence[Button]) -> list[Json]:
     """Rows of buttons. A denial may say why: that opens a form."""
     elements: list[Json] = []
     for button in buttons:

@@ -10,22 +10,23 @@ import structlog
 from telegram import Bot, CallbackQuery, Message, Update
 from telegram.error import TelegramError
 
-from adapters.telegram.forms import Prompts, wanted
+from adapters.telegram.forms import Prompts, Wanted, wanted
 from adapters.telegram.parse import Reader
 from adapters.telegram.rooms import Rooms
 from adapters.telegram.settling.known_ids import KnownIds
-from runtime.contract import ApprovalId, Choice, Clicked, Form, Outcome, Signal, SignalId, Sink, Verdict
+from runtime.contract import Clicked, Form, Outcome, Signal, SignalId, Sink, Verdict
 
 log = structlog.get_logger("telegram")
 
 NOTICE: Final = (
     200  # characters of an answer to a button. Source: core.telegram.org/bots/api#answercallbackquery, 2026-11
 )
-NO_BUTTON: Final = "This button is not known here."
+NO_BUTTON: Final = "I don't know this button any more."
 LOUD: Final = (Outcome.UNCHANGED, Outcome.REFUSED)
 """Endings that a person must not miss: told in a box that waits to be closed."""
 ANSWERS: Final = 64
 """Answers to buttons under way at once."""
+MALFORMED: Final = (AttributeError, LookupError, TypeError, ValueError)
 
 
 class Intake:
@@ -60,8 +61,8 @@ class Intake:
     async def take(self, bundle: Sequence[Update], sink: Sink, group: asyncio.TaskGroup) -> None:
         """Hand it to `sink`; what remains to be said privately is said in `group`. Errors: as `sink`."""
         query = bundle[0].callback_query
-        if query and (asked := wanted(query)):
-            _begin(group, self._open_form(query, *asked))
+        if query and (asked := _form_of(query)):
+            _begin(group, self._open_form(query, asked))
             return
         signal = self._read(bundle)
         verdict = await sink(signal) if signal else None
@@ -77,13 +78,13 @@ class Intake:
         """The signal of an update; None for one without a form we know, which would be no better if it came again."""
         try:
             return self._reader().signal(bundle)
-        except (AttributeError, LookupError, TypeError, ValueError):
+        except MALFORMED:
             log.exception("an update cannot be read, and is left out", update_id=bundle[0].update_id)
             return None
 
-    async def _open_form(self, query: CallbackQuery, approval: ApprovalId, choice: Choice) -> None:
+    async def _open_form(self, query: CallbackQuery, asked: Wanted) -> None:
         """The message that asks for the words of a form, or a private word why there is none."""
-        form = await self._prompts.form(query, approval, choice)
+        form = await self._prompts.form(asked)
         why = Verdict(Outcome.UNCHANGED, SignalId(""), form if isinstance(form, str) else None)
         await self._answer(query, why)
         if isinstance(form, Form):
@@ -100,6 +101,14 @@ class Intake:
                 )
         except TelegramError as error:
             log.info("a pressed button was not answered", reason=error.message)
+
+
+def _form_of(query: CallbackQuery) -> Wanted | None:
+    """The form that a press wants; a press that cannot be read wants none, and is told in the log where it is read."""
+    try:
+        return wanted(query)
+    except MALFORMED:
+        return None
 
 
 def _begin(group: asyncio.TaskGroup, work: Coroutine[object, object, None]) -> None:

@@ -2,6 +2,7 @@
 
 import { byId, h, icon, newId, sleep, storage } from "./dom.js";
 import { Attachments, FilesPanel } from "./files.js";
+import { ADDRESS as INBOX, Inbox } from "./inbox.js";
 import { Live } from "./live.js";
 import { Log } from "./log.js";
 import { Failed, request } from "./net.js";
@@ -35,6 +36,7 @@ class Page {
     this.#me = me;
     this.live = new Live();
     this.files = new FilesPanel();
+    this.inbox = new Inbox({ onCount: () => this.#counted(), titleOf: (room) => this.rooms.titleOf(room) });
     this.rooms = new Rooms({ onOpen: (room) => this.#go(room) });
     this.attachments = new Attachments({ limit: me.upload_limit, onChange: () => this.#composerChanged() });
     this.outbox = new Outbox(me.identity, {
@@ -54,9 +56,12 @@ class Page {
     this.#introduce();
     this.#listenToPerson();
     await this.rooms.load(null);
+    const wanted = location.hash;
     if (this.#room) this.rooms.draw(this.#room); // the person was quicker
     else this.open(roomInAddress() ?? this.outbox.room ?? this.rooms.newest ?? newRoom(), { focus: wide.matches });
+    if (wanted === INBOX) this.#toInbox();
     this.outbox.run();
+    this.inbox.run();
     setInterval(() => document.hidden || this.#loadRooms(), ROOMS_EVERY);
   }
 
@@ -68,8 +73,46 @@ class Page {
     this.open(room);
   }
 
+  /** To what waits for the person, in place of the conversation. */
+  #toInbox() {
+    this.#closeDrawer();
+    if (location.hash !== INBOX) history.pushState(null, "", INBOX);
+    byId("stage").hidden = true;
+    byId("toggle-files").hidden = true;
+    if (this.files.shown) this.files.hide();
+    byId("to-inbox").setAttribute("aria-current", "page");
+    this.inbox.show();
+    this.rooms.draw(null);
+    this.#title();
+  }
+
+  #leaveInbox() {
+    if (!this.inbox.shown) return;
+    this.inbox.hide();
+    byId("stage").hidden = false;
+    byId("toggle-files").hidden = false;
+    byId("to-inbox").removeAttribute("aria-current");
+    this.rooms.draw(this.#room);
+    this.#draw();
+  }
+
+  /** How many questions wait: in the list, in the tab's title and on its icon. */
+  #counted() {
+    const { count } = this.inbox;
+    const badge = byId("inbox-count");
+    badge.hidden = count === 0;
+    badge.replaceChildren(String(count), h("span", { class: "visually-hidden" }, ` ${words.questions(count)}`));
+    byId("icon").href = count ? `/static/icon-${encodeURIComponent(count > 9 ? "9+" : count)}.svg` : "/static/icon.svg";
+    byId("drawer-dot").hidden = count === 0 && this.rooms.waitingBeside(this.#room) === 0;
+    this.#title();
+  }
+
   open(room, { focus = true } = {}) {
-    if (room === this.#room) return focus && text.focus();
+    this.#leaveInbox();
+    if (room === this.#room) {
+      if (roomInAddress() !== room) history.pushState(null, "", `#${room}`);
+      return focus && text.focus();
+    }
     this.#saveDraft();
     const early = this.#room ? "" : text.value; // typed, or put back by the browser, before one was open
     this.#room = room;
@@ -90,16 +133,18 @@ class Page {
   }
 
   async #loadRooms() {
-    await this.rooms.load(this.#room);
-    byId("drawer-dot").hidden = this.rooms.waitingBeside(this.#room) === 0;
+    await this.rooms.load(this.inbox.shown ? null : this.#room);
+    byId("drawer-dot").hidden = this.inbox.count === 0 && this.rooms.waitingBeside(this.#room) === 0;
     this.#title();
   }
 
   #title() {
     const first = this.#entries.find((entry) => entry.author === "person")?.text;
     const title = this.rooms.titleOf(this.#room) || first?.slice(0, 80) || words.newConversation;
-    byId("room-title").textContent = title;
-    document.title = this.#entries.length ? `${title} · Signalbox` : "Signalbox";
+    const shown = this.inbox.shown ? words.approvals : this.#entries.length ? title : "";
+    byId("room-title").textContent = this.inbox.shown ? words.approvals : title;
+    const waiting = this.inbox.count ? `(${this.inbox.count}) ` : "";
+    document.title = waiting + (shown ? `${shown} · Signalbox` : "Signalbox");
   }
 
   // ---- the timeline
@@ -168,6 +213,7 @@ class Page {
     this.#around ??= setTimeout(() => {
       this.#around = null;
       this.#loadRooms();
+      this.inbox.load();
       this.files.load();
     }, wait);
   }
@@ -290,7 +336,11 @@ class Page {
     byId("backdrop").addEventListener("click", () => this.#closeDrawer({ focus: true }));
     wide.addEventListener("change", () => this.#closeDrawer());
     addEventListener("keydown", (event) => event.key === "Escape" && this.#escape());
-    addEventListener("popstate", () => this.#go(roomInAddress() ?? newRoom()));
+    byId("to-inbox").addEventListener("click", (event) => {
+      event.preventDefault();
+      this.#toInbox();
+    });
+    addEventListener("popstate", () => (location.hash === INBOX ? this.#toInbox() : this.#go(roomInAddress() ?? newRoom())));
     addEventListener("pagehide", () => this.#saveDraft());
     addEventListener("online", () => this.#connect());
     document.addEventListener("visibilitychange", () => this.#visibility());

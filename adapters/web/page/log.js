@@ -168,7 +168,7 @@ export class Log {
 }
 
 /** The buttons of a card, and the form behind one of them. */
-class Actions {
+export class Actions {
   #actions;
   #buttons;
   #notice = h("p", { class: "card-notice", role: "status" });
@@ -271,7 +271,7 @@ function input(field, choice) {
 }
 
 /** The HTML that the server made from Markdown, once and escaped, with a copy button on each code block. */
-function prose(entry) {
+export function prose(entry) {
   const box = h("div", { class: "prose" });
   if (entry.html === undefined) box.append(h("p", { class: "said" }, entry.text ?? ""));
   else box.innerHTML = entry.html;

@@ -48,6 +48,17 @@ export const words = {
   sendingAnswer: "Sending your answer…",
   answerTaken: "Got your answer.",
 
+  // the inbox
+  approvals: "Approvals",
+  inboxEmpty: "Nothing is waiting for you.",
+  inboxFiltered: "Nothing of that is waiting for you.",
+  everyRoom: "Every room",
+  everybody: "Everybody",
+  danger: "danger",
+  inboxCard: ({ tool, room }) => (room ? `${tool}, in ${room}` : tool),
+  onlyThere: ({ tool, room }) => `May I run ${tool}? This can only be answered in ${room || "its own room"}.`,
+  pressAgain: "This call is dangerous: press A once more to approve it.",
+
   // the agent at work
   ran: "Ran ",
   running: "Running ",

@@ -21,7 +21,7 @@ function localTimes(root) {
 
 // What a person is in the middle of must not be taken from under them.
 function isInUse(live) {
-  const typed = [...live.querySelectorAll("input, textarea")].some((input) => input.value !== "");
+  const typed = [...live.querySelectorAll("input, textarea")].some((input) => input.value !== input.defaultValue);
   return typed || live.querySelector("input:focus, textarea:focus, select:focus, button[disabled]") !== null;
 }
 

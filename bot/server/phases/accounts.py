@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -21,7 +21,8 @@ from bot.wiring.forms import Forms
 from bot.wiring.identities import with_identities
 from bot.wiring.live_rules import Live, MakeGate, rules_of
 from bot.wiring.schedules import FileSchedules
-from runtime.contract import AdapterContext, Address, ChannelAdapter, Model
+from runtime.chat import inbox
+from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity, Model, Waiting
 from runtime.intake.room_names import RoomNames
 
 MIB: Final = 1024 * 1024
@@ -64,8 +65,14 @@ def accounts_phase(
     def is_destination(address: Address) -> bool:
         return named(address) in live.rules.destinations
 
+    async def waiting(who: Identity) -> Sequence[Waiting]:
+        """Questions that wait for somebody, as the rules of now say."""
+        now = base.store.now()
+        found = await base.store.approvals.inbox(who, live.gate().rights)
+        return [inbox.waiting(one, now) for one in found]
+
     forms = Forms(base.store, lambda: live.gate().rights)
-    context = base.context(forms.open)
+    context = replace(base.context(forms.open), inbox=waiting)
     page = _page(base, context, web_identity, is_destination, getattr(model, "ideas", IDEAS))
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of) for adapter in every)
@@ -78,11 +85,7 @@ def accounts_phase(
 
 
 def _page(
-    base: StorePhase,
-    context: AdapterContext,
-    identity: str,
-    is_named: Callable[[Address], bool],
-    ideas: Sequence[str],
+    base: StorePhase, context: AdapterContext, identity: str, is_named: Callable[[Address], bool], ideas: Sequence[str]
 ) -> WebAdapter:
     web, banner = base.settings.web, base.settings.banner or ""
     bounds = WebSettings(web.names, int(web.upload_mib * MIB), for_strangers())

@@ -12,6 +12,7 @@ from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
 from bot.wiring.engine import fetching_of, files_in, links_in, long_replies_of, pace_of
 from bot.wiring.scheduling import reach_of, timetable_of
+from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import MAIN, Agent, Agents, Limits
@@ -28,6 +29,7 @@ from runtime.intake.dispatch import Dispatch
 from runtime.intake.reception import Reception
 from runtime.reports.fan_out import Reporting
 from runtime.store.protocol import Lease
+from tools.kit.schemas import schema_faults
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,10 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     asking = QuestionContext(lambda: at.live.gate().rights, Places(couriers.serves, at.rooms.of, links_in(at.accounts)))
     loop = _loop(base, at, agents, couriers, reporters, asking)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
-    reception = _reception(base, at, couriers, peers)
+    edits = Edits(
+        approvals=base.store.approvals, agents=agents, policy=at.live.policy, named=at.named, faults=schema_faults
+    )
+    reception = _reception(base, at, couriers, peers, edits)
     return EnginePhase(
         couriers=couriers,
         timetable=timetable,
@@ -190,7 +195,7 @@ def _loop(
     )
 
 
-def _reception(base: StorePhase, at: AccountsPhase, couriers: Couriers, peers: PeerEvents) -> Reception:
+def _reception(base: StorePhase, at: AccountsPhase, couriers: Couriers, peers: PeerEvents, edits: Edits) -> Reception:
     return Reception(
         store=base.store.intake,
         gate=at.live.gate,
@@ -200,5 +205,6 @@ def _reception(base: StorePhase, at: AccountsPhase, couriers: Couriers, peers: P
         stop=peers.stop,
         take_in=base.membership.take_in,
         heard=at.rooms.hear,
+        changed=edits.check,
         probe=base.probe,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,6 +14,7 @@ from runtime.contract import (
     ApprovalId,
     ApprovalKind,
     Choice,
+    Clicked,
     NewId,
     Person,
     RunId,
@@ -23,6 +24,7 @@ from runtime.domain.approvals import (
     APPROVAL_MOVES,
     EVENT_OF,
     NEED_QUORUM,
+    REVISION,
     Approval,
     ApprovalEvent,
     ApprovalState,
@@ -34,7 +36,15 @@ from runtime.domain.ids import digest
 from runtime.domain.machines import move
 from runtime.store.approvals import newcomers
 from runtime.store.approvals.quorum import voted
-from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, edit_cards, record, refresh, standing
+from runtime.store.approvals.rulings import (
+    APPROVAL_COLUMNS,
+    approval_of,
+    changed_words,
+    edit_cards,
+    record,
+    refresh,
+    standing,
+)
 from runtime.store.approvals.undo_offers import press
 from runtime.store.common import fact, moved
 from runtime.store.protocol import Decided
@@ -47,6 +57,9 @@ from runtime.text.naming import listed
 
 CLICK_REFUSED = "click refused"
 NOBODY = "It does not exist (any more)."
+MEANWHILE = "The call was changed meanwhile. Please look at the card again."
+Change = Callable[[Approval, Voter, Rights, datetime], Op[Approval | str]]
+"""Changes what a question is about, or tells why it does not."""
 
 BY_ID = select(*APPROVAL_COLUMNS).where(approvals.c.id == bindparam("id"))
 BY_ID_LOCKED = BY_ID.with_for_update()
@@ -83,35 +96,53 @@ CLOSE_STEP = (
 
 
 def decide(
-    approval_id: ApprovalId,
+    click: Clicked,
     voter: Voter,
-    choice: Choice,
-    reason: str,
     rights: Rights,
     now: datetime,
     new_id: NewId,
+    change: Change | None = None,
     *,
     alone: bool = False,
 ) -> Op[Decided]:
-    """A click: it counts, or it changes nothing and says why. `alone`: it is about no other call of the same card."""
+    """A click: it counts, or it changes nothing and says why. `change` is made first, and what it leaves is approved.
+
+    `alone`: it is about no other call of the same card.
+    """
+    approval_id, choice, reason = ApprovalId(click.approval_id.partition(REVISION)[0]), click.choice, click.reason
     approval = yield from locked(approval_id)
     if approval is None:
-        return (yield from _refused(approval_id, voter, NOBODY, now))
+        return (yield from _refused(click.approval_id, voter, NOBODY, now))
     if approval.lead and not alone:
         from runtime.store.approvals.listed import decide_listed  # which needs this module
 
-        return (yield from decide_listed(approval, voter, choice, reason, rights, now, new_id))
+        return (yield from decide_listed(approval, click, voter, rights, now, new_id))
     is_home = replace(voter.address, thread="") == replace(approval.address, thread="")
-    copies = [] if is_home else [at for _, at in (yield from standing(approval.lead or approval_id))[0]]
+    copies = [] if is_home else (yield from standing(approval.lead or approval.id))[0]
     if choice is Choice.UNDO:
-        return (yield from press(approval, voter, rights, copies, now, new_id))
-    if against := (yield from against_it(approval, voter, choice, reason, rights, copies, now)):
+        return (yield from press(approval, voter, rights, [at for _, at in copies], now, new_id))
+    against = objection(approval, voter, choice, rights, now, [at for _, at in copies], reason)
+    if against is None and not (yield from is_frozen(approval)):
+        against = "The call is not the one that was asked about."
+    if against is None and click.approval_id != approval.as_shown:
+        against = MEANWHILE
+    if against is None and change is not None:
+        made, choice = (yield from change(approval, voter, rights, now)), Choice.APPROVE
+        against, approval = (made, approval) if isinstance(made, str) else (None, made)
+    if against:
         yield from moved(now, approval.run_id, None, CLICK_REFUSED, f"{voter.person.name}: {against}")
-        return (yield from _refused(approval_id, voter, against, now))
+        return (yield from _refused(approval.id, voter, against, now))
     if choice is Choice.OTHER:
         more = cards.stranger(approval.id, approval.arguments, cards.ROLES)
         return Decided(approval=approval, deliveries=(yield from edit_cards(approval, lambda _: more, now, new_id)))
-    vote = {"approval_id": approval_id, "person_id": voter.person.id, "choice": choice.value, "reason": reason}
+    return (yield from _answered(approval, voter, choice, reason, rights, now, new_id))
+
+
+def _answered(
+    approval: Approval, voter: Voter, choice: Choice, reason: str, rights: Rights, now: datetime, new_id: NewId
+) -> Op[Decided]:
+    """Record the vote, and decide by it unless more people are needed."""
+    vote = {"approval_id": approval.id, "person_id": voter.person.id, "choice": choice.value, "reason": reason}
     if choice in NEED_QUORUM and approval.terms.quorum > 1:
         before = yield from voted(approval, choice, rights)
         yield SET_VOTE, vote | {"at": micros(now)}
@@ -132,22 +163,6 @@ def decide(
         reason=reason,
     )
     return (yield from _rule(ruled, now, new_id, rights.given))
-
-
-def against_it(
-    approval: Approval,
-    voter: Voter,
-    choice: Choice,
-    reason: str,
-    rights: Rights,
-    copies: Sequence[Address],
-    now: datetime,
-) -> Op[str | None]:
-    """Why a click changes nothing, by the rules and by what is stored; None when it counts."""
-    against = objection(approval, voter, choice, rights, now, copies, reason)
-    if against is None and not (yield from _is_frozen(approval)):
-        return "The call is not the one that was asked about."
-    return against
 
 
 def _counted(
@@ -206,7 +221,7 @@ def locked(approval_id: ApprovalId) -> Op[Approval | None]:
     return approval_of(rows[0]) if rows else None
 
 
-def _is_frozen(approval: Approval) -> Op[bool]:
+def is_frozen(approval: Approval) -> Op[bool]:
     """True if the call is still the one that was asked about."""
     if approval.kind is ApprovalKind.PERSON:
         return approval.arguments_hash == digest(approval.arguments)
@@ -243,7 +258,7 @@ def _record(ruled: Approval, now: datetime, new_id: NewId, given: Collection[str
     if ruled.choice in NEED_QUORUM:  # the call runs
         yield REOPEN_STEP, key
         return rooms
-    text = cards.result_of(ruled)
+    text = cards.result_of(ruled) + (yield from changed_words(ruled))
     yield CLOSE_STEP, {**key, "text": text, "at": micros(now)}
     rows = yield STEP, key
     yield SET_TURN, {"s": ruled.session, "n": rows[0][1], "new_text": text}

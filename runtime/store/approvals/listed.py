@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Final
 
 from runtime.chat import listing
-from runtime.contract import Address, Choice, NewId, Person
-from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter
-from runtime.store.approvals.decisions import against_it, decide
+from runtime.contract import Address, Choice, Clicked, NewId, Person
+from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, objection
+from runtime.store.approvals.decisions import decide, is_frozen
 from runtime.store.approvals.quorum import voted
 from runtime.store.approvals.rulings import listed_with, refresh, standing
 from runtime.store.common import fact
@@ -22,20 +22,20 @@ OF_ALL: Final = frozenset({Choice.APPROVE, Choice.DENY})
 
 
 def decide_listed(
-    clicked: Approval, voter: Voter, choice: Choice, reason: str, rights: Rights, now: datetime, new_id: NewId
+    clicked: Approval, click: Clicked, voter: Voter, rights: Rights, now: datetime, new_id: NewId
 ) -> Op[Decided]:
     """Decide what is still open of a card's calls, all of them or none; a question that is shown alone is decided alone."""
     is_alone = voter.console or clicked.id != clicked.lead
     group = yield from listed_with(clicked)
     left = [one for one in group if one.state is ApprovalState.PENDING and (one.id == clicked.id or not is_alone)]
     if not left:
-        return (yield from decide(clicked.id, voter, choice, reason, rights, now, new_id, alone=True))
-    if not is_alone and (against := (yield from _against(clicked, left, voter, choice, reason, rights, now))):
+        return (yield from decide(click, voter, rights, now, new_id, alone=True))
+    if not is_alone and (against := (yield from _against(clicked, left, click, voter, rights, now))):
         yield from fact(now, "click refused", voter.person.name, clicked.id, against)
         return Decided(objection=against)
     made: list[Decided] = []
     for one in left:
-        made += [(yield from decide(one.id, voter, choice, reason, rights, now, new_id, alone=True))]
+        made += [(yield from decide(replace(click, approval_id=one.id), voter, rights, now, new_id, alone=True))]
     names: list[Person] = []
     if left[0].terms.quorum > 1:
         names = yield from voted(left[0], Choice.APPROVE, rights)
@@ -49,22 +49,16 @@ def decide_listed(
 
 
 def _against(
-    clicked: Approval,
-    left: Sequence[Approval],
-    voter: Voter,
-    choice: Choice,
-    reason: str,
-    rights: Rights,
-    now: datetime,
+    clicked: Approval, left: Sequence[Approval], click: Clicked, voter: Voter, rights: Rights, now: datetime
 ) -> Op[str | None]:
     """Why nothing of the card is decided: somebody may decide all of it or nothing, and all of it is as it was shown."""
-    if choice not in OF_ALL:
+    if click.choice not in OF_ALL:
         return "This question does not have that answer."
     shown = {one.id: one.arguments_hash for one in listing.listed_on(clicked)}
     copies = [at for _, at in (yield from standing(clicked.id))[0]]
     for one in left:
-        if against := (yield from against_it(one, voter, choice, reason, rights, copies, now)):
+        if against := objection(one, voter, click.choice, rights, now, copies, click.reason):
             return against
-        if shown.get(one.id) != one.arguments_hash:
+        if shown.get(one.id) != one.arguments_hash or not (yield from is_frozen(one)):
             return "The call is not the one that was asked about."
     return None

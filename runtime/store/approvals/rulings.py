@@ -133,6 +133,16 @@ def came_of(approval: Approval, outcome: str, now: datetime, new_id: NewId) -> O
     return (yield from edit_cards(after, lambda home: cards.settled(after, home=home), now, new_id, Kind.REPORT.rank))
 
 
+def changed_words(about: Approval) -> Op[str]:
+    """Words for the model where the call is not the one it made; a call that was cut off was changed by an earlier question."""
+    if about.kind is ApprovalKind.OUTCOME:
+        for row in (yield OF_RUN, {"run": about.run_id}):
+            earlier = approval_of(row)
+            if earlier.step == about.step and earlier.asked_arguments:
+                return cards.changed_call(earlier)
+    return cards.changed_call(about) if about.asked_arguments else ""
+
+
 def undone(run: RunId, outcome: str, now: datetime, new_id: NewId, *, step: int = 0) -> Op[tuple[Address, ...]]:
     """Approved calls of a run, or that of one step, that did not come to an end; where a courier is to look."""
     every = [approval_of(row) for row in (yield OF_RUN, {"run": run})]

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from sqlalchemy import Integer, bindparam, select
 
-from runtime.contract import Address, ApprovalId, Person
+from runtime.chat.inbox import OpenQuestion
+from runtime.contract import Address, ApprovalId, Identity, Person
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.policy.modes import Mode, RoomMode
 from runtime.store.approvals import undos
 from runtime.store.approvals.decisions import BY_ID, expire
+from runtime.store.approvals.edits import asked
+from runtime.store.approvals.inbox import of_identity
 from runtime.store.approvals.modes import every_mode, set_from_afar
 from runtime.store.approvals.reminders import call, due
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.common import narrowed
-from runtime.store.protocol import Calling, Decided, Due, Undoing
+from runtime.store.protocol import Asked, Calling, Decided, Due, Undoing, UndosToDo
 from runtime.store.schema import approvals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op
 
+MANY = select(*APPROVAL_COLUMNS).limit(bindparam("n", type_=Integer))
 NEWEST_APPROVALS = narrowed(
-    select(*APPROVAL_COLUMNS)
-    .order_by(approvals.c.asked_at.desc(), approvals.c.step)
-    .limit(bindparam("n", type_=Integer)),
-    state=approvals.c.state,
-    address=approvals.c.address,
+    MANY.order_by(approvals.c.asked_at.desc(), approvals.c.step), state=approvals.c.state, address=approvals.c.address
+)
+OLDEST_APPROVALS = narrowed(
+    MANY.order_by(approvals.c.asked_at, approvals.c.step), state=approvals.c.state, address=approvals.c.address
 )
 
 
@@ -32,21 +35,28 @@ def _one(approval_id: ApprovalId) -> Op[Approval | None]:
     return approval_of(rows[0]) if rows else None
 
 
-def _many(state: ApprovalState | None, room: Address | None, limit: int) -> Op[list[Approval]]:
-    rows = yield NEWEST_APPROVALS(state, room, limit)
+def _many(state: ApprovalState | None, room: Address | None, limit: int, *, oldest: bool) -> Op[list[Approval]]:
+    rows = yield (OLDEST_APPROVALS if oldest else NEWEST_APPROVALS)(state, room, limit)
     return [approval_of(row) for row in rows]
 
 
 class ApprovalStore(Base):
     """Implements `protocol.Approvals`."""
 
+    async def asked(self, approval_id: ApprovalId) -> Asked | None:
+        return await self._driver.read(lambda: asked(approval_id))
+
     async def approval(self, approval_id: ApprovalId) -> Approval | None:
         return await self._driver.read(lambda: _one(approval_id))
 
     async def approvals(
-        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200
+        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200, oldest: bool = False
     ) -> list[Approval]:
-        return await self._driver.read(lambda: _many(state, room, limit))
+        return await self._driver.read(lambda: _many(state, room, limit, oldest=oldest))
+
+    async def inbox(self, who: Identity, rights: Rights) -> list[OpenQuestion]:
+        now = self.now()
+        return await self._driver.read(lambda: of_identity(who, rights, now))
 
     async def due(self, rights: Rights) -> list[Due]:
         now = self.now()
@@ -64,8 +74,9 @@ class ApprovalStore(Base):
         now = self.now()
         return await self._driver.write(lambda: set_from_afar(agent, address, mode, who, hand, now, self._new_id))
 
-    async def undos_wanted(self) -> list[ApprovalId]:
-        return await self._driver.read(undos.wanted)
+    async def undos_to_do(self) -> UndosToDo:
+        now = self.now()
+        return await self._driver.read(lambda: undos.to_do(now))
 
     async def begin_undo(self, approval_id: ApprovalId) -> Undoing | None:
         now = self.now()
@@ -77,8 +88,6 @@ class ApprovalStore(Base):
 
     async def close_undos(self) -> tuple[Address, ...]:
         now = self.now()
-        if not await self._driver.read(lambda: undos.any_to_close(now)):
-            return ()
         return await self._driver.write(lambda: undos.close(now, self._new_id))
 
     async def expire(self) -> list[Decided]:

@@ -18,7 +18,7 @@ from runtime.domain.approvals import Approval
 from runtime.store.approvals.decisions import locked
 from runtime.store.approvals.undo_offers import UNDO, told_of
 from runtime.store.common import fact
-from runtime.store.protocol import Undoing
+from runtime.store.protocol import Undoing, UndosToDo
 from runtime.store.runs.turns import add_turn
 from runtime.store.schema import sessions, steps, undos
 from runtime.store.sql.driver import Op, micros
@@ -55,8 +55,11 @@ NEXT_TURN = (
 )
 
 
-def wanted() -> Op[list[ApprovalId]]:
-    return [ApprovalId(found) for (found,) in (yield WANTED, {})]
+def to_do(now: datetime) -> Op[UndosToDo]:
+    wanted = yield WANTED, {}
+    overdue = yield OVERDUE, {"now": micros(now)}
+    is_due = bool(overdue or (yield CUT, {"before": micros(now - CUT_AFTER)}))
+    return UndosToDo(tuple(ApprovalId(found) for (found,) in wanted), is_due)
 
 
 def begin(approval_id: ApprovalId, now: datetime) -> Op[Undoing | None]:
@@ -81,12 +84,6 @@ def end(approval_id: ApprovalId, why_not: str, now: datetime, new_id: NewId) -> 
     yield from fact(now, f"undo {how}", by, approval.id, why_not or f"{approval.tool} {approval.arguments_hash[:12]}")
     yield from _note(approval, cards.undo_note(approval, by, why_not), now)
     return (yield from told_of(approval, how, now, new_id, by=by, why=why_not))
-
-
-def any_to_close(now: datetime) -> Op[bool]:
-    """True where `close` has something to do."""
-    overdue = yield OVERDUE, {"now": micros(now)}
-    return bool(overdue or (yield CUT, {"before": micros(now - CUT_AFTER)}))
 
 
 def close(now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:

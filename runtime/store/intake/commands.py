@@ -20,6 +20,7 @@ from runtime.contract import (
     Address,
     Addressing,
     Commanded,
+    Content,
     NewId,
     Outcome,
     Person,
@@ -32,13 +33,13 @@ from runtime.contract import (
 from runtime.domain.ids import first_at
 from runtime.domain.runs import RunState
 from runtime.store.approvals.modes import end_trust, mode_at
-from runtime.store.approvals.rulings import approval_of
 from runtime.store.common import LOCK_LANE, fact, in_room, session_key, whom
 from runtime.store.intake.inbox import answer
+from runtime.store.intake.listing import listed
 from runtime.store.intake.modes import absent, moded
 from runtime.store.intake.pairings import pair
 from runtime.store.intake.run_stop import OPEN_RUNS
-from runtime.store.protocol import Gate, Taken, Unpaired
+from runtime.store.protocol import Changed, Gate, Taken, Unpaired
 from runtime.store.schedules.book import keep_zone, planned_in, zones_of
 from runtime.store.schema import approvals, people, runs, sessions, signals, usage
 from runtime.store.sql.driver import Op, is_word, micros, moment
@@ -93,7 +94,7 @@ NOTHING_SPENT: Final = Spent()
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """Facts for a command from before its transaction."""
+    """Facts for a command from before its transaction; `changed`, the call that a form asks for."""
 
     room: Spent = NOTHING_SPENT
     person: Spent = NOTHING_SPENT
@@ -101,6 +102,7 @@ class Aside:
     plans: Sequence[Schedule] = ()
     zone: str = ""
     wanted: Wanted | None = None
+    changed: Changed | None = None
 
 
 NO_ASIDE: Final = Aside()
@@ -145,18 +147,22 @@ def commanded(
     """Do what was asked and answer it: in the room, or to its sender alone; the signal is stored already."""
     name = commands.name_of(command)
     elsewhere: tuple[Address, ...] = ()
+    cards: tuple[Content, ...] = ()
     in_public = name in commands.IN_PUBLIC
     if name == commands.PAIR and who.role is Role.OWNER:
         text, elsewhere = yield from _paired(signal, command, who, gate, now, new_id)
     elif name == "mode":
         text, in_public = yield from moded(signal, command, who, gate, aside.wanted, now)
+    elif name == "approvals":
+        listing = yield from listed(signal, who, gate.rights, now, new_id)
+        text, cards, elsewhere = listing.text, listing.cards, listing.rooms
     elif name == UNREAD and command.argument:
         text = commands.unread(command.argument)
     else:
         text = yield from _told(name, signal, signal_id, who, gate, aside, now)
     outcome = Outcome.DECIDED if name in commands.NEEDED or elsewhere else Outcome.UNCHANGED
     if not in_public and len(text) <= signal.private:
-        return Taken(Verdict(outcome, signal_id, text))
+        return Taken(Verdict(outcome, signal_id, text, cards))
     here = yield from answer(signal, signal_id, text, now, new_id)
     return Taken(Verdict(outcome, signal_id), deliveries=here + elsewhere)
 
@@ -171,9 +177,6 @@ def _told(
             return (yield from _begun_anew(signal, signal_id, who, gate, now))
         case "status":
             return commands.going_on((yield from _going(signal, gate, aside, now)), now, signal.command_mark)
-        case "approvals":
-            rows = yield ASKED_IN_ROOM, {"room": _room(signal.address)}
-            return commands.asked([approval_of(row) for row in rows], now)
         case "model":
             return commands.answering(gate.model)
         case "usage":

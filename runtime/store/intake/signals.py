@@ -13,6 +13,7 @@ from runtime.chat.commands import NEEDED, kept, name_of, spoken
 from runtime.contract import (
     Address,
     Amended,
+    Choice,
     Clicked,
     Commanded,
     Moved,
@@ -26,9 +27,10 @@ from runtime.contract import (
     Stopped,
     Verdict,
 )
-from runtime.domain.approvals import ApprovalState, Voter
+from runtime.domain.approvals import ApprovalState, Voter, told
 from runtime.domain.routing import BY_URGENCY, Decision
 from runtime.store.approvals.decisions import decide
+from runtime.store.approvals.edits import Edit
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
 from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
@@ -37,7 +39,7 @@ from runtime.store.intake.messages import said
 from runtime.store.intake.modes import wanted_of, zone_for
 from runtime.store.intake.run_stop import stop
 from runtime.store.intake.strangers import only_reads, stranger, turned_away, welcome
-from runtime.store.protocol import Gate, Offer, Taken
+from runtime.store.protocol import Changed, Gate, Offer, Taken
 from runtime.store.protocol.intake import ignored
 from runtime.store.schema import identities, participation, signals
 from runtime.store.sql.base import Base
@@ -128,7 +130,7 @@ def _done(signal: Signal, body: Deed, who: Person, gate: Gate, aside: Aside, now
     """Decide at once what is no message."""
     match body:
         case Clicked():
-            return (yield from _clicked(signal, body, who, gate, now, new_id))
+            return (yield from _clicked(signal, body, who, gate, aside, now, new_id))
         case Amended():
             return (yield from amend(signal, body, who, now, new_id))
         case Stopped() | Commanded():
@@ -146,16 +148,23 @@ def _needed(body: Said | Deed) -> Role:
             return Role.USER
 
 
-def _clicked(signal: Signal, click: Clicked, who: Person, gate: Gate, now: datetime, new_id: NewId) -> Op[Taken]:
+def _clicked(
+    signal: Signal, click: Clicked, who: Person, gate: Gate, aside: Aside, now: datetime, new_id: NewId
+) -> Op[Taken]:
     signal_id = SignalId(new_id())
     if not (yield ADD_SIGNAL, row(signal, who, "decided", now, signal_id)):
         return (yield from repeated(signal))
-    voter = Voter(who, (yield from names_of(who)), signal.address, signal.console)
-    decided = yield from decide(click.approval_id, voter, click.choice, click.reason, gate.rights, now, new_id)
+    voter = Voter(who, (yield from names_of(who)), signal.address, signal.console, signal.alone)
+    change = Edit(aside.changed) if click.choice is Choice.EDIT else None
+    decided = yield from decide(click, voter, gate.rights, now, new_id, change)
     if decided.objection:
-        return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection)))
+        stays = bool(click.values)
+        return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection), form_stays=stays))
     is_open = decided.approval is not None and decided.approval.state is ApprovalState.PENDING
-    verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id, decided.notice)
+    notice = decided.notice
+    if signal.alone and decided.approval and not is_open:  # nothing on a surface of one person follows by an edit
+        notice = brief(f"{decided.approval.tool}: {told(decided.approval)}.")
+    verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id, notice)
     return Taken(verdict, decided.session, decided.lane_ready, deliveries=decided.deliveries)
 
 
@@ -190,15 +199,19 @@ def _written(signal: Signal, body: Stopped | Commanded, now: datetime) -> dict[s
 class IntakeStore(Base):
     """Implements `protocol.Intake`."""
 
-    async def accept(self, signal: Signal, gate: Gate, offer: Offer | None = None) -> Taken:
+    async def accept(
+        self, signal: Signal, gate: Gate, offer: Offer | None = None, changed: Changed | None = None
+    ) -> Taken:
         now = self.now()
-        aside = await self._aside(signal, gate, now)
+        aside = await self._aside(signal, gate, now, changed)
         taken = await self._driver.write(lambda: accept(signal, gate, offer, now, self._new_id, aside))
         self._observer.accepted(signal, taken)
         return taken
 
-    async def _aside(self, signal: Signal, gate: Gate, now: datetime) -> Aside:
+    async def _aside(self, signal: Signal, gate: Gate, now: datetime, changed: Changed | None) -> Aside:
         """Facts for a command that the writer does not read."""
+        if isinstance(signal.body, Clicked):
+            return replace(NO_ASIDE, changed=changed) if changed else NO_ASIDE
         command = spoken(signal.body) if isinstance(signal.body, Said) else signal.body
         if not isinstance(command, Commanded):
             return NO_ASIDE

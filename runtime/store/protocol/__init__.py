@@ -7,7 +7,7 @@ is known to have been written. An owner's write repeats its fence; `False` or `N
 
 from __future__ import annotations
 
-from runtime.store.protocol.approvals import Approvals, Calling, Decided, Due, Undoing
+from runtime.store.protocol.approvals import Approvals, Asked, Calling, Changed, Decided, Due, Undoing, UndosToDo
 from runtime.store.protocol.cluster import Cluster
 from runtime.store.protocol.failover import Failover
 from runtime.store.protocol.intake import Accept, Ended, Gate, Intake, Offer, TakeIn, Taken
@@ -45,10 +45,12 @@ from runtime.store.protocol.schedules import Schedules
 __all__ = [
     "Accept",
     "Approvals",
+    "Asked",
     "Audit",
     "AuditCheckpoint",
     "AuditRow",
     "Calling",
+    "Changed",
     "Claim",
     "Cluster",
     "Decided",
@@ -93,6 +95,7 @@ __all__ = [
     "ToolStep",
     "Traces",
     "Undoing",
+    "UndosToDo",
     "Unmoved",
     "Unpaired",
 ]

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from runtime.chat.audience import Candidate
-from runtime.contract import Address, ApprovalId, Mention, Person, SessionKey
+from runtime.chat.inbox import OpenQuestion
+from runtime.contract import Address, ApprovalId, Identity, Mention, Person, SessionKey
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.policy.modes import Mode, RoomMode
+from runtime.policy.terms import PLAIN, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,29 @@ class Decided:
     lane_ready: bool = False
     deliveries: tuple[Address, ...] = ()
     notice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, the agent whose call it is about, and the names of the requester as policy knows them."""
+
+    approval: Approval
+    agent: str
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A call as an approver wants it, and the terms that hold for it; with `fault` it cannot be.
+
+    `of_hash` is the hash of the arguments that it takes the place of.
+    """
+
+    arguments: str = ""
+    of_hash: str = ""
+    terms: Terms = PLAIN
+    policy_version: str = ""
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +83,14 @@ class Undoing:
     agent: str
 
 
+@dataclass(frozen=True, slots=True)
+class UndosToDo:
+    """Approvals whose calls somebody wants to be taken back, and nobody began to; and whether any is to be closed."""
+
+    wanted: tuple[ApprovalId, ...] = ()
+    to_close: bool = False
+
+
 class Approvals(Protocol):
     """Approvals outside of `accept`."""
 
@@ -67,12 +100,15 @@ class Approvals(Protocol):
     async def call(self, wanted: Calling, rights: Rights) -> tuple[Address, ...]:
         """Put the card into rooms; where a courier is to look. Nothing happens where somebody decided or called meanwhile."""
 
+    async def asked(self, approval_id: ApprovalId) -> Asked | None:
+        """A question with what a policy wants to know of its request."""
+
     async def approval(self, approval_id: ApprovalId) -> Approval | None: ...
 
     async def approvals(
-        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200
+        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200, oldest: bool = False
     ) -> list[Approval]:
-        """Newest first; of one room with its threads, or of all."""
+        """Newest first, or the oldest; of one room with its threads, or of all."""
 
     async def modes(self) -> list[tuple[Address, RoomMode]]:
         """Modes of conversations that were set and are not over, newest first."""
@@ -80,8 +116,10 @@ class Approvals(Protocol):
     async def set_mode(self, agent: str, address: Address, mode: Mode, who: Person, hand: str) -> RoomMode:
         """Set the mode of a conversation, which is told in it. `hand` is who does it for `who`, for the audit."""
 
-    async def undos_wanted(self) -> list[ApprovalId]:
-        """Approvals whose calls somebody wants to be taken back, and nobody began to."""
+    async def inbox(self, who: Identity, rights: Rights) -> list[OpenQuestion]:
+        """Questions that wait for the person behind an identity, oldest first; none for a stranger."""
+
+    async def undos_to_do(self) -> UndosToDo: ...
 
     async def begin_undo(self, approval_id: ApprovalId) -> Undoing | None:
         """Mark that an undo begins; None where somebody else began it."""

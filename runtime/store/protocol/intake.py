@@ -19,6 +19,7 @@ from runtime.contract import (
 )
 from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules, RoomRules
+from runtime.store.protocol.approvals import Changed
 from runtime.store.protocol.leases import Lease
 from runtime.store.protocol.runs import Claim
 
@@ -90,6 +91,8 @@ def ignored() -> Taken:
 
 
 class Intake(Protocol):
-    async def accept(self, signal: Signal, gate: Gate, offer: Offer | None = None) -> Taken:
-        """Gate, dedupe and queue a message, or decide a click, stop or command. Nothing of a refused signal's text is
+    async def accept(
+        self, signal: Signal, gate: Gate, offer: Offer | None = None, changed: Changed | None = None
+    ) -> Taken:
+        """Gate, dedupe and queue a message, or decide a click, stop or command. `changed` is the call of an edit's form. Nothing of a refused signal's text is
         kept, and of an ignored one nothing at all."""

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, case, func, select, update
 
 from runtime.chat import cards
-from runtime.contract import Address, Call, Effect, FileRef, ModelReply, NewId, NodeId, RunId, files_json
+from runtime.contract import Address, ApprovalKind, Call, Effect, FileRef, ModelReply, NewId, NodeId, RunId, files_json
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
-from runtime.store.approvals.rulings import ONE, approval_of, came_of
+from runtime.store.approvals.rulings import ONE, approval_of, came_of, changed_words
 from runtime.store.approvals.undo_offers import offer
 from runtime.store.common import add, fact, owned
 from runtime.store.protocol import Lane, NewStep, Recorded, ToolStep
@@ -209,14 +209,16 @@ def finish_tool(
         return None
     result, files, kept = finished
     turn, tool, hashed, started, asked = yield from _move_step(lane.node, run, number, StepEvent.RESULT, result, now)
-    yield SET_TURN, {"s": lane.session, "n": turn, "new_text": result}
+    approval = approval_of((yield ONE, {"id": asked})[0]) if asked else None
+    is_changed = approval is not None and (approval.asked_arguments or approval.kind is ApprovalKind.OUTCOME)
+    said = result + (yield from changed_words(approval)) if approval and is_changed else result
+    yield SET_TURN, {"s": lane.session, "n": turn, "new_text": said}
     if files:
         yield SET_FILES, {"s": lane.session, "n": turn, "new_files": files_json(files)}
     yield from fact(now, "tool ran", lane.node, f"{run}/{number}", f"{tool} {hashed[:12]}")
     told: tuple[Address, ...] = ()
-    if asked:
+    if approval:
         took = now - moment(started)
-        approval = approval_of((yield ONE, {"id": asked})[0])
         outcome = cards.outcome(result, took)
         if kept is not None:
             outcome = yield from offer(approval, outcome, kept, now)

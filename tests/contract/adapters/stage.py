@@ -69,6 +69,8 @@ class FakeSink:
         self.taken: list[Signal] = []
         self.away = 0
         self.notice: str | None = None
+        self.cards: tuple[Content, ...] = ()
+        self.outcome = Outcome.ACCEPTED
         self.form_stays = False
         self.open = asyncio.Event()
         self.open.set()
@@ -85,7 +87,7 @@ class FakeSink:
             return Verdict(Outcome.DUPLICATE, SignalId("s"))
         self._keys |= keys
         self.taken.append(signal)
-        return Verdict(Outcome.ACCEPTED, SignalId("s"), self.notice, self.form_stays)
+        return Verdict(self.outcome, SignalId("s"), self.notice, self.cards, self.form_stays)
 
     @property
     def texts(self) -> list[str]:

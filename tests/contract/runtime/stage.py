@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
+from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
 from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.questions import QuestionContext
@@ -89,6 +90,7 @@ from runtime.store.protocol import Duty, Gate, Lease, RunRow
 from runtime.store.sql.driver import Op
 from runtime.store.store import Store
 from runtime.workspace.workspaces import WorkspaceFolders
+from tools.kit.schemas import schema_faults
 
 START: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LEASE: Final = timedelta(seconds=5)
@@ -367,7 +369,18 @@ class Process:
             stop=self.agent.stop,
             serves=lambda _: True,
             take_in=self.dispatch.take_in,
+            changed=self._make_edits().check,
             probe=self._given.probe,
+        )
+
+    def _make_edits(self) -> Edits:
+        policy = Policy(self._given.rules, self._given.terms)
+        return Edits(
+            approvals=self.store.approvals,
+            agents=self.agent._agents,
+            policy=lambda: policy,
+            named=str,
+            faults=schema_faults,
         )
 
     def _make_pulse(self) -> Poller:
@@ -471,6 +484,13 @@ class Process:
         key: str = "",
     ) -> Verdict:
         return await self.reception.sink(self.stage.signal(Clicked(approval, choice, reason), who, room, key))
+
+    async def edit(
+        self, approval: ApprovalId, who: Identity = ADA, *, room: str = "r1", key: str = "", **values: str
+    ) -> Verdict:
+        """Somebody sends the form of an edit."""
+        click = Clicked(approval, Choice.EDIT, values=values)
+        return await self.reception.sink(self.stage.signal(click, who, room, key))
 
 
 @dataclass

@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, Final
 
 import pytest
+from structlog.testing import capture_logs
 
 from runtime.chat.audience import Places
 from runtime.contract import (
@@ -23,6 +24,7 @@ from runtime.contract import (
     CardText,
     CardValue,
     Choice,
+    Clicked,
     Content,
     Effect,
     Identity,
@@ -244,6 +246,37 @@ async def test_where_only_private_rooms_are_to_be_asked_the_room_is_told_whom_an
     assert (await stage.screen(GENERAL))[0] == (
         "❌ **Denied** by Ada, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): `shell`\n\n> no"
     )
+
+
+async def test_where_nobody_can_be_asked_in_private_the_room_is_told_so_and_not_the_call(any_stage: Stage) -> None:
+    """Its rule wants it kept from the room: whoever may decide finds it in their inbox, and on the console."""
+    rule = Rule(Ruling.ASK, "shell", name="quietly", asking=Changes(to=("dm",)))
+    with capture_logs() as logs:
+        process = await asked_in_general(any_stage, rules=[rule])
+    assert await cards(any_stage, GENERAL) == [
+        "**May I run `shell`?** I can't reach anybody in private who may decide this. They can send me `/approvals` in a "
+        "private chat; operators have the console too."
+    ]
+    assert [one["rule"] for one in logs if one["event"] == "nobody reached"] == ["quietly"]
+    (waiting,) = await any_stage.store.approvals.inbox(ADA, Rights())
+    press = any_stage.signal(Clicked(waiting.approval.id, Choice.APPROVE), ADA, "ada", "")
+    assert (await process.reception.sink(replace(press, alone=True))).outcome is Outcome.DECIDED
+
+
+async def test_who_is_in_the_room_is_asked_in_private_too_where_the_room_is_not(stage: Stage) -> None:
+    rule = Rule(Ruling.ASK, "shell", asking=Changes(to=("dm",)))
+    await asked_in_general(stage, there=[ADA], private=[ADA], rules=[rule])
+    here, ada = await cards(stage, GENERAL, "ada")
+    assert here == "**May I run `shell`?** I've asked Ada."
+    assert ada.endswith("[Approve]\n[Deny]")
+
+
+async def test_one_who_may_decide_and_asks_in_private_is_asked_there(stage: Stage) -> None:
+    rule = Rule(Ruling.ASK, "shell", asking=Changes(to=("dm",)))
+    process = await stage.process(Planned(SHELL), [shell()], rules=[rule])
+    await process.say("look", who=ADA, room="ada")
+    await process.answer_all()
+    assert (await cards(stage, "ada"))[0].endswith("[Approve]\n[Deny]")
 
 
 async def test_a_question_goes_to_the_rooms_that_a_rule_names(stage: Stage) -> None:

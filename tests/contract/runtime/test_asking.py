@@ -18,6 +18,7 @@ from runtime.domain.runs import RunState
 from runtime.domain.transcript import WAITING_FOR_ANSWER
 from runtime.policy.rules import Rule, Ruling
 from runtime.store.operations.after_restore import Origin, after_restore
+from tests.contract.runtime.planning import desk
 from tests.contract.runtime.stage import (
     ADA,
     LEASE,
@@ -89,7 +90,7 @@ async def test_the_answer_is_the_result_of_the_call_and_the_run_goes_on(any_stag
     assert await any_stage.answers(GENERAL) == ["painted"]
     card, _ = await any_stage.screen(GENERAL)
     assert card == (
-        "**Answered** by Uma, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): “green”\n\n"
+        "✅ **Answered** by Uma, [2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z): “green”\n\n"
         "Which colour?\n\nA question for Uma"
     )
 
@@ -106,7 +107,7 @@ async def test_it_may_be_answered_in_words(any_stage: Stage) -> None:
     await process.click(question, Choice.TEXT, 'The "Rose"\nof course', who=UMA, room=GENERAL)
     await process.answer_all()
     assert results(model) == ['Uma answered: "The \\"Rose\\"\\nof course"']
-    assert (await any_stage.screen(GENERAL))[0].startswith("**Answered** by Uma, ")
+    assert (await any_stage.screen(GENERAL))[0].startswith("✅ **Answered** by Uma, ")
     assert '“The "Rose" of course”\n\nWhat shall it be called?' in (await any_stage.screen(GENERAL))[0]
 
 
@@ -230,7 +231,7 @@ async def test_a_person_who_is_elsewhere_is_asked_in_their_private_chat(any_stag
     await process.answer_all()
     assert results(model) == ['Ada answered: "red"']
     assert "[red]" not in (await any_stage.screen("ada-alone"))[1]
-    assert (await any_stage.screen(GENERAL))[0].startswith("**Answered** by Ada")
+    assert (await any_stage.screen(GENERAL))[0].startswith("✅ **Answered** by Ada")
 
 
 async def test_a_person_in_the_room_is_asked_there(stage: Stage) -> None:
@@ -241,6 +242,14 @@ async def test_a_person_in_the_room_is_asked_there(stage: Stage) -> None:
     await tell(process)
     assert len(await stage.screen("ada-alone")) == 1
     assert (await stage.screen(GENERAL))[-1].endswith("[red]\n[green]\n[Answer…]")
+
+
+async def test_a_schedule_asks_whoever_planned_it(any_stage: Stage) -> None:
+    at = await desk(any_stage, Planned(ask()), asker())
+    await at.plan()
+    await at.fire()
+    [card] = await any_stage.screen()
+    assert card.startswith("**Which colour?**\n\nA question for Ada, from the schedule news · expires [")
 
 
 async def test_nobody_is_asked_whom_nobody_knows(any_stage: Stage) -> None:
@@ -277,7 +286,7 @@ async def test_after_its_time_there_is_no_answer_and_the_run_goes_on(any_stage: 
     assert results(model) == ["no answer: Uma did not answer in time. Go on without it."]
     assert await any_stage.answers(GENERAL) == ["without it"]
     card, _ = await any_stage.screen(GENERAL)
-    assert card.startswith("**Expired**, ")
+    assert card.startswith("⌛ **Expired**, ")
     assert "[red]" not in card
 
 
@@ -300,7 +309,7 @@ async def test_a_stop_withdraws_it(any_stage: Stage) -> None:
     await process.stop(who=UMA, room=GENERAL)
     await process.answer_all()
     card, last = await any_stage.screen(GENERAL)
-    assert card.startswith("**Withdrawn**, ")
+    assert card.startswith("⚪ **Withdrawn**, ")
     assert card.endswith("Which colour?\n\nA question for Uma\n\n> Stopped by Uma.")
     assert last == "Stopped by Uma."
     verdict = await process.click(question.id, Choice.FIRST, who=UMA, room=GENERAL)

@@ -314,16 +314,15 @@ async def test_status_of_a_room_tells_of_its_threads_and_that_of_a_thread_of_its
     assert await told(stage, replace(ROOM, thread="18.0")) == "Nothing is running here. I'm ready."
 
 
-async def test_approvals_lists_what_waits_in_the_room(stage: Stage) -> None:
-    await command(stage, "approvals")
-    assert await told(stage) == "No questions are waiting here."
+async def test_approvals_tells_a_viewer_of_the_room_what_others_may_answer(stage: Stage) -> None:
+    await command(stage, "approvals", actor=VERA)
+    assert await told(stage) == "No questions are waiting for you."
     await stage.drain()
     await stage.park(SHELL, at=THREAD)
     stage.clock.advance(hours=1)
-    await command(stage, "approvals")
+    await command(stage, "approvals", actor=VERA)
     assert await told(stage) == (
-        "1 question waiting here. The cards above show each call in full, with buttons:\n\n"
-        "- `shell` `uname -a`, asked 1 hour ago, open for 11 hours"
+        "1 question here can be answered by others:\n\n- `shell` `uname -a`, asked 1 hour ago, open for 11 hours"
     )
 
 

@@ -135,3 +135,40 @@ async def told(rig: Rig, event: Event) -> None:
         return bool(await rig.notices(event)) or None
 
     await until(look, "a private word", seconds=30)
+
+
+@pytest.mark.timeout(120)
+@platforms
+async def test_what_waits_for_a_person_is_called_up_and_decided_in_their_private_chat(
+    kind: str, tmp_path: Path
+) -> None:
+    """A question of another room: pressed where it was listed it counts, and both cards tell how it ended."""
+    async with stage(tmp_path, kind, *OPEN_TO_ALL) as on, living(on.program):
+        rig = rig_of(on)
+        await on.until_connected()
+        rooms = rig.rooms()
+        direct, shared = rooms.direct, rooms.shared
+        assert direct
+        assert shared
+        await rig.say(shared, "run: echo here >> here.log", mention=True)
+        await shown(rig, shared, 1)
+        await rig.say(direct, "!approvals")
+        listed = next(one for one in await shown(rig, direct, 2) if one.buttons)
+        assert "echo here" in listed.text
+        assert effects(on, "here") == 0
+        await rig.click(direct, listed, "Approve")
+        await ended(rig, shared, 0)
+        await without_buttons(rig, direct)
+        assert effects(on, "here") == 1
+        await on.until_quiet()
+        assert Rows(on.program.data / "signalbox.db").disagreements() == []
+        await on.program.leave()
+
+
+async def without_buttons(rig: Rig, place: Place) -> None:
+    """Until no message there has buttons."""
+
+    async def look() -> bool | None:
+        return not any(one.buttons for one in await rig.visible(place)) or None
+
+    await until(look, "cards without buttons")

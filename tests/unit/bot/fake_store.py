@@ -209,9 +209,10 @@ class FakeStore:
         return next((row for row in self.asked if row.id == approval_id), None)
 
     async def approvals(
-        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200
+        self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200, oldest: bool = False
     ) -> list[Approval]:
-        return [row for row in self.asked if state in (None, row.state) and room in (None, row.address)][:limit]
+        rows = [row for row in self.asked if state in (None, row.state) and room in (None, row.address)]
+        return sorted(rows, key=lambda row: row.asked_at, reverse=not oldest)[:limit]
 
     async def modes(self) -> list[tuple[Address, RoomMode]]:
         return list(self.moded.items())[::-1]

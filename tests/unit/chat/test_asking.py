@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from runtime.chat import inbox
 from runtime.chat.cards import about, labels_of
-from runtime.chat.commands import asked
 from runtime.chat.forms import form_of
 from runtime.contract import REASON, Address, ApprovalId, ApprovalKind, Asking, Choice, Effect, Field, Form, RunId
 from runtime.domain.approvals import Approval, ApprovalState, told
@@ -38,7 +38,7 @@ def card(asking: Asking) -> Approval:
 
 def test_the_list_of_a_room_says_what_is_asked_and_whom() -> None:
     waiting = [card(Asking("Which `colour`?", ("red", "green"), "Ann")), card(Asking("Tea?", ("yes", "no")))]
-    assert asked(waiting, AT + timedelta(hours=1)).splitlines()[2:] == [
+    assert inbox.told(inbox.Answer(others=waiting), AT + timedelta(hours=1)).splitlines()[2:] == [
         "- ``Which `colour`?`` for Ann, asked 1 hour ago, open for 11 hours",
         "- `Tea?` for anybody here, asked 1 hour ago, open for 11 hours",
     ]

@@ -61,12 +61,13 @@ DENIED = replace(
 ANSWERED = replace(DENIED, kind=ApprovalKind.OUTCOME, state=ApprovalState.ANSWERED, reason="")
 
 
-def test_a_question_shows_the_call_its_caution_and_two_buttons() -> None:
+def test_a_question_shows_the_call_its_caution_and_its_buttons() -> None:
     card = question(ApprovalId("a1"), ApprovalKind.CALL, "shell", '{"command": "ls"}', "There is no sandbox.")
     assert card.text == "**May I run `shell`?**\n\n```\nls\n```\n\nThere is no sandbox."
     assert [(b.approval_id, b.choice, b.label) for b in card.buttons] == [
         ("a1", Choice.APPROVE, "Approve"),
         ("a1", Choice.DENY, "Deny"),
+        ("a1", Choice.EDIT, "Edit…"),
     ]
 
 

@@ -185,9 +185,9 @@ def test_a_card_has_a_button_for_each_choice_and_carries_only_the_id() -> None:
         assert [(b.approval_id, b.choice) for b in content.buttons] == [(ASKED.id, choice) for choice in choices]
 
 
-def test_the_buttons_of_a_call_say_approve_and_deny() -> None:
+def test_the_buttons_of_a_call_say_approve_deny_and_edit() -> None:
     content = question(ASKED.id, ApprovalKind.CALL, "shell", ASKED.arguments, "")
-    assert [b.label for b in content.buttons] == ["Approve", "Deny"]
+    assert [b.label for b in content.buttons] == ["Approve", "Deny", "Edit…"]
 
 
 def test_a_card_shows_the_call_and_the_caution() -> None:

@@ -11,7 +11,7 @@ from bot.settings.settings import load
 
 CHARACTERS: Final = 2_774
 """Of all descriptions together, parameters included: they were 4,393 before each word was weighed, and 2,635 before
-`ask_person`, which has 139."""
+`ask_person`, which has 147."""
 PROMPT_CHARACTERS: Final = 800
 
 

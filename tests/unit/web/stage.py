@@ -33,6 +33,7 @@ from runtime.contract import (
     Outcome,
     Person,
     PersonId,
+    ReadInbox,
     Role,
     Room,
     Said,
@@ -42,6 +43,7 @@ from runtime.contract import (
     Space,
     Verdict,
     View,
+    empty_inbox,
     room_topic,
 )
 from runtime.errors import StoreError
@@ -281,6 +283,7 @@ def build(
     banner: str = "",
     clock: HandClock | None = None,
     space: Space = BOUNDLESS,
+    inbox: ReadInbox = empty_inbox,
 ) -> Stage:
     history, links, workspaces, notifier, clock = (
         FakeHistory(),
@@ -290,7 +293,9 @@ def build(
         clock or HandClock(),
     )
     ids = count(1)
-    given = AdapterContext(history, links, workspaces, NoPlaces(), notifier, clock, lambda: f"id{next(ids)}")
+    given = AdapterContext(
+        history, links, workspaces, NoPlaces(), notifier, clock, lambda: f"id{next(ids)}", inbox=inbox
+    )
     adapter = WebAdapter(settings or WebSettings(), given, identity=IDENTITY, banner=banner, space=space)
     stage = Stage(adapter, history, links, workspaces, notifier, FakeSink(history, notifier), clock)
     history.owners[stage.address(ADAS_ROOM)] = Identity("web:main/ada")
@@ -306,10 +311,15 @@ def application(stage: Stage, settings: WebSettings | None = None) -> web.Applic
 
 @asynccontextmanager
 async def served(
-    root: Path, *, settings: WebSettings | None = None, banner: str = "", space: Space = BOUNDLESS
+    root: Path,
+    *,
+    settings: WebSettings | None = None,
+    banner: str = "",
+    space: Space = BOUNDLESS,
+    inbox: ReadInbox = empty_inbox,
 ) -> AsyncIterator[Stage]:
     """A stage whose adapter listens and whose server answers until the block ends."""
-    stage = build(root, settings=settings, banner=banner, space=space)
+    stage = build(root, settings=settings, banner=banner, space=space, inbox=inbox)
     async with TestServer(application(stage, settings)) as server:
         stage.base = str(server.make_url("")).rstrip("/")
         async with asyncio.TaskGroup() as group:

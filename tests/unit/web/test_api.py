@@ -65,7 +65,7 @@ async def test_without_a_valid_link_the_page_says_what_to_do(tmp_path: Path, pat
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/me", "/api/rooms", TIMELINE, f"/api/rooms/{ROOM}/events", f"/api/rooms/{ROOM}/files"]
+    "path", ["/api/me", "/api/inbox", "/api/rooms", TIMELINE, f"/api/rooms/{ROOM}/events", f"/api/rooms/{ROOM}/files"]
 )
 async def test_every_door_of_the_api_asks_for_the_cookie(tmp_path: Path, path: str) -> None:
     async with served(tmp_path) as stage, stage.client("guessed") as client, client.get(path) as answer:
@@ -118,7 +118,7 @@ async def test_a_store_that_is_away_is_told_and_the_next_try_is_taken_in_once(tm
         stage.sink.away = 1
         async with client.post(MESSAGES, json={"id": ID, "text": "hi"}) as answer:
             assert (answer.status, answer.headers["Retry-After"]) == (503, "2")
-            assert "try again" in (await answer.json())["error"]
+            assert "Try again" in (await answer.json())["error"]
         for outcome in ("accepted", "duplicate"):
             async with client.post(MESSAGES, json={"id": ID, "text": "hi"}) as answer:
                 assert (await answer.json())["outcome"] == outcome

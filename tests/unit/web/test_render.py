@@ -28,8 +28,8 @@ def body(content: Content) -> dict[str, Any]:
         (DENIED, "no", "Denied"),
         (replace(PENDING, state=ApprovalState.EXPIRED), "nobody", "Expired"),
         (replace(PENDING, state=ApprovalState.VOID), "withdrawn", "Withdrawn"),
-        (replace(ANSWERED, choice=Choice.DONE), "yes", "Answered: It was done"),
-        (replace(ANSWERED, choice=Choice.SKIP), "no", "Answered: Skip it"),
+        (replace(ANSWERED, choice=Choice.DONE), "yes", "Answered"),
+        (replace(ANSWERED, choice=Choice.SKIP), "no", "Answered"),
     ],
 )
 def test_a_settled_card_tells_how_it_ended(row: Approval, mark: str, ended: str) -> None:

@@ -72,6 +72,7 @@ SHORT: Final = Pace(
     token_check=timedelta(seconds=0.1),
     shares=timedelta(seconds=0.5),
     name_again=timedelta(seconds=0.2),
+    home=timedelta(seconds=0.1),
 )
 """Waits of a test."""
 

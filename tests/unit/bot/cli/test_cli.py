@@ -242,6 +242,12 @@ def test_ask_says_that_it_waits_for_an_approval_and_the_answer_comes_after_it(ho
     [approval_id] = re.findall(r"approvals approve (\w+)", ended.stderr)
     waiting = cast("list[dict[str, Any]]", json.loads(signalbox(house, "approvals", "list", "--json").stdout))
     assert approval_id in [row["id"] for row in waiting]
+    told = signalbox(house, "approvals", "show", approval_id[:-1]).stdout
+    assert re.search(rf"^Id +{approval_id}\nState +pending\nEffect +danger$", told, re.MULTILINE)
+    assert told.endswith("\n\necho one\n")
+    assert signalbox(house, "approvals", "show", "--last").stdout == told
+    assert json.loads(signalbox(house, "approvals", "show", approval_id, "--json").stdout)["id"] == approval_id
+    assert signalbox(house, "approvals", "list", "--person", "nobody").stdout == "Nothing waits for a decision.\n"
     assert signalbox(house, "approvals", "deny", approval_id, "--reason", "not now").returncode == 0
     again = signalbox(house, "approvals", "approve", approval_id)
     assert again.returncode == 1

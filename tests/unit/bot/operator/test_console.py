@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ from runtime.contract import Address, ApprovalKind, Author, Choice, Entry, View,
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
+from runtime.errors import BotError
 from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
 from runtime.http.guard import install
@@ -455,6 +458,36 @@ async def test_a_cut_off_call_is_asked_about_in_words() -> None:
     html = await page(store, "/console/approvals")
     assert html.count("shell was cut off. Did it finish?") == 2
     assert "It was done</span>" in html
+
+
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+async def test_open_questions_stand_oldest_first_and_are_narrowed_to_a_room_and_a_person() -> None:
+    store = await crowd()
+    other = replace(ROOM, room="r000002")
+    store.asked = [
+        replace(approval("a1"), requester_name="Bob", asked_at=AT + timedelta(minutes=2)),
+        replace(approval("a2"), requester_name="Ann", asked_at=AT + timedelta(minutes=1), address=other),
+        replace(approval("a3"), requester_name="Ann", asked_at=AT),
+    ]
+
+    def shown(html: str) -> list[str]:
+        return [found[1] for found in re.finditer(r'action="/console/api/approvals/(\w+)"', html)]
+
+    everything = await page(store, "/console/approvals")
+    assert shown(everything) == ["a3", "a2", "a1"]
+    assert '<option value="Ann">Ann</option>' in everything
+    assert shown(await page(store, "/console/approvals?person=Ann")) == ["a3", "a2"]
+    assert shown(await page(store, f"/console/approvals?room={ROOM}&person=Ann")) == ["a3"]
+    gone = await page(store, "/console/approvals?person=Zoe")
+    assert "Nothing of that is waiting for you." in gone
+    assert '<option value="Zoe" selected>Zoe</option>' in gone
+    async with client(store) as api:
+        assert [row["id"] for row in await api.approvals("pending", order="oldest")] == ["a3", "a2", "a1"]
+        assert [row["id"] for row in await api.approvals("pending", person="ann")] == ["a2", "a3"]
+        with pytest.raises(BotError, match="is no order"):
+            await api.approvals(order="sideways")
 
 
 async def test_a_conversation_of_the_page_is_called_and_found_by_its_first_words() -> None:

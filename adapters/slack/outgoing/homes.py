@@ -1,0 +1,100 @@
+"""Homes that people opened lately: published anew as what waits for them changes.
+
+Best effort: a view has no receipt, and nothing rests on it. A press there is a signal like any other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from adapters.slack.envelope import CHANNEL
+from adapters.slack.outgoing.home_view import home_view
+from adapters.slack.settings import Pace
+from adapters.slack.web import Web
+from runtime.contract import Identity, Now, ReadInbox
+from runtime.errors import ChannelError, StoreError
+
+OPENED_LATELY: Final = timedelta(minutes=10)
+HOMES_MOST: Final = 50
+"""Homes that are kept fresh by one process. Slack takes 100 calls of views.publish a minute and more."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Home:
+    """A home as it was published last."""
+
+    team: str
+    user: str
+    room: str
+    opened_at: datetime
+    shown: Any = None
+
+
+class Homes:
+    """Of one account. `run` keeps them fresh; `opened` and `changed` have it look at once."""
+
+    def __init__(self, web: Web, inbox: ReadInbox, now: Now, pace: Pace) -> None:
+        self._web = web
+        self._inbox = inbox
+        self._now = now
+        self._pace = pace
+        self._homes: OrderedDict[tuple[str, str], Home] = OrderedDict()
+        self._something = asyncio.Event()
+
+    async def opened(self, team: str, user: str, room: str) -> None:
+        """Somebody opened their home. Errors: ChannelError, StoreError."""
+        await self._publish(self._at(team, user, room), anew=True)
+
+    async def pressed(self, team: str, user: str, room: str, note: str) -> None:
+        """Something was pressed in a home, perhaps one that another process published. `note` is for them alone."""
+        await self._publish(self._at(team, user, room), note=note, anew=True)
+
+    def _at(self, team: str, user: str, room: str) -> Home:
+        """The home somebody looks at just now."""
+        home = self._homes.pop((team, user), None) or Home(team, user, room, self._now())
+        home.room, home.opened_at = room, self._now()
+        self._homes[team, user] = home
+        if len(self._homes) > HOMES_MOST:
+            self._homes.popitem(last=False)
+        return home
+
+    def changed(self) -> None:
+        """Something was decided here: every home may have to follow."""
+        self._something.set()
+
+    async def run(self) -> None:
+        """Until cancelled. What other processes ask and decide is seen with the next look."""
+        while True:
+            try:
+                async with asyncio.timeout(self._pace.home.total_seconds()):
+                    await self._something.wait()
+            except TimeoutError:
+                pass
+            self._something.clear()
+            await self._look()
+
+    async def _look(self) -> None:
+        now = self._now()
+        for key, home in list(self._homes.items()):
+            if now - home.opened_at > OPENED_LATELY:
+                self._homes.pop(key, None)
+                continue
+            try:
+                await self._publish(home)
+            except (ChannelError, StoreError) as error:
+                log.info("a home is not fresh: %s", error)
+
+    async def _publish(self, home: Home, *, note: str = "", anew: bool = False) -> None:
+        """Show what waits; nothing where that is on screen already."""
+        waiting = await self._inbox(Identity(f"{CHANNEL}:{home.team}/{home.user}"))
+        view = home_view(waiting, home.room, note)
+        if anew or view != home.shown:
+            home.shown = view
+            await self._web.call("views.publish", user_id=home.user, view=view)

@@ -1,0 +1,66 @@
+"""Looks at a changed call before it may take the place of the one that was asked about: is it one, and may it run?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from runtime.agent.registry import Agents
+from runtime.chat.forms import changed_arguments, written
+from runtime.contract import Address, ApprovalId, Clicked, Json, Tool
+from runtime.domain.approvals import REVISION
+from runtime.policy.rules import Ask, Policy, Ruling
+from runtime.policy.terms import stricter
+from runtime.store.protocol import Approvals, Asked, Changed
+
+Faults = Callable[[Mapping[str, Json], Mapping[str, Json]], str]
+"""Says what is wrong with arguments by a JSON schema; nothing where nothing is."""
+
+
+class Edits:
+    """Asks the tool's schema and the policy about a changed call, in the name of the run's agent and requester."""
+
+    def __init__(
+        self,
+        *,
+        approvals: Approvals,
+        agents: Agents,
+        policy: Callable[[], Policy],
+        named: Callable[[Address], str],
+        faults: Faults,
+    ) -> None:
+        self._approvals = approvals
+        self._agents = agents
+        self._policy = policy
+        self._named = named
+        self._faults = faults
+
+    async def check(self, click: Clicked) -> Changed | None:
+        """The changed call, or what is wrong with it; None where nothing was typed, or there is no such question."""
+        asked = (
+            await self._approvals.asked(ApprovalId(click.approval_id.partition(REVISION)[0])) if click.values else None
+        )
+        if asked is None:
+            return None
+        tool = self._agents.of(asked.agent).tools.get(asked.approval.tool)
+        if tool is None:
+            return Changed(fault=f"There is no tool {asked.approval.tool} any more.")
+        arguments = changed_arguments(asked.approval, click.values)
+        if isinstance(arguments, str):
+            return Changed(fault=arguments)
+        if fault := self._faults(tool.spec.schema, arguments):
+            return Changed(fault=fault)
+        return self._ruled(asked, tool, arguments)
+
+    def _ruled(self, asked: Asked, tool: Tool, arguments: Mapping[str, Json]) -> Changed:
+        about, policy, scope = asked.approval, self._policy(), self._agents.of(asked.agent).scope
+        ask = Ask(about.tool, tool.spec.effect, arguments, scope, self._named(about.address), asked.names)
+        rule, terms = policy.rule(ask), about.terms
+        match policy.ruling(ask):
+            case Ruling.DENY:
+                whose = f"The rule {rule.name!r}" if rule and rule.name else "The policy of this place"
+                return Changed(fault=f"{whose} does not allow the changed call.")
+            case Ruling.ASK:
+                terms = stricter(about.terms, policy.terms(ask))
+            case Ruling.ALLOW:
+                pass
+        return Changed(written(arguments), about.arguments_hash, terms, policy.version)

@@ -1,0 +1,160 @@
+"""Questions that wait for one person: what of each they may be shown alone, and the answer to `/approvals`. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from runtime.chat import cards
+from runtime.contract import Address, ApprovalKind, Asking, Content, Waiting
+from runtime.domain.approvals import Approval, Home, asked_in_private
+from runtime.markup.moments import roughly, several
+from runtime.text.glyphs import in_a_line, plainly, visible
+from runtime.text.naming import listed
+
+LISTED: Final = 5
+"""Cards of one answer to `/approvals`: more would bury the chat."""
+OTHERS_MOST: Final = 8
+"""Lines about questions that others answer: a private answer is short."""
+CALL_MAX_CHARS: Final = 60  # characters of a call in a list
+SEEN_THERE: Final = "its own room"
+"""Stands in the place of a room's name where nobody knows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question that waits for somebody; `voted` are the names of those who said yes so far."""
+
+    approval: Approval
+    voted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Answer to `/approvals`: questions as cards, and where those are that may not be shown here."""
+
+    shown: Sequence[OpenQuestion] = ()
+    more: int = 0
+    elsewhere: Sequence[str] = ()
+    others: Sequence[Approval] = ()
+
+
+def answer_to(found: Sequence[OpenQuestion], at: Address, here: Sequence[Approval]) -> Answer:
+    """Sorts what waits for a person who asks at `at`, where nobody else reads; `here` are all questions of that room."""
+    mine = {one.approval.id for one in found}
+    shown = [one for one in found if _may_show(one.approval, at)]
+    kept = [room_of(one.approval) or SEEN_THERE for one in found if not _may_show(one.approval, at)]
+    others = [one for one in here if one.id not in mine]
+    return Answer(shown[:LISTED], len(shown[LISTED:]), kept, others)
+
+
+def card(question: OpenQuestion, at: Address | None, now: datetime) -> Content:
+    """Its card as one person sees it at `at`, or on a surface that is no room."""
+    approval = question.approval
+    if approval.kind is ApprovalKind.PERSON:
+        return cards.stranger(approval.id, approval.arguments)
+    home = at is not None and _is_home(approval, at) and cards.home_of(approval) is Home.WHOLE
+    return cards.pending(approval, now, home=home, voted=question.voted)
+
+
+def waiting(question: OpenQuestion, now: datetime) -> Waiting:
+    """The same for a surface of one person.
+
+    A conversation of the page has no name: its title is made of what was said there, which is for those who read it.
+    """
+    approval = question.approval
+    return Waiting(
+        id=approval.id,
+        kind=approval.kind,
+        tool=approval.tool,
+        effect=approval.effect,
+        address=approval.address,
+        room=room_of(approval),
+        requester=approval.requester_name,
+        asked_at=approval.asked_at,
+        expires_at=approval.expires_at,
+        card=card(question, None, now) if asked_in_private(approval) else None,
+    )
+
+
+def room_of(approval: Approval) -> str:
+    """Name of its room as it was when it was asked; empty where nobody knew one."""
+    return str(json.loads(approval.card).get("room", "")) if approval.card else ""
+
+
+def told(answer: Answer, now: datetime) -> str:
+    """Words around the cards. They may stand above or beneath them: a platform shows cards first."""
+    lines = [_waiting(answer), _elsewhere(answer.elsewhere)]
+    if answer.others:
+        lines.append(f"{several(len(answer.others), 'question')} here can be answered by others:")
+    head = "\n\n".join(filter(None, lines)) or "No questions are waiting for you."
+    return "\n".join(
+        [head, *([""] if answer.others else []), *(f"- {_line(one, now)}" for one in answer.others[:OTHERS_MOST])]
+    )
+
+
+def told_aside(answer: Answer, now: datetime, *, is_sent: bool) -> str:
+    """The same for a room of several people, where nobody reads what waits for one of them."""
+    number = len(answer.shown) + answer.more
+    if number and is_sent:
+        mine = f"{_counted(number)} waiting for you. I've put {'them' if number > 1 else 'it'} into our private chat."
+        mine += f" These are the {LISTED} oldest, and {answer.more} more." if answer.more else ""
+    elif number:
+        mine = f"{_counted(number)} waiting for you. Send me `/approvals` in a private chat to see {'them' if number > 1 else 'it'}."
+    else:
+        mine = ""
+    rest = (
+        told(Answer(elsewhere=answer.elsewhere, others=answer.others), now) if answer.elsewhere or answer.others else ""
+    )
+    return "\n\n".join(filter(None, [mine, rest])) or "No questions are waiting for you."
+
+
+def _waiting(answer: Answer) -> str:
+    number = len(answer.shown) + answer.more
+    if not number:
+        return ""
+    head = f"{_counted(number)} waiting for you."
+    return f"{head} These are the {LISTED} oldest, and {answer.more} more." if answer.more else head
+
+
+def _counted(number: int) -> str:
+    return f"{several(number, 'question')} {'is' if number == 1 else 'are'}"
+
+
+def _elsewhere(rooms: Sequence[str]) -> str:
+    """Rules keep some questions in their rooms."""
+    if not rooms:
+        return ""
+    names = listed(list(dict.fromkeys(plainly(one) for one in rooms)))
+    return f"{several(len(rooms), 'question')} can only be answered in {names}."
+
+
+def _line(one: Approval, now: datetime) -> str:
+    since, left = roughly(now - one.asked_at), roughly(one.expires_at - now)
+    if one.kind is ApprovalKind.ANSWER:
+        asking = Asking.from_json(one.card)
+        whom = f"for {visible(asking.to, one_line=True)}" if asking.to else "for anybody here"
+        return f"{in_code(asking.question)} {whom}, asked {since} ago, open for {left}"
+    call = "" if cards.home_of(one) is Home.TOLD else f" {in_code(one.arguments)}"
+    return f"`{one.tool}`{call}, asked {since} ago, open for {left}"
+
+
+def in_code(arguments: str) -> str:
+    """A call's arguments in one short line of code."""
+    line = in_a_line(arguments, CALL_MAX_CHARS)
+    fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
+    gap = " " if "`" in (line[:1], line[-1:]) else ""
+    return f"{fence}{gap}{line}{gap}{fence}"
+
+
+def _may_show(approval: Approval, at: Address) -> bool:
+    return asked_in_private(approval) or _is_home(approval, at)
+
+
+def _is_home(approval: Approval, at: Address) -> bool:
+    home = approval.address
+    return (home.channel, home.account, home.room) == (at.channel, at.account, at.room)

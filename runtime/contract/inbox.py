@@ -1,0 +1,40 @@
+"""Questions that wait for one person, as a surface shows them to that person alone."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from runtime.contract.deliveries import ApprovalKind, Content
+from runtime.contract.models import Effect
+from runtime.contract.people import Address, ApprovalId, Identity
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An open question. Without a `card` its rule keeps it in `room`: there it is answered, and nothing of the call is told.
+
+    `address` is where the request was made, `room` what people call that, where they call it something; `requester` who
+    asked for the call, where somebody did.
+    """
+
+    id: ApprovalId
+    kind: ApprovalKind
+    tool: str
+    effect: Effect
+    address: Address
+    room: str
+    requester: str
+    asked_at: datetime
+    expires_at: datetime
+    card: Content | None
+
+
+ReadInbox = Callable[[Identity], Awaitable[Sequence[Waiting]]]
+"""Questions that wait for the person behind an identity, oldest first. Errors: StoreError."""
+
+
+async def empty_inbox(who: Identity) -> Sequence[Waiting]:
+    """Answer where nobody is asked anything."""
+    return ()

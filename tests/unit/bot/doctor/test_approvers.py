@@ -1,0 +1,66 @@
+"""doctor warns where questions are asked in private alone, and nobody who may decide has a private chat."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.doctor.approvers import check_approvers
+from bot.doctor.subject import Subject
+from bot.settings.settings import Settings
+from runtime.contract import Address, Busy, Identity, Level, Role, Said, Signal
+from runtime.domain.approvals import Rights
+from runtime.store.protocol import Gate
+from runtime.store.store import open_store
+from tests.fakes.postgres import Postgres
+from tests.unit.bot.settings.test_settings import read
+
+GATE = Gate(open_to_all=False, busy=Busy.STEER, rights=Rights(), agent="main")
+IN_PRIVATE = '[approvals]\nto = ["dm"]\n'
+BY_RULE = '[[policy]]\ntool = "shell"\nresult = "ask"\nto = ["dm"]\n'
+
+
+async def known(url: str, *, wrote: str = "") -> None:
+    store = await open_store(url)
+    for name, role, user in (("Ada", Role.OWNER, "telegram:1"), ("Bob", Role.USER, "slack:T1/U2")):
+        await store.people.add_person(name, role, [Identity(user)], actor="")
+    if wrote:
+        room = Address("telegram", "tg", "7")
+        await store.intake.accept(Signal("tg", "1", Identity(wrote), "", room, Said("hi"), store.now()), GATE)
+    await store.close()
+
+
+async def told(settings: Settings) -> list[tuple[Level, str]]:
+    found = await check_approvers(Subject(settings, None, None, None))
+    return [(one.level, one.what) for one in found]
+
+
+async def test_nothing_is_told_where_rooms_are_asked_too(tmp_path: Path) -> None:
+    settings = read(tmp_path, '[approvals]\nto = ["room", "dm"]\n')
+    settings.data_dir.mkdir(exist_ok=True)
+    await known(settings.database_url)
+    assert await told(settings) == []
+
+
+@pytest.mark.parametrize(("text", "place"), [(IN_PRIVATE, "approvals.to"), (BY_RULE, "policy[1].to")])
+async def test_nobody_with_a_private_chat_is_a_warning(tmp_path: Path, text: str, place: str) -> None:
+    settings = read(tmp_path, text)
+    settings.data_dir.mkdir(exist_ok=True)
+    await known(settings.database_url, wrote="slack:T1/U2")  # a user, who may not decide
+    what = f"{place} asks in private alone, and nobody who may decide has written to the bot in private"
+    assert await told(settings) == [(Level.WARNING, what)]
+
+
+async def test_a_rule_and_the_settings_narrow_who_counts(tmp_path: Path) -> None:
+    settings = read(tmp_path, BY_RULE + 'approvers = ["owner"]\n[access]\napprovers = ["slack:work/U2"]\n')
+    settings.data_dir.mkdir(exist_ok=True)
+    await known(settings.database_url, wrote="telegram:1")
+    assert [level for level, _ in await told(settings)] == [Level.WARNING]
+
+
+async def test_one_who_wrote_in_private_is_named(tmp_path: Path, postgres: Postgres) -> None:
+    url = postgres.create_database()
+    await known(url, wrote="telegram:1")
+    settings = read(tmp_path, f'database_url = "{url}"\n{IN_PRIVATE}')
+    assert await told(settings) == [(Level.OK, "approvals.to: Ada can be asked in private")]
