@@ -17,8 +17,8 @@ from runtime.store.common import fact
 from runtime.store.protocol import Decided
 from runtime.store.sql.driver import Op
 
-OF_ALL: Final = frozenset({Choice.APPROVE, Choice.DENY})
-"""Answers to all calls of a card; any other is about one call, where that is shown alone."""
+ANSWERS: Final = frozenset({Choice.APPROVE, Choice.DENY})
+"""Answers to calls on a list: what is listed is neither changed nor allowed for later."""
 
 
 def decide_listed(
@@ -30,7 +30,10 @@ def decide_listed(
     left = [one for one in group if one.state is ApprovalState.PENDING and (one.id == clicked.id or not is_alone)]
     if not left:
         return (yield from decide(click, voter, rights, now, new_id, alone=True))
-    if not is_alone and (against := (yield from _against(clicked, left, click, voter, rights, now))):
+    against = None if is_alone else (yield from _against(clicked, left, click, voter, rights, now))
+    if click.choice not in ANSWERS:
+        against = "This question does not have that answer."
+    if against:
         yield from fact(now, "click refused", voter.person.name, clicked.id, against)
         return Decided(objection=against)
     made: list[Decided] = []
@@ -52,8 +55,6 @@ def _against(
     clicked: Approval, left: Sequence[Approval], click: Clicked, voter: Voter, rights: Rights, now: datetime
 ) -> Op[str | None]:
     """Why nothing of the card is decided: somebody may decide all of it or nothing, and all of it is as it was shown."""
-    if click.choice not in OF_ALL:
-        return "This question does not have that answer."
     shown = {one.id: one.arguments_hash for one in listing.listed_on(clicked)}
     copies = [at for _, at in (yield from standing(clicked.id))[0]]
     for one in left:

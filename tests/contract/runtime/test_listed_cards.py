@@ -299,3 +299,31 @@ async def test_after_a_restore_each_listed_call_is_asked_again_for_itself(any_st
         await process.click(one.id)
     await process.answer_all()
     assert sorted(map(str, written(process))) == list("1234567")
+
+
+async def test_an_inbox_shows_a_list_once_and_its_card_follows(any_stage: Stage) -> None:
+    process = await asked(any_stage, *writes(7))
+    one = await lead(any_stage)
+    waiting = await any_stage.store.approvals.inbox(OTTO, Rights())
+    assert len(waiting) == 5
+    assert one.id in [each.approval.id for each in waiting]
+    await process.say("/approvals", who=OTTO, room="otto")
+    await process.answer_all()
+    [card] = [card for card in await any_stage.screen("otto") if "3 calls" in card]
+    assert card.endswith("One answer decides all of them.\n[Approve]\n[Deny]")
+    assert (await process.click(one.id, who=OTTO, room="otto")).outcome is Outcome.DECIDED
+    await process.answer_all()
+    assert len(await any_stage.pending()) == 4
+    [card] = [card for card in await any_stage.screen("otto") if "3 calls" in card]
+    assert card.startswith("✅ **Approved** by Otto")
+
+
+@pytest.mark.parametrize("console", [True, False])
+async def test_a_listed_call_is_not_edited(stage: Stage, console: bool) -> None:
+    """A list shows what one answer decides; a changed call would stand on a card of its own."""
+    process = await asked(stage, *writes(7))
+    edit = Clicked((await lead(stage)).id, Choice.EDIT, values={"arguments": '{"text": "x"}'})
+    refused = await process.reception.sink(replace(stage.signal(edit, ADA, "r1"), console=console))
+    assert refused.outcome is Outcome.UNCHANGED
+    assert refused.notice == "This question does not have that answer."
+    assert len(await stage.pending()) == 7
