@@ -15,9 +15,9 @@ from runtime.calendar.scene import DAY_NAMES, UNITS
 from runtime.calendar.zones import instant_of, wall_of, zone_named
 
 UNTIL_EXAMPLES: Final = '"2h", "3 days", "until 18:00" or "until Monday"'
-BEFORE: Final = re.compile(r"(?:until|till|til|for) +")
-LENGTH: Final = re.compile(rf"(?P<count>[0-9]{{1,4}}) ?(?P<unit>{'|'.join(sorted(UNITS, key=len, reverse=True))})")
-DAY: Final = re.compile(rf"(?:on |this )?(?P<day>{'|'.join(sorted(DAY_NAMES, key=len, reverse=True))})")
+LEADING_WORD: Final = re.compile(r"(?:until|till|til|for) +")
+LENGTH_SAID: Final = re.compile(rf"(?P<count>[0-9]{{1,4}}) ?(?P<unit>{'|'.join(sorted(UNITS, key=len, reverse=True))})")
+DAY_SAID: Final = re.compile(rf"(?:on |this )?(?P<day>{'|'.join(sorted(DAY_NAMES, key=len, reverse=True))})")
 BARE_DAY: Final = re.compile(r"(?:on )?(?:tomorrow|[0-9]{4}-[0-9]{2}-[0-9]{2})")
 NO_ZONE: Final = "I don't know your time zone. Set it with `/timezone Europe/Berlin`, or say how long, such as `2h`."
 
@@ -27,15 +27,15 @@ def until(text: str, *, zone: str, now: datetime) -> datetime:
 
     Without a `zone` lengths alone are understood. Errors: WhenError when it is not understood, or past.
     """
-    words = BEFORE.sub("", normal(text), count=1)
+    words = LEADING_WORD.sub("", normal(text), count=1)
     if len(text) > EXPRESSION_MAX_CHARS or not words:
         raise WhenError("No time is named" if not words else f"{quoted(text)} is too long", UNTIL_EXAMPLES)
-    if found := LENGTH.fullmatch(words):
+    if found := LENGTH_SAID.fullmatch(words):
         return _later(int(found["count"]) * LENGTHS[UNITS[found["unit"]]], words, now)
     if not zone:
         raise WhenError(NO_ZONE)
     what, times = cut_out(words)
-    if found := DAY.fullmatch(what):
+    if found := DAY_SAID.fullmatch(what):
         if len(times) > 1:
             raise WhenError(f"{quoted(words)} says several times of day", UNTIL_EXAMPLES)
         return _on(DAY_NAMES[found["day"]], times[0] if times else time(), zone, now)

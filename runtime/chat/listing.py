@@ -12,7 +12,7 @@ from runtime.chat import cards
 from runtime.chat.calls import ShownCall, whole_call
 from runtime.chat.remarks import remarks
 from runtime.contract import ApprovalId, ApprovalKind, Button, Choice, Content, Effect, Mention, Whole
-from runtime.domain.approvals import LISTED, LISTED_WITH, Approval, ApprovalState, Home
+from runtime.domain.approvals import LISTED_CALLS, LISTED_WITH, Approval, ApprovalState, Home
 from runtime.domain.ids import digest
 from runtime.markup.moments import briefly, moment, several
 from runtime.text.glyphs import clip, plainly
@@ -70,7 +70,7 @@ def frozen(
         [one.id, one.step, one.tool, one.effect.value, one.arguments, one.caution, shown.text, shown.is_whole]
         for one, shown in ((one, calls[one.id]) for one in group)
     ]
-    leads: Mapping[str, Any] = {LISTED: written, **({PLAN: plan} if plan else {})} if is_list else {}
+    leads: Mapping[str, Any] = {LISTED_CALLS: written, **({PLAN: plan} if plan else {})} if is_list else {}
     known: dict[str, Any] = json.loads(card) if card else {}
     made = []
     for one in group:
@@ -82,13 +82,13 @@ def frozen(
 def unlisted(card: str) -> str:
     """The same for a question that gets a card of its own."""
     known = json.loads(card) if card else {}
-    rest = {name: value for name, value in known.items() if name not in (LISTED, LISTED_WITH, PLAN)}
+    rest = {name: value for name, value in known.items() if name not in (LISTED_CALLS, LISTED_WITH, PLAN)}
     return json.dumps(rest, ensure_ascii=False) if rest else ""
 
 
 def listed_on(lead: Approval) -> list[Approval]:
     """The questions of a card as it was asked: as far as their calls go, and otherwise like the leading one."""
-    calls: list[list[Any]] = json.loads(lead.card)[LISTED]
+    calls: list[list[Any]] = json.loads(lead.card)[LISTED_CALLS]
     found = []
     for identity, step, tool, effect, text, caution, drawn, is_whole in calls:
         own = cards.frozen(json.dumps({LISTED_WITH: lead.id}), ShownCall(drawn, is_whole), digest(text))

@@ -8,7 +8,7 @@ from typing import Final
 
 from runtime.contract import Address
 from runtime.markup.moments import moment, roughly
-from runtime.policy.modes import TRUSTED_MAX, WORDS, Mode, RoomMode
+from runtime.policy.modes import MODE_WORDS, TRUSTED_MAX, Mode, RoomMode
 
 AWAY_MAX: Final = timedelta(days=366)
 OFF: Final = frozenset({"off", "back", "end"})
@@ -36,7 +36,7 @@ def mode_wanted(argument: str, zone: str, now: datetime, mark: str = "/") -> Wan
     """The mode in "read-only" or "trusted 2h". Reads files of zones."""
     name, _, rest = argument.strip().partition(" ")
     word = {"readonly": Mode.READ_ONLY.value}.get(name.casefold(), name.casefold())
-    if word not in WORDS or (rest.strip() and word != Mode.TRUSTED):
+    if word not in MODE_WORDS or (rest.strip() and word != Mode.TRUSTED):
         return Wanted(trouble=f"There's no mode like that. {_choices(mark)}")
     mode = Mode(word)
     if mode is not Mode.TRUSTED:

@@ -77,7 +77,7 @@ REVISION: Final = "~"
 """Stands in a button's id before the number of changes that it knows of."""
 NEED_QUORUM: Final = frozenset({Choice.APPROVE, Choice.AGAIN})
 """Choices after which a call runs: as many people as its rule wants have to say so."""
-LISTED: Final = "listed"
+LISTED_CALLS: Final = "listed"
 """In `Approval.card`: the calls of a card that lists several."""
 LISTED_WITH: Final = "listed_with"
 """In `Approval.card`: the question on whose card this one is listed."""
@@ -147,7 +147,7 @@ class Approval:
     def lead(self) -> ApprovalId | None:
         """The question on whose card this one is listed, perhaps itself; None where it has a card of its own."""
         known = json.loads(self.card) if self.card else {}
-        return self.id if LISTED in known else known.get(LISTED_WITH)
+        return self.id if LISTED_CALLS in known else known.get(LISTED_WITH)
 
     @property
     def edits(self) -> int:

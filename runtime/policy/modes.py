@@ -20,7 +20,7 @@ class Mode(StrEnum):
     TRUSTED = "trusted"  # one person's writes need no question, until then
 
 
-WORDS: Final = frozenset(one.value for one in Mode)
+MODE_WORDS: Final = frozenset(one.value for one in Mode)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ SET_ABSENCE = _ABSENCE.on_conflict_do_update(
     index_elements=[absences.c.person_id], set_={name: _ABSENCE.excluded[name] for name in ("until", "set_at")}
 )
 COME_BACK = delete(absences).where(absences.c.person_id == bindparam("who")).returning(absences.c.until)
-OVER = delete(absences).where(absences.c.until <= bindparam("now"))
+OVER_ABSENCES = delete(absences).where(absences.c.until <= bindparam("now"))
 
 
 def away_until(who: PersonId, now: datetime) -> Op[datetime | None]:
@@ -31,7 +31,7 @@ def away_until(who: PersonId, now: datetime) -> Op[datetime | None]:
 
 
 def set_away(who: Person, until: datetime, now: datetime) -> Op[None]:
-    yield OVER, {"now": micros(now)}
+    yield OVER_ABSENCES, {"now": micros(now)}
     yield SET_ABSENCE, {"person_id": who.id, "until": micros(until), "set_at": micros(now)}
     yield from fact(now, "away", who.name, who.id, f"until {until:{FORM}} UTC")
 

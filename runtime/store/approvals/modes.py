@@ -13,7 +13,7 @@ from runtime.chat.modes import mode_set
 from runtime.contract import Address, Content, DeliveryId, Kind, NewId, Person, PersonId, SessionKey
 from runtime.domain.approvals import Voter
 from runtime.markup.moments import FORM
-from runtime.policy.modes import NORMAL, WORDS, Mode, RoomMode
+from runtime.policy.modes import MODE_WORDS, NORMAL, Mode, RoomMode
 from runtime.store.common import ADD_DELIVERY, PERSON, delivery_row, fact, person, session_key
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import modes, people
@@ -55,7 +55,7 @@ EVERY_MODE = (
     .where(or_(modes.c.until.is_(None), modes.c.until > bindparam("now")))
     .order_by(modes.c.set_at.desc())
 )
-OVER = delete(modes).where(modes.c.until <= bindparam("now"))
+OVER_MODES = delete(modes).where(modes.c.until <= bindparam("now"))
 
 
 def mode_at(agent: str, address: Address, now: datetime) -> Op[RoomMode]:
@@ -86,7 +86,7 @@ def set_from_afar(
 
 def _mode_of(row: Sequence[Any]) -> RoomMode:
     word, trusted, name, setter, setter_name, at, until = row
-    if word not in WORDS:  # one of a newer version: the strictest that we know
+    if word not in MODE_WORDS:  # one of a newer version: the strictest that we know
         word = Mode.READ_ONLY
     return RoomMode(
         Mode(word),
@@ -117,7 +117,7 @@ def set_mode(
     agent: str, address: Address, mode: Mode, until: datetime | None, who: Person, now: datetime, *, hand: str = ""
 ) -> Op[RoomMode]:
     """Set it for a room with its threads, or for one thread; whoever trusts is the one who is trusted."""
-    yield OVER, {"now": micros(now)}
+    yield OVER_MODES, {"now": micros(now)}
     trusted = who.id if mode is Mode.TRUSTED else ""
     key = session_key(agent, address)
     changed = {"session": key, "mode": mode.value, "person": trusted, "set_by": who.id}
