@@ -1,4 +1,4 @@
-"""`signalbox approvals`: questions that wait for a person."""
+"""`signalbox approvals`: questions that wait for a person. `signalbox grants`: answers that hold for later calls."""
 
 from __future__ import annotations
 
@@ -15,8 +15,14 @@ if TYPE_CHECKING:
 commands = typer.Typer(no_args_is_help=True, help="Questions about risky calls: list and answer them.")
 
 
+standing = typer.Typer(
+    no_args_is_help=True, help="Calls that run without asking: list, show and end what people granted."
+)
+
+
 def add_to(cli: typer.Typer) -> None:
     cli.add_typer(commands, name="approvals")
+    cli.add_typer(standing, name="grants")
 
 
 ID_HELP: Final = "As `approvals list` shows it, or its first characters."
@@ -120,12 +126,14 @@ def deny(
 @commands.command()
 def edit(
     context: typer.Context,
-    approval: ApprovalArgument,
     arguments: Annotated[str, typer.Option("--arguments", metavar="JSON", help="All arguments, as one JSON object.")],
+    approval: MaybeApproval = "",
+    last: Last = False,
+    room: InRoom = "",
     config: ConfigFile = None,
 ) -> None:
     """Let the call run with other arguments."""
-    made = ask_about(context, config, _question(approval), lambda api, one: api.edit(one, arguments))
+    made = ask_about(context, config, _question(approval, last, room), lambda api, one: api.edit(one, arguments))
     typer.echo(f"{made['tool']}: {made['state']}.")
 
 
@@ -137,7 +145,7 @@ def answer(
         str,
         typer.Argument(
             metavar="CHOICE",
-            help="done, again or skip; of a question to people first to fourth, or text with --reason; of a stranger user, viewer, operator or no.",
+            help="done, again or skip; of a call also conversation or all; of a question to people first to fourth, or text with --reason; of a stranger user, viewer, operator or no.",
         ),
     ],
     reason: Reason = "",
@@ -155,3 +163,83 @@ def _question(approval: str, last: bool = False, room: str = "") -> Which:
 def _answer(context: typer.Context, config: ConfigFile, which: Which, choice: str, reason: str) -> None:
     made = ask_about(context, config, which, lambda api, one: api.decide(one, choice, reason))
     typer.echo(f"{made['tool']}: {made['state']}.")
+
+
+# ---------------------------------------------------------------------------------------------------------------- grants
+
+GrantArgument = Annotated[
+    str, typer.Argument(metavar="[ID]", show_default=False, help="As `grants list` shows it, or its first characters.")
+]
+GRANT_COLUMNS: Final = {
+    "id": "Id",
+    "state": "State",
+    "tool": "Tool",
+    "brief": "Arguments",
+    "where": "Where",
+    "room": "Room",
+    "until": "Until",
+    "uses": "Uses left",
+    "by": "By",
+}
+GRANT_FACTS: Final = (
+    "id",
+    "state",
+    "tool",
+    "where",
+    "room",
+    "agent",
+    "by",
+    "created_at",
+    "until",
+    "revoked_at",
+    "approval",
+)
+
+
+@standing.command("list")
+def list_grants(
+    context: typer.Context,
+    everything: Annotated[bool, typer.Option("--all", help="Those that ended too.")] = False,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """List what was granted, newest first."""
+    rows = ask_operator(settings_of(context, config), lambda api: api.grants())
+    rows = [row for row in rows if everything or row["state"] in ("active", "no effect")]
+    if as_json:
+        show_json(rows)
+        return
+    shown = [{**row, "uses": _uses(row["uses_left"])} for row in rows]
+    show_rows(shown, GRANT_COLUMNS, empty="Nothing is granted: every call that a rule asks about is asked about.")
+
+
+@standing.command("show")
+def show_grant(
+    context: typer.Context,
+    grant: GrantArgument = "",
+    last: Last = False,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Show one, with the pattern of its arguments."""
+    row = ask_about(context, config, _grant(grant, last), lambda api, one: api.grant(one))
+    if as_json:
+        show_json(row)
+        return
+    show_facts([*((name, row[name]) for name in GRANT_FACTS if row[name]), ("uses left", _uses(row["uses_left"]))])
+    typer.echo(clean(row["pattern"]))
+
+
+@standing.command()
+def revoke(context: typer.Context, grant: GrantArgument = "", last: Last = False, config: ConfigFile = None) -> None:
+    """End one: such calls ask again from now on."""
+    row = ask_about(context, config, _grant(grant, last), lambda api, one: api.revoke(one))
+    typer.echo(clean(f"{row['tool']} asks again: {row['brief']}"))
+
+
+def _grant(grant: str, last: bool) -> Which:
+    return Which(grant, last, "grant", lambda api: api.grants())
+
+
+def _uses(left: int | None) -> str:
+    return "any" if left is None else str(left)

@@ -88,10 +88,11 @@ def explain(
     settings = settings_of(context, config)
     which = Which(approval, last, "question", lambda api: api.approvals(limit=1))
 
-    async def work(api: OperatorApi) -> View:
-        return await api.approval(await which.of(api))
+    async def work(api: OperatorApi) -> tuple[View, list[View]]:
+        found = await api.approval(await which.of(api))
+        return found, [one for one in await api.grants() if one["approval"] == found["id"]]
 
-    row = ask_operator(settings, work)
+    row, granted = ask_operator(settings, work)
     if row["kind"] == "person":
         raise ConfigError("This question is about a stranger: no rule asks it. See access.default.")
     asker = _Asker(row["address"], frozenset(row["requester_names"]), "main")
@@ -100,6 +101,12 @@ def explain(
         typer.echo(clean(f"{row['tool']} in {row['room']}{who}: {row['state']}."))
         if row["rule"]:
             typer.echo(clean(f'It was asked by the rule "{row["rule"]}".'))
+        for one in granted:
+            typer.echo(
+                clean(
+                    f"Its answer granted more ({one['state']}): {one['brief']}, {one['where']}. See signalbox grants show {one['id']}"
+                )
+            )
     _show(settings, asker.ask(row["tool"], row["effect"], json.loads(row["arguments"])), as_json=as_json)
 
 

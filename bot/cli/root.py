@@ -34,6 +34,7 @@ MODULES: Final[Mapping[str, str]] = {
     "backup": "backup",
     "restore": "backup",
     "approvals": "approvals",
+    "grants": "approvals",
     "policy": "policy",
     "outbox": "outbox",
     "schedules": "schedules",

@@ -13,6 +13,7 @@ STATIC: Final = "/console/static"
 PLACES: Final = (
     ("/console", "Overview"),
     ("/console/approvals", "Approvals"),
+    ("/console/grants", "Grants"),
     ("/console/runs", "Runs"),
     ("/console/outbox", "Outbox"),
     ("/console/schedules", "Schedules"),
@@ -45,6 +46,7 @@ TONES: Final = {
     "refused": "bad",
     "write": "ask",
     "active": "good",
+    "no effect": "ask",
     "paused": "ask",
     "planned": "live",
     "started": "live",

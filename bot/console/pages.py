@@ -8,7 +8,7 @@ from typing import Final
 
 from aiohttp import web
 
-from bot.console import approvals_page, people_page, pieces, schedules_page, trace_page
+from bot.console import approvals_page, grants_page, people_page, pieces, schedules_page, trace_page
 from bot.console.html import Html, tag
 from bot.console.layout import STATIC, badge, facts, moment, nothing, page, table, tabs, where
 from bot.http.entrance import Entrance
@@ -33,6 +33,7 @@ class Pages:
         return [
             web.get("/console", self._serving(_overview)),
             web.get(approvals_page.APPROVALS_PLACE, self._serving(approvals_page.approvals)),
+            web.get(grants_page.GRANTS_PAGE, self._serving(grants_page.grants)),
             web.get("/console/runs", self._serving(_runs)),
             web.get("/console/runs/{id}", self._serving(_run)),
             web.get("/console/outbox", self._serving(_outbox)),

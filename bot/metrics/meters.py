@@ -41,6 +41,9 @@ PART_OUTCOMES: Final = (
 ENDINGS: Final = {
     Choice.APPROVE: "approved",
     Choice.EDIT: "approved",
+    Choice.CONVERSATION: "approved",
+    Choice.ALWAYS: "approved",
+    Choice.ALL: "approved",
     Choice.DENY: "denied",
     Choice.DONE: "done",
     Choice.AGAIN: "again",
@@ -158,4 +161,4 @@ class Meters:
 
 def kind_of(choice: Choice) -> ApprovalKind:
     """Kind of question that a choice answers."""
-    return next(kind for kind, choices in CHOICES.items() if choice in choices)
+    return next((kind for kind, choices in CHOICES.items() if choice in choices), ApprovalKind.CALL)

@@ -13,9 +13,11 @@ from bot.operator.finding import Finder
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
-from runtime.contract import Address, Links, NewId, Notifier, Now, Sink
+from runtime.contract import Address, Links, NewId, Notifier, Now, Sink, Tool
 from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
+from runtime.policy.grants import form_of
+from runtime.store.protocol import Granted
 from runtime.store.store import Store
 
 Reloading = Callable[[str], Awaitable[View]]
@@ -48,7 +50,7 @@ class OperatorContext:
     `public_url` begins links that people get; empty where whoever asks knows it better. `command` is how this
     program is called on its machine. `written` tells where the
     settings name a person, or one of the identities as an owner, and `given` the names to which they give something.
-    `reports` has reports made, `schedules` has what is planned.
+    `reports` has reports made, `schedules` has what is planned. `tools` are those of this process; None where none runs.
     """
 
     store: Store
@@ -75,6 +77,20 @@ class OperatorContext:
     info: Mapping[str, str] = field(default_factory=dict)
     reports: ReportOperations | None = None
     schedules: ScheduleOperations | None = None
+    tools: Callable[[], Mapping[str, Tool] | None] = lambda: None
+
+    def effect_of(self, given: Granted) -> str:
+        """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""
+        grant, tools, now = given.grant, self.tools(), self.now()
+        if grant.revoked_at is not None:
+            return "revoked"
+        if grant.uses_left == 0:
+            return "used up"
+        if now >= grant.until:
+            return "over"
+        tool = None if tools is None else tools.get(grant.tool)
+        is_as_granted = tools is None or (tool is not None and form_of(tool.spec, tool.caution()) == grant.form)
+        return "active" if is_as_granted and given.giver else "no effect"
 
     @property
     def called(self) -> Named:

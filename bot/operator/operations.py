@@ -52,8 +52,8 @@ from runtime.errors import ConfigError
 from runtime.http import bodies
 from runtime.http.errors import Refusal
 from runtime.policy.modes import Mode
-from runtime.store.protocol import DeliveryRow, Unpaired
-from runtime.text.naming import folded, is_identity
+from runtime.store.protocol import DeliveryRow, Granted, Unpaired
+from runtime.text.naming import folded, is_identity, meant
 from runtime.timeline.trail import Thing
 
 AT_WORK: Final = (RunState.RUNNING, RunState.READY)
@@ -212,6 +212,21 @@ class Operations(OperatorApi):
         if verdict.outcome is not Outcome.DECIDED:
             raise Refusal(409, verdict.notice or "This changed nothing.")
         return await self._approval(question.id)
+
+    async def grants(self) -> list[View]:
+        """All that were given, newest first, also those that ended."""
+        await self._context.refresh()
+        return [self._grant(one) for one in await self._store.approvals.grants()]
+
+    async def grant(self, grant_id: str) -> View:
+        await self._context.refresh()
+        return self._grant(await self._grant_meant(grant_id))
+
+    async def revoke(self, grant_id: str) -> View:
+        found = await self._grant_meant(grant_id)
+        if not await self._store.approvals.revoke(found.grant.id, self.actor.name):
+            raise Refusal(409, f"The grant {found.grant.id} was ended before.")
+        return await self.grant(found.grant.id)
 
     async def requeue(self, delivery_id: str) -> View:
         delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
@@ -451,6 +466,20 @@ class Operations(OperatorApi):
             received_at=self._context.now(),
             console=isinstance(body, Clicked),
         )
+
+    async def _grant_meant(self, words: str) -> Granted:
+        """The grant with this id, or that begins so. Errors: Refusal."""
+        every = await self._store.approvals.grants()
+        found = meant(words, every, ids=lambda one: one.grant.id, names=lambda _: ())
+        if len(found) == 1:
+            return found[0]
+        if found:
+            several = ", ".join(one.grant.id for one in found)
+            raise Refusal(409, f"Several begin with {words.strip()!r}: {several}.")
+        raise Refusal(404, f"There is no grant {words}: give its id, or the first four or more characters of it.")
+
+    def _grant(self, one: Granted) -> View:
+        return views.grant(one, self._context.effect_of(one), self._context.called)
 
     def _mended(self, row: DeliveryRow | None, refusal: str) -> View:
         if row is None:

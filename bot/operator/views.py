@@ -17,7 +17,7 @@ from runtime.contract import Address, ApprovalKind, Choice, Entry
 from runtime.domain.approvals import Approval, choices
 from runtime.markup.moments import in_words
 from runtime.policy.modes import RoomMode
-from runtime.store.protocol import DeliveryRow, Known, OpenPart, Pairing, RunRow, StepRow
+from runtime.store.protocol import DeliveryRow, Granted, Known, OpenPart, Pairing, RunRow, StepRow
 from runtime.text.glyphs import in_full, visible
 
 View = dict[str, Any]
@@ -49,6 +49,7 @@ def step(row: StepRow) -> View:
         "result": row.result,
         "started_at": at(row.started_at),
         "ended_at": at(row.ended_at),
+        "grant": row.allowed_by,
     }
 
 
@@ -105,6 +106,27 @@ def _question(row: Approval) -> str:
     if row.kind is ApprovalKind.PERSON:
         return f"Let {json.loads(row.arguments)['name']} in?"
     return about(row)
+
+
+def grant(row: Granted, state: str, called: Named) -> View:
+    """`state` says if it has any effect."""
+    one = row.grant
+    return {
+        "id": one.id,
+        "state": state,
+        "tool": one.tool,
+        "pattern": one.pattern.lines(),
+        "brief": one.pattern.brief(),
+        "where": "everywhere" if one.everywhere else "one conversation" if one.session else "one room",
+        "room": called(Address.parse(one.room or one.session.partition("|")[2])) if not one.everywhere else "",
+        "agent": one.agent,
+        "by": row.giver,
+        "created_at": at(one.created_at),
+        "until": at(one.until),
+        "uses_left": one.uses_left,
+        "revoked_at": at(one.revoked_at),
+        "approval": one.from_approval,
+    }
 
 
 def delivery(row: DeliveryRow, named: Named, called: Named) -> View:

@@ -216,6 +216,7 @@ class PolicyRule(Section):
     remind_hours: tuple[Hours, ...] | None = Field(default=None, description="In place of `approvals.remind_hours`.")
     reason_required: Switch = Field(default=False, description="Take no denial without a reason.")
     edit: Switch = Field(default=True, description="An approver may change the call before it runs.")
+    grants: Switch = Field(default=True, description="Let a yes hold for later calls too, where somebody says so.")
 
     @property
     def asking(self) -> Changes:
@@ -230,6 +231,7 @@ class PolicyRule(Section):
             editable=self.edit,
             expires=None if expires is None else timedelta(hours=expires),
             remind=None if remind is None else tuple(timedelta(hours=hours) for hours in remind),
+            grants=None if self.grants else False,
         )
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from runtime.chat.forms import form_of
 from runtime.contract import ApprovalId, Choice, Form, Identity
-from runtime.domain.approvals import REVISION, Rights, Voter, objection
+from runtime.domain.approvals import Rights, Voter, asked_about, objection
 from runtime.errors import StoreError
 from runtime.store.store import Store
 
@@ -31,7 +31,7 @@ class Forms:
             return STORE_AWAY
 
     async def _opened(self, approval: ApprovalId, choice: Choice, actor: Identity) -> Form | str:
-        about = await self._store.approvals.approval(ApprovalId(approval.partition(REVISION)[0]))
+        about = await self._store.approvals.approval(asked_about(approval))
         if about is None:
             return UNKNOWN
         person = await self._store.people.identified(actor)

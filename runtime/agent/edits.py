@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from runtime.agent.registry import Agents
 from runtime.chat.forms import changed_arguments, written
-from runtime.contract import Address, ApprovalId, Clicked, Json, Tool
-from runtime.domain.approvals import REVISION
+from runtime.contract import Address, Clicked, Json, Tool
+from runtime.domain.approvals import asked_about
 from runtime.policy.rules import Ask, Policy, Ruling
 from runtime.policy.terms import stricter
 from runtime.store.protocol import Approvals, Asked, Changed
@@ -36,9 +36,7 @@ class Edits:
 
     async def check(self, click: Clicked) -> Changed | None:
         """The changed call, or what is wrong with it; None where nothing was typed, or there is no such question."""
-        asked = (
-            await self._approvals.asked(ApprovalId(click.approval_id.partition(REVISION)[0])) if click.values else None
-        )
+        asked = await self._approvals.asked(asked_about(click.approval_id)) if click.values else None
         if asked is None:
             return None
         tool = self._agents.of(asked.agent).tools.get(asked.approval.tool)

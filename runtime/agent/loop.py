@@ -109,6 +109,7 @@ class AgentLoop:
         self._probe = probe
         self._files = files
         self._reporter = reporter
+        context = asking or QuestionContext()
         self._calls = Calls(
             store=store,
             policy=policy,
@@ -116,11 +117,11 @@ class AgentLoop:
             progress=self._progress,
             nudge=outlet.nudge,
             named=named,
+            rights=context.rights,
             probe=probe,
         )
-        asking = asking or QuestionContext()
-        self._modes = Modes(store=store, calls=self._calls, rights=asking.rights, now=now)
-        self._questions = Questions(store=store, policy=policy, now=now, new_id=new_id, context=asking)
+        self._modes = Modes(store=store, calls=self._calls, rights=context.rights, now=now)
+        self._questions = Questions(store=store, policy=policy, now=now, new_id=new_id, context=context)
         self._last_words = RunOutcome(new_id=new_id, long_replies=long_replies, reporting=reporting)
 
     async def work(self, claim: Claim) -> bool:

@@ -48,7 +48,7 @@ class Modes:
         """Asked, also where a rule would let it run."""
         if step.state is not StepState.OPEN:
             return step
-        return replace(step, state=StepState.ASKED, caution=run.agent.tools[step.call.tool].caution())
+        return replace(step, state=StepState.ASKED, caution=run.agent.tools[step.call.tool].caution(), grant=None)
 
     def _trusted(self, run: LiveRun, step: NewStep, giver: Voter) -> NewStep:
         """Run without a question, where the one yes of whoever is trusted would settle that question."""

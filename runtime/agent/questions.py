@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 
 from runtime.agent.asking import asked_person, asking_of, to_person
+from runtime.agent.offers import offering, together
 from runtime.agent.run_state import LiveRun
 from runtime.agent.tool_calls import parsed
 from runtime.chat import cards, listing
@@ -62,7 +63,8 @@ class Questions:
                 approvals.append(approval)
                 calls[approval.id] = await _shown(run, step)
         groups = listing.on_cards(approvals, audience.open_cards, is_plan=audience.plan is not None)
-        return [*made, *(self._about_calls(run, group, calls, audience, rights) for group in groups)]
+        others = together(approvals, audience, rights) if len(groups) == len(approvals) else {}
+        return [*made, *(self._about_calls(run, group, calls, audience, rights, others) for group in groups)]
 
     def _about_calls(
         self,
@@ -71,6 +73,7 @@ class Questions:
         calls: Mapping[ApprovalId, ShownCall],
         audience: Audience,
         rights: Rights,
+        together: Mapping[ApprovalId, Sequence[str]],
     ) -> Question:
         lead = listing.leading(group)
         to = reach(lead, audience, rights, self._context.places)
@@ -79,6 +82,8 @@ class Questions:
         plan = audience.plan or "" if listing.may_be_planned(lead) else ""
         frozen = listing.frozen(group, self._circumstances(run, audience, to), calls, plan)
         lead, *others = sorted(frozen, key=lambda one: one.id != lead.id)
+        if not others and lead.lead is None:
+            lead = offering(lead, run, audience, rights, to, together.get(lead.id, ()))
         further = tuple(Further(one.id, one.step, one.caution, one.card) for one in others)
         return replace(self._question(run, lead, audience, to, rights), further=further)
 
@@ -110,6 +115,7 @@ class Questions:
                     approval.asked_at,
                     home=not ordinal,
                     mentions=mentions(approval, room, audience.candidates, rights),
+                    at=room if ordinal else None,
                 ),
                 reply_to="" if ordinal else run.claim.reply_to,
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -28,10 +29,12 @@ from runtime.contract import (
     ToolContext,
     Working,
 )
+from runtime.domain.approvals import Rights
 from runtime.domain.ids import digest
 from runtime.domain.runs import StepState
 from runtime.domain.transcript import DENIED, ERROR
 from runtime.errors import StoreError, ToolError
+from runtime.policy.grants import GrantId, Sought, form_of, grantable
 from runtime.policy.rules import Ask, Policy, Ruling
 from runtime.policy.terms import Terms
 from runtime.policy.tool_forms import warning
@@ -57,6 +60,7 @@ class Calls:
         progress: Callable[[Claim, Progress], None],
         nudge: Callable[[Address], None],
         named: Callable[[Address], str],
+        rights: Callable[[], Rights],
         probe: Probe,
     ) -> None:
         self._store = store
@@ -65,6 +69,7 @@ class Calls:
         self._progress = progress
         self._nudge = nudge
         self._named = named
+        self._rights = rights
         self._probe = probe
         self._accepted: dict[str, str] = {}
 
@@ -87,7 +92,9 @@ class Calls:
                 return NewStep(call, effect, digest(call.arguments), StepState.OPEN)
             case Ruling.ALLOW | Ruling.ASK:
                 caution = "\n\n".join(filter(None, [tool.caution(), changed]))
-                return NewStep(call, effect, digest(call.arguments), StepState.ASKED, "", caution)
+                grant = None if changed else await self._granted(run, tool, ask)
+                state = StepState.OPEN if grant else StepState.ASKED
+                return NewStep(call, effect, digest(call.arguments), state, "", caution, grant=grant)
             case Ruling.DENY:
                 rule = policy.rule(ask)
                 whose = f"the rule {rule.name!r}" if rule and rule.name else "the policy of this place"
@@ -101,6 +108,26 @@ class Calls:
 
     def _ask(self, run: LiveRun, tool: str, effect: Effect, arguments: Mapping[str, Json]) -> Ask:
         return Ask(tool, effect, arguments, run.agent.scope, self._named(run.address), run.claim.names)
+
+    async def _granted(self, run: LiveRun, tool: Tool, ask: Ask) -> GrantId | None:
+        """A standing yes to such a call, where people would be asked."""
+        terms = self._policy().terms(ask)
+        if not grantable(terms):
+            return None
+        requester, room = run.claim.requester, str(replace(run.address, thread=""))
+        form, session = form_of(tool.spec, tool.caution()), run.claim.lane.session
+        call = Sought(
+            run.claim.agent,
+            ask.tool,
+            ask.effect,
+            form,
+            ask.arguments,
+            session,
+            room,
+            requester.id if requester else None,
+            terms,
+        )
+        return await self._store.granted(call, self._rights())
 
     async def _changed(self, tool: Tool) -> str:
         """A warning where the tool is not as it was accepted. What is known to be accepted is not looked up again."""

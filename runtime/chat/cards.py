@@ -9,10 +9,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from runtime.chat import offers
 from runtime.chat.calls import ShownCall, shown_call, whole_call
 from runtime.chat.remarks import remarks
 from runtime.contract import (
     CHOICES,
+    FORM_CHOICES,
+    Address,
     ApprovalId,
     ApprovalKind,
     Asking,
@@ -23,7 +26,7 @@ from runtime.contract import (
     Mention,
     Whole,
 )
-from runtime.domain.approvals import EVENT_OF, OPTIONS, Approval, ApprovalState, Home, answer_of, told
+from runtime.domain.approvals import EVENT_OF, OPTIONS, Approval, ApprovalState, Home, answer_of, offered, told
 from runtime.domain.ids import digest
 from runtime.domain.transcript import CHANGED, DENIED, ERROR, NO_ANSWER, NOT_RUN, OURS
 from runtime.markup.moments import briefly, moment, several
@@ -62,6 +65,8 @@ ENDED = {
     ApprovalState.EXPIRED: "Expired",
     ApprovalState.VOID: "Withdrawn",
 }
+FURTHER: Final = {Choice.CONVERSATION: " for this conversation", Choice.ALWAYS: " from now on"}
+"""Words about a yes that holds for more than its call."""
 MARKS: Final = {
     ApprovalState.APPROVED: Mark.YES,
     ApprovalState.DENIED: Mark.NO,
@@ -153,10 +158,12 @@ def pending(
     voted: Sequence[str] = (),
     again: bool = False,
     mentions: Sequence[Mention] = (),
+    at: Address | None = None,
 ) -> Content:
     """The card of an open question. Only at `home`, the room it comes from, it tells what was said there.
 
     `voted` are those who said yes so far, where it takes several; `again`: it was asked before. `mentions` are called by it.
+    `at` is the room of a copy.
     """
     if approval.lead == approval.id:
         from runtime.chat import listing  # which needs this module
@@ -179,7 +186,7 @@ def pending(
         approval.arguments,
         approval.caution,
         "\n\n".join(filter(None, above)),
-        whom,
+        "\n\n".join(filter(None, [whom, offers.calls_too(approval, LABELS[Choice.ALL])])),
         "Reminder: " if again else "",
         call,
     )
@@ -188,7 +195,8 @@ def pending(
         return replace(card, whole=whole, buttons=())
     if not approval.terms.editable:
         card = replace(card, buttons=tuple(one for one in card.buttons if one.choice is not Choice.EDIT))
-    return replace(card, whole=whole, mentions=tuple(mentions))
+    more = tuple(Button(approval.as_shown, choice, LABELS[choice]) for choice in offers.shown(approval, at))
+    return replace(card, whole=whole, buttons=(*card.buttons, *more), mentions=tuple(mentions))
 
 
 def request_of(approval: Approval, *, home: bool) -> str:
@@ -320,7 +328,8 @@ def labels_of(approval: Approval) -> dict[Choice, str]:
     if approval.kind is ApprovalKind.ANSWER:
         options = dict(zip(OPTIONS, Asking.from_json(approval.card).options, strict=False))
         return {**options, Choice.TEXT: LABELS[Choice.TEXT]}
-    return {choice: LABELS[choice] for choice in CHOICES[approval.kind] if choice in EVENT_OF}
+    more = (choice for choice in offered(approval) if choice not in FORM_CHOICES)
+    return {choice: LABELS[choice] for choice in (*CHOICES[approval.kind], *more) if choice in EVENT_OF}
 
 
 def asked(kind: ApprovalKind, tool: str) -> str:
@@ -356,7 +365,8 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
 
 def ruling(approval: Approval) -> str:
     """The ruling on it, by whom and when."""
-    return f"**{ENDED[approval.state]}**{_by(approval)}"
+    further = FURTHER.get(approval.choice, "") if approval.choice else ""
+    return f"**{ENDED[approval.state]}{further}**{_by(approval)}"
 
 
 def outcome(result: str, took: timedelta) -> str:

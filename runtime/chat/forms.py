@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from runtime.chat import grant_views
 from runtime.contract import REASON, REASON_MAX_CHARS, Asking, Choice, Field, Form, Json
 from runtime.domain.approvals import Approval
 from runtime.text.glyphs import clip, meant, visible
@@ -106,6 +107,7 @@ def answer(approval: Approval) -> Form:
 FORMS: Final[Mapping[Choice, Callable[[Approval], Form]]] = {
     Choice.DENY: denial,
     Choice.EDIT: edit,
+    Choice.ALWAYS: grant_views.form,
     Choice.TEXT: answer,
 }
 """The form of each choice that has one."""

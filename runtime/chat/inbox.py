@@ -58,7 +58,7 @@ def card(question: OpenQuestion, at: Address | None, now: datetime) -> Content:
     if approval.kind is ApprovalKind.PERSON:
         return cards.stranger(approval.id, approval.arguments)
     home = at is not None and _is_home(approval, at) and cards.home_of(approval) is Home.WHOLE
-    return cards.pending(approval, now, home=home, voted=question.voted)
+    return cards.pending(approval, now, home=home, voted=question.voted, at=None if home else at)
 
 
 def waiting(question: OpenQuestion, now: datetime) -> Waiting:

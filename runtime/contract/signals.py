@@ -152,6 +152,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "usage": "Tokens and cost, for this room and for you",
     "schedules": "What's planned in this room",
     "timezone": "The time zone for times you mention",
+    "grants": "Calls that run without asking, for operators",
     "mode": "How much I may do here without asking",
     "away": "Ask others while you are away",
     "back": "You are back: ask you again",
@@ -159,6 +160,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 """Each command with its one line of help. `/stop` arrives as `Stopped`, wherever an adapter can tell."""
 ARGUMENTS: Final[Mapping[str, str]] = {
     "timezone": "A zone, such as Europe/Berlin",
+    "grants": "Which one to end: revoke ID",
     "mode": "normal, read-only, plan, or trusted 2h",
     "away": "Until when, such as until Monday or 2d; off when you are back",
 }

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, Protocol
 
 from runtime.contract import (
     CHOICES,
@@ -23,6 +23,7 @@ from runtime.contract import (
     RunId,
 )
 from runtime.markup.moments import ago
+from runtime.policy.grants import OWNERS_DANGER, Sought, grantable
 from runtime.policy.terms import DM, PLAIN, Terms, calls
 from runtime.text.naming import listed
 
@@ -55,6 +56,8 @@ APPROVAL_MOVES: Final[Mapping[tuple[ApprovalState, ApprovalEvent], ApprovalState
 
 EVENT_OF: Final[Mapping[Choice, ApprovalEvent]] = {
     Choice.APPROVE: ApprovalEvent.APPROVE,
+    Choice.CONVERSATION: ApprovalEvent.APPROVE,
+    Choice.ALWAYS: ApprovalEvent.APPROVE,
     Choice.DENY: ApprovalEvent.DENY,
     Choice.DONE: ApprovalEvent.ANSWER,
     Choice.AGAIN: ApprovalEvent.ANSWER,
@@ -75,7 +78,9 @@ OPTIONS: Final = (Choice.FIRST, Choice.SECOND, Choice.THIRD, Choice.FOURTH)
 WHY: Final = "Please say why. Deny with a reason; where there's no such button, the page and the command line take one."
 REVISION: Final = "~"
 """Stands in a button's id before the number of changes that it knows of."""
-NEED_QUORUM: Final = frozenset({Choice.APPROVE, Choice.AGAIN})
+GRANTING: Final = frozenset({Choice.CONVERSATION, Choice.ALWAYS})
+"""Choices that let a call run, and calls like it later."""
+NEED_QUORUM: Final = frozenset({Choice.APPROVE, Choice.AGAIN, *GRANTING})
 """Choices after which a call runs: as many people as its rule wants have to say so."""
 LISTED_CALLS: Final = "listed"
 """In `Approval.card`: the calls of a card that lists several."""
@@ -214,7 +219,7 @@ def objection(
         return f"This was already settled: {told(approval)}{when}."
     if now >= approval.expires_at:
         return f"This question expired {ago(now - approval.expires_at)}."
-    if choice not in CHOICES[approval.kind] or (choice is Choice.EDIT and not approval.terms.editable):
+    if choice not in (*choices(approval), *offered(approval)):
         return "This question does not have that answer."
     if approval.kind is ApprovalKind.PERSON:
         return _cannot_let_in(voter, choice)
@@ -225,7 +230,14 @@ def objection(
     against = not_entitled(approval, voter, rights)
     if against is None and choice is Choice.DENY and approval.terms.reason_required and not reason.strip():
         return WHY
+    if against is None and choice in GRANTING and not _leads_far(approval.effect, voter):
+        return OWNERS_DANGER
     return against
+
+
+def asked_about(shown: ApprovalId) -> ApprovalId:
+    """The question that a button belongs to, whatever changes the button knows of."""
+    return ApprovalId(shown.partition(REVISION)[0])
 
 
 def choices(approval: Approval) -> tuple[Choice, ...]:
@@ -236,6 +248,36 @@ def choices(approval: Approval) -> tuple[Choice, ...]:
         if approval.terms.editable and not approval.lead
         else tuple(one for one in every if one is not Choice.EDIT)
     )
+
+
+def offered(approval: Approval) -> tuple[Choice, ...]:
+    """Answers that stand on its card beside those of every question like it."""
+    return tuple(map(Choice, json.loads(approval.card).get("offers", ()))) if approval.card else ()
+
+
+def form_asked(approval: Approval) -> str:
+    """Form of the tool when it was asked about; empty for a question that grants nothing."""
+    return str(json.loads(approval.card).get("form", "")) if approval.card else ""
+
+
+def grants_offered(approval: Approval, deciding: Collection[Person]) -> tuple[Choice, ...]:
+    """Choices that grant more than this call, where its terms and the people who decide allow any."""
+    if approval.kind is not ApprovalKind.CALL or not grantable(approval.terms):
+        return ()
+    is_for_them = approval.effect is not Effect.DANGER or any(one.role >= Role.OWNER for one in deciding)
+    return (Choice.CONVERSATION, Choice.ALWAYS) if is_for_them else ()
+
+
+def may_grant(call: Sought, giver: Voter, rights: Rights, *, everywhere: bool) -> bool:
+    """True if this person may say so about such a call, as of now: a grant holds as long as its giver may give it."""
+    if rights.blocked & {*giver.names, giver.person.name} or not _leads_far(call.effect, giver, everywhere):
+        return False
+    return not_entitled(call, giver, rights) is None
+
+
+def _leads_far(effect: Effect, voter: Voter, everywhere: bool = False) -> bool:
+    """Only owners allow for longer: a dangerous call, or one everywhere."""
+    return voter.person.role >= Role.OWNER or not (everywhere or effect is Effect.DANGER)
 
 
 def entitled(approval: Approval, voter: Voter, rights: Rights) -> bool:
@@ -315,7 +357,20 @@ def _in_place(voter: Voter, places: Collection[Address]) -> bool:
     return any((here.channel, here.account, here.room) == (one.channel, one.account, one.room) for one in places)
 
 
-def not_entitled(approval: Approval, voter: Voter, rights: Rights) -> str | None:
+class _Asking(Protocol):
+    """As far as it says who may decide."""
+
+    @property
+    def effect(self) -> Effect: ...
+    @property
+    def terms(self) -> Terms: ...
+    @property
+    def requester(self) -> str | None: ...
+    @property
+    def card(self) -> str: ...
+
+
+def not_entitled(approval: _Asking, voter: Voter, rights: Rights) -> str | None:
     """Why this person may not decide, in words for them; None if they may."""
     leads, terms = voter.person.role >= LEAST, approval.terms
     if not (voter.names & rights.approvers if rights.approvers else leads):
@@ -336,6 +391,6 @@ def _is_named(voter: Voter, approvers: Collection[str]) -> bool:
     return any(voter.person.role >= roles[one] if one in roles else one in known for one in approvers)
 
 
-def _asked(approval: Approval) -> str:
+def _asked(approval: _Asking) -> str:
     names = json.loads(approval.card).get("asked") if approval.card else ()
     return f" I've asked {listed(names)}." if names else ""

@@ -24,7 +24,8 @@ class Terms:
 
     `rule` is the name of the policy that asks. `to` holds "room", "dm" and addresses. `approvers` (names, identities or
     roles) narrow who may decide, and add nobody. `quorum` people have to approve; with `four_eyes` the requester is none
-    of them. Unless it is `editable` an approver cannot change the call. Without `expires` the agent's own limit holds. An empty `remind` reminds once, at half the time; `remind` and
+    of them. Unless it is `editable` an approver cannot change the call; without `grants` a yes is for one call alone.
+    Without `expires` the agent's own limit holds. An empty `remind` reminds once, at half the time; `remind` and
     `escalate` count from the asking.
     """
 
@@ -39,6 +40,7 @@ class Terms:
     escalate: timedelta | None = None
     escalate_to: tuple[str, ...] = ()
     editable: bool = True
+    grants: bool = True
 
     def to_json(self) -> str:
         """Write what differs from the defaults, durations in seconds; nothing where nothing does."""
@@ -88,6 +90,7 @@ class Changes:
     expires: timedelta | None = None
     remind: tuple[timedelta, ...] | None = None
     editable: bool | None = None
+    grants: bool | None = None
 
     def made_to(self, terms: Terms, rule: str) -> Terms:
         """`terms` with these changes, in the name of `rule`."""

@@ -71,12 +71,12 @@ def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
     """One message: the card, its buttons, and the whole call as a file. An edit takes files away that it does not bring."""
     content = delivery.content
     called = _called(content.mentions)
-    short = abridged(document, whole, measure, LIMIT - len(called), asks=bool(content.buttons))
+    short = abridged(document, whole, measure, LIMIT - len(called), asks=content.asks)
     first, *others = split(short.document, measure, LIMIT - len(called))
     rows, users = buttons(content.buttons), [one.identity.rpartition(":")[2] for one in content.mentions]
     text, plain, files = to_discord(first) + called, _plain(first) + called, list[Body]()
     fallback = _json(plain, rows)
-    if short.file and content.buttons:
+    if short.file and content.asks:
         name = WHOLE_FILE.format(whole.sha256)
         files = [{"name": name, "text": short.file}]
         missing = f"{plain}\n\n{MISSING.format(name)}"
@@ -165,13 +165,14 @@ def _json(text: str, rows: Sequence[Body] = (), files: Sequence[FileRef] = ()) -
 
 def buttons(shown: Sequence[Button]) -> list[Body]:
     """Rows of buttons. Their payloads outlive every process: nothing is kept in memory for them."""
-    made = [
-        _button(button.approval_id, button.choice, button.label, STYLES.get(button.choice, GREY)) for button in shown
-    ]
-    made += [
-        _button(button.approval_id, WITH_REASON, REASON_LABEL, GREY) for button in shown if button.choice is Choice.DENY
-    ]
-    return [{"type": ACTION_ROW, "components": made[start : start + ROW]} for start in range(0, len(made), ROW)]
+    first: list[Body] = []
+    made: list[Body] = []
+    for button in shown:
+        made.append(_button(button.approval_id, button.choice, button.label, STYLES.get(button.choice, GREY)))
+        if button.choice is Choice.DENY:  # what else may be answered stands in rows of its own
+            first, made = [*made, _button(button.approval_id, WITH_REASON, REASON_LABEL, GREY)], []
+    rows = [first, *(made[start : start + ROW] for start in range(0, len(made), ROW))]
+    return [{"type": ACTION_ROW, "components": row} for row in rows if row]
 
 
 def _button(approval: str, choice: str, label: str, style: int) -> Body:

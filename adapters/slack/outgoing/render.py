@@ -76,10 +76,10 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
 def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
     """One message with its buttons, and the whole call as a file under it where that is asked about for the first time."""
     content, is_new = delivery.content, delivery.edits is None or not delivery.ordinal  # an edit, or over a preview
-    short = abridged(document, whole, size, MARKDOWN - CALLING, asks=bool(content.buttons))
+    short = abridged(document, whole, size, MARKDOWN - CALLING, asks=content.asks)
     first, *others = split(short.document, size, MARKDOWN - CALLING)
     card = [_wire(first, content.buttons, content.mentions), *map(_wire, others)]
-    if not (short.file and content.buttons and is_new):
+    if not (short.file and content.asks and is_new):
         return card
     name = WHOLE_FILE.format(whole.sha256)
     size_ = len(short.file.encode("utf-8", "replace"))
@@ -132,13 +132,14 @@ def _twin(plain: str, rows: list[Json]) -> Json:
 
 def actions(buttons: Sequence[Button]) -> list[Json]:
     """Rows of buttons. A denial may say why: that opens a form."""
+    first: list[Json] = []
     elements: list[Json] = []
     for button in buttons:
         elements.append(_button(button.approval_id, button.choice, button.label, STYLES.get(button.choice)))
-        if button.choice is Choice.DENY:
-            elements.append(_button(button.approval_id, WITH_REASON, DENY_WHY, None))
-    rows = (elements[start : start + ELEMENTS] for start in range(0, len(elements), ELEMENTS))
-    return [{"type": "actions", "elements": row} for row in rows]
+        if button.choice is Choice.DENY:  # what else may be answered stands in rows of its own
+            first, elements = [*elements, _button(button.approval_id, WITH_REASON, DENY_WHY, None)], []
+    rows = [first, *(elements[start : start + ELEMENTS] for start in range(0, len(elements), ELEMENTS))]
+    return [{"type": "actions", "elements": row} for row in rows if row]
 
 
 def _button(approval: str, word: str, label: str, style: str | None) -> Json:

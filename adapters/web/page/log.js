@@ -183,9 +183,8 @@ export class Actions {
       row.append(button.form
         ? this.#opener(button, button.label, button.choice)
         : h("button", { type: "button", class: `choice ${button.choice}`, "data-testid": button.choice, onclick: () => this.#press(button) }, button.label));
+      if (button.choice === "deny") row.append(this.#opener(button, words.denyWithReason, "deny-reason"));
     }
-    const denial = mayWrite && entry.buttons.find((button) => button.choice === "deny");
-    if (denial) row.append(this.#opener(denial, words.denyWithReason, "deny-reason"));
     this.#buttons = () => this.element.querySelectorAll("button, textarea, input, select");
   }
 

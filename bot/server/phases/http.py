@@ -99,6 +99,7 @@ def _operators(
         given=lambda: at.live.rules.gate.rights.given,
         info=_info(base, engine),
         reports=_reports(base, at, engine),
+        tools=lambda: engine.toolkit.toolbox.tools,
         schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),
     )
 

@@ -24,12 +24,12 @@ from runtime.domain.approvals import (
     APPROVAL_MOVES,
     EVENT_OF,
     NEED_QUORUM,
-    REVISION,
     Approval,
     ApprovalEvent,
     ApprovalState,
     Rights,
     Voter,
+    asked_about,
     objection,
 )
 from runtime.domain.ids import digest
@@ -109,7 +109,7 @@ def decide(
 
     `alone`: it is about no other call of the same card.
     """
-    approval_id, choice, reason = ApprovalId(click.approval_id.partition(REVISION)[0]), click.choice, click.reason
+    approval_id, choice, reason = asked_about(click.approval_id), click.choice, click.reason
     approval = yield from locked(approval_id)
     if approval is None:
         return (yield from _refused(click.approval_id, voter, NOBODY, now))

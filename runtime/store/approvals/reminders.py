@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 
 from sqlalchemy import bindparam, select, update
 
@@ -56,16 +55,18 @@ def call(wanted: Calling, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
     runs = Choice.APPROVE if after.kind is ApprovalKind.CALL else Choice.AGAIN
     votes = (yield from voted(after, runs, rights)) if after.terms.quorum > 1 else []
     copies, ordinal = yield from standing(after.id)
-    show = partial(cards.pending, after)
-    if after.lead:
-        show = partial(listing.card, (yield from listed_with(after)))
+    group = (yield from listed_with(after)) if after.lead else []
     at_home = [(at, card) for card, at in copies if at == after.address and wanted.told]  # it tells who is asked now
     known = {at for _, at in copies}
     for number, (room, edits) in enumerate([*at_home, *((room, None) for room in wanted.rooms)], ordinal):
         again = edits is None and room in known
         called = wanted.mentions.get(room, ()) if edits is None else ()
-        voters = [one.name for one in votes]
-        said = show(now=now, home=room == after.address, voted=voters, again=again, mentions=called)
+        names, home = [one.name for one in votes], room == after.address
+        if group:
+            said = listing.card(group, now, home=home, voted=names, again=again, mentions=called)
+        else:
+            at = None if home else room
+            said = cards.pending(after, now, home=home, voted=names, again=again, mentions=called, at=at)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{after.id}", number, Kind.APPROVAL, room, said, edits)
         yield ADD_DELIVERY, delivery_row(card, now, after.run_id)
     yield from fact(now, "approval called", "", after.id, several(len(wanted.rooms), "room"))

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlalchemy import Integer, bindparam, select
 
 from runtime.chat.inbox import OpenQuestion
 from runtime.contract import Address, ApprovalId, Identity, Person
 from runtime.domain.approvals import Approval, ApprovalState, Rights
+from runtime.policy.grants import GrantId
 from runtime.policy.modes import Mode, RoomMode
 from runtime.store.approvals import undos
 from runtime.store.approvals.decisions import BY_ID, expire
 from runtime.store.approvals.edits import asked
+from runtime.store.approvals.grants import every, revoke
 from runtime.store.approvals.inbox import of_identity
 from runtime.store.approvals.modes import every_mode, set_from_afar
 from runtime.store.approvals.reminders import call, due
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.common import narrowed
-from runtime.store.protocol import Asked, Calling, Decided, Due, Undoing, UndosToDo
+from runtime.store.protocol import Asked, Calling, Decided, Due, Granted, Undoing, UndosToDo
 from runtime.store.schema import approvals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op
@@ -73,6 +77,13 @@ class ApprovalStore(Base):
     async def set_mode(self, agent: str, address: Address, mode: Mode, who: Person, hand: str) -> RoomMode:
         now = self.now()
         return await self._driver.write(lambda: set_from_afar(agent, address, mode, who, hand, now, self._new_id))
+
+    async def grants(self) -> Sequence[Granted]:
+        return await self._driver.read(every)
+
+    async def revoke(self, grant: GrantId, by: str) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: revoke(grant, by, now))
 
     async def undos_to_do(self) -> UndosToDo:
         now = self.now()

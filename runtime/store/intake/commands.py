@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, func, select, update
 
-from runtime.chat import commands, schedule_views
+from runtime.chat import commands, grant_views, schedule_views
 from runtime.chat.commands import Going, Spent, Sum, Work
 from runtime.chat.modes import Wanted, in_status
 from runtime.contract import (
@@ -32,6 +32,7 @@ from runtime.contract import (
 )
 from runtime.domain.ids import first_at
 from runtime.domain.runs import RunState
+from runtime.store.approvals.grants import end_conversation, told_in_chat
 from runtime.store.approvals.modes import end_trust, mode_at
 from runtime.store.common import LOCK_LANE, fact, in_room, session_key, whom
 from runtime.store.intake.inbox import answer
@@ -153,6 +154,10 @@ def commanded(
         text, elsewhere = yield from _paired(signal, command, who, gate, now, new_id)
     elif name == "mode":
         text, in_public = yield from moded(signal, command, who, gate, aside.wanted, now)
+    elif name == "grants":
+        text = yield from told_in_chat(command.argument, who, now, signal.command_mark)
+        if signal.reach is not Addressing.DIRECT and len(text) > signal.private:
+            text = grant_views.IN_PRIVATE
     elif name == "approvals":
         listing = yield from listed(signal, who, gate.rights, now, new_id)
         text, cards, elsewhere = listing.text, listing.cards, listing.rooms
@@ -204,6 +209,7 @@ def _begun_anew(signal: Signal, signal_id: SignalId, who: Person, gate: Gate, no
         return commands.NEW_ALREADY
     yield BEGIN_ANEW, {"k": key}
     yield from end_trust(key)
+    yield from end_conversation(key, who.name, now)
     yield from fact(now, "begun anew", who.name, signal_id, str(signal.address))
     open_runs = yield OPEN_RUNS, {"s": key}
     return commands.begun_anew([RunState(state) for _, state in open_runs], signal.command_mark)

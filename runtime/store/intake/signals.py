@@ -27,10 +27,12 @@ from runtime.contract import (
     Stopped,
     Verdict,
 )
-from runtime.domain.approvals import ApprovalState, Voter, told
+from runtime.domain.approvals import GRANTING, ApprovalState, Voter, told
 from runtime.domain.routing import BY_URGENCY, Decision
 from runtime.store.approvals.decisions import decide
 from runtime.store.approvals.edits import Edit
+from runtime.store.approvals.granting import decide_granting
+from runtime.store.approvals.together import decide_all
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
 from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
@@ -155,14 +157,21 @@ def _clicked(
     if not (yield ADD_SIGNAL, row(signal, who, "decided", now, signal_id)):
         return (yield from repeated(signal))
     voter = Voter(who, (yield from names_of(who)), signal.address, signal.console, signal.alone)
-    change = Edit(aside.changed) if click.choice is Choice.EDIT else None
-    decided = yield from decide(click, voter, gate.rights, now, new_id, change)
+    match click.choice:
+        case Choice.ALL:
+            decided = yield from decide_all(click, voter, gate.rights, now, new_id)
+        case Choice.CONVERSATION | Choice.ALWAYS:
+            decided = yield from decide_granting(click, voter, gate.rights, now, new_id)
+        case Choice.EDIT:
+            decided = yield from decide(click, voter, gate.rights, now, new_id, Edit(aside.changed))
+        case _:
+            decided = yield from decide(click, voter, gate.rights, now, new_id)
     if decided.objection:
-        stays = bool(click.values)
+        stays = decided.form_stays or (bool(click.values) and click.choice not in GRANTING)
         return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection), form_stays=stays))
     is_open = decided.approval is not None and decided.approval.state is ApprovalState.PENDING
-    notice = decided.notice
-    if signal.alone and decided.approval and not is_open:  # nothing on a surface of one person follows by an edit
+    notice = decided.notice and brief(decided.notice)
+    if signal.alone and decided.approval and not (is_open or notice):  # there nothing follows by an edit
         notice = brief(f"{decided.approval.tool}: {told(decided.approval)}.")
     verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id, notice)
     return Taken(verdict, decided.session, decided.lane_ready, deliveries=decided.deliveries)

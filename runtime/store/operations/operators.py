@@ -13,6 +13,7 @@ from runtime.contract import Address, Content, DeliveryId, Kind, RunId, SessionK
 from runtime.domain.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState
 from runtime.domain.machines import sources
 from runtime.domain.runs import RunState, StepState
+from runtime.store.approvals.grants import allowed
 from runtime.store.approvals.rulings import approval_of
 from runtime.store.common import fact, moved, narrowed
 from runtime.store.delivery.moves import LOCK_DELIVERY
@@ -171,8 +172,19 @@ def run_detail(run_id: RunId) -> Op[tuple[RunRow, list[StepRow]] | None]:
         return None
     row = yield from _run_row(rows[0])
     step_rows = yield STEPS_OF_RUN, {"run": run_id}
+    granted = yield from allowed(run_id)
     return row, [
-        StepRow(n, kind, tool, arguments, StepState(state), result, maybe_moment(started), maybe_moment(ended))
+        StepRow(
+            n,
+            kind,
+            tool,
+            arguments,
+            StepState(state),
+            result,
+            maybe_moment(started),
+            maybe_moment(ended),
+            granted.get(n, ""),
+        )
         for n, kind, tool, arguments, state, result, started, ended in step_rows
     ]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from runtime.store.protocol.approvals import Approvals, Asked, Calling, Changed, Decided, Due, Undoing, UndosToDo
 from runtime.store.protocol.cluster import Cluster
 from runtime.store.protocol.failover import Failover
+from runtime.store.protocol.grants import Granted, Grants
 from runtime.store.protocol.intake import Accept, Ended, Gate, Intake, Offer, TakeIn, Taken
 from runtime.store.protocol.leases import Duty, Lane, Lease
 from runtime.store.protocol.operations import (
@@ -61,6 +62,8 @@ __all__ = [
     "Failover",
     "Further",
     "Gate",
+    "Granted",
+    "Grants",
     "Head",
     "Intake",
     "Known",

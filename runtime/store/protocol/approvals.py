@@ -12,11 +12,15 @@ from runtime.contract import Address, ApprovalId, Identity, Mention, Person, Ses
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.policy.modes import Mode, RoomMode
 from runtime.policy.terms import PLAIN, Terms
+from runtime.store.protocol.grants import Grants
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """`objection` tells why nothing changed. Otherwise what to wake; `notice` is for who clicked, where it is still open."""
+    """`objection` tells why nothing changed. Otherwise what to wake; `notice` is for who clicked, where it is still open.
+
+    `form_stays`: the objection is to what was filled in, which can be put right.
+    """
 
     objection: str | None = None
     approval: Approval | None = None
@@ -24,6 +28,7 @@ class Decided:
     lane_ready: bool = False
     deliveries: tuple[Address, ...] = ()
     notice: str | None = None
+    form_stays: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,7 @@ class UndosToDo:
     to_close: bool = False
 
 
-class Approvals(Protocol):
+class Approvals(Grants, Protocol):
     """Approvals outside of `accept`."""
 
     async def due(self, rights: Rights) -> list[Due]:

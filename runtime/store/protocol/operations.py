@@ -49,6 +49,8 @@ class RoomWork:
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
+    """`allowed_by` is the grant by which nobody was asked about it, with whose it is."""
+
     number: int
     kind: str
     tool: str
@@ -57,6 +59,7 @@ class StepRow:
     result: str
     started_at: datetime | None
     ended_at: datetime | None
+    allowed_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,11 @@ from runtime.contract import (
     Turn,
     Wire,
 )
+from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState, StepState
 from runtime.domain.transcript import WAITING_FOR_APPROVAL
+from runtime.policy.grants import GrantId, Sought
 from runtime.policy.terms import PLAIN, Terms
 from runtime.store.protocol.forms import Forms
 from runtime.store.protocol.leases import Duty, Lane, Lease
@@ -86,6 +88,7 @@ class Claim:
 class NewStep:
     """A call as policy sorted it: open, asked, or done at once with `result` (denied, refused).
 
+    One that is open by a `grant` uses it as it is recorded; where nothing of that is left, it is asked about.
     `meanwhile` is what the model reads in place of a result that is not there yet.
     `unasked`: who is trusted, where the mode of its conversation let it run in place of a question.
     """
@@ -97,6 +100,7 @@ class NewStep:
     result: str = ""
     caution: str = ""
     meanwhile: str = WAITING_FOR_APPROVAL
+    grant: GrantId | None = None
     unasked: str = ""
 
 
@@ -229,6 +233,9 @@ class Runs(Forms, Modes, Protocol):
         self, lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep]
     ) -> Recorded | None:
         """One model call that asked for tools, with its calls and their placeholders; None when fenced."""
+
+    async def granted(self, call: Sought, rights: Rights) -> GrantId | None:
+        """A grant that allows a call, by somebody who may still say so; its use comes with the step."""
 
     async def mark_tool(self, lane: Lane, run: RunId, number: int) -> Recorded | None:
         """The marker before a tool starts; None when fenced."""

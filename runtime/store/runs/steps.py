@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from runtime.chat import cards
 from runtime.contract import Address, ApprovalKind, Call, Effect, FileRef, ModelReply, NewId, NodeId, RunId, files_json
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
+from runtime.store.approvals.grants import use
 from runtime.store.approvals.rulings import ONE, approval_of, came_of, changed_words
 from runtime.store.approvals.undo_offers import offer
 from runtime.store.common import add, fact, owned
@@ -111,6 +113,8 @@ def record_model(
     written = json.dumps([[s.call.id, s.call.tool, s.call.arguments] for s in calls], ensure_ascii=False)
     yield from add_turn(lane.session, next_turn, run, "assistant", reply.text, now, calls=written)
     for offset, step in enumerate(calls, 1):
+        if step.grant and not (yield from use(step.grant, run, number + offset, step.call.tool, lane.node, now)):
+            step = replace(step, state=StepState.ASKED)
         yield from _call_step(lane, run, number + offset, next_turn + offset, step, now)
     last = next_turn + len(calls)
     yield ADVANCE_LANE, {"k": lane.session, "next": last + 1}
@@ -170,7 +174,7 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
             "arguments": step.call.arguments,
             "arguments_hash": step.arguments_hash,
             "result": step.result,
-            "caution": step.caution,
+            "caution": "" if step.state is StepState.OPEN else step.caution,
             "turn": turn,
             "ended_at": micros(now) if done else None,
             "node": lane.node,

@@ -6,11 +6,13 @@ from collections.abc import Collection, Sequence
 
 from runtime.chat.audience import Audience
 from runtime.contract import Address, Busy, FileRef, ModelReply, Person, PersonId, RunId, SessionKey, Turn
-from runtime.domain.approvals import Voter
+from runtime.domain.approvals import Rights, Voter
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
+from runtime.policy.grants import GrantId, Sought
 from runtime.policy.modes import RoomMode
 from runtime.store.approvals.audience import audience, called
+from runtime.store.approvals.grants import allowing
 from runtime.store.approvals.modes import mode_at, voter
 from runtime.store.protocol import Claim, Lane, Lease, NewDelivery, NewStep, Question, Recorded, Released
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
@@ -54,6 +56,10 @@ class RunStore(Base):
         if recorded:
             self._observer.recorded(calls)
         return recorded
+
+    async def granted(self, call: Sought, rights: Rights) -> GrantId | None:
+        now = self.now()
+        return await self._driver.read(lambda: allowing(call, rights, now))
 
     async def mark_tool(self, lane: Lane, run: RunId, number: int) -> Recorded | None:
         now = self.now()

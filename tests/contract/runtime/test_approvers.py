@@ -38,6 +38,7 @@ from runtime.domain.ids import new_id
 from runtime.markup import parse
 from runtime.markup.plain import to_plain
 from runtime.markup.tree import CodeBlock
+from runtime.policy.grants import form_of
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.terms import Changes, Terms
 from runtime.store.operations.after_restore import Origin, after_restore
@@ -63,6 +64,9 @@ from tests.contract.runtime.strict import Planned
 GENERAL: Final = "general"
 NAMED: Final = Places(room_name=lambda address: f"#{address.room}" if address.room == GENERAL else "")
 CALL: Final = "```\nuname -a\n```"
+ASKS: Final = "[Approve]\n[Deny]\n[Edit…]"
+OWNERS: Final = f"{ASKS}\n[This conversation]\n[Always…]"
+FORM: Final = form_of(fake_tool("shell", Effect.DANGER).spec, "")
 EXPIRES: Final = "expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) (in 12 h)"
 
 
@@ -91,7 +95,7 @@ async def test_a_card_tells_who_asks_where_how_risky_it_is_and_until_when(any_st
     [card] = await any_stage.screen(GENERAL)
     assert card == (
         f"**May I run `shell`?**\n\nAda asks in #general · shell · danger · {EXPIRES}\n\n"
-        f"“please look at the kernel”\n\n{CALL}\n[Approve]\n[Deny]"
+        f"“please look at the kernel”\n\n{CALL}\n{OWNERS}"
     )
 
 
@@ -125,7 +129,8 @@ async def test_what_a_card_tells_is_kept_in_its_row(any_stage: Stage) -> None:
     await tell(process, "look", who=ADA)
     question = await only(any_stage)
     assert (question.requester_name, question.request) == ("Ada", "“look”")
-    assert json.loads(question.card) == {"room": "#general", "call": CALL, "of": question.arguments_hash}
+    shown = {"room": "#general", "call": CALL, "of": question.arguments_hash}
+    assert json.loads(question.card) == shown | {"offers": ["conversation", "always"], "form": FORM}
 
 
 async def test_a_settled_card_still_tells_who_asked(stage: Stage) -> None:
@@ -166,7 +171,7 @@ async def test_no_words_of_a_request_leave_their_line(words: str, stage: Stage) 
     process = await stage.process(Planned(SHELL), [shell()])
     await tell(process, words, who=ADA)
     [card] = await stage.screen(GENERAL)
-    shown = Content(card.removesuffix("\n[Approve]\n[Deny]")).text
+    shown = Content(card.removesuffix(f"\n{OWNERS}")).text
     blocks = parse(shown).blocks
     assert len(blocks) == 4
     line = to_plain(parse(shown)).split("\n\n")[2]
@@ -209,11 +214,8 @@ async def test_who_may_decide_and_is_not_in_the_room_gets_a_copy_in_private(any_
         f"**May I run `shell`?**\n\nUma asks in #general · shell · danger · {EXPIRES}\n\n“look”\n\n{CALL}\n\n"
         "I've asked Ada and Otto."
     )
-    assert (
-        ada
-        == otto
-        == (f"**May I run `shell`?**\n\nUma asks in #general · shell · danger · {EXPIRES}\n\n{CALL}\n[Approve]\n[Deny]")
-    )
+    asked = f"**May I run `shell`?**\n\nUma asks in #general · shell · danger · {EXPIRES}\n\n{CALL}"
+    assert (ada, otto) == (f"{asked}\n{OWNERS}", f"{asked}\n{ASKS}")
     assert (await process.click((await only(any_stage)).id, who=OTTO, room="otto")).outcome is Outcome.DECIDED
     await process.answer_all()
     assert len(process.tools["shell"].calls) == 1
@@ -225,16 +227,16 @@ async def test_who_may_decide_and_is_not_in_the_room_gets_a_copy_in_private(any_
 async def test_who_is_in_the_room_gets_no_copy_and_the_card_there_has_buttons(stage: Stage) -> None:
     await asked_in_general(stage, there=[ADA], private=[ADA, OTTO])
     here, ada, otto = await cards(stage, GENERAL, "ada", "otto")
-    assert here.endswith("I've asked Otto.\n[Approve]\n[Deny]")
+    assert here.endswith(f"I've asked Otto.\n{OWNERS}")
     assert ada == "hello"
-    assert otto.endswith("[Approve]\n[Deny]")
+    assert otto.endswith(f"{CALL}\n{ASKS}")
 
 
 async def test_where_only_the_room_is_to_be_asked_the_call_stays_there(stage: Stage) -> None:
     rule = Rule(Ruling.ASK, "shell", asking=Changes(to=("room",)))
     await asked_in_general(stage, private=[ADA, OTTO], rules=[rule])
     assert await cards(stage, "ada", "otto") == ["hello", "hello"]
-    assert (await cards(stage, GENERAL))[0].endswith("[Approve]\n[Deny]")
+    assert (await cards(stage, GENERAL))[0].endswith(f"\n{OWNERS}")
 
 
 async def test_where_only_private_rooms_are_to_be_asked_the_room_is_told_whom_and_not_the_call(stage: Stage) -> None:
@@ -300,7 +302,7 @@ async def test_a_private_room_without_anybody_who_may_decide_gets_no_buttons(sta
 async def test_a_room_of_several_people_keeps_its_buttons_where_nobody_else_can_be_asked(stage: Stage) -> None:
     """Somebody who may decide may be there, and never have said anything."""
     await asked_in_general(stage)
-    assert (await cards(stage, GENERAL))[0].endswith("[Approve]\n[Deny]")
+    assert (await cards(stage, GENERAL))[0].endswith(f"\n{OWNERS}")
 
 
 async def test_nobody_asks_those_who_are_blocked(stage: Stage) -> None:
@@ -448,7 +450,7 @@ async def test_a_quorum_is_of_people_and_the_votes_so_far_stand_on_every_card(an
     assert all("2 people have to approve." in card for card in await cards(any_stage, GENERAL, "otto"))
     assert await answered(process) == (Outcome.UNCHANGED, "Your approval counts: 1 of 2 so far.")
     for card in await cards(any_stage, GENERAL, "otto"):
-        assert "Ada approved: 1 of 2.\n[Approve]\n[Deny]" in card
+        assert "Ada approved: 1 of 2.\n[Approve]\n[Deny]\n[Edit…]" in card
     assert await answered(process) == (Outcome.UNCHANGED, "You've approved this already: 1 of 2 so far.")
     assert process.tools["shell"].calls == []
     assert await answered(process, who=OTTO) == (Outcome.DECIDED, None)
@@ -565,7 +567,7 @@ async def test_a_question_is_put_once_more_at_half_its_time_wherever_it_can_be_a
         assert about(await any_stage.screen(room)) == ["**May I run `shell`?**", "**Reminder: May I run `shell`?**"]
     [reminder] = [card for card in await any_stage.screen("otto") if "Reminder" in card]
     assert "(in 5 h)" in reminder
-    assert reminder.endswith("[Approve]\n[Deny]")
+    assert reminder.endswith(f"{CALL}\n{ASKS}")
     assert await waited(process, 4 * HOUR) == []
     await process.click((await only(any_stage)).id, who=OTTO, room="otto")
     await process.answer_all()
@@ -627,7 +629,7 @@ async def test_a_reminder_shows_the_votes_so_far(stage: Stage) -> None:
     process = await asked_in_general(stage, there=[ADA], rules=ruled(quorum=2))
     await answered(process)
     await waited(process, 7 * HOUR)
-    assert (await stage.screen(GENERAL))[-1].endswith("Ada approved: 1 of 2.\n[Approve]\n[Deny]")
+    assert (await stage.screen(GENERAL))[-1].endswith("Ada approved: 1 of 2.\n[Approve]\n[Deny]\n[Edit…]")
 
 
 async def test_a_kill_repeats_no_reminder(any_stage: Stage) -> None:

@@ -13,6 +13,8 @@ from tests.faults.program import living, until
 from tests.faults.stage import PLATFORMS, Rows, Stage, stage
 
 platforms = pytest.mark.parametrize("kind", PLATFORMS)
+OFFERED = ["Approve", "Deny", "Edit…", "This conversation", "Always…"]
+"""To an owner, about a dangerous call."""
 OPEN_TO_ALL = ("--set", 'access.default="allow"')
 
 
@@ -60,7 +62,7 @@ async def test_a_gated_call_is_asked_about_and_runs_once_when_the_right_person_a
             word = f"word{number}"
             await rig.say(place, f"run: echo {word} >> {word}.log")
             [card] = await shown(rig, place, 1)
-            assert [press.label for press in card.buttons] == ["Approve", "Deny"]
+            assert [press.label for press in card.buttons] == OFFERED
             assert word in card.text
             if not place.direct:
                 await a_stranger_presses(on, place, card)
@@ -99,7 +101,7 @@ async def test_who_may_decide_is_asked_in_private_and_all_cards_tell_how_it_ende
         [here] = await shown(rig, shared, 1)
         _, there = await shown(rig, direct, 2)
         assert (here.buttons, "I've asked" in here.text, "“run: echo told" in here.text) == ((), True, True)
-        assert [press.label for press in there.buttons] == ["Approve", "Deny"]
+        assert [press.label for press in there.buttons] == OFFERED
         assert "echo told" in there.text
         assert "“" not in there.text
         await rig.click(direct, there, "Approve")
@@ -108,6 +110,37 @@ async def test_who_may_decide_is_asked_in_private_and_all_cards_tell_how_it_ende
         assert effects(on, "told") == 1
         await on.until_quiet()
         assert Rows(on.program.data / "signalbox.db").disagreements() == []
+        await on.program.leave()
+
+
+@pytest.mark.timeout(120)
+@platforms
+async def test_a_yes_for_the_conversation_lets_the_same_call_run_again_and_no_other(kind: str, tmp_path: Path) -> None:
+    """Scenarios 25 and 46: a stranger's press grants nothing."""
+    async with stage(tmp_path, kind, *OPEN_TO_ALL) as on, living(on.program):
+        rig = rig_of(on)
+        await on.until_connected()
+        *_, place = kinds(rig)  # on Slack each message that stands in a channel begins a conversation of its own
+        await rig.say(place, "run: echo again >> again.log")
+        [card] = await shown(rig, place, 1)
+        await told(rig, await rig.click(place, card, "This conversation", user=rig.stranger))
+        assert effects(on, "again") == 0
+        await rig.click(place, card, "This conversation")
+        card, _ = await shown(rig, place, 2)
+        assert "Approved for this conversation" in card.text
+        assert card.buttons == ()
+        await rig.say(place, "run: echo again >> again.log")
+        await shown(rig, place, 3)
+        assert effects(on, "again") == 2
+        await rig.say(place, "run: echo again >> again.log; echo other >> other.log")
+        *_, asked = await shown(rig, place, 4)
+        assert [press.label for press in asked.buttons] == OFFERED
+        assert (effects(on, "again"), effects(on, "other")) == (2, 0)
+        await rig.click(place, asked, "Deny")
+        await on.until_quiet()
+        rows = Rows(on.program.data / "signalbox.db")
+        assert rows.select("SELECT count(*) FROM audit WHERE kind = 'grant used'") == [(1,)]
+        assert rows.disagreements() == []
         await on.program.leave()
 
 

@@ -20,7 +20,7 @@ from bot.node.lock import Control
 from bot.node.login import command_line, login, sender
 from bot.operator.client import Client, Gone, connected
 from runtime.cluster.notifier import LocalNotifier
-from runtime.contract import Address, ApprovalKind, Author, Choice, Entry, View, room_topic
+from runtime.contract import Address, ApprovalId, ApprovalKind, Author, Choice, Clicked, Entry, View, room_topic
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
@@ -148,6 +148,25 @@ async def test_an_operators_click_carries_their_own_name() -> None:
         async with sent as answer:
             assert answer.status == 200
     assert store.signals[0].actor_name == "oscar"
+
+
+async def test_a_changed_call_is_a_click_with_what_was_typed() -> None:
+    store = await crowd()
+    store.asked = [approval()]
+    async with client(store) as api:
+        await api.edit("a1", '{"command": "ls"}')
+    [signal] = store.signals
+    assert signal.console
+    assert signal.body == Clicked(ApprovalId("a1"), Choice.EDIT, "", {"arguments": '{"command": "ls"}'})
+
+
+async def test_a_call_that_was_changed_meanwhile_is_looked_at_again() -> None:
+    store = await crowd()
+    store.asked = [replace(approval(), asked_arguments='{"command": "id"}', card='{"edits": 1}')]
+    async with client(store) as api:
+        with pytest.raises(Refusal, match=r"changed meanwhile\. Look at it again, and answer a1~1\."):
+            await api.decide("a1", "approve")
+    assert store.signals == []
 
 
 async def test_a_late_click_is_told_why_it_changed_nothing() -> None:

@@ -1,0 +1,63 @@
+"""The page of grants: calls that run without asking, who allowed that, and a button that ends each."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote
+
+from aiohttp import web
+
+from bot.console.html import Html, tag
+from bot.console.layout import badge, moment, page, table, tabs
+from bot.console.trace_page import link as trace_link
+from bot.operator.api import ROOT
+from bot.operator.operations import Operations
+from bot.operator.views import View
+from runtime.text.glyphs import legible, visible
+
+GRANTS_PAGE: Final = "/console/grants"
+HEADS: Final = ("Given", "State", "Call", "Where", "Until", "Uses left", "By", "Actions")
+ALIVE: Final = ("active", "no effect")
+STATES: Final = (*ALIVE, "over", "used up", "revoked")
+
+
+async def grants(request: web.Request, do: Operations) -> Html:
+    state = request.query.get("state", "")
+    rows = [row for row in await do.grants() if state in ("", row["state"])]
+    return page(
+        "Grants", GRANTS_PAGE, tabs("State", GRANTS_PAGE, STATES, state), table("Grants", HEADS, map(_line, rows))
+    )
+
+
+def _line(row: View) -> tuple[str, ...]:
+    call = tag(
+        "details", tag("summary", tag("code", row["tool"])), tag("pre", visible(row["pattern"])), id=f"g-{row['id']}"
+    )
+    uses = "any" if row["uses_left"] is None else str(row["uses_left"])
+    given = trace_link(row["approval"], moment(row["created_at"]))
+    return (
+        given,
+        badge(row["state"]),
+        call,
+        _where(row),
+        moment(row["until"]),
+        uses,
+        legible(row["by"]) or "-",
+        _end(row),
+    )
+
+
+def _where(row: View) -> str:
+    return f"{row['where']}: {legible(row['room'])}" if row["room"] else row["where"]
+
+
+def _end(row: View) -> Html:
+    if row["state"] not in ALIVE:
+        return Html("")
+    return tag(
+        "form",
+        tag("button", "Revoke", type="submit"),
+        method="post",
+        action=f"{ROOT}/grants/{quote(row['id'], safe='')}/revoke",
+        data_ask=f"End this grant? {row['tool']} asks again.",
+    )

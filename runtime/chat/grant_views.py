@@ -1,0 +1,107 @@
+"""Words of grants: the form that gives one, and the answers to `/grants`. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from datetime import UTC
+from typing import Final
+
+from runtime.contract import Choice, Effect, Field, Form
+from runtime.domain.approvals import Approval
+from runtime.markup.moments import moment, several
+from runtime.policy.grant_patterns import AS_ASKED, SHELL_LINES, suggested
+from runtime.policy.grants import EVERYWHERE, HERE, Grant, Wish, proposed_end, reach
+from runtime.text.glyphs import in_a_line
+
+GRANTS_LISTED: Final = 20
+PATTERN_MAX_CHARS: Final = 80
+ID_SHOWN: Final = 10
+"""Characters of an id that tell it from those made a few milliseconds before and after it."""
+HOW_TO: Final = "`{mark}grants revoke ID` ends one."
+REVOKE: Final = re.compile(r"revoke\s+(\S+)", re.IGNORECASE)
+FOR_OPERATORS: Final = "Operators and owners see what was granted, and nobody else."
+IN_PRIVATE: Final = "I list grants in private only. Ask me in a direct chat, or look at *Grants* on the console."
+
+
+def to_revoke(argument: str) -> str | None:
+    """The id in `revoke ID`; None for anything else."""
+    found = REVOKE.fullmatch(argument.strip())
+    return found[1] if found else None
+
+
+def listed(held: Sequence[tuple[Grant, str]], mark: str = "/") -> str:
+    """Answer to `/grants`: those that hold, each with who gave it."""
+    if not held:
+        return "There are no grants: every call that a rule asks about is asked about."
+    lines = [f"- {_line(grant, giver)}" for grant, giver in held[:GRANTS_LISTED]]
+    if len(held) > GRANTS_LISTED:
+        lines.append(f"- and {len(held) - GRANTS_LISTED:,} more, on the console")
+    head = f"{several(len(held), 'grant')}: such calls run without asking. {HOW_TO.format(mark=mark)}"
+    return "\n".join([head, "", *lines])
+
+
+def _line(grant: Grant, giver: str) -> str:
+    by = f", by {' '.join(giver.split())}" if giver else ""
+    where = f" (`{grant.room}`)" if grant.room else ""
+    return f"`{grant.id[:ID_SHOWN]}` {call(grant)} {reach(grant, moment(grant.until))}{where}{by}"
+
+
+def call(grant: Grant) -> str:
+    """The tool and the pattern of its arguments in one line of code each."""
+    return f"`{grant.tool}` {_code(grant.pattern.brief())}"
+
+
+def revoked(grant: Grant) -> str:
+    return f"Ended: {call(grant)} asks again."
+
+
+def not_one(found: Sequence[Grant], mark: str = "/") -> str:
+    """Words where `words` mean none or several."""
+    if not found:
+        return f"No grant goes by that id. `{mark}grants` lists them."
+    return f"Several begin with that: {', '.join(f'`{one.id}`' for one in found)}. Give one in full."
+
+
+# ------------------------------------------------------------------------------------------------------------- the form
+
+
+def given(wish: Wish) -> str:
+    """How far a yes holds, for its card."""
+    where = EVERYWHERE if wish.everywhere else f"in {HERE}"
+    uses = "" if wish.uses is None else f", {several(wish.uses, 'use')}"
+    return f"{_code(wish.pattern.brief())} {where} until {moment(wish.until)}{uses}"
+
+
+def _code(text: str) -> str:
+    """One line of code that it cannot leave."""
+    return f"`{in_a_line(text, PATTERN_MAX_CHARS).replace('`', chr(39))}`"
+
+
+def form(approval: Approval) -> Form:
+    """The form behind “Always…”."""
+    arguments = json.loads(approval.arguments or "{}")
+    pattern = suggested(approval.tool, approval.effect, arguments)
+    places = (HERE, EVERYWHERE)
+    return Form(
+        approval.id,
+        Choice.ALWAYS,
+        "Allow it from now on",
+        (
+            Field("pattern", "Arguments", pattern.lines(), _hint(approval), lines=True),
+            Field("where", "Where", HERE, options=places),
+            Field("until", "Until the end of", proposed_end(approval.asked_at, UTC), "A day, at most 90 days ahead"),
+            Field("uses", "How often", hint="A number; empty: as often as it likes", optional=True, most=6),
+        ),
+        note=f"This call runs, and later ones like it, until you end that with /grants. {AS_ASKED} is the value of this call.",
+        send="Allow",
+    )
+
+
+def _hint(approval: Approval) -> str:
+    if approval.tool in SHELL_LINES:
+        return f"{SHELL_LINES[approval.tool]} = git status * allows those words and any behind them"
+    return (
+        "A line for each: name = value" if approval.effect is Effect.DANGER else "name = value; * is anything: notes/*"
+    )

@@ -1,0 +1,184 @@
+"""Grants: a person's yes that holds for later calls too. What one allows, and how far one may go. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta, tzinfo
+from typing import Final, NewType
+
+from runtime.contract import Effect, Json, ToolSpec
+from runtime.policy.grant_patterns import Pattern, read_pattern, suggested
+from runtime.policy.terms import PLAIN, Terms
+
+GrantId = NewType("GrantId", str)
+
+CONVERSATION_TIME: Final = timedelta(hours=24)
+"""How long a grant for a conversation holds, if that does not end before."""
+DAYS: Final = 30
+"""For which a grant is proposed."""
+DAYS_MOST: Final = 90
+USES_MOST: Final = 10_000
+HERE: Final = "this room"
+EVERYWHERE: Final = "everywhere"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """A standing yes to calls of one tool. An empty `session`, `room` or `person` is any.
+
+    `form` is the tool's, see `form_of`; `by` the person who said so, as an answer to `from_approval`. Without `uses_left`
+    any number of calls may follow. `tainted`: also for calls of a run that read what strangers wrote.
+    """
+
+    id: GrantId
+    agent: str
+    tool: str
+    form: str
+    pattern: Pattern
+    by: str
+    from_approval: str
+    until: datetime
+    created_at: datetime
+    session: str = ""
+    room: str = ""
+    person: str = ""
+    tainted: bool = False
+    uses_left: int | None = None
+    revoked_at: datetime | None = None
+
+    @property
+    def everywhere(self) -> bool:
+        return not (self.session or self.room)
+
+    def holds(self, now: datetime) -> bool:
+        return self.revoked_at is None and now < self.until and self.uses_left != 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A call about which people would be asked. `form` is its tool's, `room` the address without a thread, `requester` the
+    id of whoever asked for it, and `terms` those of the question. `card` is none: nothing is asked yet."""
+
+    agent: str
+    tool: str
+    effect: Effect
+    form: str
+    arguments: Mapping[str, Json]
+    session: str
+    room: str
+    requester: str | None = None
+    terms: Terms = PLAIN
+    card: str = ""
+
+
+def form_of(spec: ToolSpec, caution: str) -> str:
+    """All that a yes to a tool is bound to: what others say of it, what it may do, and how it runs here."""
+    told = json.dumps([spec.form, spec.effect.value, caution])
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def grantable(terms: Terms) -> bool:
+    """True if the rule of a question lets one yes stand for later calls."""
+    return terms.grants and terms.quorum == 1 and not terms.four_eyes
+
+
+def fits(grant: Grant, call: Sought, now: datetime) -> bool:
+    """True if `grant` allows this call now."""
+    return (
+        grant.holds(now)
+        and grantable(call.terms)
+        and (grant.agent, grant.tool, grant.form) == (call.agent, call.tool, call.form)
+        and grant.session in ("", call.session)
+        and grant.room in ("", call.room)
+        and grant.person in ("", call.requester)
+        and grant.pattern.fits(call.arguments)
+    )
+
+
+# ------------------------------------------------------------------------------------------------------- as asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A grant as somebody filled it in."""
+
+    pattern: Pattern
+    everywhere: bool
+    until: datetime
+    uses: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The call that a grant would be made from, and whether an owner makes it."""
+
+    tool: str
+    effect: Effect
+    arguments: Mapping[str, Json]
+    by_owner: bool
+
+
+def wished(values: Mapping[str, str], call: Asked, now: datetime, zone: tzinfo) -> Wish | str:
+    """The grant that a form's fields describe; or all that is wrong with them, in words."""
+    where, until = values.get("where", HERE).strip() or HERE, _until(values.get("until", ""), now, zone)
+    pattern = _pattern(values.get("pattern"), call)
+    uses = _uses(values.get("uses", ""))
+    faults = [fault for one in (pattern,) if isinstance(one, list) for fault in one]
+    if where not in (HERE, EVERYWHERE):
+        faults.append(f"Where it holds is {HERE} or {EVERYWHERE}.")
+    faults += [one for one in (until, uses) if isinstance(one, str)]
+    if not call.by_owner:
+        faults += _owners_alone(call.effect, where)
+    if faults or isinstance(pattern, list) or isinstance(until, str) or isinstance(uses, str):
+        return " ".join(faults)
+    return Wish(pattern, where == EVERYWHERE, until, uses)
+
+
+def _pattern(text: str | None, call: Asked) -> Pattern | list[str]:
+    """A platform without forms may send only the fields that were changed."""
+    if text is None:
+        return suggested(call.tool, call.effect, call.arguments)
+    return read_pattern(text, call.tool, call.effect, call.arguments)
+
+
+def _owners_alone(effect: Effect, where: str) -> list[str]:
+    told = [OWNERS_DANGER] if effect is Effect.DANGER else []
+    return [*told, *["Only an owner can allow it everywhere."] * (where == EVERYWHERE)]
+
+
+OWNERS_DANGER: Final = "Only an owner can allow a dangerous call for longer. You may approve this one."
+
+
+def _until(text: str, now: datetime, zone: tzinfo) -> datetime | str:
+    """The end of the day that is named, on the clocks of `zone`."""
+    today = now.astimezone(zone).date()
+    try:
+        day = date.fromisoformat(text.strip()) if text.strip() else today + timedelta(days=DAYS)
+    except ValueError:
+        return f"“{text.strip()[:40]}” is no date; write one like {today + timedelta(days=DAYS)}."
+    if not today <= day <= today + timedelta(days=DAYS_MOST):
+        return f"It has to end between today and {today + timedelta(days=DAYS_MOST)}, at most {DAYS_MOST} days ahead."
+    return datetime.combine(day + timedelta(days=1), time(), zone).astimezone(now.tzinfo)
+
+
+def _uses(text: str) -> int | str | None:
+    if not text.strip():
+        return None
+    if not (text.strip().isdecimal() and 1 <= int(text.strip()[:9]) <= USES_MOST):
+        return f"The number of uses is a whole number from 1 to {USES_MOST:,}, or empty."
+    return int(text.strip())
+
+
+def proposed_end(now: datetime, zone: tzinfo) -> str:
+    """The day that a form names at first."""
+    return str(now.astimezone(zone).date() + timedelta(days=DAYS))
+
+
+def reach(grant: Grant, until: str) -> str:
+    """How far it goes, in words; `until` is the instant as it is to be written."""
+    where = "everywhere" if grant.everywhere else "in this conversation" if grant.session else "in this room"
+    uses = "" if grant.uses_left is None else f", {grant.uses_left} use{'s' * (grant.uses_left != 1)}"
+    return f"{where} until {until}{uses}"

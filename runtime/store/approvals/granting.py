@@ -1,0 +1,53 @@
+"""Answers that let a call run, and calls like it later: decided as any other, with a grant in the same transaction."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
+
+from runtime.calendar import WhenError, zone_named
+from runtime.chat.grant_views import given
+from runtime.chat.schedule_views import room_of
+from runtime.contract import Choice, Clicked, NewId, Role
+from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, asked_about, objection
+from runtime.policy.grants import Asked, Wish, wished
+from runtime.store.approvals.decisions import decide, locked
+from runtime.store.approvals.grants import give
+from runtime.store.approvals.rulings import standing
+from runtime.store.protocol import Decided
+from runtime.store.schedules.book import zones_of
+from runtime.store.sql.driver import Op
+
+
+def decide_granting(click: Clicked, voter: Voter, rights: Rights, now: datetime, new_id: NewId) -> Op[Decided]:
+    """A click on “This conversation”, or the form behind “Always…” as it was sent."""
+    wish = (yield from _wish(click, voter, rights, now)) if click.choice is Choice.ALWAYS else None
+    if isinstance(wish, str):
+        return Decided(objection=wish, form_stays=True)
+    decided = yield from decide(replace(click, reason=given(wish) if wish else ""), voter, rights, now, new_id)
+    if decided.objection is None and decided.approval and decided.approval.state is ApprovalState.APPROVED:
+        yield from give(decided.approval, wish, now, new_id)
+    return decided
+
+
+def _wish(click: Clicked, voter: Voter, rights: Rights, now: datetime) -> Op[Wish | str | None]:
+    """The grant that was filled in, or all that is wrong with it. None where the click itself does not count."""
+    asked = yield from locked(asked_about(click.approval_id))
+    if asked is None:
+        return None
+    copies, _ = yield from standing(asked.id)
+    if objection(asked, voter, Choice.ALWAYS, rights, now, [at for _, at in copies]):
+        return None
+    call = Asked(asked.tool, asked.effect, json.loads(asked.arguments or "{}"), voter.person.role >= Role.OWNER)
+    return wished(click.values, call, now, (yield from _clocks(voter, asked)))
+
+
+def _clocks(voter: Voter, asked: Approval) -> Op[tzinfo]:
+    """Clocks by which a day ends for whoever names it: their own, else those of the room."""
+    room = room_of(asked.address)
+    zones = yield from zones_of(voter.person.id, room)
+    try:
+        return zone_named(zones.get(voter.person.id) or zones.get(room) or "UTC")
+    except WhenError:
+        return UTC

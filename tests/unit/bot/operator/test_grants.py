@@ -1,0 +1,103 @@
+"""Grants for operators: the API, the console's page and the command line, of a whole process in this one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.operator.client import Client, connected
+from bot.server.process import serving
+from runtime.http.errors import Refusal
+from tests.unit.bot.operator.test_schedules import House
+from tests.unit.bot.settings.test_settings import read
+
+ROOM = "reports"
+TEXT = "[web]\nport = 0\n"
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    async with serving(read(tmp_path, TEXT), with_link=False) as ready, connected(ready.control) as api:
+        yield House(ready, api)
+
+
+async def granted(house: House, words: str = "write hello to a.txt") -> dict[str, Any]:
+    """A call that somebody asked for, allowed for its conversation."""
+    await house.api.say(ROOM, words, "event-0001")
+    question = await first(house.api)
+    assert question["choices"]["conversation"] == "This conversation"
+    assert (await house.api.decide(question["id"], "conversation"))["choice"] == "conversation"
+    [grant] = await house.api.grants()
+    return grant
+
+
+async def first(api: Client) -> dict[str, Any]:
+    async with asyncio.timeout(20):
+        while not (rows := await api.approvals("pending")):  # noqa: ASYNC110 - over HTTP
+            await asyncio.sleep(0.02)
+    return rows[0]
+
+
+async def test_a_grant_is_listed_shown_and_ended(house: House) -> None:
+    grant = await granted(house)
+    assert (grant["state"], grant["tool"], grant["where"], grant["by"]) == (
+        "active",
+        "write_file",
+        "one conversation",
+        "owner",
+    )
+    assert grant["pattern"] == "content = hello\npath = a.txt"
+    assert await house.api.grant(grant["id"][:10]) == grant
+    ended = await house.api.revoke(grant["id"])
+    assert ended["state"] == "revoked"
+    with pytest.raises(Refusal, match="was ended before"):
+        await house.api.revoke(grant["id"])
+    with pytest.raises(Refusal, match="There is no grant nothing"):
+        await house.api.grant("nothing")
+
+
+async def done(house: House, runs: int) -> dict[str, Any]:
+    """The newest of so many runs, once all are over."""
+    async with asyncio.timeout(20):
+        while True:
+            rows = await house.api.runs()
+            if [row["state"] for row in rows] == ["done"] * runs:
+                return rows[0]
+            await asyncio.sleep(0.02)
+
+
+async def test_the_run_that_used_it_and_its_trace_name_it(house: House) -> None:
+    grant = await granted(house)
+    await done(house, 1)
+    await house.api.say(ROOM, "write hello to a.txt", "event-0002")
+    run = await done(house, 2)
+    [step] = [one for one in (await house.api.run(run["id"]))["steps"] if one["kind"] == "tool"]
+    assert step["grant"] == f"{grant['id']} by owner"
+    told = (await house.api.trace(run["id"]))["trace"]
+    assert any(f"the grant {grant['id']} by owner" in event["words"] for event in told["events"])
+    assert f"allowed by the grant {grant['id']} by owner" in await house.page(f"/console/runs/{run['id']}")
+
+
+async def test_the_page_lists_them_with_a_button_that_ends_each(house: House) -> None:
+    grant = await granted(house, "write <script> to a.txt")
+    text = await house.page("/console/grants")
+    assert "write_file" in text
+    assert "content = &lt;script&gt;" in text
+    assert f'action="/console/api/grants/{grant["id"]}/revoke"' in text
+    await house.api.revoke(grant["id"])
+    text = await house.page("/console/grants?state=revoked")
+    assert "write_file" in text
+    assert "/revoke" not in text
+    assert "write_file" not in await house.page("/console/grants?state=active")
+
+
+@pytest.mark.parametrize(("role", "status"), [("operator", 200), ("user", 403), ("viewer", 403)])
+async def test_only_operators_see_them(house: House, role: str, status: int) -> None:
+    async with house.browser("Otto", role) as browser:
+        for path in ("/console/grants", "/console/api/grants"):
+            async with browser.get(path) as answer:
+                assert answer.status == status
