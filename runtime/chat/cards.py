@@ -352,7 +352,8 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     call = f"`{approval.tool}`"
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
     mark = Mark.NO if approval.choice is Choice.SKIP else MARKS[approval.state]
-    head = f"{mark} {ruling(approval)}: {about}{answer}"
+    further = FURTHER.get(approval.choice, "") if approval.choice else ""
+    head = f"{mark} **{ENDED[approval.state]}{further}**{_by(approval)}: {about}{answer}"
     how, shown = came(approval.outcome, home=home) if approval.outcome else ("", "")
     buttons = _undo_button(approval)
     known = json.loads(approval.card) if approval.card else {}
@@ -365,8 +366,7 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
 
 def ruling(approval: Approval) -> str:
     """The ruling on it, by whom and when."""
-    further = FURTHER.get(approval.choice, "") if approval.choice else ""
-    return f"**{ENDED[approval.state]}{further}**{_by(approval)}"
+    return f"**{ENDED[approval.state]}**{_by(approval)}"
 
 
 def outcome(result: str, took: timedelta) -> str:
