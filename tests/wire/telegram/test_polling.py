@@ -169,6 +169,7 @@ async def test_the_commands_are_in_telegrams_menu(bench: Bench) -> None:
             "usage",
             "schedules",
             "timezone",
+            "grants",
             "mode",
             "away",
             "back",
