@@ -151,6 +151,15 @@ def accounts(rows: Sequence[View]) -> Iterator[Html]:
         yield table("Channels", ("Account", "State", "Since", "Why"), lines)
 
 
+def modes(rows: Sequence[View]) -> Iterator[Html]:
+    """Conversations in which more or less runs than the rules say; nothing where there is none."""
+    special = [row for row in rows if row["mode"] != "normal"]
+    if special:
+        yield tag("h2", "Modes")
+        lines = ((where(row), row["meaning"], row["set_by"] or "-", moment(row["set_at"])) for row in special)
+        yield table("Modes", ("Room", "Mode", "Set by", "Since"), lines)
+
+
 def run_link(row: View) -> Html:
     return tag("a", moment(row["started_at"]), href=f"/console/runs/{quote(row['id'], safe='')}")
 
