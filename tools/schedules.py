@@ -245,9 +245,7 @@ def planner(context: ToolContext, wanted: ScheduleRequest | None = None) -> Aske
     The wish is part of the key: some vendors count the ids of their calls anew with each reply.
     """
     if context.scheduled:
-        raise ToolRetry(
-            "This is scheduled work, and that plans no further work: say in the report what you would plan."
-        )
+        raise ToolRetry("Scheduled work can't schedule more work. Say in the report what you would plan.")
     return actor(context, f"{context.run_id}:{context.call_id}:{wanted}" if wanted else "")
 
 
@@ -257,7 +255,7 @@ def room_at(text: str, address_at: AddressAt) -> Address:
     except ValueError as error:
         raise ToolRetry(str(error)) from error
     if found is None:
-        raise ToolRetry(f"No account here is meant by {text!r}; a room is written as channel:account/room.")
+        raise ToolRetry(f"No account here matches {text!r}. Write a room as channel:account/room.")
     return found
 
 

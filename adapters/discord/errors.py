@@ -31,19 +31,19 @@ NO_THREAD: Final = frozenset({UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, NO_ACCESS, NOT_T
 # What a person must mend, by Discord's code. A code without a row is told in Discord's words alone.
 FIXES: Final[Mapping[int, str]] = {
     UNKNOWN_CHANNEL: "The channel or thread is gone, or the bot was removed from its server.",
-    10004: "The bot is not in that server any more.",
+    10004: "The bot is no longer in that server.",
     UNKNOWN_MESSAGE: "Somebody deleted the message.",
-    20016: "The channel's slow mode makes the bot wait.",
-    40005: "A file is larger than Discord takes from a bot here.",
+    20016: "The channel's slow mode holds the bot back.",
+    40005: "A file is larger than Discord allows a bot here.",
     40333: "Discord did not take this for a bot's request.",
-    NO_ACCESS: "The bot cannot see the channel: give its role View Channel there, or invite it to the server again.",
-    50005: "The message is somebody else's.",
-    50007: "This person takes no messages from the bot: they blocked it, or share no server with it.",
-    NO_RIGHT: "The bot's role lacks a right there: it needs Send Messages, Send Messages in Threads, Attach Files, "
+    NO_ACCESS: "The bot can't see the channel. Give its role View Channel there, or invite it to the server again.",
+    50005: "The message belongs to someone else.",
+    50007: "This person can't be messaged: they blocked the bot, or share no server with it.",
+    NO_RIGHT: "The bot's role is missing a permission. It needs Send Messages, Send Messages in Threads, Attach Files, "
     "Read Message History and Create Public Threads.",
     ARCHIVED: "The thread is archived.",
-    NO_REPLIES: "The bot's role lacks the right Read Message History there, which a reply needs.",
-    THREAD_LOCKED: "The thread is locked: a moderator must unlock it.",
+    NO_REPLIES: "To reply there, the bot's role needs Read Message History.",
+    THREAD_LOCKED: "The thread is locked. A moderator has to unlock it.",
     200000: "A rule of the server's AutoMod blocks the message.",
     200001: "A rule of the server's AutoMod blocks the title.",
 }
@@ -86,7 +86,7 @@ def ours(error: Exception, account: str, *, reads: bool = False) -> ChannelError
     """Our error, by what the runtime does next. An answer of 429 or 5xx counts as not applied; a cut read is simply made again."""
     match error:
         case discord.RateLimited():
-            return Retryable(_of(account, "Discord asks to wait"), retry_after=timedelta(seconds=error.retry_after))
+            return Retryable(_of(account, "Discord asks us to wait"), retry_after=timedelta(seconds=error.retry_after))
         case discord.HTTPException():
             return _answered(error, account)
         case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError() | Closed():
@@ -100,7 +100,7 @@ def ours(error: Exception, account: str, *, reads: bool = False) -> ChannelError
 def _answered(error: discord.HTTPException, account: str) -> ChannelError:
     if error.status == 429:
         scope = Scope.ACCOUNT if is_global(error) else Scope.ROOM
-        return Retryable(_of(account, "Discord asks to wait"), retry_after=wait_of(error), scope=scope)
+        return Retryable(_of(account, "Discord asks us to wait"), retry_after=wait_of(error), scope=scope)
     if error.status >= 500:
         return Retryable(_of(account, f"Discord is in trouble: {told(error)}"))
     if error.status == 401:

@@ -82,7 +82,7 @@ class Checks:
             Finding(
                 Level.ERROR if scope in NEEDED else Level.WARNING,
                 f"{self._id}.scopes.{scope}",
-                f"{self._who}: the app lacks the scope {scope}.",
+                f"{self._who}: the app is missing the scope {scope}.",
                 f"Without it {SCOPES[scope]}.",
                 MANIFEST,
             )

@@ -57,17 +57,17 @@ FIXES: Final[Mapping[str, str]] = {
     "not_authed": "Slack saw no token.",
     "token_revoked": f"The token was revoked: {REINSTALL}.",
     "token_expired": f"The token has expired: {REINSTALL}.",
-    "account_inactive": f"The token belongs to an app that was removed: {REINSTALL}.",
-    "not_allowed_token_type": "This is a token of another kind.",
+    "account_inactive": f"The token's app was removed: {REINSTALL}.",
+    "not_allowed_token_type": "This kind of token doesn't work here.",
     "app_uninstalled": f"The app was uninstalled: {REINSTALL}.",
-    "link_disabled": "Socket Mode is switched off: switch it on under Socket Mode of the app, or set mode to http.",
-    "is_archived": "The channel is archived: unarchive it, or send somewhere else.",
-    "channel_not_found": f"There is no such channel, or it is private and the bot is not in it. {INVITE}",
+    "link_disabled": "Socket Mode is off. Switch it on under Socket Mode of the app, or set mode to http.",
+    "is_archived": "The channel is archived. Unarchive it, or post somewhere else.",
+    "channel_not_found": f"There is no such channel, or it is private and the bot isn't in it. {INVITE}",
     "not_in_channel": f"The bot is not in the channel. {INVITE}",
-    "restricted_action": "The workspace does not let apps post there: ask its administrators.",
+    "restricted_action": "The workspace doesn't let apps post there. Ask its administrators.",
     "restricted_action_read_only_channel": "The channel is read-only for this app.",
-    "cannot_dm_bot": "Bots cannot write to bots.",
-    "user_is_restricted": "The workspace does not let this person and the app talk.",
+    "cannot_dm_bot": "Bots can't write to bots.",
+    "user_is_restricted": "The workspace doesn't let this person and the app talk.",
     "thread_not_found": "The thread is gone.",
 }
 
@@ -129,7 +129,7 @@ def sentence(code: str, told: Mapping[str, Any]) -> str:
     if code == "missing_scope":
         needed = told.get("needed", "?")
         return (
-            f"The app lacks the scope {needed}. Add it under OAuth & Permissions of the app, or take the manifest "
+            f"The app is missing the scope {needed}. Add it under OAuth & Permissions of the app, or take the manifest "
             f"config/slack-manifest.yaml, and install the app once more."
         )
     details = "; ".join((told.get("response_metadata") or {}).get("messages", ()))
@@ -139,7 +139,7 @@ def sentence(code: str, told: Mapping[str, Any]) -> str:
 def token_fix(code: str, setting: str) -> str:
     """How to mend the token in `setting`: bot_token or app_token."""
     if code == "missing_scope":
-        return "It lacks the scope connections:write." if setting == "app_token" else ""
+        return "It is missing the scope connections:write." if setting == "app_token" else ""
     if code in ("invalid_auth", "not_authed", "not_allowed_token_type"):
         return f"{MEND_APP if setting == 'app_token' else MEND_BOT}."
     return ""

@@ -75,19 +75,19 @@ def ours(error: TelegramError, account: str) -> ChannelError:
         case NotSent():
             return Retryable(f'account "{account}": no connection to Telegram: {error.message}')
         case Refused(code=429, retry_after=wait):
-            return Retryable(f'account "{account}": Telegram asks to wait', retry_after=wait)
+            return Retryable(f'account "{account}": Telegram asks us to wait', retry_after=wait)
         case Refused(code=code) if code >= 500:
             return Retryable(f'account "{account}": Telegram is in trouble: {error.message}')
         case Refused() if error.is_of_token:
             return Retryable(token_refused(account, error))
         case Refused(code=403):
             return Rejected(
-                f"Telegram: {error.description}. The chat is closed for this bot until somebody there opens it."
+                f"Telegram: {error.description}. The bot can't write there until someone in that chat lets it."
             )
         case Refused(code=413):
-            return Rejected("Telegram takes no file as large as this from a bot (50 MB; a photo 10 MB).", form=True)
+            return Rejected("This file is too large: a bot may send Telegram 50 MB, or 10 MB as a photo.", form=True)
         case Refused():
-            return Rejected(f"Telegram does not show this: {error.description}", form=not _is_of_the_room(error))
+            return Rejected(f"Telegram refused this: {error.description}", form=not _is_of_the_room(error))
         case _:  # cut, or an answer that is none
             return Uncertain(f'account "{account}": no answer from Telegram: {error.message}')
 
@@ -112,10 +112,10 @@ def other_poller(account: str, error: Refused) -> str:
     """A 409 is about the way updates are fetched; which way, the description says."""
     if is_of_webhook(error):
         return (
-            f'account "{account}": a webhook is set for this bot, so it cannot be polled. Take it away (deleteWebhook, '
+            f'account "{account}": this bot has a webhook, so it cannot be polled. Remove the webhook (deleteWebhook, '
             'see docs/channels/telegram.md) or set mode = "webhook".'
         )
     return (
         f'account "{account}": another program polls with this token. Stop it, or give one of the two a bot of its own: '
-        "Telegram hands its updates to one poller only."
+        "Telegram gives updates to one poller only."
     )

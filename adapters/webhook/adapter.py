@@ -33,18 +33,18 @@ READ_WITHIN: Final = timedelta(seconds=20)
 RETRY_AFTER: Final = timedelta(seconds=5)
 """When a sender is told to come back, while we are away."""
 
-STRANGER: Final = "There is no hook of this name, or what proves that you may call it is missing or wrong."
+STRANGER: Final = "There is no hook of this name, or your proof that you may call it is missing or wrong."
 LATE: Final = (
     "The signature is valid, but the timestamp is too far from our time. Check your clock, then sign it again."
 )
-BY_POST: Final = "A hook is called by POST."
+BY_POST: Final = "Call a hook with POST."
 TOO_LARGE: Final = "A hook takes at most 1 MiB."
-TOO_SLOW: Final = "The body did not arrive in time: send it again."
-BODY_CUT: Final = "The body ended in the middle, or cannot be unpacked."
-TOO_MANY: Final = "This hook is called too often: send it again after the time in Retry-After."
-NO_ID: Final = "The header {name}, which tells repeats from news, is missing: this hook demands it (dedupe_header)."
-CLOSED: Final = "Not taken in: the room is off, or the one as whom this hook acts may not speak there."
-AWAY: Final = "It cannot be taken in at the moment: send it again."
+TOO_SLOW: Final = "The body didn't arrive in time. Send it again."
+BODY_CUT: Final = "The body was cut off, or can't be unpacked."
+TOO_MANY: Final = "This hook is called too often. Send it again after the time in Retry-After."
+NO_ID: Final = "The header {name} is missing. This hook needs it to recognise repeats (dedupe_header)."
+CLOSED: Final = "Not accepted: the room is off, or the person this hook acts for may not speak there."
+AWAY: Final = "This can't be accepted right now. Send it again."
 REFUSED: Final = (Outcome.REFUSED, Outcome.IGNORED)
 
 AddressOf = Callable[[str], Address | None]

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
@@ -75,7 +75,7 @@ class Questions:
         card = cards.with_asking(self._circumstances(run, audience, to), asking)
         return self._question(run, replace(asked, card=card), reached, to, rights)
 
-    def _circumstances(self, run: LiveRun, audience: Audience, to: Reach) -> dict[str, Any]:
+    def _circumstances(self, run: LiveRun, audience: Audience, to: Reach) -> str:
         places = self._context.places
         name, schedule = places.room_name(run.address), run.claim.job.name if run.claim.job else ""
         link = places.link(run.address, audience.message) if audience.message and not schedule else ""

@@ -44,7 +44,7 @@ def shown_call(arguments: str, parts: Sequence[CardPart] = ()) -> ShownCall:
     """`parts` in their order, then the arguments that none of them names."""
     values = _values(arguments)
     if values is None or any(not NAME.fullmatch(name) for name in values):
-        return ShownCall(fenced(*in_full(arguments)))
+        return _noted(ShownCall(fenced(*in_full(arguments))), parts)
     named = {part.argument for part in parts if not isinstance(part, CardNote)}
     only = next(iter(values.values())) if len(values) == 1 else None
     if isinstance(only, str) and all(isinstance(part, CardNote) or part == CardText(part.argument) for part in parts):

@@ -210,28 +210,26 @@ def _asked_too(names: Sequence[str], how: Home) -> str:
 
 
 def circumstances(
-    room: str = "",
-    schedule: str = "",
-    home: Home = Home.WHOLE,
-    told: Sequence[str] = (),
-    link: str = "",
-) -> dict[str, Any]:
-    """For `Approval.card`: what people call the room, the schedule that the run works for, whom it reaches, and the link to
-    the message that asked."""
+    room: str = "", schedule: str = "", home: Home = Home.WHOLE, told: Sequence[str] = (), link: str = ""
+) -> str:
+    """JSON for `Approval.card`: what people call the room, the schedule that the run works for, whom it reaches, and the
+    link to the message that asked."""
     how = "" if home is Home.WHOLE else home.value
     known = {"room": room, "schedule": schedule, "home": how, "asked": list(told), "link": link}
-    return {name: value for name, value in known.items() if value}
+    return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
 
 
-def with_asking(known: Mapping[str, Any], asking: Asking) -> str:
-    """JSON for `Approval.card`: `known`, and what a person is asked."""
-    return json.dumps({**known, **asking.to_json()}, ensure_ascii=False)
+def with_asking(card: str, asking: Asking) -> str:
+    """The same, and what a person is asked."""
+    known: dict[str, Any] = json.loads(card) if card else {}
+    return json.dumps(known | asking.to_json(), ensure_ascii=False)
 
 
-def frozen(known: Mapping[str, Any], call: ShownCall, arguments_hash: str) -> str:
-    """JSON for `Approval.card`: `known`, and how the call with this hash is shown."""
-    shown: dict[str, Any] = {"call": call.text, "of": arguments_hash} | ({} if call.is_whole else {"part": True})
-    return json.dumps({**known, **shown}, ensure_ascii=False)
+def frozen(card: str, call: ShownCall, arguments_hash: str) -> str:
+    """The same, and how the call with this hash is shown."""
+    known: dict[str, Any] = json.loads(card) if card else {}
+    shown = {"call": call.text, "of": arguments_hash} | ({} if call.is_whole else {"part": True})
+    return json.dumps(known | shown, ensure_ascii=False)
 
 
 def asked_further(approval: Approval, names: Sequence[str]) -> Approval:

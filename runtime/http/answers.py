@@ -11,26 +11,20 @@ from aiohttp import web
 from runtime.errors import Trouble
 
 SENTENCES: Final = {
-    404: "There is nothing at this address.",
-    405: "This address does not take this kind of request.",
+    404: "There's nothing at this address.",
+    405: "This address doesn't accept this kind of request.",
     413: "The request is too large.",
 }
-GARBLED: Final = "The request ended in the middle, or cannot be unpacked."
-CUT: Final = "The request ended in the middle."
+GARBLED: Final = "The request was cut off, or can't be unpacked."
+CUT: Final = "The request was cut off."
 STORE_AWAY: Final[Mapping[Trouble, str]] = {
-    Trouble.FULL: "The disk of this Signalbox is full, so it cannot take this in. Once there is room it goes on by itself: "
-    "try again in a while.",
-    Trouble.READ_ONLY: "The database of this Signalbox can only be read at the moment, so it cannot take this in. It goes "
-    "on by itself once it can be written: try again in a while.",
-    Trouble.LOCKED: "Another program holds the database of this Signalbox, so it cannot take this in at the moment: try "
-    "again in a few seconds.",
-    Trouble.AWAY: "The database of this Signalbox cannot be reached at the moment, so it cannot take this in. It goes on "
-    "by itself once the database is back: try again in a few seconds.",
-    Trouble.DAMAGED: "The database of this Signalbox is damaged, so it cannot take this in. Its operator has to mend it; "
-    "try again after that.",
-    Trouble.LOST: "The database of this Signalbox was removed or replaced, so it takes nothing in. Its operator has to "
-    "mend it; try again after that.",
-    Trouble.OTHER: "The store cannot take this in at the moment: try again in a few seconds.",
+    Trouble.FULL: "I can't take this in: the disk is full. I'll go on once there is space, so try again in a while.",
+    Trouble.READ_ONLY: "I can't take this in: the database can only be read right now. Try again in a while.",
+    Trouble.LOCKED: "I can't take this in: another program holds the database. Try again in a few seconds.",
+    Trouble.AWAY: "I can't take this in: the database can't be reached right now. Try again in a few seconds.",
+    Trouble.DAMAGED: "I can't take this in: the database is damaged. An operator has to repair it first.",
+    Trouble.LOST: "I can't take this in: the database was removed or replaced. An operator has to repair it first.",
+    Trouble.OTHER: "I can't take this in right now. Try again in a few seconds.",
 }
 """What a person reads when something was not taken in; the operator's words, with paths, are in the log."""
 

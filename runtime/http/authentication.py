@@ -21,8 +21,8 @@ NO_LINK: Final = (
     "`{command} people link NAME` makes a new one; open the address it prints."
 )
 OLD_LINK: Final = (
-    "This link does not work, or no longer: a newer link replaces the older one, and one of a first start works once, "
-    "within 15 minutes. On the machine that runs Signalbox, `{command} people link NAME` makes a new one; open the "
+    "This link doesn't work any more. A newer link replaces an older one, and the link of a first start works once, "
+    "within 15 minutes. On the machine that runs Signalbox, `{command} people link NAME` makes a new one. Open the "
     "address it prints."
 )
 BECOME: Final = "This link signs this browser in as {name}. If somebody else is signed in here, they'll be signed out."

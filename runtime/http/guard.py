@@ -135,7 +135,7 @@ def _check_host(request: web.Request, known: Collection[str]) -> None:
     if not is_our_host(request, known):
         raise Refusal(
             421,
-            "This name is not known here. If it is right, add it to `hosts` under [web] in the settings of Signalbox.",
+            "I don't know this host name. If it is right, add it to `hosts` under [web] in Signalbox's settings.",
         )
 
 

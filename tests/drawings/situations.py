@@ -18,7 +18,7 @@ DECIDED: Final = ASKED + timedelta(minutes=5)
 
 
 def _card(**known: Any) -> str:
-    return json.dumps(cards.circumstances(**known))
+    return cards.circumstances(**known)
 
 
 TOOK: Final = timedelta(seconds=1.24)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import unescape
+from random import Random
 from typing import Any, Final
 
 import pytest
@@ -21,30 +23,71 @@ from bot.console import pieces
 from bot.operator import views
 from bot.terminal import output
 from runtime.chat import cards
+from runtime.chat.calls import shown_call
 from runtime.chat.inbox import in_code
-from runtime.contract import Delivery, DeliveryId, Kind, Working
+from runtime.contract import CardText, CardValue, Delivery, DeliveryId, Kind, Working
 from runtime.domain.approvals import Approval, ApprovalState
 from runtime.markup import parse
 from runtime.markup.mentions import NOTHING_WIDE
 from runtime.markup.tree import CodeBlock
 from runtime.text.glyphs import in_a_line, meant
+from tests.cards import Line, Piece, arguments_in, as_discord, as_html, as_markdown, as_telegram, same_call
 from tests.security import hidden
 from tests.security.tally import Tally
 from tests.unit.chat.test_cards import ASKED, PENDING
 
 Surface = Callable[[Approval], str]
 LONG: Final = 60_000
+SEED: Final = 14
+LETTERS: Final = (
+    *(
+        " ",
+        "\t",
+        "\n",
+        "x",
+        "-",
+        "`",
+        "*",
+        "_",
+        "\\",
+        "⟨",
+        "⟩",
+        "<",
+        "&",
+        "@everyone",
+        "</pre>",
+        "```",
+        "||",
+        "# ",
+        "> ",
+    ),
+    *(
+        "\u202e",
+        "\u200b",
+        "\u200d",
+        "\ufe0f",
+        "\U000e0041",
+        "\u3164",
+        "\u2800",
+        "\x1b",
+        "\r",
+        "\u00a0",
+        "\u0435",
+        "می\u200cخ",
+    ),
+    *("👨\u200d👩\u200d👧", "é", "\u0301", "漢", "\ud83d", "…", "1", "{", '"', "null", "- a: ", "content:"),
+)
+JOINED: Final = ("👨\u200d👩\u200d👧", "می\u200cخ")
+SETTLED: Final[Mapping[str, Any]] = {"state": ApprovalState.APPROVED, "decided_name": "Ada", "decided_at": ASKED}
 
 
 def _content(row: Approval) -> Delivery:
-    card = cards.question(row.id, row.kind, row.tool, row.arguments, row.caution)
-    if row.state is not ApprovalState.PENDING:
-        card = cards.settled(row)
+    card = cards.pending(row, ASKED) if row.state is ApprovalState.PENDING else cards.settled(row)
     return Delivery(DeliveryId("d1"), "approval:a1", 0, Kind.APPROVAL, row.address, card)
 
 
 def _settled(surface: Surface) -> Surface:
-    return lambda row: surface(replace(row, state=ApprovalState.APPROVED, decided_name="Ada", decided_at=ASKED))
+    return lambda row: surface(replace(row, **SETTLED))
 
 
 def _fenced(markdown: str) -> str:
@@ -54,13 +97,13 @@ def _fenced(markdown: str) -> str:
 
 
 def _on_slack(row: Approval) -> str:
-    bodies = [json.loads(wire.body) for wire in slack.render(_content(row))]
+    bodies = [json.loads(slack.render(_content(row))[0].body)]
     written = [block["text"] for body in bodies for block in body["blocks"] if block["type"] == "markdown"]
     return "\n".join(map(_fenced, written))
 
 
 def _on_slack_plainly(row: Approval) -> str:
-    bodies = [json.loads(wire.fallback or "{}") for wire in slack.render(_content(row))]
+    bodies = [json.loads(slack.render(_content(row))[0].fallback or "{}")]
     texts = [
         "".join(one["text"]["text"] for one in body.get("blocks", ()) if one["type"] == "section")
         or unescape(body["text"])
@@ -70,7 +113,7 @@ def _on_slack_plainly(row: Approval) -> str:
 
 
 def _on_telegram(row: Approval) -> str:
-    return "\n".join(_preformatted(json.loads(wire.body)) for wire in telegram.render(_content(row)))
+    return _preformatted(json.loads(telegram.render(_content(row))[0].body))
 
 
 def _preformatted(body: Mapping[str, Any]) -> str:
@@ -83,8 +126,7 @@ def _preformatted(body: Mapping[str, Any]) -> str:
 
 
 def _on_telegram_plainly(row: Approval) -> str:
-    first, *more = (json.loads(wire.fallback or "{}")["text"] for wire in telegram.render(_content(row)))
-    return _indented("\n".join([first, *(f"    {text}" for text in more)]))  # the blanks at its beginning are cut off
+    return _indented(json.loads(telegram.render(_content(row))[0].fallback or "{}")["text"])
 
 
 def _on_discord(row: Approval) -> str:
@@ -111,11 +153,15 @@ def _indented(plain: str) -> str:
 
 
 def _on_the_page(row: Approval) -> str:
-    return _pre(json.loads(web.render(_content(row)).body)["html"])
+    return _pre(_unfolded(json.loads(web.render(_content(row)).body)["html"]))
 
 
 def _in_the_console(row: Approval) -> str:
-    return _pre(str(pieces.question(views.approval(row, str, str))))
+    return _pre(_unfolded(str(pieces.question(views.approval(row, str, str)))))
+
+
+def _unfolded(html: str) -> str:
+    return html.partition("<details")[0]
 
 
 def _in_the_consoles_list(row: Approval) -> str:
@@ -158,6 +204,22 @@ SURFACES: Final[Mapping[str, Surface]] = {
 }
 
 
+def _slack_pieces(row: Approval) -> list[Piece]:
+    [wire, *_] = slack.render(_content(row))
+    written = [one["text"] for one in json.loads(wire.body)["blocks"] if one["type"] == "markdown"]
+    return as_markdown("\n\n".join(written).replace(NOTHING_WIDE, ""))
+
+
+PIECES: Final[Mapping[str, Callable[[Approval], list[Piece]]]] = {
+    "Slack": _slack_pieces,
+    "Telegram": lambda row: as_telegram(json.loads(telegram.render(_content(row))[0].body)),
+    "Discord": lambda row: as_discord(json.loads(discord.render(_content(row))[0].body)["content"]),
+    "page": lambda row: as_html(json.loads(web.render(_content(row)).body)["html"]),
+    "console": lambda row: as_html(str(pieces.question(views.approval(row, str, str)))),
+}
+"""Surfaces that people decide by, each read back from what it draws."""
+
+
 def _asks(arguments: dict[str, Any]) -> Approval:
     return replace(PENDING, arguments=json.dumps(arguments))
 
@@ -168,10 +230,61 @@ def test_what_is_shown_decodes_to_what_runs(tallied: Callable[[str, int], Tally]
     for name, text in hidden.commands():
         for surface, look in SURFACES.items():
             _look(tally, f"{name} on {surface}", look(_asks({"command": text})), lambda shown: meant(shown), text)
-        both = {"path": text, "content": "x"}
-        for surface, look in SURFACES.items() if name.endswith("inside") else ():
-            _look(tally, f"{name} in two on {surface}", look(_asks(both)), lambda shown: json.loads(meant(shown)), both)
     tally.close()
+
+
+def test_a_call_of_several_arguments_decodes_to_what_runs(tallied: Callable[[str, int], Tally]) -> None:
+    """Scenario 44: each hidden thing in each place of a call, on each surface, open and settled."""
+    tally = tallied("card truth, several arguments", 300)
+    for name, text in hidden.commands():
+        for arguments in _shapes(text):
+            for row in (_asks(arguments), replace(_asks(arguments), **SETTLED)):
+                for surface, look in PIECES.items():
+                    _read(tally, f"{name} on {surface}", look(row), arguments)
+    tally.close()
+
+
+def test_random_texts_decode_to_what_runs(tallied: Callable[[str, int], Tally]) -> None:
+    """Scenario 44: texts made of what hides, turns, joins and looks like markup; and files, as their tool shows them."""
+    chance, tally = Random(SEED), tallied("card truth, random", 60 * len(PIECES))
+    for number in range(60):
+        text = "".join(chance.choice(LETTERS) * chance.choice((1, 1, 1, 2, 12)) for _ in range(chance.randint(1, 25)))
+        shapes = list(_shapes(text))
+        arguments = shapes[number % len(shapes)]
+        for surface, look in PIECES.items():
+            _read(tally, f"random {number} on {surface}", look(_asks(arguments)), arguments)
+        file = {"path": "notes.md", "content": text}
+        for surface, look in PIECES.items():
+            _read(tally, f"random file {number} on {surface}", look(_shown_as_file(file)), file)
+    tally.close()
+
+
+def _shapes(text: str) -> Iterator[dict[str, Any]]:
+    yield {"path": text, "content": "x"}
+    yield {"to": "ops", "options": {"deep": [text, 1, None]}, "text": f"first\n{text}\nlast"}
+
+
+def _shown_as_file(arguments: dict[str, Any]) -> Approval:
+    text = json.dumps(arguments)
+    call = shown_call(text, [CardValue("path", "new"), CardText("content", 60)])
+    assert call.is_whole
+    return replace(PENDING, arguments=text, card=cards.frozen("", call, PENDING.arguments_hash))
+
+
+def _read(tally: Tally, case: str, shown: Sequence[Piece], runs: Mapping[str, Any]) -> None:
+    """Nothing is hidden in any piece, and the pieces are the call."""
+    hides = [found for piece in shown for found in [hidden.hides(_text(piece))] if found]
+    try:
+        same = same_call(arguments_in(shown), runs)
+    except (ValueError, AssertionError):
+        same = False
+    tally.case(same and not hides, f"{case}: {hides} {str(shown)[:300]!r} for {str(runs)[:200]!r}")
+
+
+def _text(piece: Piece) -> str:
+    """What stands there, but for what is joined as it should be."""
+    text = piece.value if isinstance(piece, Line) else piece.text
+    return re.sub("|".join(JOINED), "", text)
 
 
 def _look(tally: Tally, case: str, shown: str, read: Callable[[str], Any], runs: object) -> None:
@@ -185,11 +298,65 @@ def _look(tally: Tally, case: str, shown: str, read: Callable[[str], Any], runs:
 
 
 @pytest.mark.parametrize("surface", SURFACES)
-def test_of_a_long_call_nothing_is_left_out(surface: str) -> None:
-    """Scenario 44: 60,000 characters, in as many messages as it takes; the end stands above the buttons."""
-    text = "echo " + "x" * LONG + " && rm -rf ~/important"
-    shown = SURFACES[surface](_asks({"command": text}))
-    assert "".join(meant(shown).split()) == "".join(text.split())
+@pytest.mark.parametrize("length", [3_000, LONG])
+def test_of_a_long_call_both_ends_are_shown_and_how_much_is_between(surface: str, length: int) -> None:
+    """Scenario 44: one message with its buttons, never the harmless begin or the dangerous end alone."""
+    command = "echo " + "x" * length + " && rm -rf ~/important"
+    shown = SURFACES[surface](_asks({"command": command})).removesuffix("\n")
+    found = re.fullmatch(r"(.+)\n… ([\d,]+) characters …\n(.+)", shown.partition("\n\nsha256")[0], re.DOTALL)
+    if found is None:
+        assert meant(shown) == command
+        assert length == 3_000 or surface in ("approvals list", "console, settled")
+        return
+    first, last = found[1], found[3]
+    assert (first[:9], last[-17:]) == ("echo xxxx", "rm -rf ~/important"[1:])
+    assert len(first) + int(found[2].replace(",", "")) + len(last) == len(command)
+
+
+def _slack_files(row: Approval) -> tuple[str, str, list[str]]:
+    first, *more = (json.loads(wire.body) for wire in slack.render(_content(row)))
+    words = "\n".join(one["text"] for one in first["blocks"] if one["type"] == "markdown")
+    labels = [e["text"]["text"] for one in first["blocks"] if one["type"] == "actions" for e in one["elements"]]
+    return words, labels[0], [one["file"]["text"] for one in more]
+
+
+def _telegram_files(row: Approval) -> tuple[str, str, list[str]]:
+    first, *more = (json.loads(wire.body) for wire in telegram.render(_content(row)))
+    return first["text"], first["buttons"][0][0], [one["holds"] for one in more]
+
+
+def _discord_files(row: Approval) -> tuple[str, str, list[str]]:
+    [only] = (json.loads(wire.body) for wire in discord.render(_content(row)))
+    label = only["components"][0]["components"][0]["label"]
+    return only["content"], label, [one["text"] for one in only["files"]]
+
+
+WHOLE: Final[Mapping[str, Callable[[Approval], tuple[str, str, list[str]]]]] = {
+    "Slack": _slack_files,
+    "Telegram": _telegram_files,
+    "Discord": _discord_files,
+}
+"""Words of the one message, words of its first button, and what the files beside it hold."""
+
+
+@pytest.mark.parametrize("platform", WHOLE)
+def test_the_whole_of_a_long_call_is_a_file_beside_its_one_message(platform: str) -> None:
+    command = "echo " + "x\u202e" * LONG + " && rm -rf ~/important"
+    row = replace(_asks({"command": command}), arguments_hash="1a2b3c4d" * 8)
+    words, label, files = WHOLE[platform](row)
+    assert "sha256 1a2b3c4d · Read the attached file before you approve." in words
+    assert (label, [meant(one) for one in files]) == ("Approve", [command])
+
+
+def test_the_page_and_the_console_fold_the_whole_call_under_both_ends() -> None:
+    row = _asks({"command": "echo " + "x" * LONG + " && rm -rf ~/important"})
+    for html in (
+        json.loads(web.render(_content(row)).body)["html"],
+        str(pieces.question(views.approval(row, str, str))),
+    ):
+        folded = html.partition("<details")[2].partition("</details>")[0]
+        assert "<summary>Show all 60,027 characters</summary>" in folded
+        assert _pre(folded) == json.loads(row.arguments)["command"]
 
 
 def test_what_must_be_short_shows_both_ends_and_how_much_is_between(tallied: Callable[[str, int], Tally]) -> None:

@@ -27,7 +27,7 @@ REACH_TIMEOUT: Final = timedelta(seconds=8)
 """A person waits for it."""
 WRITABLE: Final = frozenset({0, 2, 5, 13}) | THREADS
 """Text, voice, announcements, stages, threads. Not those: categories, forums and what Discord may yet think of."""
-NO_PLACE: Final = "It is no channel for messages: of a forum name a post, of a category a channel."
+NO_PLACE: Final = "Nobody can post there. For a forum, name a post; for a category, name a channel."
 ROOM_GONE: Final = frozenset({UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, NO_ACCESS, 10004})
 FLAGS: Final = {
     "view_channel": "View Channel",
@@ -112,4 +112,4 @@ def lacking(held: discord.Permissions, *, in_thread: bool) -> str | None:
     """The right that a report needs there and the bot lacks: it may bring pictures."""
     write = "send_messages_in_threads" if in_thread else "send_messages"
     missing = [FLAGS[name] for name in ("view_channel", write, "attach_files") if not getattr(held, name)]
-    return f"The bot's role lacks a right there: give it {' and '.join(missing)}." if missing else None
+    return f"The bot's role is missing {' and '.join(missing)} there. Give it that." if missing else None

@@ -181,7 +181,7 @@ class Poller:
                 self._refused(token_refused(self._account, error))
                 await asyncio.sleep(self._waits.refused.total_seconds())
             case Refused(retry_after=timedelta() as wait):
-                self._away(f"Telegram asks to wait {wait.total_seconds():g} s")
+                self._away(f"Telegram asks us to wait {wait.total_seconds():g} s")
                 await asyncio.sleep(wait.total_seconds())
             case NotSent():
                 self._away(f"Telegram cannot be reached: {error.message}")

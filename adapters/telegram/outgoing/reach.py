@@ -22,14 +22,14 @@ from runtime.contract import Address
 REACH_TIMEOUT: Final = timedelta(seconds=8)
 """A person waits for it."""
 
-OUT: Final = "The bot was taken out of that chat: add it there again."
-BLOCKED: Final = "This person has blocked the bot: they must open it again, and press Start."
+OUT: Final = "The bot was removed from that chat. Add it again."
+BLOCKED: Final = "This person has blocked the bot. They have to open it and press Start."
 UNKNOWN: Final = (
-    "There is no such chat, or the bot was never in it: add the bot to the group, or let the person write to it first."
+    "There is no such chat, or the bot was never in it. Add the bot to the group, or have the person write to it first."
 )
 MUTE: Final = (
-    "The bot may not write there: let it send messages under the chat's permissions; in a channel make it an "
-    "administrator who may post."
+    "The bot may not write there. Allow it to send messages in the chat's permissions; in a channel, make it an "
+    "administrator who can post."
 )
 NOT_THERE: Final = ("chat not found", "peer_id_invalid", "user not found", "group is deactivated", "was deleted")
 NOT_ALLOWED: Final = (

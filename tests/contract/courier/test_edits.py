@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from runtime.contract import DeliveryId, Features, Kind
+from runtime.contract import DeliveryId, Features, Kind, Whole
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.domain.deliveries import DeliveryState
 from tests.contract.courier.stage import CARD, LONG, Stage
@@ -51,6 +53,19 @@ async def test_a_card_of_several_messages_loses_its_buttons_too(stage: Stage) ->
     assert [buttons for _, buttons in shown(stage)] == [0, 0, 0]
     assert "".join(texts[:2]) in LONG
     assert texts[2] == "Approved by Ada"
+
+
+async def test_of_a_card_with_a_file_behind_it_the_card_is_edited(stage: Stage) -> None:
+    new = stage.new(LONG, kind=Kind.APPROVAL, origin=ORIGIN, buttons=CARD)
+    new = replace(new, content=replace(new.content, whole=Whole("1a2b3c4d")))
+    assert await stage.store.outbox.enqueue(new)
+    courier = await stage.courier()
+    await courier.drain()
+    before = shown(stage)
+    assert [buttons for _, buttons in before] == [2, 0, 0]
+    await decided(stage, new.id)
+    await courier.drain()
+    assert shown(stage) == [("Approved by Ada", 0), *before[1:]]
 
 
 async def test_a_card_decided_before_it_was_shown_is_shown_and_then_edited(stage: Stage) -> None:

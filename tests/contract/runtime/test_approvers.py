@@ -18,6 +18,11 @@ from runtime.contract import (
     Address,
     Addressing,
     Call,
+    Card,
+    CardNote,
+    CardPart,
+    CardText,
+    CardValue,
     Choice,
     Clicked,
     Content,
@@ -569,6 +574,17 @@ async def test_a_question_is_put_once_more_at_half_its_time_wherever_it_can_be_a
             assert line.startswith("✅ **Approved** by Otto, [")
 
 
+async def test_those_who_may_decide_are_called_when_it_is_asked_and_reminded_and_by_no_edit(any_stage: Stage) -> None:
+    process = await asked_in_general(any_stage, there=[ADA], private=[OTTO], rules=ruled(quorum=2))
+    await process.click((await only(any_stage)).id, who=ADA, room=GENERAL)
+    await waited(process, 7 * HOUR)
+    await process.click((await only(any_stage)).id, who=OTTO, room="otto")
+    await process.answer_all()
+    rows = await any_stage.store.operations.deliveries()
+    called = [(row.address.room, [one.name for one in row.content.mentions]) for row in rows if row.content.mentions]
+    assert called == [(GENERAL, ["Ada"])] * 2
+
+
 async def test_what_is_decided_is_not_asked_about_any_more(stage: Stage) -> None:
     process = await asked_in_general(stage, there=[ADA])
     await answered(process)
@@ -783,3 +799,64 @@ async def test_after_a_restore_it_is_asked_again_in_every_room(stage: Stage) -> 
         assert new == "**May I run `shell`?**"
     assert "“look”" not in "".join(await stage.screen("ada"))
     assert (await process.click(question.id, room="ada")).outcome is Outcome.DECIDED
+
+
+# ------------------------------------------------------------------------------------------------ how a call is shown
+
+
+def looking_tool(card: Card) -> FakeTool:
+    tool = fake_tool("shell", Effect.DANGER)
+    return replace(tool, spec=replace(tool.spec, card=card))
+
+
+async def test_a_card_shows_a_call_as_its_tool_says_and_still_does_once_the_tool_says_something_else(
+    any_stage: Stage,
+) -> None:
+    said = ["in the workshop"]
+    tool = looking_tool(
+        lambda arguments, context: [CardText("command"), CardNote(f"{said[0]}: {context.workspace.exists()}")]
+    )
+    process = await any_stage.process(Planned(SHELL, end="Linux"), [tool], places=NAMED)
+    await tell(process, "look", who=ADA)
+    [card] = await any_stage.screen(GENERAL)
+    assert f"{CALL}\n\nin the workshop: True\n" in card
+    said[0] = "elsewhere"
+    await process.click((await only(any_stage)).id, room=GENERAL)
+    await process.answer_all()
+    card, _ = await any_stage.screen(GENERAL)
+    assert f"{CALL}\n\nin the workshop: True\n\nResult:" in card
+
+
+def broken(arguments: object, context: object) -> list[CardPart]:
+    raise RuntimeError("no idea")
+
+
+@pytest.mark.parametrize("card", [broken, lambda arguments, context: None, lambda arguments, context: ["words"]])
+async def test_a_tool_that_cannot_say_how_is_asked_about_all_the_same(card: Card, stage: Stage) -> None:
+    process = await stage.process(Planned(SHELL), [looking_tool(card)], places=NAMED)
+    await tell(process, "look", who=ADA)
+    [shown] = await stage.screen(GENERAL)
+    assert f"\n\n{CALL}\n[Approve]" in shown
+
+
+async def test_a_tool_that_hides_an_argument_hides_nothing(stage: Stage) -> None:
+    call = Call("c1", "shell", '{"command": "ls", "also": "rm -rf ~"}')
+    process = await stage.process(Planned(call), [looking_tool(lambda *_: [CardValue("command")])], places=NAMED)
+    await tell(process, "look", who=ADA)
+    [shown] = await stage.screen(GENERAL)
+    assert "- command: `ls`\n- also: `rm -rf ~`\n[Approve]" in shown
+
+
+async def test_a_card_links_to_the_message_that_asked_also_where_its_words_are_not_told(stage: Stage) -> None:
+    places = replace(NAMED, link=lambda address, message: f"https://example.org/{address.room}/{message}")
+    process = await stage.process(Planned(end="hello"), [shell()], places=places)
+    await alone(process, ADA)
+    process.ask(Planned(SHELL))
+    signal = replace(stage.signal(Said("please"), UMA, GENERAL), reach=Addressing.MENTION, message_id="m7")
+    await process.reception.sink(signal)
+    await process.answer_all()
+    [home] = await stage.screen(GENERAL)
+    assert "“please” · [message](https://example.org/general/m7)\n" in home
+    [*_, copy] = await stage.screen("ada")
+    assert "[The message that asked](https://example.org/general/m7)\n" in copy
+    assert "please" not in copy

@@ -118,7 +118,7 @@ async def test_a_store_that_is_away_is_told_and_the_next_try_is_taken_in_once(tm
         stage.sink.away = 1
         async with client.post(MESSAGES, json={"id": ID, "text": "hi"}) as answer:
             assert (answer.status, answer.headers["Retry-After"]) == (503, "2")
-            assert "try again" in (await answer.json())["error"]
+            assert "Try again" in (await answer.json())["error"]
         for outcome in ("accepted", "duplicate"):
             async with client.post(MESSAGES, json={"id": ID, "text": "hi"}) as answer:
                 assert (await answer.json())["outcome"] == outcome

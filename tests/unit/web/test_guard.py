@@ -102,7 +102,7 @@ async def test_every_answer_tells_the_browser_to_be_strict(tmp_path: Path, path:
 async def test_errors_are_json_for_the_api_and_a_page_for_people(tmp_path: Path) -> None:
     async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.OWNER)) as client:
         async with client.get("/api/nothing") as answer:
-            assert (answer.status, await answer.json()) == (404, {"error": "There is nothing at this address."})
+            assert (answer.status, await answer.json()) == (404, {"error": "There's nothing at this address."})
         async with client.get("/nothing/<script>") as answer:
             assert (answer.status, answer.content_type) == (404, "text/html")
             assert "<script" not in await answer.text()

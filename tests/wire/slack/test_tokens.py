@@ -52,7 +52,7 @@ async def test_a_token_with_which_nothing_can_be_said_is_refused_with_the_scope_
     async with on.life(connected=False) as adapter:
         await until(lambda: adapter.standing().connection is Connection.REFUSED, f"refusal: {adapter.standing()}")
         assert (
-            'Slack account "work": bot_token is refused. The app lacks the scope chat:write'
+            'Slack account "work": bot_token is refused. The app is missing the scope chat:write'
             in adapter.standing().reason
         )
         await on.driver.say("hello")
@@ -90,7 +90,7 @@ async def test_a_missing_scope_is_named(on: Workspace) -> None:
 @pytest.mark.parametrize(
     ("code", "word"),
     [
-        ("is_archived", "unarchive"),
+        ("is_archived", "Unarchive"),
         ("not_in_channel", "/invite"),
         ("channel_not_found", "/invite"),
         ("no_such_word", "no_such_word"),

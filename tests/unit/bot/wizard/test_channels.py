@@ -139,7 +139,7 @@ def test_a_missing_scope_is_named_with_its_fix(slack: Platform, tmp_path: Path) 
     slack.do(slack.rig.driver.switch(without=["chat:write"]))
     person = Scripted("slack", "", *slack.tokens, "leave", "none")
     ask_channels(draft_in(tmp_path, at(slack)), person)
-    assert "the app lacks the scope chat:write. To fix it: Take config/slack-manifest.yaml" in person.told
+    assert "the app is missing the scope chat:write. To fix it: Take config/slack-manifest.yaml" in person.told
 
 
 def test_swapped_tokens_are_told_before_anybody_is_asked(slack: Platform, tmp_path: Path) -> None:

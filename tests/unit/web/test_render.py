@@ -1,0 +1,55 @@
+"""What the page is told of a card: its mark, the word for how it ended, and what is folded."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from adapters.web.render import render
+from runtime.chat.cards import pending, settled
+from runtime.contract import Choice, Content, Delivery, DeliveryId, Kind
+from runtime.domain.approvals import Approval, ApprovalState
+from tests.unit.chat.test_cards import ANSWERED, ASKED, DENIED, DONE, PENDING
+
+
+def body(content: Content) -> dict[str, Any]:
+    made = render(Delivery(DeliveryId("d1"), "approval:a1", 0, Kind.APPROVAL, PENDING.address, content))
+    told: dict[str, Any] = json.loads(made.body)
+    return told
+
+
+@pytest.mark.parametrize(
+    ("row", "mark", "ended"),
+    [
+        (DONE, "yes", "Approved"),
+        (DENIED, "no", "Denied"),
+        (replace(PENDING, state=ApprovalState.EXPIRED), "nobody", "Expired"),
+        (replace(PENDING, state=ApprovalState.VOID), "withdrawn", "Withdrawn"),
+        (replace(ANSWERED, choice=Choice.DONE), "yes", "Answered"),
+        (replace(ANSWERED, choice=Choice.SKIP), "no", "Answered"),
+    ],
+)
+def test_a_settled_card_tells_how_it_ended(row: Approval, mark: str, ended: str) -> None:
+    told = body(settled(row))
+    assert (told["mark"], told["ended"]) == (mark, ended)
+    assert told["html"].startswith(f"<p><strong>{ended}</strong>")
+
+
+def test_an_open_card_has_no_mark() -> None:
+    assert not {"mark", "ended"} & body(pending(PENDING, ASKED)).keys()
+
+
+def test_what_a_call_returned_is_folded_and_read_in_the_markdown() -> None:
+    told = body(settled(DONE))
+    shown = "Linux\nand\nmore\n… 2 more lines"
+    assert told["html"].endswith(f"<details><summary>Result</summary><pre><code>{shown}</code></pre></details>")
+    assert told["markdown"].endswith(f"Result:\n\n```\n{shown}\n```")
+
+
+def test_only_a_long_call_is_folded() -> None:
+    assert "<details>" not in body(pending(PENDING, ASKED))["html"]
+    long = replace(PENDING, arguments=json.dumps({"command": "x" * 5_000}))
+    assert "<summary>Show all 5,000 characters</summary><pre><code>xxx" in body(pending(long, ASKED))["html"]

@@ -1,0 +1,87 @@
+"""A card whose call is too long for a message: one message with its buttons, its file, and edits that find the message."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from adapters.slack.bot_user import BotUser
+from adapters.slack.outgoing.render import render
+from runtime.chat.cards import pending, settled
+from runtime.contract import Address, Content, Delivery, DeliveryId, Identity, Kind, Mention, Part
+from runtime.domain.approvals import ApprovalState
+from tests.fakes.slack_rules import check_message
+from tests.unit.chat.test_cards import ASKED, PENDING
+from tests.wire.slack.stage import THREAD, Workspace
+
+COMMAND = "echo " + "x" * 60_000 + " && rm -rf ~/important"
+LONG = replace(PENDING, arguments=json.dumps({"command": COMMAND}), arguments_hash="1a2b3c4d" * 8)
+CALLED = (Mention(Identity("slack:T1/U1"), "Ada"), Mention(Identity("slack:T1/U2"), "Otto"))
+
+
+def made(content: Content, *, edits: str = "", ordinal: int = 0, address: Address = THREAD) -> Delivery:
+    edited = DeliveryId(edits) if edits else None
+    return Delivery(DeliveryId("d1"), "approval:a1", ordinal, Kind.APPROVAL, address, content, edited)
+
+
+def body(delivery: Delivery) -> dict[str, object]:
+    [wire] = render(delivery)
+    told: dict[str, object] = json.loads(wire.body)
+    return told
+
+
+async def test_a_long_call_is_one_message_with_its_file_under_it(on: Workspace) -> None:
+    async with on.life() as adapter:
+        wires = adapter.render(made(pending(LONG, ASKED)))
+        receipts = [await adapter.show(Part(DeliveryId("d1"), n, THREAD, wire.body)) for n, wire in enumerate(wires, 1)]
+        [card, file] = (await on.screen()).ours()
+        assert "&& rm -rf ~/important" in json.dumps(card["blocks"])
+        assert [button["text"]["text"] for button in card["blocks"][-1]["elements"]][:2] == ["Approve", "Deny"]
+        assert file["files"] == ["call-1a2b3c4d.txt"]
+        [held] = on.slack.board.files.values()
+        assert held.data == COMMAND.encode()
+        [edit] = adapter.render(made(settled(replace(LONG, state=ApprovalState.DENIED)), edits="d1", ordinal=1))
+        await adapter.edit(receipts[0], Part(DeliveryId("d2"), 1, THREAD, edit.body))
+        [card, file] = (await on.screen()).ours()
+        assert card["text"].startswith("❌ Denied")
+        assert file["files"] == ["call-1a2b3c4d.txt"]
+
+
+def test_a_file_that_slack_refuses_is_told_of() -> None:
+    card, file = render(made(pending(LONG, ASKED)))
+    check_message(json.loads(card.body))
+    assert file.fallback is not None
+    assert json.loads(file.fallback) == {
+        "text": "The file call-1a2b3c4d.txt belongs here. Slack did not take it; the whole call is on the console."
+    }
+
+
+def test_only_the_first_card_brings_the_file_and_over_a_preview_it_stands_behind_it() -> None:
+    assert len(render(made(pending(LONG, ASKED, voted=["Ada"]), edits="d0", ordinal=1))) == 1
+    card, file = render(made(pending(LONG, ASKED), edits="preview"))
+    assert "blocks" in json.loads(card.body)
+    assert "file" in json.loads(file.body)
+
+
+def test_a_line_calls_those_who_are_to_decide() -> None:
+    told = json.dumps(body(made(pending(PENDING, ASKED, mentions=CALLED))))
+    assert '"type": "mrkdwn", "text": "Waiting for <@U1>, <@U2>."' in told
+    assert "Waiting for" not in json.dumps(body(made(pending(PENDING, ASKED))))
+
+
+def test_a_message_has_its_permalink() -> None:
+    me = BotUser("T1", "U0", "B0", "bot", "https://example.slack.com/")
+    link = me.link(replace(THREAD, thread="1700000000.000001"), "1700000000.000001")
+    assert link == "https://example.slack.com/archives/C1/p1700000000000001"
+    assert me.link(THREAD, "1700000009.000002") == (
+        "https://example.slack.com/archives/C1/p1700000009000002?thread_ts=1700000000.000001&cid=C1"
+    )
+    assert BotUser("T1", "U0", "B0", "bot").link(THREAD, "1700000009.000002") == ""
+    assert me.link(THREAD, "no timestamp") == ""
+
+
+async def test_the_workspaces_page_is_what_slack_tells_with_the_token(on: Workspace) -> None:
+    async with on.life() as adapter:
+        link = adapter.features().link
+        assert link is not None
+        assert link(THREAD, "1700000000.000001").startswith("https://example.slack.com/archives/C1/")
