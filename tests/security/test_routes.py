@@ -48,6 +48,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /api/rooms/{room}/messages": WRITE,
     "POST /api/rooms/{room}/stop": WRITE,
     "POST /api/approvals/{approval}": KNOWN,
+    "GET /api/approvals/{approval}/form": KNOWN,
     "POST /console/api/people": OWNER,
     "POST /console/api/people/{id}/link": OWNER,
     "POST /console/api/people/{id}/role": OWNER,
