@@ -63,10 +63,12 @@ from runtime.contract.forms import (
     Field,
     Form,
     OpenForm,
+    ReadInbox,
+    Waiting,
+    empty_inbox,
     filled,
     no_form,
 )
-from runtime.contract.inbox import ReadInbox, Waiting, empty_inbox
 from runtime.contract.models import (
     KEPT_MAX_CHARS,
     AssistantTurn,

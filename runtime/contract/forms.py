@@ -1,12 +1,15 @@
-"""Forms behind buttons: what a person fills in before a choice counts."""
+"""Forms behind buttons: what a person fills in before a choice counts; and the questions that wait for one person."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
-from runtime.contract.people import ApprovalId, Identity
+from runtime.contract.deliveries import ApprovalKind, Content
+from runtime.contract.models import Effect
+from runtime.contract.people import Address, ApprovalId, Identity
 from runtime.contract.signals import Choice, Clicked
 
 FORM_CHOICES: Final = frozenset({Choice.ALWAYS, Choice.EDIT, Choice.WHY, Choice.TEXT})
@@ -64,3 +67,35 @@ def filled(approval: str, choice: Choice, values: Mapping[str, str]) -> Clicked:
     """The click that a sent form is, with `values` by the names of its fields."""
     typed = {name: value for name, value in values.items() if name != REASON}
     return Clicked(ApprovalId(approval), choice, values.get(REASON, "").strip()[:REASON_MAX_CHARS], typed)
+
+
+# ---------------------------------------------------------------------------------------- what waits for one person
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An open question. Without a `card` its rule keeps it in `room`: there it is answered, and nothing of the call is told.
+
+    `address` is where the request was made, `room` what people call that, where they call it something; `requester` who
+    asked for the call, where somebody did.
+    """
+
+    id: ApprovalId
+    kind: ApprovalKind
+    tool: str
+    effect: Effect
+    address: Address
+    room: str
+    requester: str
+    asked_at: datetime
+    expires_at: datetime
+    card: Content | None
+
+
+ReadInbox = Callable[[Identity], Awaitable[Sequence[Waiting]]]
+"""Questions that wait for the person behind an identity, oldest first. Errors: StoreError."""
+
+
+async def empty_inbox(who: Identity) -> Sequence[Waiting]:
+    """Answer where nobody is asked anything."""
+    return ()

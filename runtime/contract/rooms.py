@@ -10,8 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
-from runtime.contract.forms import OpenForm, no_form
-from runtime.contract.inbox import ReadInbox, empty_inbox
+from runtime.contract.forms import OpenForm, ReadInbox, empty_inbox, no_form
 from runtime.contract.people import Address, Identity, NewId, Now, Person
 from runtime.contract.signals import FileRef
 
