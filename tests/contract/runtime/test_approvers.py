@@ -270,7 +270,7 @@ async def test_who_is_in_the_room_is_asked_in_private_too_where_the_room_is_not(
     await asked_in_general(stage, there=[ADA], private=[ADA], rules=[rule])
     here, ada = await cards(stage, GENERAL, "ada")
     assert here == "**May I run `shell`?** I've asked Ada."
-    assert ada.endswith("[Approve]\n[Deny]")
+    assert ada.endswith(OWNERS)
 
 
 async def test_one_who_may_decide_and_asks_in_private_is_asked_there(stage: Stage) -> None:
@@ -278,7 +278,7 @@ async def test_one_who_may_decide_and_asks_in_private_is_asked_there(stage: Stag
     process = await stage.process(Planned(SHELL), [shell()], rules=[rule])
     await process.say("look", who=ADA, room="ada")
     await process.answer_all()
-    assert (await cards(stage, "ada"))[0].endswith("[Approve]\n[Deny]")
+    assert (await cards(stage, "ada"))[0].endswith(OWNERS)
 
 
 async def test_a_question_goes_to_the_rooms_that_a_rule_names(stage: Stage) -> None:

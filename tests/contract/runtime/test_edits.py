@@ -172,8 +172,8 @@ async def test_the_card_shows_both_calls(any_stage: Stage) -> None:
     await process.edit(question.id, argument=CHANGED)
     await process.answer_all()
     [card] = [card for card in await any_stage.screen() if "`shell`" in card]
-    assert card.startswith("**Approved** by Ada, ")
-    assert "Asked:\n\n```\nuname -a\n```\n\nRuns:\n\n```\nuname -r\n```\n\nResult:" in card
+    assert card.startswith("✅ **Approved** by Ada, ")
+    assert "Asked:\n\n```\nuname -a\n```\n\nRuns:\n\n```\nuname -r\n```" in card
 
 
 async def test_the_model_is_told_who_changed_the_call_and_what_ran(any_stage: Stage) -> None:
