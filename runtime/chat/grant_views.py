@@ -15,7 +15,7 @@ from runtime.policy.grant_patterns import AS_ASKED, SHELL_LINES, suggested
 from runtime.policy.grants import EVERYWHERE, HERE, Grant, Wish, proposed_end, reach
 from runtime.text.glyphs import in_a_line
 
-LISTED: Final = 20
+GRANTS_LISTED: Final = 20
 PATTERN_MAX_CHARS: Final = 80
 ID_SHOWN: Final = 10
 """Characters of an id that tell it from those made a few milliseconds before and after it."""
@@ -35,9 +35,9 @@ def listed(held: Sequence[tuple[Grant, str]], mark: str = "/") -> str:
     """Answer to `/grants`: those that hold, each with who gave it."""
     if not held:
         return "There are no grants: every call that a rule asks about is asked about."
-    lines = [f"- {_line(grant, giver)}" for grant, giver in held[:LISTED]]
-    if len(held) > LISTED:
-        lines.append(f"- and {len(held) - LISTED:,} more, on the console")
+    lines = [f"- {_line(grant, giver)}" for grant, giver in held[:GRANTS_LISTED]]
+    if len(held) > GRANTS_LISTED:
+        lines.append(f"- and {len(held) - GRANTS_LISTED:,} more, on the console")
     head = f"{several(len(held), 'grant')}: such calls run without asking. {HOW_TO.format(mark=mark)}"
     return "\n".join([head, "", *lines])
 
