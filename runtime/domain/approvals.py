@@ -251,8 +251,9 @@ def choices(approval: Approval) -> tuple[Choice, ...]:
 
 
 def offered(approval: Approval) -> tuple[Choice, ...]:
-    """Answers that stand on its card beside those of every question like it."""
-    return tuple(map(Choice, json.loads(approval.card).get("offers", ()))) if approval.card else ()
+    """Answers that stand on its card beside those of every question like it; a changed call may have other terms."""
+    offers = tuple(map(Choice, json.loads(approval.card).get("offers", ()))) if approval.card else ()
+    return offers if grantable(approval.terms) else tuple(one for one in offers if one not in GRANTING)
 
 
 def form_asked(approval: Approval) -> str:

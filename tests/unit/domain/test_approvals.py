@@ -26,9 +26,10 @@ from runtime.contract import (
     Role,
     RunId,
 )
-from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, objection, told
+from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, objection, offered, told
 from runtime.markup import parse
 from runtime.markup.tree import CodeBlock
+from runtime.policy.terms import Terms
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 ROOM = Address("web", "main", "r1", "t1")
@@ -243,3 +244,10 @@ def test_of_a_cut_call_nobody_answered_for_the_model_is_not_told_that_it_did_not
     unknown = replace(ASKED, kind=ApprovalKind.OUTCOME, state=state, reason="nobody answered in time")
     assert "not run" not in result_of(unknown).lower()
     assert "unknown" in result_of(unknown)
+
+
+@pytest.mark.parametrize("terms", [Terms(grants=False), Terms(quorum=2), Terms(four_eyes=True)])
+def test_a_changed_call_whose_terms_allow_no_grant_takes_none(terms: Terms) -> None:
+    card = '{"offers": ["conversation", "always", "all"]}'
+    assert offered(replace(ASKED, card=card)) == (Choice.CONVERSATION, Choice.ALWAYS, Choice.ALL)
+    assert offered(replace(ASKED, card=card, terms=terms)) == (Choice.ALL,)
