@@ -1,4 +1,8 @@
-"""Draws every card on three wires, side by side: `python -m tests.drawings FOLDER [SITUATION …]`."""
+"""Draws every card on three wires, side by side.
+
+python -m tests.drawings FOLDER [SITUATION …]       a picture of each
+python -m tests.drawings PICTURE.png SITUATION …    one picture of them all
+"""
 
 from __future__ import annotations
 
@@ -44,13 +48,13 @@ def sheet(shown: Mapping[str, Content]) -> str:
     return f"<!doctype html><meta charset=utf-8><style>{STYLE}</style>{''.join(rows)}"
 
 
-async def draw(folder: Path, shown: Mapping[str, Content], program: str) -> None:
+async def draw(pages: Mapping[Path, str], program: str) -> None:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        page = await browser.new_page(viewport={"width": 1290, "height": 400})
-        for name, content in shown.items():
-            await page.set_content(sheet({name: content}))
-            await page.screenshot(path=folder / f"{name.replace(' ', '-')}.png", full_page=True)
+        page = await browser.new_page(viewport={"width": 1290, "height": 100})
+        for picture, drawn in pages.items():
+            await page.set_content(drawn)
+            await page.screenshot(path=picture, full_page=True)
         await browser.close()
 
 
@@ -58,10 +62,14 @@ def main() -> None:
     program = executable()
     if program is None:
         sys.exit("There is no Chromium here; tests/setup_chromium.sh installs one.")
-    folder, wanted = Path(sys.argv[1]), sys.argv[2:]
-    folder.mkdir(parents=True, exist_ok=True)
-    known = situations()
-    asyncio.run(draw(folder, {name: known[name] for name in wanted} if wanted else known, program))
+    into, known = Path(sys.argv[1]), situations()
+    wanted = {name: known[name] for name in sys.argv[2:]} or known
+    if into.suffix == ".png":
+        pages = {into: sheet(wanted)}
+    else:
+        into.mkdir(parents=True, exist_ok=True)
+        pages = {into / f"{name.replace(' ', '-')}.png": sheet({name: content}) for name, content in wanted.items()}
+    asyncio.run(draw(pages, program))
 
 
 if __name__ == "__main__":
