@@ -159,7 +159,18 @@ async def test_the_commands_are_in_telegrams_menu(bench: Bench) -> None:
         await until(told, "menu")
         menu = {c["command"]: c["description"] for c in (await bench.driver.screen())["commands"]}
         assert menu["stop"] == "Stop the work in this room"
-        assert list(menu) == ["help", "new", "stop", "status", "approvals", "model", "usage", "schedules", "timezone"]
+        assert list(menu) == [
+            "help",
+            "new",
+            "stop",
+            "status",
+            "approvals",
+            "model",
+            "usage",
+            "schedules",
+            "timezone",
+            "grants",
+        ]
 
 
 async def test_only_what_is_read_is_asked_for(bench: Bench) -> None:
