@@ -8,7 +8,7 @@ from typing import Any
 
 from runtime.contract import FORM_CHOICES, Author, Button, Content, Delivery, Entry, FileRef, Waiting, Wire
 from runtime.markup import Document, parse, to_html, to_plain
-from runtime.markup.attachment import READ_FROM, abridged
+from runtime.markup.attachment import folding
 from runtime.markup.moments import in_words, several
 from runtime.markup.tree import CodeBlock, Paragraph, Strong
 from runtime.text.glyphs import visible
@@ -35,7 +35,7 @@ def html(content: Content) -> str:
     document = parse(content.text.removeprefix(content.mark or "").lstrip())
     if content.whole is None:
         return to_html(document)
-    short = abridged(document, content.whole, lambda part: len(to_plain(part)), READ_FROM, asks=False)
+    short = folding(document, content.whole)
     shown = [to_html(short.document)]
     if short.file:
         shown.append(

@@ -126,12 +126,14 @@ def deny(
 @commands.command()
 def edit(
     context: typer.Context,
-    approval: ApprovalArgument,
     arguments: Annotated[str, typer.Option("--arguments", metavar="JSON", help="All arguments, as one JSON object.")],
+    approval: MaybeApproval = "",
+    last: Last = False,
+    room: InRoom = "",
     config: ConfigFile = None,
 ) -> None:
     """Let the call run with other arguments."""
-    made = ask_about(context, config, _question(approval), lambda api, one: api.edit(one, arguments))
+    made = ask_about(context, config, _question(approval, last, room), lambda api, one: api.edit(one, arguments))
     typer.echo(f"{made['tool']}: {made['state']}.")
 
 

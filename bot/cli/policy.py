@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 commands = typer.Typer(no_args_is_help=True, help="Rules about tool calls: try them, and see which one decided.")
 
+MODE_COLUMNS: Final = {"room": "Room", "mode": "Mode", "trusted": "Trusted", "until": "Until", "set_by": "Set by"}
 OVERVIEW_COLUMNS: Final = {
     "tool": "Tool",
     "effect": "Effect",
@@ -105,6 +106,32 @@ def explain(
             told = f"Its answer granted more ({one['state']}): {one['brief']}, {one['where']}."
             typer.echo(clean(as_called(f"{told} See signalbox grants show {one['id']}")))
     _show(settings, asker.ask(row["tool"], row["effect"], json.loads(row["arguments"])), as_json=as_json)
+
+
+@commands.command("modes")
+def modes(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
+    """List the conversations for which somebody set a mode."""
+    rows = ask_operator(settings_of(context, config), lambda api: api.modes())
+    if as_json:
+        show_json(rows)
+        return
+    show_rows(rows, MODE_COLUMNS, empty="Every conversation is in normal mode.")
+
+
+@commands.command("mode")
+def set_mode(
+    context: typer.Context,
+    room: Annotated[str, typer.Argument(help="Address of the room or thread, or what people call the room.")],
+    mode: Annotated[str, typer.Argument(help="normal, read-only or plan.")],
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Set how much runs in a conversation. Everybody there reads it."""
+    row = ask_operator(settings_of(context, config), lambda api: api.set_mode(room, mode))
+    if as_json:
+        show_json(row)
+        return
+    typer.echo(clean(f"{row['room']}: {row['meaning']}."))
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,7 @@ async def _overview(_request: web.Request, do: Operations) -> Html:
         *(pieces.question(row) for row in pending),
         *(people_page.stranger(row) for row in strangers),
         None if pending or strangers else nothing("Nothing is waiting for you."),
+        *pieces.modes(await do.modes()),
         *pieces.accounts(overview["accounts"]),
         tag("h2", "This installation"),
         facts(overview["info"].items()),

@@ -12,10 +12,11 @@ from bot.console.layout import badge, facts, moment, table, where
 from bot.console.trace_page import link as trace_link
 from bot.operator.api import ROOT
 from bot.operator.views import View
+from runtime.chat.calls import whole_call
 from runtime.chat.cards import LABELS, SHA256_SHOWN
 from runtime.contract import ApprovalKind, Choice, Whole
 from runtime.markup import parse, to_html, to_plain
-from runtime.markup.attachment import READ_FROM, abridged
+from runtime.markup.attachment import folding
 from runtime.markup.moments import several
 from runtime.text.glyphs import clip, legible, visible
 
@@ -86,12 +87,12 @@ def _asked(row: View) -> Iterator[Html]:
 
 def _call(row: View) -> Iterator[Html]:
     """The call as its card shows it; one that is long or not all there has the whole of it folded beneath."""
-    whole = Whole(row["sha256"][:SHA256_SHOWN])
-    short = abridged(parse(row["shown"]), whole, lambda part: len(to_plain(part)), READ_FROM, asks=False)
+    whole = Whole(row["sha256"][:SHA256_SHOWN], "" if row["all_shown"] else whole_call(row["arguments"]))
+    short = folding(parse(row["shown"]), whole)
     yield Html(to_html(short.document))
-    if short.file or not row["all_shown"]:
-        summary = tag("summary", f"Show all {several(len(row['call']), 'character')}")
-        yield tag("details", summary, tag("pre", row["call"]), id=f"w-{row['id']}")
+    if short.file:
+        summary = tag("summary", f"Show all {several(len(short.file), 'character')}")
+        yield tag("details", summary, tag("pre", short.file), id=f"w-{row['id']}")
 
 
 def _asked_by(row: View) -> str:
@@ -148,6 +149,15 @@ def accounts(rows: Sequence[View]) -> Iterator[Html]:
         lines = ((row["account"], badge(row["state"]), moment(row["since"]), row["reason"] or "-") for row in rows)
         yield tag("h2", "Channels")
         yield table("Channels", ("Account", "State", "Since", "Why"), lines)
+
+
+def modes(rows: Sequence[View]) -> Iterator[Html]:
+    """Conversations in which more or less runs than the rules say; nothing where there is none."""
+    special = [row for row in rows if row["mode"] != "normal"]
+    if special:
+        yield tag("h2", "Modes")
+        lines = ((where(row), row["meaning"], row["set_by"] or "-", moment(row["set_at"])) for row in special)
+        yield table("Modes", ("Room", "Mode", "Set by", "Since"), lines)
 
 
 def run_link(row: View) -> Html:

@@ -103,7 +103,8 @@ class Counting(Observer):
         self._meters.runs.add(RunState.PARKED)
         self._resumed.discard(run)
         for question in questions:
-            self._meters.asked.add(question.kind)
+            for _ in (question, *question.further):
+                self._meters.asked.add(question.kind)
             self._put(released, question.card)
 
     def finished(

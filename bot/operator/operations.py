@@ -26,6 +26,7 @@ from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
+from runtime.agent.registry import MAIN
 from runtime.chat.forms import ARGUMENTS
 from runtime.contract import (
     PEOPLE,
@@ -50,6 +51,7 @@ from runtime.domain.runs import RunState
 from runtime.errors import ConfigError
 from runtime.http import bodies
 from runtime.http.errors import Refusal
+from runtime.policy.modes import Mode
 from runtime.store.protocol import DeliveryRow, Granted, Unpaired
 from runtime.text.naming import folded, is_identity, meant
 from runtime.timeline.trail import Thing
@@ -142,6 +144,19 @@ class Operations(OperatorApi):
         view = await self._one_entitled(views.approval(row, *self._names))
         requester = known.person.name if known else row.requester_name
         return {**view, "requester": requester, "requester_names": sorted(names)}
+
+    async def modes(self) -> list[View]:
+        """Conversations for which a mode was set, the newest first."""
+        return [views.mode(address, row, *self._names) for address, row in await self._store.approvals.modes()]
+
+    async def set_mode(self, room: str, mode: str) -> View:
+        """Set the mode of a room or thread. Nobody is trusted from here: whoever wants that says so in the room."""
+        address, wanted = await self._room_meant(room), _word(Mode, mode)
+        if address is None or wanted is None or wanted is Mode.TRUSTED:
+            raise Refusal(400, "Name a room, and one of the modes normal, read-only and plan.")
+        made = await self._store.approvals.set_mode(MAIN, address, wanted, self.actor.person, self.actor.name)
+        self._context.nudge(address)
+        return views.mode(address, made, *self._names)
 
     async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         where = await self._room_meant(room)

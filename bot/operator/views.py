@@ -12,9 +12,11 @@ from bot.accounts.naming import Named
 from bot.accounts.status import State
 from runtime.chat.cards import about, call_of, labels_of
 from runtime.chat.forms import readable
+from runtime.chat.modes import meaning
 from runtime.contract import Address, ApprovalKind, Choice, Entry
 from runtime.domain.approvals import Approval, choices
 from runtime.markup.moments import in_words
+from runtime.policy.modes import RoomMode
 from runtime.store.protocol import DeliveryRow, Granted, Known, OpenPart, Pairing, RunRow, StepRow
 from runtime.text.glyphs import in_full, visible
 
@@ -83,6 +85,20 @@ def approval(row: Approval, named: Named, called: Named) -> View:
         "decided_by": row.decided_name,
         "decided_at": at(row.decided_at),
         "reason": row.reason,
+    }
+
+
+def mode(address: Address, row: RoomMode, named: Named, called: Named) -> View:
+    """The mode of a conversation, and what it does in words."""
+    return {
+        "address": named(address),
+        "room": called(address),
+        "mode": row.mode,
+        "meaning": in_words(meaning(row)),
+        "trusted": row.person_name,
+        "set_by": row.set_by_name,
+        "set_at": at(row.set_at),
+        "until": at(row.until),
     }
 
 

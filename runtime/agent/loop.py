@@ -11,6 +11,7 @@ from typing import Final, Protocol
 import structlog
 
 from runtime.agent.context import UNBOUNDED, RunFacts, build
+from runtime.agent.modes import Modes
 from runtime.agent.outcome import LongText, RunOutcome
 from runtime.agent.questions import QuestionContext, Questions
 from runtime.agent.registry import Agents
@@ -119,6 +120,7 @@ class AgentLoop:
             rights=context.rights,
             probe=probe,
         )
+        self._modes = Modes(store=store, calls=self._calls, rights=context.rights, now=now)
         self._questions = Questions(store=store, policy=policy, now=now, new_id=new_id, context=context)
         self._last_words = RunOutcome(new_id=new_id, long_replies=long_replies, reporting=reporting)
 
@@ -247,7 +249,7 @@ class AgentLoop:
     async def _act(self, run: LiveRun, reply: ModelReply) -> Released | None:
         """One model turn with calls: recorded, then those allowed run, then those asked go up together."""
         lane, number = run.claim.lane, run.next_step
-        sorted_calls = [await self._calls.sort(run, call) for call in reply.calls]
+        sorted_calls = await self._modes.applied(run, [await self._calls.sort(run, call) for call in reply.calls])
         recorded = own(await self._store.record_model(lane, run.claim.run_id, number, reply, sorted_calls))
         self._probe("step-recorded")
         run.iterations, run.next_step = run.iterations + 1, number + len(reply.calls) + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
@@ -14,7 +14,7 @@ from runtime.agent.asking import asked_person, asking_of, to_person
 from runtime.agent.offers import offering, together
 from runtime.agent.run_state import LiveRun
 from runtime.agent.tool_calls import parsed
-from runtime.chat import cards
+from runtime.chat import cards, listing
 from runtime.chat.audience import Audience, Places, Reach, mentions, reach
 from runtime.chat.calls import ShownCall, shown_call
 from runtime.contract import ApprovalId, ApprovalKind, Asking, CardContext, DeliveryId, Kind, NewId, Now
@@ -22,7 +22,7 @@ from runtime.domain.approvals import Approval, ApprovalState, Home, Rights
 from runtime.domain.runs import StepState
 from runtime.policy.rules import Policy
 from runtime.policy.terms import Terms
-from runtime.store.protocol import NewDelivery, Question, Runs, ToolStep
+from runtime.store.protocol import Further, NewDelivery, Question, Runs, ToolStep
 
 log = structlog.get_logger("agent")
 
@@ -51,36 +51,41 @@ class Questions:
         self._context = context
 
     async def of(self, run: LiveRun, asked: Sequence[tuple[ToolStep, Terms]]) -> list[Question]:
-        """A question for each call, all with what one look into the store tells."""
+        """Questions about the calls, one a card, all with what one look into the store tells."""
         rights = self._context.rights()
         audience = await self._store.audience(run.claim.run_id, run.address, rights.approvers)
-        approvals = [self._approval(run, step, terms, audience) for step, terms in asked]
-        others = together(
-            [one for (step, _), one in zip(asked, approvals, strict=True) if not asking_of(run, step)], audience, rights
-        )
-        return [
-            await self._one(run, step, approval, audience, rights, others.get(approval.id, ()))
-            for (step, _), approval in zip(asked, approvals, strict=True)
-        ]
+        made, approvals, calls = list[Question](), list[Approval](), dict[ApprovalId, ShownCall]()
+        for step, terms in asked:
+            approval = self._approval(run, step, terms, audience)
+            if asking := asking_of(run, step):
+                made.append(await self._to_person(run, approval, asking, audience, rights))
+            else:
+                approvals.append(approval)
+                calls[approval.id] = await _shown(run, step)
+        groups = listing.on_cards(approvals, audience.open_cards, is_plan=audience.plan is not None)
+        others = together(approvals, audience, rights) if len(groups) == len(approvals) else {}
+        return [*made, *(self._about_calls(run, group, calls, audience, rights, others) for group in groups)]
 
-    async def _one(
+    def _about_calls(
         self,
         run: LiveRun,
-        step: ToolStep,
-        approval: Approval,
+        group: Sequence[Approval],
+        calls: Mapping[ApprovalId, ShownCall],
         audience: Audience,
         rights: Rights,
-        others: Sequence[str],
+        together: Mapping[ApprovalId, Sequence[str]],
     ) -> Question:
-        if asking := asking_of(run, step):
-            return await self._to_person(run, approval, asking, audience, rights)
-        to = reach(approval, audience, rights, self._context.places)
+        lead = listing.leading(group)
+        to = reach(lead, audience, rights, self._context.places)
         if to.home is Home.TOLD and not to.copies:
-            log.warning("nobody reached", approval=approval.id, tool=approval.tool, rule=approval.terms.rule)
-        known = self._circumstances(run, audience, to)
-        card = cards.frozen(known, await _shown(run, step), approval.arguments_hash)
-        approval = offering(replace(approval, card=card), run, audience, rights, to, others)
-        return self._question(run, approval, audience, to, rights)
+            log.warning("nobody reached", approval=lead.id, tool=lead.tool, rule=lead.terms.rule)
+        plan = audience.plan or "" if listing.may_be_planned(lead) else ""
+        frozen = listing.frozen(group, self._circumstances(run, audience, to), calls, plan)
+        lead, *others = sorted(frozen, key=lambda one: one.id != lead.id)
+        if not others and lead.lead is None:
+            lead = offering(lead, run, audience, rights, to, together.get(lead.id, ()))
+        further = tuple(Further(one.id, one.step, one.caution, one.card) for one in others)
+        return replace(self._question(run, lead, audience, to, rights), further=further)
 
     async def _to_person(
         self, run: LiveRun, approval: Approval, asking: Asking, audience: Audience, rights: Rights
@@ -95,7 +100,7 @@ class Questions:
         places = self._context.places
         name, schedule = places.room_name(run.address), run.claim.job.name if run.claim.job else ""
         link = places.link(run.address, audience.message) if audience.message and not schedule else ""
-        return cards.circumstances(name, schedule, to.home, to.asked, link)
+        return cards.circumstances(name, schedule, to.home, to.asked, link, to.away)
 
     def _question(self, run: LiveRun, approval: Approval, audience: Audience, to: Reach, rights: Rights) -> Question:
         card, *copies = [

@@ -100,7 +100,7 @@ class Calls:
                 whose = f"the rule {rule.name!r}" if rule and rule.name else "the policy of this place"
                 return not_run(call, effect, f"{DENIED}{whose} does not allow it.")
 
-    def terms(self, run: LiveRun, step: ToolStep) -> Terms:
+    def terms(self, run: LiveRun, step: ToolStep | NewStep) -> Terms:
         """Terms of a question about `step`, by the rules that hold now."""
         arguments = parsed(step.call.arguments)
         known = {} if isinstance(arguments, str) else arguments

@@ -11,6 +11,7 @@ from runtime.calendar.due import instants, next_after
 from runtime.calendar.errors import WhenError
 from runtime.calendar.plans import At, Every, Planned, Unit, read, written
 from runtime.calendar.reading import plan
+from runtime.calendar.until import until
 from runtime.calendar.words import in_words
 from runtime.calendar.zones import zone_named
 
@@ -26,6 +27,7 @@ __all__ = [
     "next_after",
     "plan",
     "read",
+    "until",
     "written",
     "zone_named",
 ]

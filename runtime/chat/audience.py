@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import islice
 from typing import Final
 
@@ -16,12 +17,16 @@ MENTIONS_MAX: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One who may decide something. `rooms`: where they can be asked alone; `here`: they are in the room of the request."""
+    """One who may decide something. `rooms`: where they can be asked alone; `here`: they are in the room of the request.
+
+    `away_until` tells when somebody is back who is away by now.
+    """
 
     person: Person
     names: frozenset[str]
     rooms: tuple[Address, ...] = ()
     here: bool = False
+    away_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,8 @@ class Audience:
     """Request behind a question, and the people who may decide.
 
     `said` are the newest words that its run heard, `said_by` whose, `message` the platform's id of them. `private`: the room is one person's and the agent's.
+    `open_cards` are those that the requester has open in the conversation. `plan`: it is in the mode of that name, and what the
+    model said it would do.
     """
 
     said: str = ""
@@ -36,15 +43,18 @@ class Audience:
     candidates: tuple[Candidate, ...] = ()
     private: bool = False
     message: str = ""
+    open_cards: int = 0
+    plan: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Places in which a question is put. `asked` are the people and rooms that read `copies`."""
+    """Places in which a question is put. `asked` are the people and rooms that read `copies`; `away` who would have, and until when."""
 
     home: Home
     copies: tuple[Address, ...] = ()
     asked: tuple[str, ...] = ()
+    away: tuple[tuple[str, datetime], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +96,10 @@ def _mention(one: Candidate, room: Address) -> Mention | None:
 def reach(question: Approval, audience: Audience, rights: Rights, places: Places) -> Reach:
     """Places in which `question` is put by its terms, as far as people and rooms are known."""
     deciding = able(question, audience.candidates, rights)
-    found = dict(_copies(question, question.terms.to, deciding, places))
+    present = _present(deciding, question.terms.quorum)
+    found = dict(_copies(question, question.terms.to, present, places))
+    if not found and not any(one.here for one in present):
+        found = dict(_copies(question, question.terms.to, deciding, places))  # better somebody away than nobody
     asked = tuple(dict.fromkeys(found.values()))
     if ROOM not in question.terms.to and not _is_their_own(question, deciding):
         home = Home.TOLD  # also where nobody is reached: the terms want it kept from the room
@@ -94,7 +107,15 @@ def reach(question: Approval, audience: Audience, rights: Rights, places: Places
         home = Home.WHOLE  # somebody may decide there, or may be there without our knowing
     else:
         home = Home.QUIET
-    return Reach(home, tuple(found), asked)
+    would = [one for one in deciding if one.here or (DM in question.terms.to and one.rooms)]
+    away = tuple((one.person.name, one.away_until) for one in would if one.away_until)
+    return Reach(home, tuple(found), asked, away)
+
+
+def _present(deciding: Sequence[Candidate], quorum: int) -> Sequence[Candidate]:
+    """Candidates who are not away; all of them where those who are left could not settle it."""
+    present = [one for one in deciding if one.away_until is None]
+    return present if len(present) >= max(quorum, 1) else deciding
 
 
 def _is_their_own(question: Approval, deciding: Sequence[Candidate]) -> bool:
@@ -117,7 +138,7 @@ def escalation(
     question: Approval, candidates: Sequence[Candidate], rights: Rights, places: Places
 ) -> dict[Address, str]:
     """Rooms to which an unanswered question goes, each with whom it reaches: also those who are in its room, each alone."""
-    deciding = [replace(one, here=False) for one in able(question, candidates, rights)]
+    deciding = [replace(one, here=False) for one in _present(able(question, candidates, rights), question.terms.quorum)]
     return dict(_copies(question, question.terms.escalate_to, deciding, places))
 
 

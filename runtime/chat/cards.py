@@ -111,7 +111,7 @@ def _stranger_settled(approval: Approval) -> Content:
         how = f"Let in as {approval.choice}" if approval.choice else "Let in"
     else:
         how = "Not let in" if approval.state is ApprovalState.DENIED else ENDED[approval.state]
-    why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
+    why = f"\n\n{quoted(approval.reason)}" if approval.reason else ""
     mark = MARKS[approval.state]
     about = f"{_name(approval.arguments)}\n\n{_facts(approval.arguments)}{why}"
     return Content(f"{mark} **{how}**{_by(approval)}: {about}", mark=mark)
@@ -165,18 +165,19 @@ def pending(
     `voted` are those who said yes so far, where it takes several; `again`: it was asked before. `mentions` are called by it.
     `at` is the room of a copy.
     """
-    known = json.loads(approval.card) if approval.card else {}
+    if approval.lead == approval.id:
+        from runtime.chat import listing  # which needs this module
+
+        return listing.card(listing.listed_on(approval), now, home=home, voted=voted, again=again, mentions=mentions)
     how = home_of(approval) if home else Home.WHOLE
-    asked_too = _asked_too(known.get("asked", ()), how) if home else ""
-    votes = _votes(voted, approval.terms.quorum)
+    whom = below(approval, how, voted, home=home)
     if how is Home.TOLD:
-        return Content(" ".join(filter(None, [f"**{asked(approval.kind, f'`{approval.tool}`')}**", asked_too, votes])))
+        return Content(" ".join(filter(None, [f"**{asked(approval.kind, f'`{approval.tool}`')}**", whom])))
     if approval.kind is ApprovalKind.ANSWER:
-        return _to_person(approval, now, how, asked_too, again=again, mentions=mentions)
+        return _to_person(approval, now, how, whom, again=again, mentions=mentions)
     left = briefly(approval.expires_at - now)
-    above = [_circumstances(approval, "asks", f"expires {moment(approval.expires_at)} (in {left})")]
-    link = f"[{'message' if home else 'The message that asked'}]({known['link']})" if "link" in known else ""
-    above.append(" · ".join(filter(None, [plainly(approval.request) if home else "", link])))
+    above = [circumstances_of(approval, "asks", f"expires {moment(approval.expires_at)} (in {left})")]
+    above.append(request_of(approval, home=home))
     call, is_whole = call_of(approval)
     card = question(
         approval.as_shown,
@@ -185,7 +186,7 @@ def pending(
         approval.arguments,
         approval.caution,
         "\n\n".join(filter(None, above)),
-        "\n\n".join(filter(None, [f"{asked_too} {votes}".strip(), offers.calls_too(approval, LABELS[Choice.ALL])])),
+        "\n\n".join(filter(None, [whom, offers.calls_too(approval, LABELS[Choice.ALL])])),
         "Reminder: " if again else "",
         call,
     )
@@ -196,6 +197,13 @@ def pending(
         card = replace(card, buttons=tuple(one for one in card.buttons if one.choice is not Choice.EDIT))
     more = tuple(Button(approval.as_shown, choice, LABELS[choice]) for choice in offers.shown(approval, at))
     return replace(card, whole=whole, buttons=(*card.buttons, *more), mentions=tuple(mentions))
+
+
+def request_of(approval: Approval, *, home: bool) -> str:
+    """The line that led to it, told at home alone, and a link to its message."""
+    known = json.loads(approval.card) if approval.card else {}
+    link = f"[{'message' if home else 'The message that asked'}]({known['link']})" if "link" in known else ""
+    return " · ".join(filter(None, [plainly(approval.request) if home else "", link]))
 
 
 def call_of(approval: Approval) -> tuple[str, bool]:
@@ -218,26 +226,41 @@ def _both_calls(approval: Approval) -> tuple[str, bool]:
     return f"Asked:\n\n{before}\n\n{runs}:\n\n{after}", is_whole and is_whole_too
 
 
+def below(approval: Approval, how: Home, voted: Sequence[str], *, home: bool) -> str:
+    """Below the call: whom the question reaches, and the votes so far."""
+    known = json.loads(approval.card) if approval.card else {}
+    asked_too = _asked_too(known.get("asked", ()), known.get("away", ()), how) if home else ""
+    return " ".join(filter(None, [asked_too, _votes(voted, approval.terms.quorum)]))
+
+
 def _votes(voted: Sequence[str], quorum: int) -> str:
     if voted:
         return f"{listed([plainly(name) for name in voted])} approved: {len(voted)} of {quorum}."
     return f"{quorum} people have to approve." if quorum > 1 else ""
 
 
-def _asked_too(names: Sequence[str], how: Home) -> str:
-    """Whom the question reaches beside its room, for those who read it there."""
+def _asked_too(names: Sequence[str], away: Sequence[tuple[str, str]], how: Home) -> str:
+    """Whom the question reaches beside its room, and who is away, for those who read it there."""
+    gone = [f"{plainly(name)} is away until {moment(datetime.fromisoformat(until))}." for name, until in away]
     if names:
-        return f"I've asked {listed([plainly(name) for name in names])}."
-    return {Home.QUIET: NOBODY_HERE, Home.TOLD: NOBODY_REACHED}.get(how, "")
+        return " ".join([f"I've asked {listed([plainly(name) for name in names])}.", *gone])
+    nobody = {Home.QUIET: NOBODY_HERE, Home.TOLD: NOBODY_REACHED}.get(how, "")
+    return " ".join(filter(None, [nobody, *gone]))
 
 
 def circumstances(
-    room: str = "", schedule: str = "", home: Home = Home.WHOLE, told: Sequence[str] = (), link: str = ""
+    room: str = "",
+    schedule: str = "",
+    home: Home = Home.WHOLE,
+    told: Sequence[str] = (),
+    link: str = "",
+    away: Sequence[tuple[str, datetime]] = (),
 ) -> str:
-    """JSON for `Approval.card`: what people call the room, the schedule that the run works for, whom it reaches, and the
-    link to the message that asked."""
+    """JSON for `Approval.card`: what people call the room, the schedule that the run works for, whom it reaches, the link to the
+    message that asked, and who is away."""
     how = "" if home is Home.WHOLE else home.value
-    known = {"room": room, "schedule": schedule, "home": how, "asked": list(told), "link": link}
+    known: dict[str, Any] = {"room": room, "schedule": schedule, "home": how, "asked": list(told), "link": link}
+    known["away"] = [[name, until.isoformat()] for name, until in away]
     return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
 
 
@@ -277,7 +300,7 @@ def request_line(said: str, by: str, requester: str) -> str:
     return quoted if by == requester else f"{by}: {quoted}"
 
 
-def _circumstances(approval: Approval, asks: str, *more: str) -> str:
+def circumstances_of(approval: Approval, asks: str, *more: str) -> str:
     """The requester, the room, the risk and the rule in one line; empty where nobody is known."""
     told = json.loads(approval.card) if approval.card else {}
     where = f" in {plainly(told['room'])}" if "room" in told else ""
@@ -320,21 +343,30 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
         return _stranger_settled(approval)
     if approval.kind is ApprovalKind.ANSWER:
         return _answered(approval)
+    if approval.lead == approval.id:
+        from runtime.chat import listing
+
+        return listing.card(listing.listed_on(approval), approval.asked_at, home=home)
     answer = f" **{LABELS[approval.choice]}**" if approval.state is ApprovalState.ANSWERED and approval.choice else ""
-    why = f"\n\n{_quoted(approval.reason)}" if approval.reason else ""
+    why = f"\n\n{quoted(approval.reason)}" if approval.reason else ""
     call = f"`{approval.tool}`"
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
-    further = FURTHER.get(approval.choice, "") if approval.choice else ""
     mark = Mark.NO if approval.choice is Choice.SKIP else MARKS[approval.state]
+    further = FURTHER.get(approval.choice, "") if approval.choice else ""
     head = f"{mark} **{ENDED[approval.state]}{further}**{_by(approval)}: {about}{answer}"
-    came, shown = _came(approval.outcome, home=home) if approval.outcome else ("", "")
+    how, shown = came(approval.outcome, home=home) if approval.outcome else ("", "")
     buttons = _undo_button(approval)
     known = json.loads(approval.card) if approval.card else {}
     if home and known.get("home") == Home.TOLD:
-        return Content(f"{head}{came}{why}", buttons, folded=shown, mark=mark)
-    asked_by = f"\n\n{told}" if (told := _circumstances(approval, "asked")) else ""
-    text = f"{head}{came}{asked_by}\n\n{call_of(approval)[0]}{why}"
+        return Content(f"{head}{how}{why}", buttons, folded=shown, mark=mark)
+    asked_by = f"\n\n{told}" if (told := circumstances_of(approval, "asked")) else ""
+    text = f"{head}{how}{asked_by}\n\n{call_of(approval)[0]}{why}"
     return Content(text, buttons, whole=Whole(approval.arguments_hash[:SHA256_SHOWN]), folded=shown, mark=mark)
+
+
+def ruling(approval: Approval) -> str:
+    """The ruling on it, by whom and when."""
+    return f"**{ENDED[approval.state]}**{_by(approval)}"
 
 
 def outcome(result: str, took: timedelta) -> str:
@@ -348,7 +380,7 @@ def outcome(result: str, took: timedelta) -> str:
     return json.dumps(told | {name: value for name, value in more.items() if value is not None}, ensure_ascii=False)
 
 
-def _came(outcome: str, *, home: bool) -> tuple[str, str]:
+def came(outcome: str, *, home: bool) -> tuple[str, str]:
     """Outcome of an approved call: in the line that says who approved it, and beneath it. Its output is told at home only."""
     told = json.loads(outcome)
     lines, code = told.get("lines", ()) if home else (), f"exit {told['exit']}" if "exit" in told else ""
@@ -465,7 +497,7 @@ def _answered(approval: Approval) -> Content:
     asking = Asking.from_json(approval.card)
     said = answer_of(approval) if approval.state is ApprovalState.ANSWERED else ""
     told = f": “{plainly(clip(said, ANSWER_MAX_CHARS))}”" if said else ""
-    why = f"\n\n{_quoted(approval.reason)}" if approval.reason and said != approval.reason else ""
+    why = f"\n\n{quoted(approval.reason)}" if approval.reason and said != approval.reason else ""
     mark = MARKS[approval.state]
     head = f"{mark} **{ENDED[approval.state]}**{_by(approval)}{told}"
     return Content(f"{head}\n\n{plainly(asking.question)}\n\n{_for(approval, asking)}{why}", mark=mark)
@@ -495,7 +527,7 @@ def changed_call(approval: Approval) -> str:
     return f"{CHANGED}{approval.decided_name} had it run with {approval.arguments}"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 

@@ -18,7 +18,7 @@ from runtime.markup.moments import moment, roughly, several
 PAIR: Final = "pair"
 """Lets an owner enter a pairing code in a direct room; `COMMANDS` does not list it, since nobody else may."""
 ALIASES: Final = {"start": "help"}  # what Telegram sends when somebody opens a bot for the first time
-ACTS: Final = frozenset({"new", "stop", "timezone"})
+ACTS: Final = frozenset({"new", "stop", "timezone", "away", "back"})
 IN_PUBLIC: Final = frozenset({"new", "stop", PAIR})
 """Commands that change something for everybody in the room: everybody there reads that. Else only who asked does."""
 NEEDED: Final[Mapping[str, Role]] = {name: Role.USER if name in ACTS else Role.VIEWER for name in COMMANDS}
@@ -70,6 +70,7 @@ class Going:
     waiting: int = 0
     questions: int = 0
     trouble: str | None = None
+    mode: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +187,8 @@ def going_on(going: Going, now: datetime, mark: str = "/") -> str:
         lines.append(f"{several(going.waiting, 'message')} waiting")
     if going.questions:
         lines.append(f"{several(going.questions, 'question')} waiting for an answer: `{mark}approvals`")
+    if going.mode:
+        lines.append(going.mode)
     if going.trouble:
         lines.append(f"trouble: {going.trouble}")
     if not lines:

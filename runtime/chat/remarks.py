@@ -6,11 +6,12 @@ from itertools import islice
 from typing import Final
 
 from runtime.markup.moments import several
-from runtime.text.glyphs import hidden, in_full
+from runtime.text.glyphs import clip, hidden, in_full
 from runtime.text.naming import listed
 from runtime.text.scripts import mixed
 
 WORDS_NAMED: Final = 3
+WORD_MAX_CHARS: Final = 40
 
 
 def remarks(arguments: str) -> str:
@@ -19,5 +20,8 @@ def remarks(arguments: str) -> str:
     count = hidden(shown)
     codes = "a code" if count == 1 else "codes"
     said = [f"Holds {several(count, 'invisible character')}, shown as {codes}."] if count else []
-    said += [f"`{word}` mixes {listed(scripts)} letters." for word, scripts in islice(mixed(shown), WORDS_NAMED)]
+    said += [
+        f"`{clip(word, WORD_MAX_CHARS)}` mixes {listed(scripts)} letters."
+        for word, scripts in islice(mixed(shown), WORDS_NAMED)
+    ]
     return " ".join(said)

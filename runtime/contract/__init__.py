@@ -10,7 +10,6 @@ durations are timedeltas, ids are NewTypes over str.
 
 from __future__ import annotations
 
-from runtime.contract.asking import ANYBODY, Asking, Asks
 from runtime.contract.calls import (
     Card,
     CardChange,
@@ -56,10 +55,13 @@ from runtime.contract.features import (
 from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Pending, Stuck
 from runtime.contract.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
 from runtime.contract.forms import (
+    ANYBODY,
     FORM_CHOICES,
     REASON,
     REASON_MAX_CHARS,
     TOO_LONG,
+    Asking,
+    Asks,
     Field,
     Form,
     OpenForm,

@@ -87,6 +87,11 @@ class Content:
     mentions: tuple[Mention, ...] = ()
 
     @property
+    def asks(self) -> bool:
+        """True for a card that somebody is to decide by; a settled one may have buttons too."""
+        return bool(self.buttons) and self.mark is None
+
+    @property
     def all_text(self) -> str:
         """The text, and what is folded under it."""
         return f"{self.text}\n\n{self.folded}" if self.folded else self.text

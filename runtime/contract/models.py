@@ -10,8 +10,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
-from runtime.contract.asking import Asks
 from runtime.contract.calls import Card
+from runtime.contract.forms import Asks
 from runtime.contract.people import Address, Json, Person, RunId, SessionKey
 from runtime.contract.signals import FileRef
 

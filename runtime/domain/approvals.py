@@ -82,6 +82,10 @@ GRANTING: Final = frozenset({Choice.CONVERSATION, Choice.ALWAYS})
 """Choices that let a call run, and calls like it later."""
 NEED_QUORUM: Final = frozenset({Choice.APPROVE, Choice.AGAIN, *GRANTING})
 """Choices after which a call runs: as many people as its rule wants have to say so."""
+LISTED_CALLS: Final = "listed"
+"""In `Approval.card`: the calls of a card that lists several."""
+LISTED_WITH: Final = "listed_with"
+"""In `Approval.card`: the question on whose card this one is listed."""
 LEAST: Final = Role.OPERATOR
 """The least role that decides where the settings name no approvers."""
 
@@ -143,6 +147,12 @@ class Approval:
     asked_arguments: str = ""
     outcome: str = ""
     calls: int = 0
+
+    @property
+    def lead(self) -> ApprovalId | None:
+        """The question on whose card this one is listed, perhaps itself; None where it has a card of its own."""
+        known = json.loads(self.card) if self.card else {}
+        return self.id if LISTED_CALLS in known else known.get(LISTED_WITH)
 
     @property
     def edits(self) -> int:
@@ -233,7 +243,11 @@ def asked_about(shown: ApprovalId) -> ApprovalId:
 def choices(approval: Approval) -> tuple[Choice, ...]:
     """Answers that a question takes: those of its kind, as far as its terms allow them."""
     every = CHOICES[approval.kind]
-    return every if approval.terms.editable else tuple(one for one in every if one is not Choice.EDIT)
+    return (
+        every
+        if approval.terms.editable and not approval.lead
+        else tuple(one for one in every if one is not Choice.EDIT)
+    )
 
 
 def offered(approval: Approval) -> tuple[Choice, ...]:

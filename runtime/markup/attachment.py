@@ -10,7 +10,7 @@ from runtime.contract import Content, Whole
 from runtime.markup.plain import to_plain
 from runtime.markup.split import Measure, beginning
 from runtime.markup.tree import Block, Code, CodeBlock, Document, Heading, Paragraph, Text
-from runtime.text.glyphs import OPEN, clip
+from runtime.text.glyphs import CODE_OPEN, clip
 from runtime.text.graphemes import boundary, boundary_after
 
 BRIEF: Final = 800
@@ -60,6 +60,8 @@ def unabridged(card: Content) -> Content:
 READ_FROM: Final = 4_000
 """Characters of a call that nobody approves by its ends alone: where not all of it is shown, the card says so."""
 READ_FILE: Final = "Read the attached file before you approve."
+FOLDED_MAX_CHARS: Final = 1_500
+"""Of such a call above the fold."""
 KEPT_MIN: Final = 80
 """Characters of a block that is cut: less says nothing."""
 CODE_MAX_CHARS: Final = 32
@@ -95,6 +97,16 @@ def abridged(document: Document, whole: Whole, measure: Measure, limit: int, *, 
     return Abridged(short, file)
 
 
+def folding(document: Document, whole: Whole) -> Abridged:
+    """The same for a surface without limits, which folds all of a long call beneath both of its ends."""
+    limit = READ_FROM if _plain_length(document) <= READ_FROM else FOLDED_MAX_CHARS
+    return abridged(document, whole, _plain_length, limit, asks=False)
+
+
+def _plain_length(document: Document) -> int:
+    return len(to_plain(document))
+
+
 def _cut_blocks(document: Document, measure: Measure, limit: int) -> Document:
     """The longest block is cut first, then the next."""
     blocks = list(document.blocks)
@@ -126,12 +138,12 @@ def both_ends(text: str, most: int) -> str:
 
 
 def _before_code(text: str, at: int) -> int:
-    opened = text.rfind(OPEN, max(at - CODE_MAX_CHARS, 0), at)
+    opened = text.rfind(CODE_OPEN, max(at - CODE_MAX_CHARS, 0), at)
     return at if opened < 0 or "⟩" in text[opened:at] else opened
 
 
 def _behind_code(text: str, at: int) -> int:
-    opened = text.rfind(OPEN, max(at - CODE_MAX_CHARS, 0), at)
+    opened = text.rfind(CODE_OPEN, max(at - CODE_MAX_CHARS, 0), at)
     if opened < 0 or "⟩" in text[opened:at]:
         return at
     closed = text.find("⟩", at, at + CODE_MAX_CHARS)

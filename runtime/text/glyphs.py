@@ -17,7 +17,7 @@ from typing import Final
 from runtime.text.graphemes import FARTHEST, boundary, boundary_after
 from runtime.text.joiners import needed
 
-OPEN: Final = "⟨"
+CODE_OPEN: Final = "⟨"
 LIKE: Final = "\u2329\u3008\u276c\u2770\u29fc\u2039"
 """Brackets that a reader may take for it, before what reads as a code."""
 INSIDE: Final = 8
@@ -122,7 +122,7 @@ def shortened(text: str, most: int | None) -> str:
         return visible(text, one_line=True)
     end = most // 3
     first, last = visible(text[: most - end], one_line=True), visible(text[-end:], one_line=True)
-    return f"{first} {OPEN}{len(text) - most:,} characters left out⟩ {last}"
+    return f"{first} {CODE_OPEN}{len(text) - most:,} characters left out⟩ {last}"
 
 
 def in_full(arguments: str) -> tuple[str, str]:
@@ -186,7 +186,7 @@ def _line_ends(found: re.Match[str], *, one_line: bool) -> str:
     run, text = found[0], found.string
     if one_line or found.start() == 0 or found.end() == len(text):
         return _code(run)
-    return run if len(run) <= LINES else f"\n{OPEN}{len(run) - 1} empty lines⟩\n"
+    return run if len(run) <= LINES else f"\n{CODE_OPEN}{len(run) - 1} empty lines⟩\n"
 
 
 def _blanks(found: re.Match[str], *, one_line: bool) -> str:
@@ -201,14 +201,14 @@ def _blanks(found: re.Match[str], *, one_line: bool) -> str:
 def _code(run: str) -> str:
     """A code for one character, as often as it is there."""
     if run[0] == " " and len(run) > 1:
-        return f"{OPEN}{len(run)} spaces⟩"
+        return f"{CODE_OPEN}{len(run)} spaces⟩"
     times = f" ×{len(run)}" if len(run) > 1 else ""  # noqa: RUF001 - as written
-    return f"{OPEN}U+{ord(run[0]):04X}{times}⟩"
+    return f"{CODE_OPEN}U+{ord(run[0]):04X}{times}⟩"
 
 
 def _seems_a_code(found: re.Match[str]) -> bool:
     after = found.string[found.end() : found.end() + 1]
-    return found[0][0] == OPEN or (found[0][0] in LIKE and (after == "U" or after.isdigit()))
+    return found[0][0] == CODE_OPEN or (found[0][0] in LIKE and (after == "U" or after.isdigit()))
 
 
 def _is_unseen(letter: str) -> bool:

@@ -20,7 +20,7 @@ ROLES: Final = "[🌾🍳🍼🎓🎤🎨🏫🏭💻💼🔧🔬🚀🚒🎄]|[
 ON_THE_WAY: Final = f"(?:{ZWJ}➡\ufe0f)?"
 """A person who faces right."""
 DOING: Final = "[👮👯👰👱👳👷💁💂💆💇🙅🙆🙇🙋🙍🙎🚣🚴🚵🤦🤵🤷🤸🤹🤼🤽🤾🦸🦹🧏🧔🧖🧗🧘🧙🧚🧛🧜🧝🧞🧟🏄🏊]"
-LISTED: Final = re.compile(
+JOINER_SEQUENCES: Final = re.compile(
     "|".join(
         (
             f"{ADULT}{SKIN}{ZWJ}(?:{ROLES}|[🦰🦱🦲🦳])",
@@ -69,7 +69,7 @@ def needed(text: str) -> frozenset[int]:
 
 
 def _places(text: str) -> Iterator[int]:
-    for emoji in LISTED.finditer(text):
+    for emoji in JOINER_SEQUENCES.finditer(text):
         yield from (at for at in range(*emoji.span()) if text[at] == ZWJ or text[at] >= "\U000e0000")
     for at in (found.start() for found in re.finditer(f"[{ZWNJ}{ZWJ}]", text)):
         if 0 < at < len(text) - 1 and (script := _script(text[at - 1])) and script == _script(text[at + 1]):

@@ -63,6 +63,11 @@ async def typed(card: Locator, reason: str) -> None:
     await card.get_by_test_id("deny-reason-text").fill(reason)
 
 
+def decided_card(tab: Tab) -> Locator:
+    """The newest card that was approved; it may offer to undo."""
+    return tab.page.locator('[data-testid="card"][data-state="closed"]').filter(has_text="Approved by").last
+
+
 async def test_a_typed_reason_goes_along_with_whichever_button_denies(tab: Tab) -> None:
     await tab.say("write hello to denied.txt")
     card = await tab.open_card()
@@ -123,6 +128,35 @@ async def test_a_question_of_the_agents_is_answered_in_words(tab: Tab) -> None:
     await card.get_by_role("button", name="Send").click()
     await expect(await tab.closed_card("Answered by owner")).to_contain_text("“The Rose”")
     await tab.reply('owner answered: "The Rose"')
+
+
+async def test_a_call_is_changed_in_a_form_on_its_card(tab: Tab) -> None:
+    await tab.say("write hello to changed.txt")
+    card = await tab.open_card()
+    await card.get_by_test_id("edit").click()
+    text = card.get_by_test_id("edit-arguments-text")
+    await expect(text).to_have_value('{\n  "content": "hello",\n  "path": "changed.txt"\n}')
+    await text.fill('{"content": "goodbye"')
+    await card.get_by_test_id("edit-arguments-send").click()
+    await expect(card.get_by_role("status")).to_contain_text("This is not valid JSON")
+    await text.fill('{"content": "goodbye", "path": "changed.txt"}')
+    await card.get_by_test_id("edit-arguments-send").click()
+    closed = decided_card(tab)
+    await expect(closed).to_contain_text("Asked:")
+    await expect(closed).to_contain_text("goodbye")
+    await tab.reply("The call was changed: owner had it run with")
+    await tab.say("read changed.txt")
+    await tab.reply("goodbye")
+
+
+async def test_a_command_line_changes_a_call_too(tab: Tab, house: House) -> None:
+    await tab.say("write hello to by-command.txt")
+    await tab.open_card()
+    wrong = house.command("approvals", "edit", "--last", "--arguments", "[]")
+    assert (wrong.returncode, "must be a JSON object" in wrong.stderr) == (1, True)
+    arguments = '{"content": "from afar", "path": "by-command.txt"}'
+    assert house.command("approvals", "edit", "--last", "--arguments", arguments).stdout == "write_file: approved.\n"
+    await expect(decided_card(tab)).to_contain_text("from afar")
 
 
 async def test_an_approved_write_is_undone_on_its_card(tab: Tab) -> None:

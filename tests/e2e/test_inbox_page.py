@@ -95,6 +95,7 @@ async def test_keys_answer_the_card_in_focus(tab: Tab) -> None:
     await expect(found.nth(0)).to_contain_text("b.txt")
     await expect(found.nth(0)).to_be_focused()
     await found.nth(0).get_by_test_id("deny-reason").click()
+    await expect(found.nth(0).get_by_test_id("deny-reason-text")).to_be_focused()
     await tab.page.keyboard.type("a bad idea, and dated")
     await expect(found).to_have_count(2)
     await expect(found.nth(0).get_by_test_id("deny-reason-text")).to_have_value("a bad idea, and dated")

@@ -95,7 +95,7 @@ async def test_an_approved_call_runs_once_as_it_was_asked_for(owner: Visitor, ro
     command = """printf '%s\\n' "two  spaces" 'and "quotes"' >> out.txt; cat out.txt"""
     approval = await owner.question(room, f"run: {command}")
     (card,) = await owner.cards(room)
-    assert [button["label"] for button in card["buttons"]] == ["Approve", "Deny"]
+    assert [button["label"] for button in card["buttons"]] == ["Approve", "Deny", "Edit…"]
     assert command in card["markdown"]
     assert await files(owner, room) == []
     assert (await owner.click(room, approval, "approve")).body["outcome"] == "decided"

@@ -14,7 +14,7 @@ log = structlog.get_logger("approvals")
 FAULT_MAX_CHARS: Final = 150
 PATTERNS: Final = frozenset({"pattern", "patternProperties"})
 """Expressions of others, which may take for ever to match. Their tool checks them."""
-OPEN: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
+BESIDE_PATTERNS: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
 """What they allow cannot be told where names are matched by patterns."""
 
 
@@ -47,7 +47,7 @@ def _plain(schema: Any) -> Any:
 
 
 def _kept(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    dropped = PATTERNS | OPEN if "patternProperties" in schema else PATTERNS
+    dropped = PATTERNS | BESIDE_PATTERNS if "patternProperties" in schema else PATTERNS
     for name, value in schema.items():
         if name == "properties" and isinstance(value, Mapping):  # names of arguments, which may be words of ours
             yield name, {each: _plain(one) for each, one in value.items()}

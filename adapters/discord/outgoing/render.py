@@ -71,12 +71,12 @@ def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
     """One message: the card, its buttons, and the whole call as a file. An edit takes files away that it does not bring."""
     content = delivery.content
     called = _called(content.mentions)
-    short = abridged(document, whole, measure, LIMIT - len(called), asks=bool(content.buttons))
+    short = abridged(document, whole, measure, LIMIT - len(called), asks=content.asks)
     first, *others = split(short.document, measure, LIMIT - len(called))
     rows, users = buttons(content.buttons), [one.identity.rpartition(":")[2] for one in content.mentions]
     text, plain, files = to_discord(first) + called, _plain(first) + called, list[Body]()
     fallback = _json(plain, rows)
-    if short.file and content.buttons:
+    if short.file and content.asks:
         name = WHOLE_FILE.format(whole.sha256)
         files = [{"name": name, "text": short.file}]
         missing = f"{plain}\n\n{MISSING.format(name)}"

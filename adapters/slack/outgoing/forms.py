@@ -14,7 +14,7 @@ from runtime.contract import Address, Field, Form
 from runtime.text.glyphs import head
 
 TEXT: Final = 3_000  # characters of an input, and of a section
-TITLE: Final = 24  # … of the title and of the button that sends it
+MODAL_TITLE_MAX_CHARS: Final = 24  # … of the title and of the button that sends it
 LABEL: Final = 2_000
 HINT: Final = 150
 OPTION: Final = 75
@@ -34,8 +34,8 @@ def modal(form: Form, address: Address, *, alone: bool = False) -> Mapping[str, 
         "type": "modal",
         "callback_id": FORM_CALLBACK,
         "private_metadata": json.dumps(about),
-        "title": _plain(head(form.title, TITLE)),
-        "submit": _plain(head(form.send, TITLE)),
+        "title": _plain(head(form.title, MODAL_TITLE_MAX_CHARS)),
+        "submit": _plain(head(form.send, MODAL_TITLE_MAX_CHARS)),
         "close": _plain("Cancel"),
         "blocks": [*note, *map(_input, form.fields)],
     }

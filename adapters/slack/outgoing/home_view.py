@@ -24,7 +24,7 @@ QUESTIONS_MOST: Final = 10
 CARD_MAX_CHARS: Final = 6_000
 """Characters of a card that a home shows; a longer one is decided where all of it can be read."""
 CARD_BLOCKS_MOST: Final = 8
-TITLE: Final = "Waiting for you"
+HOME_TITLE: Final = "Waiting for you"
 NOTHING: Final = "Nothing is waiting for you."
 TOO_LONG: Final = (
     "This call is too long to show here. Send me `/approvals` in our direct messages to read and decide it."
@@ -36,7 +36,7 @@ Json = dict[str, Any]
 def home_view(waiting: Sequence[Waiting], room: str, note: str = "") -> Json:
     """The view for one person. `room` is their direct conversation with the app: it comes back with each press there."""
     shown = list(waiting[:QUESTIONS_MOST])
-    blocks: list[Json] = [{"type": "header", "text": _plain(TITLE)}]
+    blocks: list[Json] = [{"type": "header", "text": _plain(HOME_TITLE)}]
     blocks += [_said(note)] * bool(note) + [_said(NOTHING)] * (not shown)
     for one in shown:
         blocks += [{"type": "divider"}, *_question(one)]

@@ -20,6 +20,8 @@ from runtime.contract import Identity, Now, ReadInbox
 from runtime.errors import ChannelError, StoreError
 
 OPENED_LATELY: Final = timedelta(minutes=10)
+NOTE_LASTS: Final = timedelta(seconds=20)
+"""What came of a press is read for so long; the next look takes it away."""
 HOMES_MOST: Final = 50
 """Homes that are kept fresh by one process. Slack takes 100 calls of views.publish a minute and more."""
 
@@ -35,6 +37,8 @@ class Home:
     room: str
     opened_at: datetime
     shown: Any = None
+    note: str = ""
+    noted_at: datetime | None = None
 
 
 class Homes:
@@ -54,7 +58,9 @@ class Homes:
 
     async def pressed(self, team: str, user: str, room: str, note: str) -> None:
         """Something was pressed in a home, perhaps one that another process published. `note` is for them alone."""
-        await self._publish(self._at(team, user, room), note=note, anew=True)
+        home = self._at(team, user, room)
+        home.note, home.noted_at = note, self._now()
+        await self._publish(home, anew=True)
 
     def _at(self, team: str, user: str, room: str) -> Home:
         """The home somebody looks at just now."""
@@ -91,10 +97,11 @@ class Homes:
             except (ChannelError, StoreError) as error:
                 log.info("a home is not fresh: %s", error)
 
-    async def _publish(self, home: Home, *, note: str = "", anew: bool = False) -> None:
+    async def _publish(self, home: Home, *, anew: bool = False) -> None:
         """Show what waits; nothing where that is on screen already."""
         waiting = await self._inbox(Identity(f"{CHANNEL}:{home.team}/{home.user}"))
-        view = home_view(waiting, home.room, note)
+        is_fresh = home.noted_at is not None and self._now() - home.noted_at < NOTE_LASTS
+        view = home_view(waiting, home.room, home.note if is_fresh else "")
         if anew or view != home.shown:
             home.shown = view
             await self._web.call("views.publish", user_id=home.user, view=view)

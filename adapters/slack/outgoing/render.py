@@ -76,10 +76,10 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
 def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
     """One message with its buttons, and the whole call as a file under it where that is asked about for the first time."""
     content, is_new = delivery.content, delivery.edits is None or not delivery.ordinal  # an edit, or over a preview
-    short = abridged(document, whole, size, MARKDOWN - CALLING, asks=bool(content.buttons))
+    short = abridged(document, whole, size, MARKDOWN - CALLING, asks=content.asks)
     first, *others = split(short.document, size, MARKDOWN - CALLING)
     card = [_wire(first, content.buttons, content.mentions), *map(_wire, others)]
-    if not (short.file and content.buttons and is_new):
+    if not (short.file and content.asks and is_new):
         return card
     name = WHOLE_FILE.format(whole.sha256)
     size_ = len(short.file.encode("utf-8", "replace"))

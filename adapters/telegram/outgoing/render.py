@@ -120,14 +120,14 @@ def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
     folded = parse(content.folded) if content.folded else None
     called = _called(content.mentions)
     room = TEXT_MAX_UNITS - utf16(called.text)
-    short = abridged(document, whole, partial(_length, folded=folded), room, asks=bool(content.buttons))
+    short = abridged(document, whole, partial(_length, folded=folded), room, asks=content.asks)
     if _length(short.document, folded) <= room:
         pairs = [_texts(short.document, folded)]
     else:
         pairs = [_texts(piece) for piece in pieces(Document((*document.blocks, *(folded.blocks if folded else ()))))]
     rich, plain = (replace(body, reply_to=delivery.reply_to) for body in pairs[0])
     pairs[0] = _with(rich, called, content.buttons), _with(plain, replace(called, entities=()), content.buttons)
-    if short.file and content.buttons and is_new:
+    if short.file and content.asks and is_new:
         name = WHOLE_FILE.format(whole.sha256)
         sent = Body("", file=name, name=name, mime="text/plain", holds=short.file)
         pairs.append((sent, Body(MISSING.format(name))))

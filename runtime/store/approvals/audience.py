@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Text, bindparam, func, or_, select
+from sqlalchemy import Text, and_, bindparam, exists, func, literal_column, or_, select
 
 from runtime.chat.audience import Audience, Candidate
 from runtime.contract import Address, Person, RunId
 from runtime.domain.approvals import LEAST
+from runtime.policy.modes import Mode
+from runtime.store.approvals.modes import mode_at
 from runtime.store.approvals.newcomers import LAST_PAGE
 from runtime.store.common import in_room, person, web_identity
-from runtime.store.schema import identities, people, signals
-from runtime.store.sql.driver import Op, is_word
+from runtime.store.schema import absences, approvals, deliveries, identities, people, runs, sessions, signals, turns
+from runtime.store.sql.driver import Op, is_word, maybe_moment, micros
 
 LAST_SAID = (
     select(signals.c.text, signals.c.actor_name, signals.c.message_id)
@@ -26,8 +29,9 @@ LAST_SAID = (
 )
 """The newest of the messages that a run heard: what people said while it worked led to its calls too."""
 _WITH_IDENTITIES = (
-    select(people.c.id, people.c.name, people.c.role, identities.c.identity, identities.c.room)
+    select(people.c.id, people.c.name, people.c.role, identities.c.identity, identities.c.room, absences.c.until)
     .outerjoin(identities, identities.c.person_id == people.c.id)
+    .outerjoin(absences, and_(absences.c.person_id == people.c.id, absences.c.until > bindparam("now")))
     .order_by(people.c.id, identities.c.identity)
 )
 LEADERS = _WITH_IDENTITIES.where(people.c.role >= int(LEAST))
@@ -63,16 +67,50 @@ SPOKE_HERE = (
     .order_by(signals.c.accepted_at.desc())
     .limit(1)
 )
+_asker = runs.alias("asking")
+OPEN_CARDS = (
+    select(func.count())
+    .select_from(approvals)
+    .join(_asker, _asker.c.id == bindparam("run"))
+    .where(
+        is_word(approvals.c.state, "pending"),
+        approvals.c.session == _asker.c.session,
+        func.coalesce(approvals.c.requester, "") == func.coalesce(_asker.c.requester, ""),
+        exists().where(deliveries.c.origin == literal_column("'approval:'", Text).concat(approvals.c.id)),
+    )
+)
+"""Questions of whoever asked for a run that have a card, in its conversation."""
+LAST_WORDS = (
+    select(turns.c.text)
+    .where(
+        turns.c.session == select(runs.c.session).where(runs.c.id == bindparam("run")).scalar_subquery(),
+        turns.c.run_id == bindparam("run"),
+        is_word(turns.c.role, "assistant"),
+    )
+    .order_by(turns.c.number.desc())
+    .limit(1)
+)
+AGENT_OF = select(sessions.c.agent).join(runs, runs.c.session == sessions.c.key).where(runs.c.id == bindparam("run"))
 IS_PRIVATE = select(identities.c.identity).where(identities.c.room == bindparam("room")).limit(1)
 
 
-def audience(run: RunId, address: Address, approvers: Collection[str]) -> Op[Audience]:
+def audience(run: RunId, address: Address, approvers: Collection[str], now: datetime) -> Op[Audience]:
     """`approvers` are those of the settings; without any, operators and owners decide."""
     rows = yield LAST_SAID, {"run": run}
     said, by, message = rows[0] if rows else ("", "", "")
-    candidates = yield from those_who_decide(address, approvers)
+    candidates = yield from those_who_decide(address, approvers, now)
     private = bool((yield IS_PRIVATE, {"room": str(_room(address))}))
-    return Audience(said, by, candidates, private, message)
+    cards = (yield OPEN_CARDS, {"run": run})[0][0]
+    return Audience(said, by, candidates, private, message, int(cards), (yield from _plan(run, address, now)))
+
+
+def _plan(run: RunId, address: Address, now: datetime) -> Op[str | None]:
+    """The words of the model before its calls, in a conversation where those are a plan."""
+    agents = yield AGENT_OF, {"run": run}
+    if (yield from mode_at(agents[0][0], address, now)).mode is not Mode.PLAN:
+        return None
+    said = yield LAST_WORDS, {"run": run}
+    return str(said[0][0]) if said else ""
 
 
 def called(name: str) -> Op[Person | None]:
@@ -81,11 +119,12 @@ def called(name: str) -> Op[Person | None]:
     return person(rows[0]) if rows else None
 
 
-def those_who_decide(address: Address, approvers: Collection[str]) -> Op[tuple[Candidate, ...]]:
+def those_who_decide(address: Address, approvers: Collection[str], now: datetime) -> Op[tuple[Candidate, ...]]:
     """Everybody who may decide something, as far as people and settings tell."""
-    rows = [] if approvers else (yield LEADERS, {})
+    at = {"now": micros(now)}
+    rows = [] if approvers else (yield LEADERS, at)
     for name in sorted(approvers):
-        rows += yield CALLED, {"n": name}
+        rows += yield CALLED, {**at, "n": name}
     found: dict[str, Candidate] = {}
     for key, group in groupby(rows, itemgetter(0)):
         if key not in found:
@@ -102,7 +141,7 @@ def _candidate(rows: Iterable[tuple[Any, ...]], here: Address) -> Op[Candidate]:
     for name in names:
         if not is_here and name.startswith(f"{here.channel}:"):
             is_here = bool((yield SPOKE_HERE, {"i": name, "room": str(here)}))
-    return Candidate(who, frozenset([who.id, *names]), tuple(dict.fromkeys(rooms)), is_here)
+    return Candidate(who, frozenset([who.id, *names]), tuple(dict.fromkeys(rooms)), is_here, maybe_moment(first[5]))
 
 
 def _room(address: Address) -> Address:

@@ -42,6 +42,7 @@ from runtime.store.approvals.rulings import (
     changed_words,
     edit_cards,
     record,
+    refresh,
     standing,
 )
 from runtime.store.approvals.undo_offers import press
@@ -95,19 +96,33 @@ CLOSE_STEP = (
 
 
 def decide(
-    click: Clicked, voter: Voter, rights: Rights, now: datetime, new_id: NewId, change: Change | None = None
+    click: Clicked,
+    voter: Voter,
+    rights: Rights,
+    now: datetime,
+    new_id: NewId,
+    change: Change | None = None,
+    *,
+    alone: bool = False,
 ) -> Op[Decided]:
-    """A click: it counts, or it changes nothing and says why. `change` is made first, and what it leaves is approved."""
+    """A click: it counts, or it changes nothing and says why. `change` is made first, and what it leaves is approved.
+
+    `alone`: it is about no other call of the same card.
+    """
     approval_id, choice, reason = asked_about(click.approval_id), click.choice, click.reason
     approval = yield from locked(approval_id)
     if approval is None:
         return (yield from _refused(click.approval_id, voter, NOBODY, now))
+    if approval.lead and not alone:
+        from runtime.store.approvals.listed import decide_listed  # which needs this module
+
+        return (yield from decide_listed(approval, click, voter, rights, now, new_id))
     is_home = replace(voter.address, thread="") == replace(approval.address, thread="")
-    copies = [] if is_home else (yield from standing(approval.id))[0]
+    copies = [] if is_home else (yield from standing(approval.lead or approval.id))[0]
     if choice is Choice.UNDO:
         return (yield from press(approval, voter, rights, [at for _, at in copies], now, new_id))
     against = objection(approval, voter, choice, rights, now, [at for _, at in copies], reason)
-    if against is None and not (yield from _is_frozen(approval)):
+    if against is None and not (yield from is_frozen(approval)):
         against = "The call is not the one that was asked about."
     if against is None and click.approval_id != approval.as_shown:
         against = MEANWHILE
@@ -159,9 +174,11 @@ def _counted(
         return (yield from _refused(approval.id, voter, f"You've approved this already: {count} so far.", now))
     yield from fact(now, "approval vote", voter.person.name, approval.id, count)
     names = [one.name for one in so_far]
-    rooms = yield from edit_cards(
-        approval, lambda home: cards.pending(approval, now, home=home, voted=names), now, new_id
-    )
+    rooms: tuple[Address, ...] = ()
+    if approval.lead is None:
+        rooms = yield from edit_cards(
+            approval, lambda home: cards.pending(approval, now, home=home, voted=names), now, new_id
+        )
     return Decided(approval=approval, deliveries=rooms, notice=f"Your approval counts: {count} so far.")
 
 
@@ -173,18 +190,27 @@ def expire(now: datetime, new_id: NewId) -> Op[list[Decided]]:
         approval = yield from locked(ApprovalId(approval_id))
         if approval is not None and approval.state is ApprovalState.PENDING:
             decided.append((yield from _end(approval, ApprovalEvent.EXPIRE, "nobody answered in time", now, new_id)))
-    return decided
+    rooms = yield from _refreshed([one.approval for one in decided if one.approval], now, new_id)
+    return [*decided[:-1], replace(decided[-1], deliveries=(*decided[-1].deliveries, *rooms))] if rooms else decided
+
+
+def _refreshed(ended: Sequence[Approval], now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+    """Cards that list several calls tell once that those ended; where a courier is to look."""
+    rooms: tuple[Address, ...] = ()
+    for run in dict.fromkeys(one.run_id for one in ended if one.lead):
+        leads = [one.lead for one in ended if one.lead and one.run_id == run]
+        rooms += yield from refresh(run, leads, now, new_id)
+    return rooms
 
 
 def withdraw(run: RunId, reason: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
     """Void every open question of a run that ends; the cards follow. The run itself is the caller's."""
     rows = yield OF_RUN, {"run": run}
     addresses: list[Address] = []
-    for row in rows:
-        approval = approval_of(row)
-        ended = _ended(approval, ApprovalEvent.VOID, reason, now)
+    every = [_ended(approval_of(row), ApprovalEvent.VOID, reason, now) for row in rows]
+    for ended in every:
         addresses += yield from _record(ended, now, new_id)
-    return tuple(addresses)
+    return (*addresses, *(yield from _refreshed(every, now, new_id)))
 
 
 def locked(approval_id: ApprovalId) -> Op[Approval | None]:
@@ -195,7 +221,8 @@ def locked(approval_id: ApprovalId) -> Op[Approval | None]:
     return approval_of(rows[0]) if rows else None
 
 
-def _is_frozen(approval: Approval) -> Op[bool]:
+def is_frozen(approval: Approval) -> Op[bool]:
+    """True if the call is still the one that was asked about."""
     if approval.kind is ApprovalKind.PERSON:
         return approval.arguments_hash == digest(approval.arguments)
     rows = yield STEP, {"run": approval.run_id, "n": approval.step}

@@ -66,6 +66,7 @@ class Edit:
         if changed.of_hash != about.arguments_hash:
             return MEANWHILE
         known = json.loads(about.card) if about.card else {}
+        known.pop("offers", None)  # they were for the call before: what a grant lets run must be the call that was read
         after = replace(
             about,
             arguments=changed.arguments,

@@ -51,6 +51,8 @@ def of_person(who: Person, rights: Rights, now: datetime) -> Op[list[OpenQuestio
     answered = {row[0] for row in (yield VOTED_BY, {"person": who.id})} if rows else set()
     found: list[OpenQuestion] = []
     for approval in [approval_of(row) for row in rows if row[0] not in answered]:
+        if approval.lead not in (None, approval.id):
+            continue  # the card of another question lists it
         if waits_for(approval, Voter(who, names, approval.address), rights):
             votes_so_far = yield from _voted(approval, rights)
             found.append(OpenQuestion(approval, votes_so_far))

@@ -7,14 +7,14 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, select, update
 
-from runtime.chat import cards
+from runtime.chat import cards, listing
 from runtime.contract import Address, ApprovalKind, Choice, DeliveryId, Kind, NewId
 from runtime.domain.approvals import ApprovalState, Rights
 from runtime.markup.moments import several
 from runtime.store.approvals.audience import those_who_decide
 from runtime.store.approvals.decisions import locked
 from runtime.store.approvals.quorum import voted
-from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, standing
+from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, listed_with, standing
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
 from runtime.store.protocol import Calling, Due, NewDelivery
 from runtime.store.schema import approvals
@@ -39,7 +39,7 @@ def due(rights: Rights, now: datetime) -> Op[list[Due]]:
     for row in (yield TO_CALL, {"now": micros(now)}):
         approval = approval_of(row)
         copies, _ = yield from standing(approval.id)
-        candidates = yield from those_who_decide(approval.address, rights.approvers)
+        candidates = yield from those_who_decide(approval.address, rights.approvers, now)
         found.append(Due(approval, tuple(dict.fromkeys(at for _, at in copies)), candidates))
     return found
 
@@ -55,14 +55,18 @@ def call(wanted: Calling, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
     runs = Choice.APPROVE if after.kind is ApprovalKind.CALL else Choice.AGAIN
     votes = (yield from voted(after, runs, rights)) if after.terms.quorum > 1 else []
     copies, ordinal = yield from standing(after.id)
+    group = (yield from listed_with(after)) if after.lead else []
     at_home = [(at, card) for card, at in copies if at == after.address and wanted.told]  # it tells who is asked now
     known = {at for _, at in copies}
     for number, (room, edits) in enumerate([*at_home, *((room, None) for room in wanted.rooms)], ordinal):
         again = edits is None and room in known
         called = wanted.mentions.get(room, ()) if edits is None else ()
         names, home = [one.name for one in votes], room == after.address
-        at = None if home else room
-        said = cards.pending(after, now, home=home, voted=names, again=again, mentions=called, at=at)
+        if group:
+            said = listing.card(group, now, home=home, voted=names, again=again, mentions=called)
+        else:
+            at = None if home else room
+            said = cards.pending(after, now, home=home, voted=names, again=again, mentions=called, at=at)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{after.id}", number, Kind.APPROVAL, room, said, edits)
         yield ADD_DELIVERY, delivery_row(card, now, after.run_id)
     yield from fact(now, "approval called", "", after.id, several(len(wanted.rooms), "room"))

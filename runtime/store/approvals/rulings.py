@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import bindparam, select, update
 
-from runtime.chat import cards
+from runtime.chat import cards, listing
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -111,10 +112,12 @@ def record(ruled: Approval, now: datetime, new_id: NewId) -> Op[tuple[Address, .
             "came": ruled.outcome,
         },
     )
-    rooms = yield from edit_cards(ruled, lambda home: cards.settled(ruled, home=home), now, new_id)
-    for one in others:
-        if not left and '"waits"' in one.outcome and ruled.state is not ApprovalState.VOID:
-            rooms += yield from came_of(one, cards.RUNNING, now, new_id)
+    rooms: tuple[Address, ...] = ()
+    if ruled.lead is None:
+        rooms = yield from edit_cards(ruled, lambda home: cards.settled(ruled, home=home), now, new_id)
+    waited = [] if left or ruled.state is ApprovalState.VOID else [one for one in others if '"waits"' in one.outcome]
+    if waited:
+        rooms += yield from _all_came_of(waited, cards.RUNNING, now, new_id)
     detail = f"{ruled.tool} {ruled.arguments_hash[:12]}"
     yield from fact(now, f"approval {ruled.state.value}", ruled.decided_name, ruled.id, detail)
     return rooms
@@ -124,6 +127,8 @@ def came_of(approval: Approval, outcome: str, now: datetime, new_id: NewId) -> O
     """Every copy of its card says what became of an approved call; where a courier is to look."""
     after = replace(approval, outcome=outcome)
     yield SET_OUTCOME, {"id_": after.id, "came": outcome}
+    if after.lead:
+        return (yield from refresh(after.run_id, [after.lead], now, new_id, Kind.REPORT.rank))
     # Behind an answer that waits for the same room: people read that first.
     return (yield from edit_cards(after, lambda home: cards.settled(after, home=home), now, new_id, Kind.REPORT.rank))
 
@@ -140,18 +145,61 @@ def changed_words(about: Approval) -> Op[str]:
 
 def undone(run: RunId, outcome: str, now: datetime, new_id: NewId, *, step: int = 0) -> Op[tuple[Address, ...]]:
     """Approved calls of a run, or that of one step, that did not come to an end; where a courier is to look."""
+    every = [approval_of(row) for row in (yield OF_RUN, {"run": run})]
+    cut = [one for one in every if one.step in (step or one.step,) and UNDONE.match(one.outcome)]
+    return (yield from _all_came_of(cut, outcome, now, new_id))
+
+
+def _all_came_of(every: Sequence[Approval], outcome: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+    """The same became of all of them: a card that lists several is edited once."""
     rooms: tuple[Address, ...] = ()
-    for row in (yield OF_RUN, {"run": run}):
-        approval = approval_of(row)
-        if approval.step in (step or approval.step,) and UNDONE.match(approval.outcome):
-            rooms += yield from came_of(approval, outcome, now, new_id)
+    leads: dict[RunId, list[ApprovalId]] = {}
+    for one in every:
+        if one.lead:
+            yield SET_OUTCOME, {"id_": one.id, "came": outcome}
+            leads.setdefault(one.run_id, []).append(one.lead)
+        else:
+            rooms += yield from came_of(one, outcome, now, new_id)
+    for run, found in leads.items():
+        rooms += yield from refresh(run, found, now, new_id, Kind.REPORT.rank)
     return rooms
+
+
+def listed_with(one: Approval) -> Op[list[Approval]]:
+    """All questions of its card, in the order of their calls."""
+    every = (approval_of(row) for row in (yield OF_RUN, {"run": one.run_id}))
+    return sorted((each for each in every if each.lead == one.lead), key=lambda each: each.step)
+
+
+def refresh(
+    run: RunId,
+    leads: Sequence[ApprovalId],
+    now: datetime,
+    new_id: NewId,
+    rank: int = Kind.APPROVAL.rank,
+    voted: Sequence[str] = (),
+) -> Op[tuple[Address, ...]]:
+    """Every copy of the cards that list several calls of a run says what holds by now; where a courier is to look."""
+    rooms: tuple[Address, ...] = ()
+    every = sorted((approval_of(row) for row in (yield OF_RUN, {"run": run})), key=lambda one: one.step)
+    for lead in dict.fromkeys(leads):
+        group = [one for one in every if one.lead == lead]
+        said = partial(_listing, group, now, voted)
+        rooms += yield from edit_cards(next(one for one in group if one.id == lead), said, now, new_id, rank)
+    return rooms
+
+
+def _listing(group: Sequence[Approval], now: datetime, voted: Sequence[str], home: bool) -> Content:
+    return listing.card(group, now, home=home, voted=voted)
 
 
 def edit_cards(
     about: Approval, content: Callable[[bool], Content], now: datetime, new_id: NewId, rank: int = Kind.APPROVAL.rank
 ) -> Op[tuple[Address, ...]]:
-    """Every copy of its card says `content` from now on, the one in its own room or another; where a courier is to look."""
+    """Every copy of its card says `content` from now on, the one in its own room or another; where a courier is to look.
+
+    A card that lists several calls is told by `refresh` of all that was decided at once.
+    """
     run = None if about.kind is ApprovalKind.PERSON else about.run_id
     copies, ordinal = yield from standing(about.id)
     rooms: Sequence[tuple[DeliveryId | None, Address]] = copies or [(None, about.address)]

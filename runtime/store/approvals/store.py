@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from sqlalchemy import Integer, bindparam, select
 
 from runtime.chat.inbox import OpenQuestion
-from runtime.contract import Address, ApprovalId, Identity
+from runtime.contract import Address, ApprovalId, Identity, Person
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.policy.grants import GrantId
+from runtime.policy.modes import Mode, RoomMode
 from runtime.store.approvals import undos
 from runtime.store.approvals.decisions import BY_ID, expire
 from runtime.store.approvals.edits import asked
 from runtime.store.approvals.grants import every, revoke
 from runtime.store.approvals.inbox import of_identity
+from runtime.store.approvals.modes import every_mode, set_from_afar
 from runtime.store.approvals.reminders import call, due
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.common import narrowed
@@ -67,6 +69,14 @@ class ApprovalStore(Base):
     async def call(self, wanted: Calling, rights: Rights) -> tuple[Address, ...]:
         now = self.now()
         return await self._driver.write(lambda: call(wanted, rights, now, self._new_id))
+
+    async def modes(self) -> list[tuple[Address, RoomMode]]:
+        now = self.now()
+        return await self._driver.read(lambda: every_mode(now))
+
+    async def set_mode(self, agent: str, address: Address, mode: Mode, who: Person, hand: str) -> RoomMode:
+        now = self.now()
+        return await self._driver.write(lambda: set_from_afar(agent, address, mode, who, hand, now, self._new_id))
 
     async def grants(self) -> Sequence[Granted]:
         return await self._driver.read(every)

@@ -14,6 +14,7 @@ from sqlalchemy import Select, bindparam, func, select, update
 
 from runtime.chat import commands, grant_views, schedule_views
 from runtime.chat.commands import Going, Spent, Sum, Work
+from runtime.chat.modes import Wanted, in_status
 from runtime.contract import (
     UNREAD,
     Address,
@@ -32,9 +33,11 @@ from runtime.contract import (
 from runtime.domain.ids import first_at
 from runtime.domain.runs import RunState
 from runtime.store.approvals.grants import end_conversation, told_in_chat
+from runtime.store.approvals.modes import end_trust, mode_at
 from runtime.store.common import LOCK_LANE, fact, in_room, session_key, whom
 from runtime.store.intake.inbox import answer
 from runtime.store.intake.listing import listed
+from runtime.store.intake.modes import absent, moded
 from runtime.store.intake.pairings import pair
 from runtime.store.intake.run_stop import OPEN_RUNS
 from runtime.store.protocol import Changed, Gate, Taken, Unpaired
@@ -99,6 +102,7 @@ class Aside:
     trouble: str | None = None
     plans: Sequence[Schedule] = ()
     zone: str = ""
+    wanted: Wanted | None = None
     changed: Changed | None = None
 
 
@@ -145,8 +149,11 @@ def commanded(
     name = commands.name_of(command)
     elsewhere: tuple[Address, ...] = ()
     cards: tuple[Content, ...] = ()
+    in_public = name in commands.IN_PUBLIC
     if name == commands.PAIR and who.role is Role.OWNER:
         text, elsewhere = yield from _paired(signal, command, who, gate, now, new_id)
+    elif name == "mode":
+        text, in_public = yield from moded(signal, command, who, gate, aside.wanted, now)
     elif name == "grants":
         text = yield from told_in_chat(command.argument, who, now, signal.command_mark)
         if signal.reach is not Addressing.DIRECT and len(text) > signal.private:
@@ -159,7 +166,7 @@ def commanded(
     else:
         text = yield from _told(name, signal, signal_id, who, gate, aside, now)
     outcome = Outcome.DECIDED if name in commands.NEEDED or elsewhere else Outcome.UNCHANGED
-    if name not in commands.IN_PUBLIC and len(text) <= signal.private:
+    if not in_public and len(text) <= signal.private:
         return Taken(Verdict(outcome, signal_id, text, cards))
     here = yield from answer(signal, signal_id, text, now, new_id)
     return Taken(Verdict(outcome, signal_id), deliveries=here + elsewhere)
@@ -174,7 +181,7 @@ def _told(
         case "new":
             return (yield from _begun_anew(signal, signal_id, who, gate, now))
         case "status":
-            return commands.going_on((yield from _going(signal, aside)), now, signal.command_mark)
+            return commands.going_on((yield from _going(signal, gate, aside, now)), now, signal.command_mark)
         case "model":
             return commands.answering(gate.model)
         case "usage":
@@ -183,6 +190,8 @@ def _told(
             return schedule_views.planned(aside.plans)
         case "timezone":
             return (yield from _zone(signal, who, aside, now))
+        case "away" | "back":
+            return (yield from absent(signal, name, who, aside.wanted, now))
         case _:
             return commands.unknown(name, signal.command_mark)
 
@@ -199,6 +208,7 @@ def _begun_anew(signal: Signal, signal_id: SignalId, who: Person, gate: Gate, no
     if not lane or lane[0][1] == lane[0][0] or lane[0][0] == 1:
         return commands.NEW_ALREADY
     yield BEGIN_ANEW, {"k": key}
+    yield from end_trust(key)
     yield from end_conversation(key, who.name, now)
     yield from fact(now, "begun anew", who.name, signal_id, str(signal.address))
     open_runs = yield OPEN_RUNS, {"s": key}
@@ -216,7 +226,7 @@ def _zone(signal: Signal, who: Person, aside: Aside, now: datetime) -> Op[str]:
     return schedule_views.zone_known((yield from zones_of(who.id, room)), who.id, room)
 
 
-def _going(signal: Signal, aside: Aside) -> Op[Going]:
+def _going(signal: Signal, gate: Gate, aside: Aside, now: datetime) -> Op[Going]:
     room = {"room": _room(signal.address)}
     works = yield WORKS, room
     waiting = yield SIGNALS_WAITING, room
@@ -226,6 +236,7 @@ def _going(signal: Signal, aside: Aside) -> Op[Going]:
         int(waiting[0][0]),
         len(questions),
         aside.trouble,
+        in_status((yield from mode_at(gate.agent, signal.address, now))),
     )
 
 

@@ -27,7 +27,7 @@ from runtime.contract import (
     Stopped,
     Verdict,
 )
-from runtime.domain.approvals import ApprovalState, Voter, told
+from runtime.domain.approvals import GRANTING, ApprovalState, Voter, told
 from runtime.domain.routing import BY_URGENCY, Decision
 from runtime.store.approvals.decisions import decide
 from runtime.store.approvals.edits import Edit
@@ -38,6 +38,7 @@ from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, 
 from runtime.store.intake.edits import amend, move_room
 from runtime.store.intake.inbox import ADD_SIGNAL, SEEN, asks_alone, keys, refuse, repeated, replied, row
 from runtime.store.intake.messages import said
+from runtime.store.intake.modes import wanted_of, zone_for
 from runtime.store.intake.run_stop import stop
 from runtime.store.intake.strangers import only_reads, stranger, turned_away, welcome
 from runtime.store.protocol import Changed, Gate, Offer, Taken
@@ -166,7 +167,7 @@ def _clicked(
         case _:
             decided = yield from decide(click, voter, gate.rights, now, new_id)
     if decided.objection:
-        stays = decided.form_stays or bool(click.values)
+        stays = decided.form_stays or (bool(click.values) and click.choice not in GRANTING)
         return Taken(Verdict(Outcome.UNCHANGED, signal_id, brief(decided.objection), form_stays=stays))
     is_open = decided.approval is not None and decided.approval.state is ApprovalState.PENDING
     notice = decided.notice and brief(decided.notice)
@@ -232,5 +233,8 @@ class IntakeStore(Base):
                 return await self._driver.read(lambda: plans_of(signal))
             case "timezone":
                 return await asyncio.to_thread(zone_aside, command.argument)
+            case "mode" | "away" as name if argument := command.argument.strip():
+                zone = await self._driver.read(lambda: zone_for(signal))
+                return Aside(wanted=await asyncio.to_thread(wanted_of, signal, name, argument, zone, now))
             case _:
                 return NO_ASIDE

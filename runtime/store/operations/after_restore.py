@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, exists, func, select, update
 
-from runtime.chat import cards
+from runtime.chat import cards, listing
 from runtime.contract import Address, ApprovalId, ApprovalKind, DeliveryId, Kind, NewId
 from runtime.domain.approvals import APPROVAL_MOVES, Approval, ApprovalEvent
 from runtime.domain.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
@@ -182,12 +182,22 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
     fresh = ApprovalId(new_id())
     caution = "\n\n".join(filter(None, [old.caution, _warning(origin)]))
     expires = now + (old.expires_at - old.asked_at)
-    again = replace(old, id=fresh, caution=caution, asked_at=now, expires_at=expires, calls=0)
+    shown = listing.unlisted(old.card)
+    again = replace(old, id=fresh, caution=caution, asked_at=now, expires_at=expires, calls=0, card=shown)
     values = dict(zip((column.name for column in APPROVAL_COLUMNS), row, strict=True))
-    changed = {"id": fresh, "caution": caution, "asked_at": micros(now), "expires_at": micros(expires), "calls": 0}
+    changed = {
+        "id": fresh,
+        "caution": caution,
+        "asked_at": micros(now),
+        "expires_at": micros(expires),
+        "calls": 0,
+        "card": shown,
+    }
     next_call = {"next_call_at": again.next_call_at and micros(again.next_call_at)}
     yield ADD_APPROVAL, values | changed | next_call
-    copies = [Address.parse(at) for _, at, edits in (yield CARDS, {"o": f"approval:{old.id}"}) if edits is None]
+    copies = [
+        Address.parse(at) for _, at, edits in (yield CARDS, {"o": f"approval:{old.lead or old.id}"}) if edits is None
+    ]
     for ordinal, room in enumerate(dict.fromkeys((old.address, *copies))):
         content = cards.pending(again, now, home=room == old.address)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{fresh}", ordinal, Kind.APPROVAL, room, content)

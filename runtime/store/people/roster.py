@@ -13,8 +13,10 @@ from runtime.store.common import LOCK_LANE, fact, person, web_identity
 from runtime.store.people.people import is_the_last_owner
 from runtime.store.protocol import Unmoved
 from runtime.store.schema import (
+    absences,
     approvals,
     identities,
+    modes,
     pairing_tries,
     people,
     runs,
@@ -35,6 +37,7 @@ SIGN_OUT = update(people).where(people.c.id == bindparam("who")).values(link_has
 FORGET = delete(people).where(people.c.id == bindparam("who"))
 FORGET_IDENTITIES = delete(identities).where(identities.c.person_id == bindparam("who"))
 FORGET_ZONE = delete(zones).where(zones.c.subject == bindparam("who"))
+FORGET_ABSENCE = delete(absences).where(absences.c.person_id == bindparam("who"))
 FORGET_TRIES = delete(pairing_tries).where(pairing_tries.c.actor == bindparam("who"))
 STOP_RUNS = update(runs).where(runs.c.requester == bindparam("who"), is_word(runs.c.state, "running")).values(stop=1)
 PAIRINGS_WAITING = (
@@ -85,6 +88,8 @@ HAND_OVER: Final[Sequence[Update]] = tuple(
         signals.c.person_id,
         usage.c.person_id,
         schedules.c.owner,
+        modes.c.person,
+        modes.c.set_by,
     )
 )
 """Every column that says who it was, but those of which a person has at most one row."""
@@ -126,7 +131,7 @@ def remove(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
     ended = yield END_SCHEDULES, {"who": who.id, "why": f"{name} was removed"}
     for (schedule,) in ended:
         yield from fact(now, "schedule remove", actor, schedule, f"{name} was removed")
-    for forget in (FORGET_IDENTITIES, FORGET_ZONE, FORGET_TRIES, FORGET):
+    for forget in (FORGET_IDENTITIES, FORGET_ZONE, FORGET_ABSENCE, FORGET_TRIES, FORGET):
         yield forget, {"who": who.id}
     yield from fact(now, "person removed", actor, name, who.role.word)
     return who
@@ -168,6 +173,7 @@ def _handed_over(old: PersonId, new: PersonId) -> Op[None]:
         yield FORGET_ZONE, {"who": old}
     else:
         yield HAND_OVER_ZONE, both
+    yield FORGET_ABSENCE, {"who": old}  # whoever is known by another name too is here
 
 
 def _named(name: str) -> Op[Person | None]:

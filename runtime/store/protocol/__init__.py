@@ -30,6 +30,7 @@ from runtime.store.protocol.people import Known, Paired, Pairing, People, Unmove
 from runtime.store.protocol.retention import Quiet, Stock, Sweeping, Swept
 from runtime.store.protocol.runs import (
     Claim,
+    Further,
     NewDelivery,
     NewStep,
     Previewed,
@@ -59,6 +60,7 @@ __all__ = [
     "Duty",
     "Ended",
     "Failover",
+    "Further",
     "Gate",
     "Granted",
     "Grants",

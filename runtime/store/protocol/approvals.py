@@ -8,8 +8,9 @@ from typing import Protocol
 
 from runtime.chat.audience import Candidate
 from runtime.chat.inbox import OpenQuestion
-from runtime.contract import Address, ApprovalId, Identity, Mention, SessionKey
+from runtime.contract import Address, ApprovalId, Identity, Mention, Person, SessionKey
 from runtime.domain.approvals import Approval, ApprovalState, Rights
+from runtime.policy.modes import Mode, RoomMode
 from runtime.policy.terms import PLAIN, Terms
 from runtime.store.protocol.grants import Grants
 
@@ -113,6 +114,12 @@ class Approvals(Grants, Protocol):
         self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200, oldest: bool = False
     ) -> list[Approval]:
         """Newest first, or the oldest; of one room with its threads, or of all."""
+
+    async def modes(self) -> list[tuple[Address, RoomMode]]:
+        """Modes of conversations that were set and are not over, newest first."""
+
+    async def set_mode(self, agent: str, address: Address, mode: Mode, who: Person, hand: str) -> RoomMode:
+        """Set the mode of a conversation, which is told in it. `hand` is who does it for `who`, for the audit."""
 
     async def inbox(self, who: Identity, rights: Rights) -> list[OpenQuestion]:
         """Questions that wait for the person behind an identity, oldest first; none for a stranger."""

@@ -36,6 +36,7 @@ from runtime.policy.grants import GrantId, Sought
 from runtime.policy.terms import PLAIN, Terms
 from runtime.store.protocol.forms import Forms
 from runtime.store.protocol.leases import Duty, Lane, Lease
+from runtime.store.protocol.modes import Modes
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,7 @@ class NewStep:
 
     One that is open by a `grant` uses it as it is recorded; where nothing of that is left, it is asked about.
     `meanwhile` is what the model reads in place of a result that is not there yet.
+    `unasked`: who is trusted, where the mode of its conversation let it run in place of a question.
     """
 
     call: Call
@@ -99,6 +101,7 @@ class NewStep:
     caution: str = ""
     meanwhile: str = WAITING_FOR_APPROVAL
     grant: GrantId | None = None
+    unasked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +161,20 @@ class Previewed:
 
 
 @dataclass(frozen=True, slots=True)
+class Further:
+    """One more call that the card of a `Question` asks about, on its terms."""
+
+    id: ApprovalId
+    step: int
+    caution: str
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """An approval to be asked, with its card and `copies` of it for other rooms.
 
-    `request` is a line of what led to it, `shown` (JSON) how the call is shown.
+    `request` is a line of what led to it, `shown` (JSON) how the call is shown. `further` are the other calls on its card.
     """
 
     id: ApprovalId
@@ -177,6 +190,7 @@ class Question:
     shown: str = ""
     copies: tuple[NewDelivery, ...] = ()
     next_call_at: datetime | None = None
+    further: tuple[Further, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +207,7 @@ class Released:
     planned: bool = False
 
 
-class Runs(Forms, Protocol):
+class Runs(Forms, Modes, Protocol):
     async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
         """The next session's run, oldest first; None when no lane is ready or the node is dead."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -83,7 +84,7 @@ def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime, n
     known = {step.number: step for step in (yield from open_steps(run))}
     begun = set()
     for question in questions:
-        if (yield from _ask(lane, run, question, known[question.step], requester, now, new_id)):
+        if (yield from _ask(lane, run, question, known, requester, now, new_id)):
             begun.add(question.card.id)
         for copy in question.copies:
             yield from put(copy, now, run)
@@ -94,13 +95,29 @@ def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime, n
 
 
 def _ask(
-    lane: Lane, run: RunId, question: Question, step: ToolStep, requester: str | None, now: datetime, new_id: NewId
+    lane: Lane,
+    run: RunId,
+    question: Question,
+    known: Mapping[int, ToolStep],
+    requester: str | None,
+    now: datetime,
+    new_id: NewId,
 ) -> Op[bool]:
-    """The approval and its card; whether showing it is begun."""
+    """The approval and its card, with those of further calls on it; whether showing it is begun."""
+    step = known[question.step]
     if step.state is StepState.MARKED:
         move(STEP_MOVES, step.state, StepEvent.DOUBT)
         yield DOUBT_STEP, {"run": run, "n": step.number}
         yield from undone(run, cards.CUT, now, new_id, step=step.number)
+    yield from _add(lane, run, question, step, requester, now)
+    for more in question.further:
+        one = replace(question, id=more.id, step=more.step, caution=more.caution, shown=more.shown, next_call_at=None)
+        yield from _add(lane, run, one, known[more.step], requester, now)
+    return (yield from put(question.card, now, run))
+
+
+def _add(lane: Lane, run: RunId, question: Question, step: ToolStep, requester: str | None, now: datetime) -> Op[None]:
+    """The approval about one call."""
     yield (
         ADD_APPROVAL,
         {
@@ -135,9 +152,7 @@ def _ask(
             "next_call_at": question.next_call_at and micros(question.next_call_at),
         },
     )
-    begun = yield from put(question.card, now, run)
     yield from fact(now, "approval asked", requester or "", question.id, f"{step.call.tool} {step.arguments_hash[:12]}")
-    return begun
 
 
 def finish(

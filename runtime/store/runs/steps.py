@@ -180,6 +180,9 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
             "node": lane.node,
         },
     )
+    if step.unasked:
+        detail = f"{step.call.tool} {step.arguments_hash[:12]}"
+        yield from fact(now, "call allowed by mode", step.unasked, f"{run}/{number}", detail)
     text = step.result if done else step.meanwhile
     yield from add_turn(lane.session, turn, run, "tool", text, now, call_id=step.call.id, tool=step.call.tool)
 

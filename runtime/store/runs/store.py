@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from runtime.chat.audience import Audience
-from runtime.contract import Address, Busy, FileRef, ModelReply, Person, RunId, SessionKey, Turn
-from runtime.domain.approvals import Rights
+from runtime.contract import Address, Busy, FileRef, ModelReply, Person, PersonId, RunId, SessionKey, Turn
+from runtime.domain.approvals import Rights, Voter
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
 from runtime.policy.grants import GrantId, Sought
+from runtime.policy.modes import RoomMode
 from runtime.store.approvals.audience import audience, called
 from runtime.store.approvals.grants import allowing
+from runtime.store.approvals.modes import mode_at, voter
 from runtime.store.protocol import Claim, Lane, Lease, NewDelivery, NewStep, Question, Recorded, Released
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.runs.run_end import finish, park, release
@@ -88,7 +90,15 @@ class RunStore(Base):
         return await self._driver.write(lambda: note(lane, run, text, now))
 
     async def audience(self, run: RunId, address: Address, approvers: Collection[str]) -> Audience:
-        return await self._driver.read(lambda: audience(run, address, approvers))
+        now = self.now()
+        return await self._driver.read(lambda: audience(run, address, approvers, now))
+
+    async def mode_at(self, agent: str, address: Address) -> RoomMode:
+        now = self.now()
+        return await self._driver.read(lambda: mode_at(agent, address, now))
+
+    async def voter(self, person: PersonId, address: Address) -> Voter | None:
+        return await self._driver.read(lambda: voter(person, address))
 
     async def person_called(self, name: str) -> Person | None:
         return await self._driver.read(lambda: called(name))

@@ -11,7 +11,20 @@ from typing import Any, Final
 
 import pytest
 
-from runtime.contract import ApprovalId, Call, Choice, Effect, Identity, Json, Outcome, ToolSpec, ToolTurn, Verdict
+from bot.wiring.forms import Forms
+from runtime.contract import (
+    ApprovalId,
+    Call,
+    Choice,
+    Effect,
+    Form,
+    Identity,
+    Json,
+    Outcome,
+    ToolSpec,
+    ToolTurn,
+    Verdict,
+)
 from runtime.domain.approvals import Approval, ApprovalState
 from runtime.domain.ids import digest
 from runtime.policy.rules import Rule, Ruling
@@ -87,6 +100,46 @@ async def refused(process: Process, question: Approval, words: str, who: Identit
     assert ran(process) == []
 
 
+# ------------------------------------------------------------------------------------------------- the form itself
+
+
+async def test_the_form_is_for_those_who_may_decide(stage: Stage) -> None:
+    process, question = await asked(stage)
+    forms = Forms(stage.store, lambda: process.gate.rights)
+    form = await forms.open(question.id, Choice.EDIT, OTTO)
+    assert isinstance(form, Form)
+    assert [field.text for field in form.fields] == ["uname -a"]
+    for who, words in (
+        (UMA, "Only approvers can answer this."),
+        (STRANGER, "I don't know you here, so you can't answer this."),
+    ):
+        assert str(await forms.open(question.id, Choice.EDIT, who)).startswith(words)
+        assert str(await forms.open(question.id, Choice.DENY, who)).startswith(words)
+    assert await forms.open(ApprovalId("0" * 22), Choice.EDIT, OTTO) == "This question does not exist any more."
+    await process.click(question.id)
+    assert str(await forms.open(question.id, Choice.EDIT, OTTO)).startswith("This was already settled: approved by Ada")
+
+
+async def test_a_rule_that_wants_reasons_lets_the_form_for_one_open(stage: Stage) -> None:
+    process, question = await asked(stage, rules=[Rule(Ruling.ASK, "shell", asking=Changes(reason_required=True))])
+    forms = Forms(stage.store, lambda: process.gate.rights)
+    assert isinstance(await forms.open(question.id, Choice.DENY, OTTO), Form)
+
+
+async def test_a_rule_that_forbids_edits_has_no_form(stage: Stage) -> None:
+    process, question = await asked(stage, rules=[Rule(Ruling.ASK, "shell", asking=Changes(editable=False))])
+    forms = Forms(stage.store, lambda: process.gate.rights)
+    assert await forms.open(question.id, Choice.EDIT, OTTO) == "This question does not have that answer."
+
+
+async def test_the_form_of_a_changed_call_has_the_changed_call(stage: Stage) -> None:
+    process, question = await asked(stage, rules=[Rule(Ruling.ASK, "shell", asking=Changes(quorum=2))])
+    await process.edit(question.id, argument=CHANGED)
+    form = await Forms(stage.store, lambda: process.gate.rights).open(question.id, Choice.EDIT, OTTO)
+    assert isinstance(form, Form)
+    assert (form.approval_id, form.fields[0].text) == (f"{question.id}~1", CHANGED)
+
+
 # ------------------------------------------------------------------------------------------------------- what runs
 
 
@@ -119,8 +172,8 @@ async def test_the_card_shows_both_calls(any_stage: Stage) -> None:
     await process.edit(question.id, argument=CHANGED)
     await process.answer_all()
     [card] = [card for card in await any_stage.screen() if "`shell`" in card]
-    assert card.startswith("**Approved** by Ada, ")
-    assert "Asked:\n\n```\nuname -a\n```\n\nRuns:\n\n```\nuname -r\n```\n\nResult:" in card
+    assert card.startswith("✅ **Approved** by Ada, ")
+    assert "Asked:\n\n```\nuname -a\n```\n\nRuns:\n\n```\nuname -r\n```" in card
 
 
 async def test_the_model_is_told_who_changed_the_call_and_what_ran(any_stage: Stage) -> None:

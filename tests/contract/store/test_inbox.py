@@ -259,7 +259,7 @@ async def test_others_of_the_room_are_told_of_its_questions_in_words(stage: Stag
     assert taken.verdict.notice == (
         "1 question here can be answered by others:\n\n- `shell` `uname -a`, asked 1 hour ago, open for 11 hours"
     )
-    hidden = json.dumps(cards.circumstances(home=Home.TOLD))
+    hidden = cards.circumstances(home=Home.TOLD)
     await set_terms(stage, parked, Terms(to=("dm",)), hidden)
     taken = await ask(stage, actor=VERA, private=3000, alone=False)
     assert (taken.verdict.notice or "").endswith("- `shell`, asked 1 hour ago, open for 11 hours")
@@ -270,7 +270,7 @@ async def test_others_of_the_room_are_told_of_its_questions_in_words(stage: Stag
 
 async def test_a_question_that_its_rule_keeps_in_its_room_is_only_named(met: Stage) -> None:
     parked = await met.park(SHELL, at=ROOM)
-    await set_terms(met, parked, Terms(to=("room",)), json.dumps(cards.circumstances("#ops_team")))
+    await set_terms(met, parked, Terms(to=("room",)), cards.circumstances("#ops_team"))
     await ask(met, actor=ADA_THERE, at=CHAT)
     (words,) = await shown(met, CHAT)
     assert words.text == "1 question can only be answered in #ops\\_team."

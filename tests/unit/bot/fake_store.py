@@ -38,6 +38,7 @@ from runtime.contract import (
 from runtime.domain.approvals import Approval, ApprovalState
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState, StepState
+from runtime.policy.modes import Mode, RoomMode
 from runtime.store.protocol import (
     AuditRow,
     DeliveryRow,
@@ -120,6 +121,7 @@ class FakeStore:
     invitations: dict[str, str] = field(default_factory=dict)
     unpaired: list[Pairing] = field(default_factory=list)
     asked: list[Approval] = field(default_factory=list)
+    moded: dict[Address, RoomMode] = field(default_factory=dict)
     title: str = ""
     sent: list[DeliveryRow] = field(default_factory=list)
     ran: list[RunRow] = field(default_factory=list)
@@ -211,6 +213,13 @@ class FakeStore:
     ) -> list[Approval]:
         rows = [row for row in self.asked if state in (None, row.state) and room in (None, row.address)]
         return sorted(rows, key=lambda row: row.asked_at, reverse=not oldest)[:limit]
+
+    async def modes(self) -> list[tuple[Address, RoomMode]]:
+        return list(self.moded.items())[::-1]
+
+    async def set_mode(self, agent: str, address: Address, mode: Mode, who: Person, hand: str) -> RoomMode:
+        self.moded[address] = RoomMode(mode, set_by=who.id, set_by_name=hand, set_at=NOW)
+        return self.moded[address]
 
     async def deliveries(
         self, *, state: DeliveryState | None = None, room: Address | None = None, limit: int = 100

@@ -49,6 +49,19 @@ def test_a_code_may_come_with_a_name() -> None:
     assert commands.spoken(Said("/pair ABCD2345 Ada Lovelace")) == Commanded("pair", "ABCD2345 Ada Lovelace")
 
 
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("/mode", Commanded("mode")),
+        ("!Mode trusted until 18:00", Commanded("mode", "trusted until 18:00")),
+        ("/away until Monday", Commanded("away", "until Monday")),
+        ("!back", Commanded("back")),
+    ],
+)
+def test_modes_and_absences_may_be_written(text: str, command: Commanded) -> None:
+    assert commands.spoken(Said(text)) == command
+
+
 @pytest.mark.parametrize("text", ["/timezone Europe/Berlin", " !TimeZone\tEurope/Berlin\n"])
 def test_a_zone_is_named_with_its_command(text: str) -> None:
     assert commands.spoken(Said(text)) == Commanded("timezone", "Europe/Berlin")
@@ -114,7 +127,13 @@ def test_a_command_is_stored_without_what_follows_it() -> None:
 
 
 def test_looking_is_for_viewers_and_acting_for_users() -> None:
-    assert {name for name, role in commands.NEEDED.items() if role is Role.USER} == {"new", "stop", "timezone"}
+    assert {name for name, role in commands.NEEDED.items() if role is Role.USER} == {
+        "new",
+        "stop",
+        "timezone",
+        "away",
+        "back",
+    }
     assert set(commands.NEEDED) == set(COMMANDS)
 
 

@@ -39,6 +39,10 @@ def test_three_words_are_named_at_most() -> None:
     assert remarks(shell("сa сb сc сd")).count("mixes") == 3
 
 
+def test_a_long_word_is_named_by_its_beginning() -> None:
+    assert remarks(shell("с" + "a" * 5_000)) == f"`с{'a' * 38}…` mixes Cyrillic and Latin letters."
+
+
 def test_a_name_among_several_arguments_is_looked_at_too() -> None:
     assert remarks(json.dumps({"path": "notes", "to": "аdmin"})) == "`аdmin` mixes Cyrillic and Latin letters."
 

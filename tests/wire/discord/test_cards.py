@@ -13,7 +13,7 @@ from runtime.domain.approvals import ApprovalState
 from tests.contract.adapters.stage import until
 from tests.fakes.discord_world import GENERAL
 from tests.unit.chat.test_cards import ASKED, PENDING
-from tests.wire.discord.stage import CHANNEL, On
+from tests.wire.discord.stage import BUTTONS, CHANNEL, On
 
 COMMAND = "echo " + "x" * 60_000 + " && rm -rf ~/important"
 LONG = replace(PENDING, arguments=json.dumps({"command": COMMAND}), arguments_hash="1a2b3c4d" * 8)
@@ -55,6 +55,14 @@ async def test_only_those_whom_a_card_calls_are_notified(on: On) -> None:
         [plain] = adapter.render(made(pending(PENDING, ASKED)))
         await adapter.show(Part(DeliveryId("e"), 1, CHANNEL, plain.body))
         assert (await on.driver.screen()).posts()[-1]["allowed_mentions"] == {"parse": [], "replied_user": False}
+
+
+def test_a_settled_card_with_a_button_brings_no_file_and_asks_for_nothing() -> None:
+    settled_one = replace(settled(replace(LONG, state=ApprovalState.APPROVED)), buttons=BUTTONS)
+    [wire] = render(made(settled_one, edits="d", ordinal=1))
+    told = json.loads(wire.body)
+    assert "files" not in told
+    assert told["content"].endswith("sha256 1a2b3c4d")
 
 
 def test_a_file_that_discord_refuses_is_told_of() -> None:

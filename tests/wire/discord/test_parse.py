@@ -260,6 +260,9 @@ def test_what_no_button_of_ours_carries_is_nothing(custom_id: str) -> None:
         ("status", [], Commanded("status")),
         ("model", [{"name": "name", "value": "x"}], Commanded("model", "x")),
         ("unheard-of", [], Commanded("unheard-of")),
+        ("mode", [{"name": "value", "value": "read-only"}], Commanded("mode", "read-only")),
+        ("away", [{"name": "value", "value": "until Monday"}], Commanded("away", "until Monday")),
+        ("back", [], Commanded("back")),
     ],
 )
 def test_commands(name: str, options: list[dict[str, Any]], body: Any) -> None:

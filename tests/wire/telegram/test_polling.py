@@ -170,6 +170,9 @@ async def test_the_commands_are_in_telegrams_menu(bench: Bench) -> None:
             "schedules",
             "timezone",
             "grants",
+            "mode",
+            "away",
+            "back",
         ]
 
 

@@ -76,6 +76,22 @@ def test_wrong_use_is_told_with_the_fix(file: Path, words: list[str], fix: str) 
 
 
 @pytest.mark.xdist_group("cli")
+def test_a_mode_is_set_and_listed(file: Path, tmp_path: Path) -> None:
+    given = ["--config", str(file)]
+    signalbox(tmp_path, "ask", "hello", "--room", "moderoom1", *given)
+    assert signalbox(tmp_path, "policy", "modes", *given).stdout == "Every conversation is in normal mode.\n"
+    made = signalbox(tmp_path, "policy", "mode", "web:main/moderoom1", "read-only", *given)
+    assert made.stdout.endswith(": read-only: I read, and change nothing.\n"), made
+    denied = signalbox(tmp_path, "ask", "write hello to a.txt", "--room", "moderoom1", *given)
+    assert "This conversation is read-only" in denied.stdout, denied
+    listed = signalbox(tmp_path, "policy", "modes", "--json", *given)
+    assert [(row["mode"], row["until"]) for row in json.loads(listed.stdout)] == [("read-only", None)]
+    assert "web:main/moderoom1" in listed.stdout
+    assert "read-only" in signalbox(tmp_path, "policy", "modes", *given).stdout
+    assert signalbox(tmp_path, "policy", "mode", "web:main/moderoom1", "trusted", *given).returncode == 1
+
+
+@pytest.mark.xdist_group("cli")
 def test_a_question_is_explained_by_the_rules_of_today(file: Path, tmp_path: Path) -> None:
     given = ["--config", str(file)]
     assert "There is no owner yet" in signalbox(tmp_path, "policy", "explain", "--last", *given).stderr

@@ -20,7 +20,7 @@ from bot.node.lock import Control
 from bot.node.login import command_line, login, sender
 from bot.operator.client import Client, Gone, connected
 from runtime.cluster.notifier import LocalNotifier
-from runtime.contract import Address, ApprovalKind, Author, Choice, Entry, View, room_topic
+from runtime.contract import Address, ApprovalId, ApprovalKind, Author, Choice, Clicked, Entry, View, room_topic
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
@@ -28,6 +28,7 @@ from runtime.errors import BotError
 from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
 from runtime.http.guard import install
+from runtime.policy.modes import Mode, RoomMode
 from runtime.store.operations.operators import COUNTED
 from runtime.store.protocol import RoomWork
 from tests.unit.bot.fake_store import (
@@ -149,6 +150,25 @@ async def test_an_operators_click_carries_their_own_name() -> None:
     assert store.signals[0].actor_name == "oscar"
 
 
+async def test_a_changed_call_is_a_click_with_what_was_typed() -> None:
+    store = await crowd()
+    store.asked = [approval()]
+    async with client(store) as api:
+        await api.edit("a1", '{"command": "ls"}')
+    [signal] = store.signals
+    assert signal.console
+    assert signal.body == Clicked(ApprovalId("a1"), Choice.EDIT, "", {"arguments": '{"command": "ls"}'})
+
+
+async def test_a_call_that_was_changed_meanwhile_is_looked_at_again() -> None:
+    store = await crowd()
+    store.asked = [replace(approval(), asked_arguments='{"command": "id"}', card='{"edits": 1}')]
+    async with client(store) as api:
+        with pytest.raises(Refusal, match=r"changed meanwhile\. Look at it again, and answer a1~1\."):
+            await api.decide("a1", "approve")
+    assert store.signals == []
+
+
 async def test_a_late_click_is_told_why_it_changed_nothing() -> None:
     store = await crowd()
     store.asked = [approval(state=ApprovalState.DENIED)]
@@ -176,6 +196,28 @@ async def test_requeue_and_discard_name_who_did_it_and_wake_the_courier() -> Non
     here = command_line()
     assert store.mended == [("d1", "open", here), ("d2", "discarded", here)]
     assert nudged == [ROOM, ROOM]
+
+
+async def test_an_operator_sets_the_mode_of_a_room_from_afar_and_sees_those_that_are_set() -> None:
+    store, nudged = await crowd(), list[Address]()
+    async with client(store, nudged=nudged) as api:
+        made = await api.set_mode(str(ROOM), "read-only")
+        assert (made["mode"], made["meaning"]) == ("read-only", "read-only: I read, and change nothing")
+        assert await api.modes() == [made]
+        for room, mode in ((str(ROOM), "trusted"), ("", "plan"), (str(ROOM), "yolo")):
+            with pytest.raises(Refusal, match=r"Name a room, and one of the modes|is none of"):
+                await api.set_mode(room, mode)
+    assert (made["set_by"], nudged) == (command_line(), [ROOM])
+
+
+async def test_the_overview_names_modes_that_are_not_the_usual_one() -> None:
+    store = await crowd()
+    async with serving(store) as browser:
+        before = await (await browser.get("/console", **as_person("ada"))).text()
+        store.moded[ROOM] = RoomMode(Mode.PLAN, set_by_name="Ada", set_at=NOW)
+        after = await (await browser.get("/console", **as_person("ada"))).text()
+    assert "<h2>Modes</h2>" not in before
+    assert "plan: I ask once about all that I want to change" in after
 
 
 async def test_lists_are_narrowed_to_a_state() -> None:

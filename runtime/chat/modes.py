@@ -1,0 +1,113 @@
+"""Answers to `/mode` and `/away`: what somebody asks for, understood, and how it stands. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from runtime.contract import Address
+from runtime.markup.moments import moment, roughly
+from runtime.policy.modes import MODE_WORDS, TRUSTED_MAX, Mode, RoomMode
+
+AWAY_MAX: Final = timedelta(days=366)
+OFF: Final = frozenset({"off", "back", "end"})
+"""Behind `/away`, what `/back` says."""
+FOR_OPERATORS: Final = "Only operators and owners can change the mode."
+HOW_LONG: Final = (
+    "Please say until when, within 24 hours: `{mark}mode trusted 2h`, or `{mark}mode trusted until 18:00`."
+)
+NO_TRUST: Final = "Trust spares you questions that you could answer alone, and here you can't."
+BACK: Final = "Welcome back. I ask you again."
+NOT_AWAY: Final = "You aren't away. Before you go, tell me: `{mark}away until Monday`, or `{mark}away 2d`."
+TOO_LONG: Final = "That's more than a year. Please name an earlier day."
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A mode that somebody asked for, or the time at which their absence ends; or else `trouble`, in words for them."""
+
+    mode: Mode = Mode.NORMAL
+    until: datetime | None = None
+    trouble: str = ""
+
+
+def mode_wanted(argument: str, zone: str, now: datetime, mark: str = "/") -> Wanted:
+    """The mode in "read-only" or "trusted 2h". Reads files of zones."""
+    name, _, rest = argument.strip().partition(" ")
+    word = {"readonly": Mode.READ_ONLY.value}.get(name.casefold(), name.casefold())
+    if word not in MODE_WORDS or (rest.strip() and word != Mode.TRUSTED):
+        return Wanted(trouble=f"There's no mode like that. {_choices(mark)}")
+    mode = Mode(word)
+    if mode is not Mode.TRUSTED:
+        return Wanted(mode)
+    if not rest.strip():
+        return Wanted(trouble=HOW_LONG.format(mark=mark))
+    found = _end(rest, zone, now)
+    if found.until and found.until - now > TRUSTED_MAX:
+        return Wanted(trouble=f"That's too long. {HOW_LONG.format(mark=mark)}")
+    return Wanted(mode, found.until, found.trouble)
+
+
+def absence_wanted(argument: str, zone: str, now: datetime) -> Wanted:
+    """The end of an absence, in "until Monday" or "2d"; none where somebody is back. Reads files of zones."""
+    if argument.strip().casefold() in OFF:
+        return Wanted()
+    found = _end(argument, zone, now)
+    return Wanted(trouble=TOO_LONG) if found.until and found.until - now > AWAY_MAX else found
+
+
+def _end(words: str, zone: str, now: datetime) -> Wanted:
+    from runtime.calendar import WhenError, until  # not loaded before somebody names a time
+
+    try:
+        return Wanted(until=until(words, zone=zone, now=now))
+    except WhenError as error:
+        return Wanted(trouble=str(error))
+
+
+def _choices(mark: str) -> str:
+    return f"Choose `{mark}mode normal`, `read-only`, `plan`, or `trusted 2h`."
+
+
+# --------------------------------------------------------------------------------------------------------- the answers
+
+
+def meaning(one: RoomMode) -> str:
+    """The mode and what it does, in one line."""
+    match one.mode:
+        case Mode.NORMAL:
+            return "normal: I read freely, and ask before I change something"
+        case Mode.READ_ONLY:
+            return "read-only: I read, and change nothing"
+        case Mode.PLAN:
+            return "plan: I ask once about all that I want to change, and start after one yes"
+        case Mode.TRUSTED:
+            end = f" until {moment(one.until)}" if one.until else ""
+            return f"trusted{end}: {one.person_name}'s changes need no question, dangerous ones still do"
+
+
+def mode_told(one: RoomMode, now: datetime, mark: str) -> str:
+    """Answer to `/mode`."""
+    since = f" Set by {one.set_by_name} {roughly(now - one.set_at)} ago." if one.set_at and one.set_by_name else ""
+    return f"The mode here is {meaning(one)}.{since}\n\n{_choices(mark)} Denying rules hold in every mode."
+
+
+def mode_set(one: RoomMode, address: Address) -> str:
+    """Answer to `/mode` with a mode, for everybody in the room."""
+    where = "in this thread" if address.thread else "here, and in all threads of this room"
+    return f"{one.set_by_name} set the mode {where}: {meaning(one)}."
+
+
+def in_status(one: RoomMode) -> str:
+    """Line of `/status` about the mode; none where nothing is special."""
+    return "" if one.mode is Mode.NORMAL else f"mode {meaning(one)}"
+
+
+def away_set(until: datetime, mark: str) -> str:
+    return f"You're away until {moment(until)}. I ask others meanwhile. `{mark}back` ends that."
+
+
+def away_told(until: datetime | None, mark: str) -> str:
+    """Answer to `/away` alone."""
+    return away_set(until, mark) if until else NOT_AWAY.format(mark=mark)

@@ -1,0 +1,128 @@
+"""Modes of conversations: set by a command, and read when a call is sorted that does more than read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, delete, or_, select
+
+from runtime.chat.modes import mode_set
+from runtime.contract import Address, Content, DeliveryId, Kind, NewId, Person, PersonId, SessionKey
+from runtime.domain.approvals import Voter
+from runtime.markup.moments import FORM
+from runtime.policy.modes import MODE_WORDS, NORMAL, Mode, RoomMode
+from runtime.store.common import ADD_DELIVERY, PERSON, delivery_row, fact, person, session_key
+from runtime.store.protocol import NewDelivery
+from runtime.store.schema import modes, people
+from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
+from runtime.store.sql.upsert import insert
+
+_trusted, _setter = people.alias("trusted"), people.alias("setter")
+MODE_HERE = (
+    select(modes.c.mode, modes.c.person, _trusted.c.name, modes.c.set_by, _setter.c.name, modes.c.set_at, modes.c.until)
+    .outerjoin(_trusted, _trusted.c.id == modes.c.person)
+    .outerjoin(_setter, _setter.c.id == modes.c.set_by)
+    .where(
+        or_(modes.c.session == bindparam("thread"), modes.c.session == bindparam("room")),
+        or_(modes.c.until.is_(None), modes.c.until > bindparam("now")),
+    )
+    .order_by(modes.c.set_at.desc())
+    .limit(1)
+)
+"""Of a thread's own mode and its room's the one that was set last, as long as it is not over."""
+_MODE = insert(modes).values({column.name: bindparam(column.name) for column in modes.columns})
+SET_MODE = _MODE.on_conflict_do_update(
+    index_elements=[modes.c.session],
+    set_={name: _MODE.excluded[name] for name in ("mode", "person", "set_by", "set_at", "until")},
+)
+END_TRUST = delete(modes).where(modes.c.session == bindparam("k"), is_word(modes.c.mode, Mode.TRUSTED))
+EVERY_MODE = (
+    select(
+        modes.c.session,
+        modes.c.mode,
+        modes.c.person,
+        _trusted.c.name,
+        modes.c.set_by,
+        _setter.c.name,
+        modes.c.set_at,
+        modes.c.until,
+    )
+    .outerjoin(_trusted, _trusted.c.id == modes.c.person)
+    .outerjoin(_setter, _setter.c.id == modes.c.set_by)
+    .where(or_(modes.c.until.is_(None), modes.c.until > bindparam("now")))
+    .order_by(modes.c.set_at.desc())
+)
+OVER_MODES = delete(modes).where(modes.c.until <= bindparam("now"))
+
+
+def mode_at(agent: str, address: Address, now: datetime) -> Op[RoomMode]:
+    """The mode of a thread or room. A trust that ended counts no more, and neither does one in somebody who was removed."""
+    keys = {"thread": session_key(agent, address), "room": session_key(agent, replace(address, thread=""))}
+    rows = yield MODE_HERE, {**keys, "now": micros(now)}
+    if not rows:
+        return NORMAL
+    return _mode_of(rows[0])
+
+
+def every_mode(now: datetime) -> Op[list[tuple[Address, RoomMode]]]:
+    """Modes that were set and are not over, newest first."""
+    rows = yield EVERY_MODE, {"now": micros(now)}
+    return [(Address.parse(row[0].partition("|")[2]), _mode_of(row[1:])) for row in rows]
+
+
+def set_from_afar(
+    agent: str, address: Address, mode: Mode, who: Person, hand: str, now: datetime, new_id: NewId
+) -> Op[RoomMode]:
+    """Set it from outside the room, which is told. `hand` is who does it for the person."""
+    made = yield from set_mode(agent, address, mode, None, who, now, hand=hand)
+    origin, fresh = f"mode:{new_id()}", DeliveryId(new_id())
+    told = NewDelivery(fresh, origin, 0, Kind.FINAL, address, Content(mode_set(made, address)))
+    yield ADD_DELIVERY, delivery_row(told, now)
+    return made
+
+
+def _mode_of(row: Sequence[Any]) -> RoomMode:
+    word, trusted, name, setter, setter_name, at, until = row
+    if word not in MODE_WORDS:  # one of a newer version: the strictest that we know
+        word = Mode.READ_ONLY
+    return RoomMode(
+        Mode(word),
+        PersonId(trusted) if name else None,
+        name or "",
+        PersonId(setter) if setter_name else None,
+        setter_name or "",
+        moment(at),
+        maybe_moment(until),
+    )
+
+
+def voter(who: PersonId, address: Address) -> Op[Voter | None]:
+    """Somebody as they would answer in a room."""
+    rows = yield PERSON, {"person_id": who}
+    if not rows:
+        return None
+    names = frozenset([who, *(row[3] for row in rows if row[3])])
+    return Voter(person(rows[0][:3]), names, address)
+
+
+def end_trust(key: SessionKey) -> Op[None]:
+    """Nobody is trusted there any more, since the conversation begins anew."""
+    yield END_TRUST, {"k": key}
+
+
+def set_mode(
+    agent: str, address: Address, mode: Mode, until: datetime | None, who: Person, now: datetime, *, hand: str = ""
+) -> Op[RoomMode]:
+    """Set it for a room with its threads, or for one thread; whoever trusts is the one who is trusted."""
+    yield OVER_MODES, {"now": micros(now)}
+    trusted = who.id if mode is Mode.TRUSTED else ""
+    key = session_key(agent, address)
+    changed = {"session": key, "mode": mode.value, "person": trusted, "set_by": who.id}
+    yield SET_MODE, {**changed, "set_at": micros(now), "until": micros(until) if until else None}
+    detail = f"{mode} until {until:{FORM}} UTC" if until else mode.value
+    yield from fact(now, "mode set", hand or who.name, str(address), detail)
+    name = who.name if trusted else ""
+    return RoomMode(mode, who.id if trusted else None, name, who.id, who.name, now, until)

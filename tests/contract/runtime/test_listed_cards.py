@@ -1,0 +1,329 @@
+"""Cards that list several calls: at most five are open, one answer decides all, each call is decided for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+
+import pytest
+from sqlalchemy import text
+
+from runtime.contract import Call, Choice, Clicked, Effect, Identity, Outcome
+from runtime.domain.approvals import Approval, ApprovalState, Rights
+from runtime.domain.ids import new_id
+from runtime.policy.rules import Rule, Ruling
+from runtime.policy.terms import Changes
+from runtime.store.operations.after_restore import Origin, after_restore
+from runtime.store.sql.driver import Op
+from tests.contract.runtime.stage import ADA, OTTO, UMA, FakeTool, Process, Stage, crash_at, fake_tool
+from tests.contract.runtime.strict import Planned
+
+AT: Final = "[2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z)"
+EXPIRES: Final = "expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) (in 12 h)"
+
+
+def writes(number: int, *others: Call) -> tuple[Call, ...]:
+    return (*(Call(f"c-{n}", "write", f'{{"text": "{n}"}}') for n in range(1, number + 1)), *others)
+
+
+SHELL: Final = Call("c-shell", "shell", '{"command": "uname -a"}')
+
+
+def tools() -> list[FakeTool]:
+    effects = {"look": Effect.READ, "write": Effect.WRITE, "shell": Effect.DANGER}
+    return [fake_tool(name, effect) for name, effect in effects.items()]
+
+
+def written(process: Process) -> list[object]:
+    return [arguments["text"] for arguments in process.tools["write"].calls]
+
+
+async def asked(stage: Stage, *calls: Call, who: Identity = ADA, **more: Any) -> Process:
+    """Somebody asked for something that takes these calls at once."""
+    process = await stage.process(Planned(calls), tools(), **more)
+    await process.say("do it all", who=who)
+    await process.answer_all()
+    return process
+
+
+async def lead(stage: Stage) -> Approval:
+    """The question on whose card others are listed."""
+    [found] = [one for one in await stage.pending() if one.lead == one.id]
+    return found
+
+
+async def change(stage: Stage, sql: str) -> None:
+    """Something else wrote into the store."""
+
+    def write() -> Op[None]:
+        yield text(sql), {}
+
+    await stage.store.driver.write(write)
+
+
+def cards(screen: Sequence[str]) -> list[str]:
+    return [card for card in screen if "[Approve]" in card]
+
+
+# ------------------------------------------------------------------------------------------------------- what is asked
+
+
+async def test_five_calls_have_a_card_each(stage: Stage) -> None:
+    await asked(stage, *writes(5))
+    assert len(cards(await stage.screen())) == 5
+    assert {one.lead for one in await stage.pending()} == {None}
+
+
+async def test_further_calls_join_the_last_card_as_a_list(any_stage: Stage) -> None:
+    await asked(any_stage, *writes(7))
+    shown = cards(await any_stage.screen())
+    assert len(shown) == 5
+    assert shown[-1] == (
+        f"**May I run these 3 calls?**\n\nAda asks · 3 calls · write · {EXPIRES}\n\n“do it all”\n\n"
+        "1. `write` · write\n\n```json\n5\n```\n\n2. `write` · write\n\n```json\n6\n```\n\n3. `write` · write\n\n```json\n7\n```"
+        "\n\nOne answer decides all of them.\n[Approve]\n[Deny]"
+    ).replace("```json\n", "```\n")
+    assert [one.lead for one in await any_stage.pending()][:4] == [None] * 4
+
+
+async def test_one_answer_decides_all_listed_calls_and_each_is_recorded(any_stage: Stage) -> None:
+    process = await asked(any_stage, *writes(7))
+    one = await lead(any_stage)
+    assert (await process.click(one.id)).outcome is Outcome.DECIDED
+    assert len(await any_stage.pending()) == 4
+    approved = await any_stage.store.approvals.approvals(state=ApprovalState.APPROVED)
+    assert [each.decided_name for each in approved] == ["Ada"] * 3
+    assert len(await any_stage.audit("approval approved")) == 3
+    assert written(process) == []
+    for other in await any_stage.pending():
+        await process.click(other.id)
+    await process.answer_all()
+    assert sorted(map(str, written(process))) == list("1234567")
+    [card] = [card for card in await any_stage.screen() if "3 calls" in card]
+    assert card.startswith(
+        f"✅ **Approved** by Ada, {AT}: 3 calls\n\nAda asked · 3 calls · write\n\n1. `write` · done in 0 s"
+    )
+    assert card.count("write did it") == 3
+    assert "[Approve]" not in card
+
+
+async def test_a_denial_denies_all_of_them(stage: Stage) -> None:
+    process = await asked(stage, *writes(7))
+    await process.click((await lead(stage)).id, Choice.DENY, "not today")
+    await process.answer_all()
+    denied = await stage.store.approvals.approvals(state=ApprovalState.DENIED)
+    assert [each.reason for each in denied] == ["not today"] * 3
+    [card] = [card for card in await stage.screen() if "3 calls" in card]
+    assert card.startswith(f"❌ **Denied** by Ada, {AT}: 3 calls\n\n")
+    assert card.endswith("> not today")
+
+
+async def test_open_cards_of_earlier_answers_count(stage: Stage) -> None:
+    """What one person has open in one conversation; others have cards of their own there."""
+    process = await asked(stage, *writes(3))
+    process.ask(Planned(tuple(replace(call, id=f"{call.id}-again") for call in writes(4))))
+    await process.say("more")
+    await process.answer_all()
+    assert len(cards(await stage.screen())) == 5
+    process.ask(Planned(tuple(replace(call, id=f"{call.id}-otto") for call in writes(4))))
+    await process.say("mine too", who=OTTO)
+    await process.answer_all()
+    assert len(cards(await stage.screen())) == 9
+
+
+async def test_where_five_are_open_a_further_answer_has_one_card(stage: Stage) -> None:
+    process = await asked(stage, *writes(5))
+    process.ask(Planned(tuple(replace(call, id=f"{call.id}-again") for call in writes(4))))
+    await process.say("more")
+    await process.answer_all()
+    assert len(cards(await stage.screen())) == 6
+    assert "May I run these 4 calls?" in cards(await stage.screen())[-1]
+
+
+async def test_calls_asked_on_other_terms_have_a_card_of_their_own(stage: Stage) -> None:
+    rule = Rule(Ruling.ASK, "shell", asking=Changes(quorum=2))
+    await asked(stage, *writes(6, SHELL), rules=[rule])
+    shown = cards(await stage.screen())
+    assert [card.partition("\n")[0] for card in shown[4:]] == ["**May I run these 2 calls?**", "**May I run `shell`?**"]
+
+
+# --------------------------------------------------------------------------------------------------------- who decides
+
+
+async def test_a_list_with_a_dangerous_call_is_decided_by_who_may_answer_for_danger(any_stage: Stage) -> None:
+    rights = Rights(approvers=frozenset(["page:uma", "page:otto"]))
+    process = await asked(any_stage, *writes(5, SHELL), who=ADA, rights=rights)
+    one = await lead(any_stage)
+    assert (one.tool, one.effect) == ("shell", Effect.DANGER)
+    refused = await process.click(one.id, who=UMA)
+    assert refused.notice == "Only an operator or owner may answer for a dangerous call."
+    assert len(await any_stage.pending()) == 6
+    assert (await process.click(one.id, who=OTTO)).outcome is Outcome.DECIDED
+    assert len(await any_stage.pending()) == 4
+
+
+async def test_of_two_clicks_on_a_list_one_decides_all(any_stage: Stage) -> None:
+    process = await asked(any_stage, *writes(7))
+    one = await lead(any_stage)
+    await process.click(one.id, Choice.DENY, who=OTTO)
+    late = await process.click(one.id, who=ADA)
+    assert late.notice == "This was already settled: denied by Otto, just now."
+    assert len(await any_stage.store.approvals.approvals(state=ApprovalState.DENIED)) == 3
+
+
+async def test_a_quorum_counts_for_all_of_a_list(any_stage: Stage) -> None:
+    process = await asked(any_stage, *writes(7), rules=[Rule(Ruling.ASK, "write", asking=Changes(quorum=2))])
+    one = await lead(any_stage)
+    assert (await process.click(one.id)).notice == "Your approval counts: 1 of 2 so far."
+    await process.answer_all()
+    [card] = [card for card in await any_stage.screen() if "3 calls" in card]
+    assert card.endswith("One answer decides all of them. Ada approved: 1 of 2.\n[Approve]\n[Deny]")
+    assert (await process.click(one.id)).notice == "You've approved this already: 1 of 2 so far."
+    assert (await process.click(one.id, who=OTTO)).outcome is Outcome.DECIDED
+    assert len(await any_stage.pending()) == 4
+
+
+async def test_a_console_decides_one_call_and_the_card_goes_on_with_the_others(any_stage: Stage) -> None:
+    """There each question is shown alone."""
+    process = await asked(any_stage, *writes(7))
+    one = await lead(any_stage)
+    click = any_stage.signal(Clicked(one.id, Choice.DENY), ADA, "r1")
+    await process.reception.sink(replace(click, console=True))
+    await process.answer_all()
+    assert len(await any_stage.pending()) == 6
+    [card] = [card for card in cards(await any_stage.screen()) if "3 calls" in card]
+    assert f"1. ❌ **Denied** by Ada, {AT}: `write`\n\n2. `write` · write" in card
+    await process.click(one.id)
+    assert len(await any_stage.pending()) == 4
+    await process.answer_all()
+    [card] = [card for card in await any_stage.screen() if "3 calls" in card]
+    assert card.startswith("**Decided**: 3 calls\n\n")
+    assert "2. ✅ **Approved** by Ada" in card
+
+
+async def test_an_answer_that_is_no_yes_or_no_decides_nothing_of_a_list(stage: Stage) -> None:
+    process = await asked(stage, *writes(7))
+    refused = await process.click((await lead(stage)).id, Choice.AGAIN)
+    assert refused.notice == "This question does not have that answer."
+    assert len(await stage.pending()) == 7
+
+
+async def test_a_call_that_is_not_as_it_was_listed_stops_the_whole_list(stage: Stage) -> None:
+    process = await asked(stage, *writes(7))
+    one = await lead(stage)
+    await change(stage, "UPDATE steps SET arguments_hash = 'x' WHERE call_id = 'c-7'")
+    refused = await process.click(one.id)
+    assert refused.notice == "The call is not the one that was asked about."
+    assert len(await stage.pending()) == 7
+
+
+# ----------------------------------------------------------------------------------------------------- what ends them
+
+
+async def test_a_list_that_nobody_answers_expires_as_one(any_stage: Stage) -> None:
+    process = await asked(any_stage, *writes(7))
+    any_stage.clock.advance(timedelta(hours=12))
+    for decided in await any_stage.store.approvals.expire():
+        process.reception.decided(decided)
+    await process.answer_all()
+    [card] = [card for card in await any_stage.screen() if "3 calls" in card]
+    assert card.startswith("⌛ **Expired**, [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z): 3 calls")
+    assert await any_stage.pending() == []
+
+
+async def test_a_list_of_a_run_that_is_stopped_is_withdrawn(any_stage: Stage) -> None:
+    process = await asked(any_stage, *writes(7))
+    await process.stop()
+    await process.answer_all()
+    [card] = [card for card in await any_stage.screen() if "3 calls" in card]
+    assert card.startswith("⚪ **Withdrawn**, ")
+    assert written(process) == []
+
+
+async def test_a_list_is_edited_once_for_one_answer(stage: Stage) -> None:
+    process = await asked(stage, *writes(9))
+    one = await lead(stage)
+    before = len(await stage.rows("SELECT id FROM deliveries WHERE origin = :o", o=f"approval:{one.id}"))
+    await process.click(one.id)
+    after = len(await stage.rows("SELECT id FROM deliveries WHERE origin = :o", o=f"approval:{one.id}"))
+    assert (before, after) == (1, 2)
+
+
+@pytest.mark.parametrize("point", ["step-recorded", "approval-stored"])
+async def test_a_kill_while_asking_asks_each_call_once(any_stage: Stage, point: str) -> None:
+    process = await any_stage.process(Planned(writes(7)), tools(), probe=crash_at(point))
+    await process.say("do it all")
+    await process.until_crash()
+    process = await any_stage.process(Planned(writes(7)), tools())
+    await process.answer_all()
+    assert [one.arguments for one in await any_stage.pending()] == [call.arguments for call in writes(7)]
+    assert len(cards(await any_stage.screen())) == 5
+    for one in await any_stage.pending():
+        await process.click(one.id)
+    await process.answer_all()
+    assert sorted(map(str, written(process))) == list("1234567")
+
+
+@pytest.mark.parametrize("point", ["tool-marked", "tool-finished"])
+async def test_a_kill_after_the_answer_runs_no_listed_call_twice_unasked(any_stage: Stage, point: str) -> None:
+    process = await asked(any_stage, *writes(7), probe=crash_at(point, 6))
+    for one in await any_stage.pending():
+        await process.click(one.id)
+    await process.until_crash()
+    before = written(process)
+    process = await any_stage.process(Planned(writes(7)), tools())
+    await process.answer_all()
+    [question] = await any_stage.pending()
+    assert question.kind == "outcome"
+    [card] = [card for card in await any_stage.screen() if "3 calls" in card]
+    assert "2. `write` · was cut off" in card
+    await process.click(question.id, Choice.SKIP)
+    await process.answer_all()
+    ran = sorted(map(str, before + written(process)))
+    assert ran == list("1234567" if point == "tool-finished" else "123457")
+
+
+async def test_after_a_restore_each_listed_call_is_asked_again_for_itself(any_stage: Stage) -> None:
+    process = await asked(any_stage, *writes(7))
+    old = await lead(any_stage)
+    now = any_stage.clock()
+    await any_stage.store.driver.write(lambda: after_restore(Origin("b1", now, "1.0"), "test", now, new_id))
+    process = await any_stage.process(Planned(writes(7)), tools())
+    await process.answer_all()
+    assert len(await any_stage.pending()) == 7
+    assert {one.lead for one in await any_stage.pending()} == {None}
+    assert (await process.click(old.id)).outcome is Outcome.UNCHANGED
+    for one in await any_stage.pending():
+        await process.click(one.id)
+    await process.answer_all()
+    assert sorted(map(str, written(process))) == list("1234567")
+
+
+async def test_an_inbox_shows_a_list_once_and_its_card_follows(any_stage: Stage) -> None:
+    process = await asked(any_stage, *writes(7))
+    one = await lead(any_stage)
+    waiting = await any_stage.store.approvals.inbox(OTTO, Rights())
+    assert len(waiting) == 5
+    assert one.id in [each.approval.id for each in waiting]
+    await process.say("/approvals", who=OTTO, room="otto")
+    await process.answer_all()
+    [card] = [card for card in await any_stage.screen("otto") if "3 calls" in card]
+    assert card.endswith("One answer decides all of them.\n[Approve]\n[Deny]")
+    assert (await process.click(one.id, who=OTTO, room="otto")).outcome is Outcome.DECIDED
+    await process.answer_all()
+    assert len(await any_stage.pending()) == 4
+    [card] = [card for card in await any_stage.screen("otto") if "3 calls" in card]
+    assert card.startswith("✅ **Approved** by Otto")
+
+
+@pytest.mark.parametrize("console", [True, False])
+async def test_a_listed_call_is_not_edited(stage: Stage, console: bool) -> None:
+    """A list shows what one answer decides; a changed call would stand on a card of its own."""
+    process = await asked(stage, *writes(7))
+    edit = Clicked((await lead(stage)).id, Choice.EDIT, values={"arguments": '{"text": "x"}'})
+    refused = await process.reception.sink(replace(stage.signal(edit, ADA, "r1"), console=console))
+    assert refused.outcome is Outcome.UNCHANGED
+    assert refused.notice == "This question does not have that answer."
+    assert len(await stage.pending()) == 7

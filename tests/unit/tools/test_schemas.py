@@ -1,0 +1,61 @@
+"""Arguments against the schema that a tool declares."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+import pytest
+
+from runtime.contract import Json
+from tools.catalogue import first_tools
+from tools.kit.schemas import schema_faults
+from tools.sandbox.shell import ShellSettings
+
+SIMPLE: Mapping[str, Json] = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "size": {"type": "object", "properties": {"w": {"type": "integer"}}}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        ({"name": "a"}, ""),
+        ({}, "'name' is a required property."),
+        ({"name": 1}, "name: 1 is not of type 'string'."),
+        ({"name": "a", "size": {"w": "b"}}, "size.w: 'b' is not of type 'integer'."),
+        ({"name": "a", "more": 1}, "Additional properties are not allowed ('more' was unexpected)."),
+    ],
+)
+def test_the_first_fault_is_told(arguments: Mapping[str, Json], fault: str) -> None:
+    assert schema_faults(SIMPLE, arguments) == fault
+
+
+def test_a_fault_is_short_however_long_the_value() -> None:
+    assert len(schema_faults(SIMPLE, {"name": ["x" * 10_000]})) < 200
+
+
+@pytest.mark.parametrize(
+    "schema", [{"type": 7}, {"properties": []}, {"$ref": "https://example.invalid/x"}, {"$ref": "#/no"}]
+)
+def test_a_schema_that_cannot_be_read_finds_nothing(schema: Mapping[str, Json]) -> None:
+    assert schema_faults(schema, {"name": "a"}) == ""
+
+
+def test_patterns_of_others_are_not_matched() -> None:
+    evil = "^(a+)+$"
+    schema = {"properties": {"x": {"type": "string", "pattern": evil}, "pattern": {"type": "integer"}}}
+    open_ended = {"patternProperties": {evil: {"type": "integer"}}, "additionalProperties": False}
+    begun = time.monotonic()
+    assert schema_faults(schema, {"x": "a" * 60 + "!"}) == ""
+    assert schema_faults(open_ended, {"a" * 60 + "!": 1}) == ""
+    assert schema_faults(schema, {"pattern": "a"}) == "pattern: 'a' is not of type 'integer'.", "a name, and no pattern"
+    assert time.monotonic() - begun < 5
+
+
+def test_the_schemas_of_our_own_tools_can_be_read() -> None:
+    for tool in first_tools(ShellSettings()).values():
+        assert schema_faults(tool.spec.schema, {"no such": 1}), tool.spec.name
