@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from bot.node.invocation import as_called
 from bot.terminal.options import AsJson, ConfigFile, Last, Which, ask_operator, settings_of
 from bot.terminal.output import clean, show_json, show_rows
 from runtime.errors import ConfigError
@@ -102,11 +103,8 @@ def explain(
         if row["rule"]:
             typer.echo(clean(f'It was asked by the rule "{row["rule"]}".'))
         for one in granted:
-            typer.echo(
-                clean(
-                    f"Its answer granted more ({one['state']}): {one['brief']}, {one['where']}. See signalbox grants show {one['id']}"
-                )
-            )
+            told = f"Its answer granted more ({one['state']}): {one['brief']}, {one['where']}."
+            typer.echo(clean(as_called(f"{told} See signalbox grants show {one['id']}")))
     _show(settings, asker.ask(row["tool"], row["effect"], json.loads(row["arguments"])), as_json=as_json)
 
 

@@ -21,6 +21,7 @@ COMMANDS: Final = (
         "chat",
         "ask",
         "approvals",
+        "grants",
         "outbox",
         "policy",
         "schedules",
