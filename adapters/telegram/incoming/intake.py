@@ -45,11 +45,12 @@ class Intake:
     def note(self, updates: Iterable[Update]) -> None:
         """Remember which message ids are taken, and which chats have moved."""
         for update in updates:
-            query = update.callback_query.message if update.callback_query else None
-            message = update.message or update.edited_message or query
+            message = update.message or update.edited_message
             if message is not None:
-                dated = message.date if isinstance(message, Message) else None
-                self._known.note(message.chat.id, message.message_id, dated=dated)
+                self._known.note(message.chat.id, message.message_id, dated=message.date)
+            if update.callback_query and (pressed := update.callback_query.message):
+                dated = pressed.date if isinstance(pressed, Message) else None
+                self._known.met(pressed.chat.id, pressed.message_id, dated=dated)
             if isinstance(message, Message) and message.migrate_to_chat_id:
                 self._rooms.move(message.chat.id, message.migrate_to_chat_id)
             if isinstance(message, Message) and message.migrate_from_chat_id:

@@ -61,6 +61,13 @@ class KnownIds:
         if begun:
             space.begun.append((begun, number))
 
+    def met(self, chat: int, number: int, *, dated: datetime | None = None) -> None:
+        """The id `number` was given to a message of ours, perhaps to one that is looked for: nobody knows which it is."""
+        space = self.space(chat)
+        space.top = max(space.top, number)
+        if dated:
+            space.dated.append((dated, number))
+
 
 class Space:
     """The ids of one counter."""

@@ -87,3 +87,13 @@ def test_ids_are_dated_by_the_platform_with_room_for_its_clock_and_by_our_sends_
     space = known.space(11)
     assert (space.before(NOON + 4 * second), space.before(NOON + 6 * second)) == (0, 5)
     assert (space.after(NOON), space.after(NOON + 35 * second), space.after(NOON + 40 * second)) == (7, 9, None)
+
+
+def test_a_pressed_card_may_be_the_message_that_is_looked_for() -> None:
+    known = KnownIds()
+    known.note(7, 40, dated=NOON)
+    known.met(7, 42, dated=NOON + timedelta(minutes=1))
+    space = known.space(7)
+    assert list(space.unknown(range(40, 44))) == [41, 42, 43]
+    assert space.top == 42
+    assert space.before(NOON + timedelta(minutes=2)) == 42
