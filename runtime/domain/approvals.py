@@ -219,7 +219,7 @@ def objection(
         return f"This was already settled: {told(approval)}{when}."
     if now >= approval.expires_at:
         return f"This question expired {ago(now - approval.expires_at)}."
-    if choice not in (*choices(approval), *offered(approval)):
+    if choice not in choices(approval) and choice not in offered(approval):
         return "This question does not have that answer."
     if approval.kind is ApprovalKind.PERSON:
         return _cannot_let_in(voter, choice)

@@ -14,7 +14,7 @@ from runtime.policy.modes import Mode, RoomMode
 from runtime.store.approvals import undos
 from runtime.store.approvals.decisions import BY_ID, expire
 from runtime.store.approvals.edits import asked
-from runtime.store.approvals.grants import every, revoke
+from runtime.store.approvals.granted.rows import every, revoke
 from runtime.store.approvals.inbox import of_identity
 from runtime.store.approvals.modes import every_mode, set_from_afar
 from runtime.store.approvals.reminders import call, due

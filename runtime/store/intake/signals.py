@@ -31,8 +31,8 @@ from runtime.domain.approvals import GRANTING, ApprovalState, Voter, told
 from runtime.domain.routing import BY_URGENCY, Decision
 from runtime.store.approvals.decisions import decide
 from runtime.store.approvals.edits import Edit
-from runtime.store.approvals.granting import decide_granting
-from runtime.store.approvals.together import decide_all
+from runtime.store.approvals.granted.giving import decide_granting
+from runtime.store.approvals.granted.together import decide_all
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
 from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room

@@ -13,7 +13,7 @@ from runtime.contract import Address, Content, DeliveryId, Kind, RunId, SessionK
 from runtime.domain.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState
 from runtime.domain.machines import sources
 from runtime.domain.runs import RunState, StepState
-from runtime.store.approvals.grants import allowed
+from runtime.store.approvals.granted.rows import allowed
 from runtime.store.approvals.rulings import approval_of
 from runtime.store.common import fact, moved, narrowed
 from runtime.store.delivery.moves import LOCK_DELIVERY

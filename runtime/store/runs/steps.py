@@ -14,7 +14,7 @@ from runtime.chat import cards
 from runtime.contract import Address, ApprovalKind, Call, Effect, FileRef, ModelReply, NewId, NodeId, RunId, files_json
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
-from runtime.store.approvals.grants import use
+from runtime.store.approvals.granted.rows import use
 from runtime.store.approvals.rulings import ONE, approval_of, came_of, changed_words
 from runtime.store.approvals.undo_offers import offer
 from runtime.store.common import add, fact, owned

@@ -12,7 +12,7 @@ from runtime.domain.runs import RunState
 from runtime.policy.grants import GrantId, Sought
 from runtime.policy.modes import RoomMode
 from runtime.store.approvals.audience import audience, called
-from runtime.store.approvals.grants import allowing
+from runtime.store.approvals.granted.rows import allowing
 from runtime.store.approvals.modes import mode_at, voter
 from runtime.store.protocol import Claim, Lane, Lease, NewDelivery, NewStep, Question, Recorded, Released
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer

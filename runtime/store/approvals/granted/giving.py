@@ -13,7 +13,7 @@ from runtime.contract import Choice, Clicked, NewId, Role
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, asked_about, objection
 from runtime.policy.grants import Asked, Wish, wished
 from runtime.store.approvals.decisions import decide, locked
-from runtime.store.approvals.grants import give
+from runtime.store.approvals.granted.rows import give
 from runtime.store.approvals.rulings import standing
 from runtime.store.protocol import Decided
 from runtime.store.schedules.book import zones_of
