@@ -20,7 +20,7 @@ HOW_LONG: Final = (
 NO_TRUST: Final = "Trust spares you questions that you could answer alone, and here you can't."
 BACK: Final = "Welcome back. I ask you again."
 NOT_AWAY: Final = "You aren't away. Before you go, tell me: `{mark}away until Monday`, or `{mark}away 2d`."
-TOO_LONG: Final = "That's more than a year. Please name an earlier day."
+AWAY_TOO_LONG: Final = "That's more than a year. Please name an earlier day."
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def absence_wanted(argument: str, zone: str, now: datetime) -> Wanted:
     if argument.strip().casefold() in OFF:
         return Wanted()
     found = _end(argument, zone, now)
-    return Wanted(trouble=TOO_LONG) if found.until and found.until - now > AWAY_MAX else found
+    return Wanted(trouble=AWAY_TOO_LONG) if found.until and found.until - now > AWAY_MAX else found
 
 
 def _end(words: str, zone: str, now: datetime) -> Wanted:

@@ -26,7 +26,7 @@ CARD_MAX_CHARS: Final = 6_000
 CARD_BLOCKS_MOST: Final = 8
 HOME_TITLE: Final = "Waiting for you"
 NOTHING: Final = "Nothing is waiting for you."
-TOO_LONG: Final = (
+CALL_TOO_LONG: Final = (
     "This call is too long to show here. Send me `/approvals` in our direct messages to read and decide it."
 )
 
@@ -51,7 +51,7 @@ def _question(one: Waiting) -> list[Json]:
     document = parse(unabridged(one.card).text)
     blocks = [made for block in document.blocks for made in _block(block)]
     if len(to_plain(document)) > CARD_MAX_CHARS or len(blocks) > CARD_BLOCKS_MOST:
-        return [_said(f"May I run {one.tool}? {TOO_LONG}")]
+        return [_said(f"May I run {one.tool}? {CALL_TOO_LONG}")]
     return [*blocks, *_buttons(one.card)]
 
 

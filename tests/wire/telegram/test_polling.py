@@ -103,7 +103,7 @@ async def test_a_webhook_in_the_way_is_told_with_the_fix_and_left_alone(bench: B
         await http.post(f"{bench.rig.url}/bot{TOKEN}/setWebhook", json=hook)
         async with bench.life(connected=False) as adapter:
             await until(lambda: adapter.standing().connection is Connection.REFUSED, "refusal")
-            assert "webhook is set" in adapter.standing().reason
+            assert "has a webhook" in adapter.standing().reason
             assert "deleteWebhook" in adapter.standing().reason
             assert (await bench.driver.screen())["webhook"]["url"] == hook["url"]
             await http.post(f"{bench.rig.url}/bot{TOKEN}/deleteWebhook")

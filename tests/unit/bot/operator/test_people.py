@@ -64,7 +64,7 @@ async def test_mistakes_are_told() -> None:
         await store.people.set_role("Bob", Role.OWNER, actor="owner")
         for mistake, words in (
             (do.rename_person("none", "x"), 'nobody named "none"\\.'),
-            (do.rename_person("Bob", "Bob\u3164"), r"Bob⟨U\+3164⟩.*no invisible characters"),
+            (do.rename_person("Bob", "Bob\u3164"), r"Bob⟨U\+3164⟩.*invisible characters"),
             (do.rename_person("Bob", "<b>Eve"), "signalbox people merge"),
             (do.rename_person("Bob", " "), "^Write a name.$"),
             (do.merge_people("Bob", "Bob"), "Name two people"),
