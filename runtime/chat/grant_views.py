@@ -92,7 +92,7 @@ def form(approval: Approval) -> Form:
             Field("pattern", "Arguments", pattern.lines(), _hint(approval), lines=True),
             Field("where", "Where", HERE, options=places),
             Field("until", "Until the end of", proposed_end(approval.asked_at, UTC), "A day, at most 90 days ahead"),
-            Field("uses", "How often", hint="A number; empty: as often as it likes", optional=True, most=6),
+            Field("uses", "How often", hint="A number; leave it empty for no limit", optional=True, most=6),
         ),
         note=f"This call runs, and later ones like it, until you end that with /grants. {AS_ASKED} is the value of this call.",
         send="Allow",

@@ -118,7 +118,7 @@ export class Inbox {
     const head = one.buttons.some(({ choice }) => choice === "approve") ? words.needsApproval : words.needsAnswer;
     const element = h("li", { class: "card open", tabindex: "0", "data-testid": "inbox-card", "data-approval": one.id, "aria-label": words.inboxCard(one) },
       h("p", { class: "card-head" }, icon("hand"), h("span", {}, head),
-        one.room && h("span", { class: "inbox-room" }, one.room),
+        one.room && h("span", { class: "inbox-room" }, `· ${one.room}`),
         one.effect === "danger" && h("span", { class: "danger" }, words.danger),
         h("time", { datetime: one.asked_at }, shortTime(one.asked_at))),
       one.html ? prose(one) : h("p", {}, words.onlyThere(one)),
