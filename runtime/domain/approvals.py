@@ -75,7 +75,7 @@ EVENT_OF: Final[Mapping[Choice, ApprovalEvent]] = {
 OPTIONS: Final = (Choice.FIRST, Choice.SECOND, Choice.THIRD, Choice.FOURTH)
 """Choices that stand for the options of a question to a person, in their order."""
 
-WHY: Final = "Please say why. Deny with a reason; where there's no such button, the page and the command line take one."
+WHY: Final = "Please say why: deny with a reason."
 REVISION: Final = "~"
 """Stands in a button's id before the number of changes that it knows of."""
 GRANTING: Final = frozenset({Choice.CONVERSATION, Choice.ALWAYS})

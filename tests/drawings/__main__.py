@@ -32,8 +32,8 @@ p { margin: 4px 0 } .pre { white-space: pre-wrap }
 pre { background: #8882; border: 1px solid #8884; border-radius: 4px; padding: 6px; white-space: pre-wrap; margin: 4px 0 }
 code { font: 12.5px monospace } blockquote { border-left: 3px solid #999; margin: 4px 0; padding-left: 8px }
 .button { border: 1px solid #999; border-radius: 4px; padding: 3px 10px; margin-right: 6px; font-weight: bold; font-size: 13px }
-.row { display: flex; flex-wrap: wrap; row-gap: 6px; margin-top: 8px } .Telegram .row { display: block; text-align: center }
-.Telegram .button { display: block; background: #d5e3f0; border: 0 }
+.row { display: flex; flex-wrap: wrap; row-gap: 6px; margin-top: 8px } .Telegram .row { flex-wrap: nowrap; text-align: center }
+.Telegram .button { flex: 1; background: #d5e3f0; border: 0 }
 .go { background: #007a5a; color: #fff; border-color: #007a5a } .no { background: #c01343; color: #fff; border-color: #c01343 }
 .token { background: #1d9bd122; border-radius: 3px } .small { font-size: 12px; color: #777 } .unknown { color: red }
 """

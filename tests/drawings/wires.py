@@ -111,7 +111,8 @@ def _discord_message(body: Json) -> str:
 
 def _telegram_message(body: Json) -> str:
     file = f"<p>📎 {escape(body['name'])}</p>" if body.get("file") else ""
-    rows = "".join(_row([(label, "")]) for label, _ in body["buttons"])
+    keys = [(label, "") for label, _ in body["buttons"]]
+    rows = "".join(_row(keys[start : start + 2]) for start in range(0, len(keys), 2))
     return _bubble([file, f"<div class=pre>{_with_entities(body['text'], body['entities'])}</div>", rows])
 
 

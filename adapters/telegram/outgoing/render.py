@@ -15,7 +15,8 @@ from functools import partial
 from typing import Any, Final
 
 from adapters.telegram.outgoing.entities import MESSAGE_MAX_ENTITIES, Entity, written
-from runtime.contract import Button, Delivery, FileRef, Mention, Whole, Wire
+from adapters.telegram.parse import WITH_REASON
+from runtime.contract import Button, Choice, Delivery, FileRef, Mention, Whole, Wire
 from runtime.markup import Document, parse, split, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
@@ -33,6 +34,7 @@ CAPTION: Final = 1024 - len(REPEATED)
 PER_ENTITY: Final = TEXT_MAX_UNITS // MESSAGE_MAX_ENTITIES + 1
 """So a text with more entities than the platform keeps counts as too long."""
 LABEL: Final = 64
+DENY_WHY: Final = "Deny with a reason…"
 NAME_MAX_CHARS: Final = 40
 WHOLE_FILE: Final = "call-{}.txt"
 MISSING: Final = "The file {} could not be sent here. The whole call is on the console."
@@ -108,7 +110,7 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
         return _as_file(delivery, document, content.text_file)
     pairs = [_texts(piece) for piece in pieces(document)] if document.blocks or not content.files else []
     pairs += [_file(file) for file in content.files]
-    buttons = tuple(map(button, content.buttons))
+    buttons = keys(content.buttons)
     pairs[0] = tuple(replace(body, reply_to=delivery.reply_to) for body in pairs[0])
     pairs[-1] = tuple(replace(body, buttons=buttons) for body in pairs[-1])
     return [Wire(rich.to_json(), plain.to_json()) for rich, plain in pairs]
@@ -138,9 +140,7 @@ def _with(body: Body, called: Body, buttons: Sequence[Button]) -> Body:
     """`body` with a line that calls people, and with buttons."""
     by = utf16(body.text)
     moved = tuple({**entity, "offset": entity["offset"] + by} for entity in called.entities)
-    return replace(
-        body, text=body.text + called.text, entities=(*body.entities, *moved), buttons=tuple(map(button, buttons))
-    )
+    return replace(body, text=body.text + called.text, entities=(*body.entities, *moved), buttons=keys(buttons))
 
 
 def _called(mentions: Sequence[Mention]) -> Body:
@@ -163,7 +163,7 @@ def _as_file(delivery: Delivery, document: Document, file: FileRef) -> list[Wire
     A message of text cannot become one with a file: over a preview the two are messages of their own. Other files stand
     between the two.
     """
-    buttons, reply_to = tuple(map(button, delivery.content.buttons)), delivery.reply_to
+    buttons, reply_to = keys(delivery.content.buttons), delivery.reply_to
     brief, plain = _texts(opening(document, file.name, _length, CAPTION))
     *before, last = [_texts(piece)[1] for piece in pieces(document)]
     first, *more = [*before, replace(last, buttons=buttons)]
@@ -216,5 +216,11 @@ def is_visible(text: str) -> bool:
     return any(character.isprintable() and not character.isspace() for character in text)
 
 
-def button(button: Button) -> tuple[str, str]:
-    return button.label[:LABEL], f"{button.approval_id}:{button.choice}"
+def keys(buttons: Sequence[Button]) -> tuple[tuple[str, str], ...]:
+    """Label and payload of each. A denial may say why: that asks for the words."""
+    made: list[tuple[str, str]] = []
+    for button in buttons:
+        made.append((button.label[:LABEL], f"{button.approval_id}:{button.choice}"))
+        if button.choice is Choice.DENY:
+            made.append((DENY_WHY, f"{button.approval_id}:{WITH_REASON}"))
+    return tuple(made)

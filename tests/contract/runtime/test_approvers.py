@@ -424,10 +424,7 @@ async def test_four_eyes_never_counts_the_person_who_asked(stage: Stage) -> None
 async def test_a_denial_without_a_reason_is_asked_for_one(stage: Stage) -> None:
     process = await asked_for(stage, reason_required=True)
     _, notice = await answered(process, Choice.DENY)
-    assert (
-        notice
-        == "Please say why. Deny with a reason; where there's no such button, the page and the command line take one."
-    )
+    assert notice == "Please say why: deny with a reason."
     assert await answered(process, Choice.DENY, "not today") == (Outcome.DECIDED, None)
 
 

@@ -16,10 +16,12 @@ EDIT = Button(APPROVAL, Choice.EDIT, "Edit…")
 CHANGED = Clicked(APPROVAL, Choice.EDIT, "", {"argument": "make test"})
 
 
-async def asked(bench: Bench, card: int, *, chat: int = ADA, user: int = ADA, **more: object) -> Raw:
+async def asked(
+    bench: Bench, card: int, word: str = "edit", *, chat: int = ADA, user: int = ADA, **more: object
+) -> Raw:
     """The message that asks for the words, once somebody pressed the button."""
     before = len(await bench.driver.shown(chat))
-    await bench.driver.click(card, f"{APPROVAL}:edit", chat=chat, user=user, **more)
+    await bench.driver.click(card, f"{APPROVAL}:{word}", chat=chat, user=user, **more)
 
     async def there() -> bool:
         return len(await bench.driver.shown(chat)) > before
@@ -44,6 +46,17 @@ async def test_a_press_asks_for_the_words_and_the_answer_is_the_form(bench: Benc
         await bench.driver.say("make test", chat=chat, user=user, reply_to=prompt["message_id"])
         [signal] = await bench.hears()
         assert (signal.body, signal.actor, signal.address) == (CHANGED, f"telegram:{user}", address(chat))
+
+
+async def test_a_denial_may_say_why(bench: Bench) -> None:
+    async with bench.life() as adapter:
+        receipt = await bench.show(adapter, "May I?", Button(APPROVAL, Choice.DENY, "Deny"))
+        prompt = await asked(bench, int(receipt.message_id.partition(":")[2]), "reason")
+        assert bench.stage.forms.asked == [(APPROVAL, Choice.DENY, f"telegram:{ADA}")]
+        await bench.driver.say("not today", reply_to=prompt["message_id"])
+        [signal] = await bench.hears()
+        assert isinstance(signal.body, Clicked)
+        assert (signal.body.choice, signal.body.reason) == (Choice.DENY, "not today")
 
 
 async def test_another_process_reads_the_answer(bench: Bench) -> None:
