@@ -18,6 +18,8 @@ from runtime.markup.moments import several
 from runtime.text.glyphs import fenced, in_full, plainly, visible
 
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+BLOCK_SIGN: Final = re.compile(r"^(\d*)([-+#=.)])")
+"""Begins a list, a heading or a rule where a line begins with it."""
 LINE_MAX_CHARS: Final = 120
 """Of a value that stands on a line; a longer one has a block."""
 LINES_MAX: Final = 20
@@ -78,6 +80,7 @@ def _values(arguments: str) -> Mapping[str, Json] | None:
 
 def _noted(call: ShownCall, parts: Sequence[CardPart]) -> ShownCall:
     notes = " · ".join(plainly(part.text) for part in parts if isinstance(part, CardNote))
+    notes = BLOCK_SIGN.sub(r"\g<1>\\\g<2>", notes)
     return ShownCall(f"{call.text}\n\n{notes}", call.is_whole) if notes else call
 
 

@@ -91,10 +91,10 @@ class Tab:
         return card
 
     async def closed_card(self, text: str) -> Locator:
-        """A decided card with this text, without buttons."""
+        """A decided card with this text, without buttons but for an undo."""
         card = self.page.locator('[data-testid="card"][data-state="closed"]').filter(has_text=text).last
         await expect(card).to_be_visible()
-        await expect(card.locator(".choice")).to_have_count(0)
+        await expect(card.locator(".choice:not(.undo)")).to_have_count(0)
         return card
 
     async def everything(self) -> list[str]:

@@ -323,6 +323,7 @@ async def test_the_whole_way_by_keyboard_alone(browser: Browser, house: House) -
         card = await tab.open_card()
         await _tab_to(tab, card.get_by_test_id("deny-reason"), back=True)
         await keys.press("Enter")
+        await expect(card.get_by_test_id("deny-reason-text")).to_be_focused()
         await keys.type("once is enough")
         await keys.press("Enter")
         await expect(await tab.reply("I wasn't allowed to write")).to_contain_text("once is enough")

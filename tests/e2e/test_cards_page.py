@@ -238,7 +238,10 @@ async def test_people_fit_a_phone(browser: Browser, house: House) -> None:
 async def test_a_name_that_is_none_is_refused_in_words(tab: Tab) -> None:
     page = await console(tab, "/people")
     await page.get_by_label(f"Change {LONG_NAME}").click()
-    for name, words in (("  ", "Write a name."), (f"Eve{TURNED}", '"Eve⟨U+202E⟩": invisible characters')):
+    for name, words in (
+        ("  ", "Write a name."),
+        (f"Eve{TURNED}", '"Eve⟨U+202E⟩": it must not contain invisible characters'),
+    ):
         field = page.get_by_label("New name").first
         await field.fill(name)
         await field.press("Enter")

@@ -20,6 +20,7 @@ from tests.e2e.visitor import Answer, Json, Visitor, approval_of, until, visitin
 pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.timeout(120)]
 
 LEAVE_A_TRACE = "run: echo ran > trace.txt"
+MARKS = {"Approved": "✅", "Denied": "❌"}
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +96,13 @@ async def test_an_approved_call_runs_once_as_it_was_asked_for(owner: Visitor, ro
     command = """printf '%s\\n' "two  spaces" 'and "quotes"' >> out.txt; cat out.txt"""
     approval = await owner.question(room, f"run: {command}")
     (card,) = await owner.cards(room)
-    assert [button["label"] for button in card["buttons"]] == ["Approve", "Deny", "Edit…"]
+    assert [button["label"] for button in card["buttons"]] == [
+        "Approve",
+        "Deny",
+        "Edit…",
+        "This conversation",
+        "Always…",
+    ]
     assert command in card["markdown"]
     assert await files(owner, room) == []
     assert (await owner.click(room, approval, "approve")).body["outcome"] == "decided"
@@ -124,7 +131,7 @@ async def _settled_card(visitor: Visitor, room: str, state: str, what: str) -> J
         return card if not card["buttons"] else None
 
     card = await until(look, "the card's final state")
-    assert card["markdown"].startswith(f"**{state}** by owner, 20")
+    assert card["markdown"].startswith(f"{MARKS[state]} **{state}** by owner, 20")
     assert what in card["markdown"]
     return card
 

@@ -19,7 +19,7 @@ from tests.fakes.channel_driver import Driver
 from tests.faults.app import TOKEN
 from tests.faults.program import GLANCE, PATIENCE
 
-SETTLED: Final = re.compile(r"\**(Approved|Denied|Answered|Expired|Withdrawn)")
+SETTLED: Final = re.compile(r"(?:[✅❌⌛⚪] )?\**(Approved|Denied|Answered|Expired|Withdrawn)")
 CARD: Final = re.compile(r"\**(May I|`?\w+`? was cut off)|" + SETTLED.pattern)
 """How approval cards begin, bold or as the platform draws it; the demo model never begins so."""
 

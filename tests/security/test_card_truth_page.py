@@ -89,7 +89,7 @@ async def test_every_character_of_a_call_is_in_sight(
             await _look(tally, tab, card.locator("pre code"), '[data-testid="card"]', command)
             await card.screenshot(path=tmp_path / f"card{number}.png")
         await tab.page.goto(f"{house.link.partition('/link/')[0]}/console/approvals")
-        for place, command in enumerate(reversed(COMMANDS)):
+        for place, command in enumerate(COMMANDS):  # oldest first
             await _look(tally, tab, tab.page.locator("article.card pre").nth(place), "article", command)
         await tab.page.screenshot(path=tmp_path / "console.png", full_page=True)
     tally.close()

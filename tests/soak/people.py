@@ -19,7 +19,7 @@ from tests.soak.streets import Street
 
 LOOKS_EVERY: Final = 0.3  # seconds between two looks at a room
 ENOUGH: Final = 8  # messages without an answer, at which a person waits before the next one
-TAG: Final = re.compile(r'"tag": "(w\d+)"')
+TAG: Final = re.compile(r"\btag: `?(w\d+)")
 
 
 class On(StrEnum):

@@ -120,7 +120,7 @@ def test_the_statements_of_a_click_begin_with_the_press_and_end_with_the_answer(
     assert ended.returncode == 0, ended.stderr
     commits = re.findall(r"\| `(\w+)` \| commit \|", ended.stdout)
     assert commits[0] == "accept"
-    assert commits[-1] == "render_shown"
+    assert commits[-1] in ("finish", "render_shown")  # shown by the one where the room was free, by the other where not
     assert sorted({*commits}) == ["accept", "claim", "finish", "finish_tool", "mark_tool", "render_shown", "steer"]
 
 

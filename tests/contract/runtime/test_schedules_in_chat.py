@@ -252,5 +252,5 @@ async def test_scheduled_work_plans_no_more_work(any_stage: Stage) -> None:
     at = await chat(any_stage)
     await at.say("every hour: every 5 minutes: say hello")
     await at.fire()
-    assert "that plans no further work" in (await any_stage.screen())[-1]
+    assert "can't schedule more work" in (await any_stage.screen())[-1]
     assert len(await at.planned()) == 1

@@ -60,7 +60,11 @@ async def test_an_approved_write_is_taken_back_by_a_button(kind: str, tmp_path: 
         await on.until_connected()
         for number, place in enumerate(kinds(rig), 1):
             await rig.say(place, f"write hello to note{number}.txt")
-            await rig.click(place, await card_with(rig, place, "Approve", "Deny", "Edit…"), "Approve")
+            await rig.click(
+                place,
+                await card_with(rig, place, "Approve", "Deny", "Edit…", "This conversation", "Always…"),
+                "Approve",
+            )
             card = await card_with(rig, place, "Undo")
             assert "Approved" in card.text
             assert notes(on, f"note{number}") == ["hello"]

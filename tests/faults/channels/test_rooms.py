@@ -124,7 +124,7 @@ async def test_an_unknown_person_is_let_in_by_a_button_and_told_once_in_a_room_a
             assert [button.label for button in card.buttons] == ["As user", "As viewer", "As operator", "No"]
             await rig.click(rooms.direct, card, "As user")
             card = await changed(rig, rooms.direct, card)
-            assert card.text.startswith("Let in as user by owner, ")
+            assert card.text.startswith("✅ Let in as user by owner, ")
             assert card.buttons == ()
             [_, welcome] = await shown(rig, rooms.apart, 2)
             assert "You're in: I know you as" in welcome.text

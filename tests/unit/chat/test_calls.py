@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from runtime.chat.calls import LINES_MAX, ShownCall, shown_call, whole_call
 from runtime.contract import CardChange, CardNote, CardPart, CardText, CardValue
+from runtime.markup import Document, parse, to_plain
+from runtime.markup.tree import Paragraph
 from tests.cards import arguments_in, as_markdown, same_call
 
 names = st.from_regex(r"[a-z_][a-z0-9_.]{0,8}", fullmatch=True)
@@ -111,3 +113,11 @@ def test_what_is_no_object_is_shown_as_it_is() -> None:
 def test_a_file_too_large_to_compare_is_shown_as_a_text() -> None:
     made = shown({"content": "a\nb"}, CardChange("content", "x" * 300_000))
     assert made == ShownCall("content:\n\n```\na\nb\n```")
+
+
+@pytest.mark.parametrize("note", ["-", "- path: `safe`", "1. x", "# x", "+ x", "2) x", "==="])
+def test_a_note_begins_no_list_and_no_heading(note: str) -> None:
+    made = shown({"a": "1"}, CardText("a"), CardNote(note))
+    (_, last) = parse(made.text).blocks
+    assert isinstance(last, Paragraph)
+    assert to_plain(Document((last,))).strip() == note

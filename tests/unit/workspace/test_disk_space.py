@@ -60,7 +60,7 @@ async def test_a_person_is_bounded_over_rooms_and_restarts(tmp_path: Path, room:
         await bounds.keep(file, MIB // 2, "ada")
     short = await space(tmp_path, person=MIB).shortage(tmp_path, "ada")
     assert short is not None
-    assert "One person" in short.words
+    assert "This person" in short.words
     assert await space(tmp_path, person=MIB).shortage(room, "bob") is None
     file.unlink()
     assert await space(tmp_path, person=MIB).shortage(room, "ada") is None

@@ -198,7 +198,11 @@ async def test_pictures_go_as_photos_and_the_rest_as_documents(bench: Bench) -> 
         assert (text["text"], "reply_markup" in text) == ("both", False)
         assert photo["photo"][0]["file_size"] == 3
         assert document["document"]["file_name"] == "Daten ä.csv"
-        assert [b["text"] for row in document["reply_markup"]["inline_keyboard"] for b in row] == ["Approve", "Deny", "Deny with a reason…"]
+        assert [b["text"] for row in document["reply_markup"]["inline_keyboard"] for b in row] == [
+            "Approve",
+            "Deny",
+            "Deny with a reason…",
+        ]
 
 
 async def test_a_file_that_is_gone_is_told_in_words(bench: Bench) -> None:

@@ -80,7 +80,7 @@ SHORT: Final = Pace(
 FIXES: Final[Mapping[Barrier, str]] = {
     Barrier.GONE: "no such channel",
     Barrier.OUT: "/invite @signalbox",
-    Barrier.SHUT: "unarchive",
+    Barrier.SHUT: "Unarchive",
 }
 
 

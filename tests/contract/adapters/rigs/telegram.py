@@ -92,7 +92,7 @@ SHORT: Final = Waits(
 
 FIXES: Final[Mapping[Barrier, str]] = {
     Barrier.GONE: "never in it",
-    Barrier.OUT: "add it there again",
+    Barrier.OUT: "Add it again",
     Barrier.MUTE: "permissions",
 }
 """Of a topic that is gone or closed Telegram tells only whoever posts there: tdlib/telegram-bot-api#732."""
