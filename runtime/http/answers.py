@@ -18,7 +18,7 @@ SENTENCES: Final = {
 GARBLED: Final = "The request was cut off, or can't be unpacked."
 CUT: Final = "The request was cut off."
 STORE_AWAY: Final[Mapping[Trouble, str]] = {
-    Trouble.FULL: "I can't take this in: the disk is full. I'll go on once there is space, so try again in a while.",
+    Trouble.FULL: "I can't take this in: the disk is full. Try again once there is space.",
     Trouble.READ_ONLY: "I can't take this in: the database can only be read right now. Try again in a while.",
     Trouble.LOCKED: "I can't take this in: another program holds the database. Try again in a few seconds.",
     Trouble.AWAY: "I can't take this in: the database can't be reached right now. Try again in a few seconds.",

@@ -71,7 +71,7 @@ async def is_told_and_goes_on(house: House, words: str, reason: str, *, begin: o
         room, process = uuid4().hex, house.process
         assert "before" in await owner.ask(room, "before")
         await begin()  # type: ignore[operator]
-        assert "try again" in await until(lambda: refusal(owner, room, words), f"a refusal with {words!r}")
+        assert "Try again" in await until(lambda: refusal(owner, room, words), f"a refusal with {words!r}")
         assert reason in await until(lambda: readiness(owner, 503), "a readiness that tells")
         await asyncio.sleep(LASTS)
         await end()  # type: ignore[operator]

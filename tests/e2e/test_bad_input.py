@@ -179,7 +179,7 @@ async def test_while_another_program_locks_the_database_nothing_is_taken_in_and_
             with locked(house.data / "signalbox.db"):
                 refusal = await owner.post(f"/api/rooms/{room}/messages", {"id": uuid4().hex, "text": "the second"})
                 assert refusal.status == 503
-                assert "try again" in refusal.error
+                assert "Try again" in refusal.error
                 assert len(await owner.entries(room)) == 2  # what was said before can be read meanwhile
             assert "third" in await _again(owner, room, "the third")
             assert [text for text in await owner.replies(room) if "second" in text] == []
@@ -219,7 +219,7 @@ async def _survives(house: House, room: str, *, fill: Any, make_room: Any) -> No
 
         told = await until(refusal, "a refusal")
         assert "I can't take this in: the disk is full" in told
-        assert "try again" in told
+        assert "Try again" in told
         await until(lambda: _not_ready(owner), "a readiness that tells")
         assert "full or failing" in str((await owner.get("/readyz")).body["reasons"]["store"])
         await asyncio.sleep(3)  # of a full disk, with heartbeats and all else that writes

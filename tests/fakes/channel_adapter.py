@@ -171,9 +171,9 @@ class FakeAdapter:
 
     def render(self, delivery: Delivery) -> list[Wire]:
         if delivery.content.whole is not None:  # one message with its buttons; what is behind it is but its file
-            first, *others = split(delivery.content.text, self._limit)
+            first, *others = split(delivery.content.all_text, self._limit)
             return [wire(first, delivery.content.buttons)] + [wire(text, ()) for text in others]
-        *before, last = split(delivery.content.text, self._limit)
+        *before, last = split(delivery.content.all_text, self._limit)
         return [wire(text, ()) for text in before] + [wire(last, delivery.content.buttons)]
 
     async def show(self, part: Part) -> Receipt:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from runtime.contract import Address
+from runtime.contract import Address, Content
 from tests.soak.diary import Note
 from tests.soak.plan import WEB, Line, Plan
 from tests.soak.platforms import Shown
@@ -140,4 +140,4 @@ def is_blind(delivery: Row) -> bool:
 
 
 def content(delivery: Row) -> str:
-    return str(json.loads(delivery["content"])["text"])
+    return Content.from_json(delivery["content"]).all_text

@@ -68,7 +68,7 @@ async def test_people_and_rooms_have_so_many_and_no_more_often(any_stage: Stage)
     assert "at least 0:10:00" in await refused(at.plan("0,5 9 * * *"))
     for name in ("a", "b"):
         await at.plan(name=name)
-    assert "This person" in await refused(at.plan(name="c", at=ELSEWHERE))
+    assert "One person" in await refused(at.plan(name="c", at=ELSEWHERE))
     await at.plan(name="c", who=OTTO)
     assert "One room" in await refused(at.plan(name="d", who=OTTO))
 

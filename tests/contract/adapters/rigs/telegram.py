@@ -14,6 +14,7 @@ from aiohttp import web
 
 from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.outgoing.render import REPEATED
+from adapters.telegram.parse import WITH_REASON
 from adapters.telegram.rooms import SUPERGROUPS
 from adapters.telegram.settings import TelegramSettings, Waits
 from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity
@@ -319,8 +320,10 @@ def words(message: Raw) -> str:
 
 
 def presses(message: Raw) -> tuple[Press, ...]:
-    rows = (message.get("reply_markup") or {}).get("inline_keyboard", [])
-    return tuple(Press(button["text"], button["callback_data"]) for row in rows for button in row)
+    """The buttons that carry a choice; the one that asks for a reason is pressed by tests of its own."""
+    buttons = [one for row in (message.get("reply_markup") or {}).get("inline_keyboard", []) for one in row]
+    chosen = [one for one in buttons if not one["callback_data"].endswith(f":{WITH_REASON}")]
+    return tuple(Press(button["text"], button["callback_data"]) for button in chosen)
 
 
 @asynccontextmanager
