@@ -30,7 +30,7 @@ async def people(_request: web.Request, do: Operations) -> Html:
         _waiting(waiting),
         _form(),
         tag("h2", "Known"),
-        _known(known, [row["name"] for row in known] if do.actor.person.role is Role.OWNER else ()),
+        _known(known, known if do.actor.person.role is Role.OWNER else ()),
     )
 
 
@@ -57,25 +57,31 @@ def stranger(row: View) -> Html:
     )
 
 
-def _known(rows: list[View], names: Sequence[str]) -> Html:
-    """With `names`, those of everybody, each row also has what an owner may change."""
-    heads = ("Name", "Role", "Identities", "Web link", *(["Change"] if names else []))
+def _known(rows: list[View], others: Sequence[View]) -> Html:
+    """With `others`, which is everybody, each row also has what an owner may change."""
+    heads = ("Name", "Role", "Identities", "Web link", *(["Change"] if others else []))
     lines = (
         (
             row["name"],
             badge(row["role"]),
             ", ".join(row["identities"]),
             "yes" if row["linked"] else "no",
-            *([_changes(row, names)] if names else []),
+            *([_changes(row, others)] if others else []),
         )
         for row in rows
     )
     return table("People", heads, lines)
 
 
-def _changes(row: View, names: Sequence[str]) -> Html:
+def _choice(row: View) -> Html:
+    """A person to choose, told from others of a like name by role and identities."""
+    more = ", ".join([row["role"], *row["identities"]])
+    return tag("option", f"{row['name']} ({cut(more)})", value=row["name"])
+
+
+def _changes(row: View, known: Sequence[View]) -> Html:
     name, place = row["name"], f"person-{quote(row['name'], safe='')}"
-    others = [tag("option", other) for other in names if other != name]
+    others = [_choice(other) for other in known if other["name"] != name]
     return tag(
         "details",
         tag("summary", "Change", aria_label=f"Change {name}"),
@@ -84,7 +90,13 @@ def _changes(row: View, names: Sequence[str]) -> Html:
             name,
             "merge",
             "Merge",
-            tag("select", *others, **_field("into", "Same person as…")),
+            tag(
+                "select",
+                tag("option", "Choose…", value=""),
+                *others,
+                **_field("into", "Same person as…"),
+                required=True,
+            ),
             ask=f"Merge {name} with the person you chose? This can't be undone.",
         )
         if others

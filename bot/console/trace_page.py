@@ -101,7 +101,7 @@ def _story(told: View) -> Sequence[Html]:
     trace = tag("code", told["run"] or told["about"])
     run = tag("a", trace, href=f"/console/runs/{quote(told['run'], safe='')}") if told["run"] else trace
     place = tag("p", moment(told["began_at"]), " in ", where(told), ", trace ", run)
-    now = tag("p", told["now"], class_="now good" if told["over"] else "now live", role="note")
+    now = tag("p", *_coded(told["now"]), class_="now good" if told["over"] else "now live", role="note")
     times = [ahead(event["after"]) for event in told["events"]]
     events = [_event(event, time) for event, time in zip(told["events"], times, strict=True)]
     return [who, place, now, tag("ol", *events, class_="story")]
@@ -112,6 +112,12 @@ def _event(event: View, time: str) -> Html:
     words = tag("span", legible(event["words"]), node)
     at = tag("time", time, datetime=event["at"], data_relative=True)
     return tag("li", at, words, class_=TONES.get(event["what"], "over"))
+
+
+def _coded(text: str) -> Sequence[str]:
+    """Words of ours, with what stands in backticks as code."""
+    pieces = text.split("`")
+    return [tag("code", piece) if number % 2 else piece for number, piece in enumerate(pieces)]
 
 
 def _path(about: str) -> str:

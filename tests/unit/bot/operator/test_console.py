@@ -16,6 +16,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from bot.console.pages import COUNT_WORDS
 from bot.console.routes import console_routes
+from bot.console.trace_page import _coded
 from bot.node.lock import Control
 from bot.node.login import command_line, login, sender
 from bot.operator.client import Client, Gone, connected
@@ -563,3 +564,7 @@ async def test_a_process_that_is_gone_is_told_in_words() -> None:
 async def test_the_console_needs_a_token() -> None:
     with pytest.raises(ValueError, match="control token"):
         console_routes(context_of(await crowd(), token=""))
+
+
+def test_what_stands_in_backticks_is_code_on_the_page_of_traces() -> None:
+    assert "".join(_coded("see `signalbox <x>` now")) == "see <code>signalbox &lt;x&gt;</code> now"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -101,6 +102,8 @@ async def test_the_page_offers_an_owner_to_change_people() -> None:
         assert f'action="/console/api/people/Bob/{verb}"' in html
     assert 'data-ask="Remove Bob? They&#x27;ll have to be let in again."' in html
     assert "<b>Eve" not in html
+    assert '<option value="">Choose…</option>' in html, "nobody is merged with by not looking"
+    assert re.search(r'<option value="Bob">Bob \(\w+', html)
 
 
 async def test_the_page_asks_whether_to_let_a_stranger_in() -> None:
