@@ -26,7 +26,8 @@ OPEN_CALLS = (
 def decide_all(click: Clicked, voter: Voter, rights: Rights, now: datetime, new_id: NewId) -> Op[Decided]:
     """Approve every open call of the run that this card was asked in, as far as this person may; the others stay open."""
     clicked = yield from locked(asked_about(click.approval_id))
-    if clicked is None or clicked.state is not ApprovalState.PENDING or Choice.ALL not in offered(clicked):
+    is_open = clicked is not None and clicked.state is ApprovalState.PENDING and Choice.ALL in offered(clicked)
+    if clicked is None or not is_open or click.approval_id != clicked.as_shown:  # a card as it was before a change
         return (yield from decide(click, voter, rights, now, new_id))
     made = []
     for (one,) in (yield OPEN_CALLS, {"run": clicked.run_id}):
