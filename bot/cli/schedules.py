@@ -144,7 +144,7 @@ def show(
     for at in row["next"]:
         typer.echo(f"next  {_in_zone(at, row['zone'])}")
     typer.echo()
-    show_rows([_past(one) for one in row["history"]], PAST, empty="It was not due yet.")
+    show_rows([_past(one) for one in row["history"]], PAST, empty="It hasn't been due yet.")
 
 
 @commands.command()
@@ -301,7 +301,7 @@ def history(
     if as_json:
         show_json(rows)
     else:
-        show_rows([_past(row) for row in rows], PAST, empty="It was not due yet.")
+        show_rows([_past(row) for row in rows], PAST, empty="It hasn't been due yet.")
 
 
 @commands.command("next")
@@ -373,7 +373,7 @@ def _by(row: View) -> str:
 
 
 def _past(row: View) -> View:
-    reason = row["reason"] or ("no news" if row["silent"] else "asked for" if row["manual"] else "")
+    reason = row["reason"] or ("no news" if row["silent"] else "run by hand" if row["manual"] else "")
     return {**row, "rooms": f"{row['shown']}/{row['wanted']}" if row["wanted"] else "", "reason": reason}
 
 

@@ -147,7 +147,8 @@ class Operations(OperatorApi):
 
     async def modes(self) -> list[View]:
         """Conversations for which a mode was set, the newest first."""
-        return [views.mode(address, row, *self._names) for address, row in await self._store.approvals.modes()]
+        rows = await self._store.approvals.modes()
+        return await self._entitled([views.mode(address, row, *self._names) for address, row in rows])
 
     async def set_mode(self, room: str, mode: str) -> View:
         """Set the mode of a room or thread. Nobody is trusted from here: whoever wants that says so in the room."""
@@ -156,7 +157,7 @@ class Operations(OperatorApi):
             raise Refusal(400, "Name a room, and one of the modes normal, read-only and plan.")
         made = await self._store.approvals.set_mode(MAIN, address, wanted, self.actor.person, self.actor.name)
         self._context.nudge(address)
-        return views.mode(address, made, *self._names)
+        return await self._one_entitled(views.mode(address, made, *self._names))
 
     async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         where = await self._room_meant(room)
@@ -216,11 +217,11 @@ class Operations(OperatorApi):
     async def grants(self) -> list[View]:
         """All that were given, newest first, also those that ended."""
         await self._context.refresh()
-        return [self._grant(one) for one in await self._store.approvals.grants()]
+        return await self._entitled([self._grant(one) for one in await self._store.approvals.grants()])
 
     async def grant(self, grant_id: str) -> View:
         await self._context.refresh()
-        return self._grant(await self._grant_meant(grant_id))
+        return await self._one_entitled(self._grant(await self._grant_meant(grant_id)))
 
     async def revoke(self, grant_id: str) -> View:
         found = await self._grant_meant(grant_id)
@@ -479,7 +480,7 @@ class Operations(OperatorApi):
         raise Refusal(404, f"There is no grant {words}: give its id, or the first four or more characters of it.")
 
     def _grant(self, one: Granted) -> View:
-        return views.grant(one, self._context.effect_of(one), self._context.called)
+        return views.grant(one, self._context.effect_of(one), *self._names)
 
     def _mended(self, row: DeliveryRow | None, refusal: str) -> View:
         if row is None:
