@@ -81,7 +81,7 @@ def test_a_mode_is_set_and_listed(file: Path, tmp_path: Path) -> None:
     signalbox(tmp_path, "ask", "hello", "--room", "moderoom1", *given)
     assert signalbox(tmp_path, "policy", "modes", *given).stdout == "Every conversation is in normal mode.\n"
     made = signalbox(tmp_path, "policy", "mode", "web:main/moderoom1", "read-only", *given)
-    assert made.stdout.endswith(": read-only: I read, and change nothing.\n"), made
+    assert made.stdout.endswith(": read-only: I look things up, and change nothing.\n"), made
     denied = signalbox(tmp_path, "ask", "write hello to a.txt", "--room", "moderoom1", *given)
     assert "This conversation is read-only" in denied.stdout, denied
     listed = signalbox(tmp_path, "policy", "modes", "--json", *given)

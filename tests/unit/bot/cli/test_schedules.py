@@ -52,7 +52,7 @@ def test_what_is_planned_is_listed_and_shown(house: House) -> None:
     shown = done(house, "show", "morning")
     assert shown.count("09:00:00 CE") == 5, "the next five, by its own clocks"
     assert "Good morning.\n\n# A heading" in shown
-    assert "It was not due yet." in shown
+    assert "It hasn't been due yet." in shown
     [row] = [row for row in told(house, "list") if row["name"] == "morning"]
     assert {**row, "history": []} == told(house, "show", "morning")
 
@@ -75,7 +75,7 @@ def test_one_is_run_at_once_and_its_history_tells_so(house: House) -> None:
     assert "begun. To see how it goes: signalbox trace" in done(house, "run", "morning")
     [begun] = told(house, "history", "morning")
     assert (begun["manual"], begun["attempts"]) == (True, 1)
-    assert "asked for" in done(house, "history", "morning", "--limit", "1")
+    assert "run by hand" in done(house, "history", "morning", "--limit", "1")
 
 
 def test_a_report_or_a_template_is_planned_in_place_of_a_task(house: House) -> None:
