@@ -106,7 +106,7 @@ async def test_always_opens_a_form_that_says_what_is_wrong_and_then_holds(tab: T
     await pattern.fill("content = *\npath = always*")
     await card.get_by_test_id("always-uses-text").fill("none")
     await card.get_by_role("button", name="Allow").click()
-    await expect(card.get_by_role("status")).to_contain_text("The number of uses is a whole number")
+    await expect(card.get_by_role("status")).to_contain_text("give a whole number from 1")
     await card.get_by_test_id("always-uses-text").fill("1")
     await card.get_by_role("button", name="Allow").click()
     settled = tab.at("card").filter(has_text="Approved from now on by owner")

@@ -290,7 +290,7 @@ async def test_a_tool_that_changed_asks_again(any_stage: Stage) -> None:
     tool.spec = replace(tool.spec, form='{"description": "b"}')
     await tell(process)
     question = await only(any_stage)
-    assert question.caution.startswith("It changed since it was accepted")
+    assert question.caution.startswith("This tool has changed since it was accepted")
     await process.click(question.id)
     await process.answer_all()
     await tell(process)

@@ -65,10 +65,10 @@ async def test_only_operators_and_owners_change_it(stage: Stage, actor: Identity
 @pytest.mark.parametrize(
     ("argument", "answer"),
     [
-        ("yolo", "There's no mode like that. Choose `/mode normal`, `read-only`, `plan`, or `trusted 2h`."),
+        ("yolo", "I don't know that mode. Choose `/mode normal`, `read-only`, `plan`, or `trusted 2h`."),
         (
             "read-only for ever",
-            "There's no mode like that. Choose `/mode normal`, `read-only`, `plan`, or `trusted 2h`.",
+            "I don't know that mode. Choose `/mode normal`, `read-only`, `plan`, or `trusted 2h`.",
         ),
         ("trusted", "Please say for how long, up to 24 hours: `/mode trusted 2h`, or `/mode trusted until 18:00`."),
         (

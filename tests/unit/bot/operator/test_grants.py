@@ -51,7 +51,7 @@ async def test_a_grant_is_listed_shown_and_ended(house: House) -> None:
         "owner",
     )
     assert grant["pattern"] == "content = hello\npath = a.txt"
-    assert (grant["room"], grant["address"]) == ("write hello to a.txt (page)", str(ROOM))
+    assert (grant["room"], grant["address"]) == ("write hello to a.txt (page)", f"web:main/{ROOM}")
     assert await house.api.grant(grant["id"][:10]) == grant
     ended = await house.api.revoke(grant["id"])
     assert ended["state"] == "revoked"

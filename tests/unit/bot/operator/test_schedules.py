@@ -230,7 +230,7 @@ async def test_the_page_of_one_tells_what_is_next_and_what_was(house: House) -> 
     page = await house.page("/console/schedules/morning")
     assert page.count("09:00 in Europe/Berlin") == 5
     assert "No past runs here." in page
-    assert "change it there, then reload" in page
+    assert "Change it there, then reload" in page
     assert ">Remove<" not in page
 
 
