@@ -420,7 +420,7 @@ def _undone(told: Mapping[str, Any]) -> str:
         case "refused":
             return f" · {by} tried to undo it: {plainly(told['undo_why'])}"
         case "cut":
-            return f" · {by} tried to undo it, but I was cut off. Please check whether it worked"
+            return f" · {by} tried to undo it, but I was cut off. Please check whether it worked."
         case _:
             return ""
 
