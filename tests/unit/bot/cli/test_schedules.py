@@ -72,7 +72,7 @@ def test_one_is_planned_changed_turned_and_removed(house: House) -> None:
 
 
 def test_one_is_run_at_once_and_its_history_tells_so(house: House) -> None:
-    assert "begun. To see how it goes: signalbox trace" in done(house, "run", "morning")
+    assert "started. To follow it: signalbox trace" in done(house, "run", "morning")
     [begun] = told(house, "history", "morning")
     assert (begun["manual"], begun["attempts"]) == (True, 1)
     assert "run by hand" in done(house, "history", "morning", "--limit", "1")
