@@ -216,7 +216,7 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
         known = await timetable.set_zone(zone, asker, whole_room=whole_room)
         name = context.requester.name if context.requester else ""
         whose = "in this room" if whole_room else f"that {name} mentions" if name else "mentioned here"
-        return f"From now on, times {whose} are in {known}. Existing schedules keep their zone."
+        return f"From now on, I'll use {known} for times {whose}. Existing schedules keep their zone."
 
     return [schedule_list, schedule_history, set_zone]
 

@@ -119,7 +119,7 @@ async def test_a_time_that_is_not_understood_is_answered_with_an_example(stage: 
 
 async def test_times_are_read_by_the_clocks_of_whoever_speaks(any_stage: Stage) -> None:
     at = await chat(any_stage)
-    assert "times that Uma mentions are in Europe/Berlin" in await at.say("my time zone is berlin", who=UMA)
+    assert "use Europe/Berlin for times that Uma mentions" in await at.say("my time zone is berlin", who=UMA)
     assert "every day at 09:00 (Europe/Berlin)" in await at.say("every day at 9: say hello", who=UMA)
     assert "every day at 09:00 (UTC)" in await at.say("every day at 9: say hello", who=ADA)
 

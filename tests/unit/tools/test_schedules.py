@@ -319,7 +319,7 @@ async def test_a_paused_one_that_is_changed_stays_paused(desk: Desk) -> None:
 
 async def test_a_zone_is_set_for_a_person_and_by_those_who_lead_for_a_room(desk: Desk) -> None:
     told = await desk.call("set_zone", zone="tokyo", at=THREAD)
-    assert told == "From now on, times that Uma mentions are in Asia/Tokyo. Existing schedules keep their zone."
+    assert told == "From now on, I'll use Asia/Tokyo for times that Uma mentions. Existing schedules keep their zone."
     assert "(Asia/Tokyo)" in await desk.call("schedule_set", when="every day at 9", task="x")
     with pytest.raises(ToolRetry, match="Only an operator or owner can set a whole room's time zone"):
         await desk.call("set_zone", zone="Europe/Berlin", whole_room=True)
