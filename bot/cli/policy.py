@@ -172,7 +172,7 @@ def _effect(settings: Settings, tool: str, given: str) -> str:
     near = nearest(tool, known)
     fix = f"Did you mean {near}? " if near else ""
     raise ConfigError(
-        f"--tool {tool}: no tool of that name is known here. {fix}Else say what it may do, with --effect."
+        f"--tool {tool}: no tool of that name is known here. {fix}Otherwise, say what it may do with --effect."
     )
 
 
@@ -262,7 +262,7 @@ def _because(one: Considered) -> str:
 
 def _condition(one: Condition) -> str:
     if not one.got:
-        return f'{one.setting} is not given, and "{one.wanted}" is wanted'
+        return f'{one.setting} is missing; the rule wants "{one.wanted}"'
     return f'{one.setting} "{one.got}" {"fits" if one.holds else "does not fit"} "{one.wanted}"'
 
 

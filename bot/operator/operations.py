@@ -61,7 +61,7 @@ LONGEST_WAIT: Final = timedelta(seconds=25)  # below the idle limit of common pr
 ORDERS: Final = ("", "newest", "oldest")
 LOOKED_THROUGH: Final = 2_000
 """Questions among which those of one person are looked for."""
-CHANGED: Final = "This call was changed meanwhile. Look at it again, and answer {}."
+CHANGED: Final = "This call has changed in the meantime. Look at it again, and answer {}."
 GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring here at once
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -123,7 +123,7 @@ class Operations(OperatorApi):
     ) -> list[View]:
         """Newest first, or with `order` "oldest" the other way; with `person` those whose requester is called so."""
         if order not in ORDERS:
-            raise Refusal(400, f'"{order}" is no order; write one of: {", ".join(filter(None, ORDERS))}.')
+            raise Refusal(400, f'"{order}" is not an order. Use one of: {", ".join(filter(None, ORDERS))}.')
         rows = await self._store.approvals.approvals(
             state=_word(ApprovalState, state),
             room=await self._room_meant(room),
@@ -226,7 +226,7 @@ class Operations(OperatorApi):
     async def revoke(self, grant_id: str) -> View:
         found = await self._grant_meant(grant_id)
         if not await self._store.approvals.revoke(found.grant.id, self.actor.name):
-            raise Refusal(409, f"The grant {found.grant.id} was ended before.")
+            raise Refusal(409, f"The grant {found.grant.id} has already ended.")
         return await self.grant(found.grant.id)
 
     async def requeue(self, delivery_id: str) -> View:
@@ -529,7 +529,7 @@ def _role(text: str) -> Role:
     try:
         return Role[text.upper()]
     except KeyError:
-        raise Refusal(400, f'"{text}" is no role. Roles are {", ".join(role.word for role in Role)}.') from None
+        raise Refusal(400, f'"{text}" is not a role. Roles are {", ".join(role.word for role in Role)}.') from None
 
 
 def _digest(view: dict[str, Any]) -> str:

@@ -39,7 +39,7 @@ def test_one_is_listed_shown_explained_and_ended(house: Path) -> None:
         "Ended. write_file needs approval again: content = hello; path = granted.txt\n",
     )
     again = signalbox(house, "grants", "revoke", grant)
-    assert (again.returncode, again.stderr) == (1, f"signalbox: The grant {grant} was ended before.\n")
+    assert (again.returncode, again.stderr) == (1, f"signalbox: The grant {grant} has already ended.\n")
     empty = "There are no grants.\n"
     assert signalbox(house, "grants", "list").stdout == empty
     assert "revoked" in signalbox(house, "grants", "list", "--all").stdout

@@ -63,7 +63,7 @@ def test_a_tool_of_a_server_that_does_not_run_has_the_effect_of_its_table(file: 
     [
         (["test"], "Name a tool with --tool, or take all of them with --all."),
         (["test", "--all", "--tool", "shell"], "Name a tool with --tool, or take all of them with --all."),
-        (["test", "--tool", "shel"], "Did you mean shell? Else say what it may do, with --effect."),
+        (["test", "--tool", "shel"], "Did you mean shell? Otherwise, say what it may do with --effect."),
         (["test", "--tool", "x", "--effect", "all"], "--effect all: expected read, write, danger."),
         (["test", "--tool", "shell", "--arg", "ls"], "--arg ls: expected NAME=VALUE, such as command=ls."),
         (["explain"], "Name one question, or take the newest with --last."),

@@ -165,7 +165,7 @@ async def test_a_call_that_was_changed_meanwhile_is_looked_at_again() -> None:
     store = await crowd()
     store.asked = [replace(approval(), asked_arguments='{"command": "id"}', card='{"edits": 1}')]
     async with client(store) as api:
-        with pytest.raises(Refusal, match=r"changed meanwhile\. Look at it again, and answer a1~1\."):
+        with pytest.raises(Refusal, match=r"changed in the meantime\. Look at it again, and answer a1~1\."):
             await api.decide("a1", "approve")
     assert store.signals == []
 
@@ -300,7 +300,7 @@ async def test_mistakes_about_people_are_told() -> None:
     async with client(await crowd()) as api:
         for mistake, words in (
             (api.add_person("ada", "user"), "belongs to somebody"),
-            (api.add_person("new", "king"), "is no role"),
+            (api.add_person("new", "king"), "is not a role"),
             (api.add_person("new", "user", ["nonsense"]), "is not an identity"),
             (api.add_person(" ", "user"), "^Write a name.$"),
             (api.add_person("Ada\u3164", "user"), r"Ada⟨U\+3164⟩.*invisible characters"),
@@ -330,7 +330,7 @@ async def test_mistakes_about_pairing_are_told() -> None:
     async with client(await crowd()) as api:
         for mistake, words in (
             (api.pair("WRONG"), "You have 4 more tries"),
-            (api.pair(CODE, "new", "king"), "is no role"),
+            (api.pair(CODE, "new", "king"), "is not a role"),
             (api.pair(CODE, "ada", "user"), "the only owner"),
         ):
             with pytest.raises(Refusal, match=words):
@@ -506,7 +506,7 @@ async def test_open_questions_stand_oldest_first_and_are_narrowed_to_a_room_and_
     async with client(store) as api:
         assert [row["id"] for row in await api.approvals("pending", order="oldest")] == ["a3", "a2", "a1"]
         assert [row["id"] for row in await api.approvals("pending", person="ann")] == ["a2", "a3"]
-        with pytest.raises(BotError, match="is no order"):
+        with pytest.raises(BotError, match="is not an order"):
             await api.approvals(order="sideways")
 
 

@@ -55,7 +55,7 @@ async def test_a_grant_is_listed_shown_and_ended(house: House) -> None:
     assert await house.api.grant(grant["id"][:10]) == grant
     ended = await house.api.revoke(grant["id"])
     assert ended["state"] == "revoked"
-    with pytest.raises(Refusal, match="was ended before"):
+    with pytest.raises(Refusal, match="has already ended"):
         await house.api.revoke(grant["id"])
     with pytest.raises(Refusal, match="There is no grant nothing"):
         await house.api.grant("nothing")
