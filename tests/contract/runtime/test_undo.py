@@ -283,8 +283,8 @@ async def test_many_presses_at_once_undo_once(any_stage: Stage) -> None:
     ("point", "times", "ended"),
     [
         ("approval-decided", 1, "Undone by Ada"),  # the press counted: another process does it
-        ("undo-begun", 0, "Ada tried to undo it, but I was cut off. Please check whether it worked"),
-        ("undo-done", 1, "Ada tried to undo it, but I was cut off. Please check whether it worked"),
+        ("undo-begun", 0, "Ada tried to undo it, but I was cut off. Please check whether it worked."),
+        ("undo-done", 1, "Ada tried to undo it, but I was cut off. Please check whether it worked."),
     ],
 )
 async def test_a_kill_undoes_at_most_once_and_leaves_no_doubt_untold(

@@ -98,7 +98,7 @@ def test_a_report_or_a_template_is_planned_in_place_of_a_task(house: House) -> N
         (["add", "every day at 9", *TO, "--template-file", "gone.md"], WRONG_USE, "--template-file: gone.md"),
         (["add", "every day at 9", "x", *TO, "--option", "days"], WRONG_USE, '"days" is not NAME=VALUE'),
         (["change", "morning", "--when", "every day at 9"], FAILED, "stands in the settings file"),
-        (["change", "morning"], WRONG_USE, "Nothing is to be changed"),
+        (["change", "morning"], WRONG_USE, "There is nothing to change"),
         (["remove", "morning", "--yes"], FAILED, "stands in the settings file"),
         (["pause", "evening"], FAILED, "There is no schedule called 'evening'"),
     ],
@@ -116,7 +116,7 @@ def test_without_a_process_the_book_is_opened_and_the_next_start_goes_by_it(tmp_
     made = told(house, "add", "every day at 7", "What is new?", "--to", "web:main/cli001", "--name", "news")
     assert made["next"][0].endswith(("05:00:00+00:00", "06:00:00+00:00")), "planning.zone is where clocks are read"
     assert done(house, "pause", "morning").startswith("morning: paused")
-    assert "begun" in done(house, "run", "news")
+    assert "started" in done(house, "run", "news")
     house.start()
     try:
         names = {row["name"]: row["state"] for row in told(house, "list")}
