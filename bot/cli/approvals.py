@@ -149,7 +149,7 @@ def answer(
     reason: Reason = "",
     config: ConfigFile = None,
 ) -> None:
-    """Say what happened to a call that was cut off, answer a question of the agent, or decide about a stranger."""
+    """Say what happened to a call that was cut off, answer the agent's question, or decide about a stranger."""
     _answer(context, config, _question(approval), choice, reason)
 
 

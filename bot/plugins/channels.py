@@ -58,7 +58,7 @@ def _wrong(name: str, plugin: object) -> str:
     """Why this cannot be the channel of that name; empty when it can. What it raises is a fault of the package too."""
     if not NAME.fullmatch(name) or name in RESERVED:
         return (
-            "its name must be small letters from a to z, since identities and addresses begin with it, and none of "
+            "its name must be lowercase letters from a to z, since identities and addresses begin with it, and none of "
             + ", ".join(sorted(RESERVED))
         )
     if not isinstance(plugin, ChannelPlugin) or plugin.channel != name:

@@ -78,8 +78,8 @@ SHA256_SHOWN: Final = 8
 """Characters of the hash on a card."""
 NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
 NOBODY_REACHED: Final = (
-    "I can't privately reach anybody who can decide this. They can send me `/approvals` in a private chat; "
-    "operators can also use the console."
+    "I have no private chat with anybody who can decide this. They can open one and send me `/approvals`. "
+    "Operators can also use the console."
 )
 REQUEST_MAX_CHARS: Final = 120
 """Of the line that led to a call."""
@@ -390,7 +390,7 @@ def came(outcome: str, *, home: bool) -> tuple[str, str]:
         case "failed":
             words = f"failed: {code or 'see below'}" if home else f"failed{code and ': '}{code}"
         case "waits":
-            words = f"waiting for the other question{'s' * (told['left'] > 1)}"
+            words = f"waiting for the other answer{'s' * (told['left'] > 1)}"
         case state:
             words = state
     more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
@@ -416,7 +416,7 @@ def _undone(told: Mapping[str, Any]) -> str:
         case "wanted":
             return f" · {by} is undoing it"
         case "done":
-            return f" · Undone by {by}"
+            return f" · undone by {by}"
         case "refused":
             return f" · {by} tried to undo it: {plainly(told['undo_why'])}"
         case "cut":

@@ -43,14 +43,14 @@ def take_back(kept: str, context: ToolContext) -> str:
     raw = json.loads(kept)
     path: str = raw["path"]
     if _digest(context.workspace, path) != raw["wrote"]:
-        raise ToolFailed(f"{named(path)} was changed since, so I left it as it is.")
+        raise ToolFailed(f"{named(path)} has changed since, so I left it alone.")
     *folders, name = parts_of(path)
     with ExitStack() as stack, told(path):
         folder = stack.enter_context(safe_fs.folder_below(context.workspace, folders))
         if "old" in raw:
             data = base64.b64decode(raw["old"])
             safe_fs.replace(name, folder, data, partial(own_like, folder=folder), mode=raw["mode"])
-            return f"Brought {named(path)} back as it was."
+            return f"Restored {named(path)}."
         os.unlink(name, dir_fd=folder)
         os.fsync(folder)
         return f"Removed {named(path)}."
@@ -67,7 +67,7 @@ def _old(workspace: Path, path: str) -> tuple[bytes | None, int]:
         with opened(workspace, path) as file:
             found = os.fstat(file)
             if not stat.S_ISREG(found.st_mode):
-                raise ToolFailed(f"{named(path)} is no plain file.")
+                raise ToolFailed(f"{named(path)} isn't a regular file.")
             return _read(file), stat.S_IMODE(found.st_mode) & 0o777
     return None, 0
 

@@ -30,7 +30,7 @@ from runtime.store.sql.driver import Op, is_word, micros
 LIVES: Final = 1_000_000
 """More fences than one life ever uses: none of the lost life is given out again."""
 WITHDRAWN: Final = "It was asked again after a restore."
-FORGOTTEN: Final = "A backup was restored since. They can write again."
+FORGOTTEN: Final = "A backup has been restored since. They can write again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,10 +208,7 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
 
 
 def _warning(origin: Origin) -> str:
-    return (
-        f"Asked again after a restore {_whence(origin)}. Somebody may have answered it since then, "
-        "and it may have been done already."
-    )
+    return f"Asked again after a restore {_whence(origin)}. It may already have been answered, and even done."
 
 
 # ------------------------------------------------------------------------------------------------------------- calls
