@@ -151,7 +151,7 @@ def situations() -> Mapping[str, Content]:
         "undone": cards.settled(replace(WRITTEN, outcome=cards.with_undo(WRITTEN.outcome, "done", "Bob"))),
         "not undone": cards.settled(
             replace(
-                WRITTEN, outcome=cards.with_undo(WRITTEN.outcome, "refused", "Bob", "'notes.md' was changed since.")
+                WRITTEN, outcome=cards.with_undo(WRITTEN.outcome, "refused", "Bob", "'notes.md' has changed since.")
             )
         ),
         "a person is asked": cards.pending(ASKED_BOB, ASKED),
