@@ -26,7 +26,6 @@ def add_to(cli: typer.Typer) -> None:
 
 
 ID_HELP: Final = "As `approvals list` shows it, or its first characters."
-ApprovalArgument = Annotated[str, typer.Argument(metavar="ID", help=ID_HELP)]
 MaybeApproval = Annotated[str, typer.Argument(metavar="[ID]", show_default=False, help=ID_HELP)]
 Reason = Annotated[str, typer.Option("--reason", help="Told to the agent and shown on the card.")]
 APPROVAL_COLUMNS = {
@@ -140,19 +139,26 @@ def edit(
 @commands.command()
 def answer(
     context: typer.Context,
-    approval: ApprovalArgument,
+    approval: MaybeApproval = "",
     choice: Annotated[
         str,
         typer.Argument(
             metavar="CHOICE",
+            show_default=False,
             help="done, again or skip; of a call also conversation or all; of a question to people first to fourth, or text with --reason; of a stranger user, viewer, operator or no.",
         ),
-    ],
+    ] = "",
+    last: Last = False,
+    room: InRoom = "",
     reason: Reason = "",
     config: ConfigFile = None,
 ) -> None:
     """Say what became of a call that was cut off, answer what the agent asks, or say whether a stranger may come in."""
-    _answer(context, config, _question(approval), choice, reason)
+    if last and not choice:
+        approval, choice = "", approval  # the only word: --last takes the place of the id
+    if not choice:
+        raise typer.BadParameter("Say the id of the question (or --last) and your answer.", context)
+    _answer(context, config, _question(approval, last, room), choice, reason)
 
 
 def _question(approval: str, last: bool = False, room: str = "") -> Which:

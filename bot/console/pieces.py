@@ -50,6 +50,7 @@ def question(row: View) -> Html:
             action=f"{ROOT}/approvals/{quote(row['as_shown'], safe='')}",
         ),
         _edit(row) if row["editable"] else None,
+        _always(row) if row["always"] else None,
         class_="card",
     )
 
@@ -70,6 +71,36 @@ def _edit(row: View) -> Html:
         ),
         id=f"edit-of-{row['id']}",
     )
+
+
+def _always(row: View) -> Html:
+    """The form that approves the call, and later ones like it."""
+    return tag(
+        "details",
+        tag("summary", LABELS[Choice.ALWAYS]),
+        tag(
+            "form",
+            *(part for field in row["always"] for part in _input(f"{field['name']}-{row['id']}", field)),
+            tag("div", tag("button", "Allow", type="submit"), class_="buttons"),
+            method="post",
+            action=f"{ROOT}/approvals/{quote(row['as_shown'], safe='')}/always",
+        ),
+        id=f"always-of-{row['id']}",
+    )
+
+
+def _input(name: str, field: View) -> Iterator[Html]:
+    """One field of a form, with its label and what to write into it."""
+    yield tag("label", field["label"], for_=name)
+    if field["options"]:
+        options = [tag("option", one, value=one, selected=one == field["text"]) for one in field["options"]]
+        yield tag("select", *options, id=name, name=field["name"])
+    elif field["lines"]:
+        yield tag("textarea", field["text"], id=name, name=field["name"], rows="4", spellcheck="false")
+    else:
+        yield tag("input", id=name, name=field["name"], value=field["text"], autocomplete="off")
+    if field["hint"]:
+        yield tag("small", field["hint"], class_="faint")
 
 
 def _asked(row: View) -> Iterator[Html]:

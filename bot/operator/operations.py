@@ -199,6 +199,10 @@ class Operations(OperatorApi):
         """Approve a call with other arguments (JSON), or with another text where that is all it has."""
         return await self._answer(approval_id, {"choice": Choice.EDIT.value, "values": {ARGUMENTS: arguments}})
 
+    async def always(self, approval_id: str, fields: Mapping[str, Any]) -> View:
+        """Approve a call and later ones like it: `fields` are those of the form behind “Always…”."""
+        return await self._answer(approval_id, {"choice": Choice.ALWAYS.value, "values": dict(fields)})
+
     async def _answer(self, approval_id: str, answer: View) -> View:
         approval_id, mark, revision = approval_id.partition(REVISION)
         approval_id = await self._meant(approval_id, Thing.APPROVAL)
@@ -216,11 +220,11 @@ class Operations(OperatorApi):
     async def grants(self) -> list[View]:
         """All that were given, newest first, also those that ended."""
         await self._context.refresh()
-        return [self._grant(one) for one in await self._store.approvals.grants()]
+        return await self._entitled([self._grant(one) for one in await self._store.approvals.grants()])
 
     async def grant(self, grant_id: str) -> View:
         await self._context.refresh()
-        return self._grant(await self._grant_meant(grant_id))
+        return await self._one_entitled(self._grant(await self._grant_meant(grant_id)))
 
     async def revoke(self, grant_id: str) -> View:
         found = await self._grant_meant(grant_id)

@@ -76,10 +76,16 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A room at one moment. `busy`: a message is not answered yet, and no approval is waited for."""
+    """A room at one moment. `busy`: a message is not answered yet, and no approval is waited for.
+
+    `mode`: how much runs there unasked, empty where it is as ever; `until` and `trusted` are set while somebody is trusted.
+    """
 
     entries: tuple[Entry, ...]
     busy: bool
+    mode: str = ""
+    until: datetime | None = None
+    trusted: str = ""
 
 
 class History(Protocol):

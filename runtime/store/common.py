@@ -86,6 +86,11 @@ def held(duty: Duty) -> Op[bool]:
 # ------------------------------------------------------------------------------------------------------------ lanes
 
 
+def escaped(text: str) -> str:
+    """`text` in a pattern of LIKE, with the escape character \\."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
 def session_key(agent: str, address: Address) -> SessionKey:
     """One agent in one thread, or else in one room."""
     return SessionKey(f"{agent}|{address}")

@@ -14,15 +14,24 @@ from runtime.contract import Address, Content, DeliveryId, Kind, NewId, Person, 
 from runtime.domain.approvals import Voter
 from runtime.markup.moments import FORM
 from runtime.policy.modes import MODE_WORDS, NORMAL, Mode, RoomMode
-from runtime.store.common import ADD_DELIVERY, PERSON, delivery_row, fact, person, session_key
+from runtime.store.common import ADD_DELIVERY, PERSON, delivery_row, escaped, fact, person, session_key
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import modes, people
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.sql.upsert import insert
 
 _trusted, _setter = people.alias("trusted"), people.alias("setter")
+MODE_COLUMNS = (
+    modes.c.mode,
+    modes.c.person,
+    _trusted.c.name,
+    modes.c.set_by,
+    _setter.c.name,
+    modes.c.set_at,
+    modes.c.until,
+)
 MODE_HERE = (
-    select(modes.c.mode, modes.c.person, _trusted.c.name, modes.c.set_by, _setter.c.name, modes.c.set_at, modes.c.until)
+    select(*MODE_COLUMNS)
     .outerjoin(_trusted, _trusted.c.id == modes.c.person)
     .outerjoin(_setter, _setter.c.id == modes.c.set_by)
     .where(
@@ -40,20 +49,22 @@ SET_MODE = _MODE.on_conflict_do_update(
 )
 END_TRUST = delete(modes).where(modes.c.session == bindparam("k"), is_word(modes.c.mode, Mode.TRUSTED))
 EVERY_MODE = (
-    select(
-        modes.c.session,
-        modes.c.mode,
-        modes.c.person,
-        _trusted.c.name,
-        modes.c.set_by,
-        _setter.c.name,
-        modes.c.set_at,
-        modes.c.until,
-    )
+    select(modes.c.session, *MODE_COLUMNS)
     .outerjoin(_trusted, _trusted.c.id == modes.c.person)
     .outerjoin(_setter, _setter.c.id == modes.c.set_by)
     .where(or_(modes.c.until.is_(None), modes.c.until > bindparam("now")))
     .order_by(modes.c.set_at.desc())
+)
+MODE_IN = (
+    select(*MODE_COLUMNS)
+    .outerjoin(_trusted, _trusted.c.id == modes.c.person)
+    .outerjoin(_setter, _setter.c.id == modes.c.set_by)
+    .where(
+        modes.c.session.like(bindparam("like"), escape="\\"),
+        or_(modes.c.until.is_(None), modes.c.until > bindparam("now")),
+    )
+    .order_by(modes.c.set_at.desc())
+    .limit(1)
 )
 OVER_MODES = delete(modes).where(modes.c.until <= bindparam("now"))
 
@@ -65,6 +76,12 @@ def mode_at(agent: str, address: Address, now: datetime) -> Op[RoomMode]:
     if not rows:
         return NORMAL
     return _mode_of(rows[0])
+
+
+def mode_in(room: Address, now: datetime) -> Op[RoomMode]:
+    """The mode of a room, whichever agent has it."""
+    rows = yield MODE_IN, {"like": f"%|{escaped(str(room))}", "now": micros(now)}
+    return _mode_of(rows[0]) if rows else NORMAL
 
 
 def every_mode(now: datetime) -> Op[list[tuple[Address, RoomMode]]]:

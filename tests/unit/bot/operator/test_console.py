@@ -95,6 +95,14 @@ async def test_only_operators_come_in(path: str, name: str, status: int) -> None
         assert answer.status == status
 
 
+async def test_a_slash_behind_the_console_leads_there() -> None:
+    async with (
+        serving(await crowd()) as browser,
+        browser.get("/console/", allow_redirects=False, **as_person("ada")) as answer,
+    ):
+        assert (answer.status, answer.headers["Location"]) == (308, "/console")
+
+
 @pytest.mark.parametrize("shown", ["Bearer", "Bearer ", "Bearer wrong", TOKEN, f"Bearer {TOKEN}é", ""])
 async def test_another_token_is_refused(shown: str) -> None:
     async with serving(await crowd()) as browser:
