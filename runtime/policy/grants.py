@@ -27,10 +27,10 @@ EVERYWHERE: Final = "everywhere"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """A standing yes to calls of one tool. An empty `session`, `room` or `person` is any.
+    """A standing yes to calls of one tool. An empty `session` or `room` is any.
 
     `form` is the tool's, see `form_of`; `by` the person who said so, as an answer to `from_approval`. Without `uses_left`
-    any number of calls may follow. `tainted`: also for calls of a run that read what strangers wrote.
+    any number of calls may follow.
     """
 
     id: GrantId
@@ -44,8 +44,6 @@ class Grant:
     created_at: datetime
     session: str = ""
     room: str = ""
-    person: str = ""
-    tainted: bool = False
     uses_left: int | None = None
     revoked_at: datetime | None = None
 
@@ -93,7 +91,6 @@ def fits(grant: Grant, call: Sought, now: datetime) -> bool:
         and (grant.agent, grant.tool, grant.form) == (call.agent, call.tool, call.form)
         and grant.session in ("", call.session)
         and grant.room in ("", call.room)
-        and grant.person in ("", call.requester)
         and grant.pattern.fits(call.arguments)
     )
 

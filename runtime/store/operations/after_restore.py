@@ -19,17 +19,20 @@ from runtime.domain.approvals import APPROVAL_MOVES, Approval, ApprovalEvent
 from runtime.domain.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
+from runtime.policy.modes import Mode
+from runtime.store.approvals.granted.rows import end_all
 from runtime.store.approvals.rulings import ADD_APPROVAL, APPROVAL_COLUMNS, CARDS, SETTLE, approval_of, edit_cards
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact, moved
 from runtime.store.delivery.outbox import doubt_parts
 from runtime.store.protocol import NewDelivery
 from runtime.store.runs.waits import wait_for_answers
-from runtime.store.schema import approvals, deliveries, nodes, parts, pings, roles, runs, sessions, steps, undos
+from runtime.store.schema import approvals, deliveries, modes, nodes, parts, pings, roles, runs, sessions, steps, undos
 from runtime.store.sql.driver import Op, is_word, micros
 
 LIVES: Final = 1_000_000
 """More fences than one life ever uses: none of the lost life is given out again."""
 WITHDRAWN: Final = "It was asked again after a restore."
+ENDED: Final = "a backup was restored, and it may have been revoked since"
 FORGOTTEN: Final = "A backup was restored since. They can write again."
 
 
@@ -44,11 +47,12 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Aftermath:
-    """How much was in doubt: deliveries to be looked for, questions asked again, runs that go on."""
+    """How much was in doubt: deliveries to be looked for, questions asked again, runs that go on, grants that ended."""
 
     deliveries: int
     questions: int
     runs: int
+    grants: int = 0
 
 
 def after_restore(origin: Origin, actor: str, now: datetime, new_id: NewId) -> Op[Aftermath]:
@@ -60,11 +64,13 @@ def after_restore(origin: Origin, actor: str, now: datetime, new_id: NewId) -> O
         yield from _doubt_delivery(DeliveryId(delivery), state, origin, now)
     yield MARK_STEPS, {}
     yield MARK_UNDOS, {"at": micros(now)}
+    ended = yield from end_all(actor, ENDED, now)
+    yield END_TRUSTS, {}
     resumed = yield OPEN_RUNS, {}
     for (run,) in resumed:
         yield from moved(now, run, None, PartEvent.RESTORE, _whence(origin))
     yield from fact(now, "restored", actor, origin.id, f"{_whence(origin)}, made by signalbox {origin.program}")
-    return Aftermath(len(in_doubt), asked, len(resumed))
+    return Aftermath(len(in_doubt), asked, len(resumed), ended)
 
 
 def _whence(origin: Origin) -> str:
@@ -218,6 +224,8 @@ def _warning(origin: Origin) -> str:
 
 # Wanted, and not begun as far as we know: not begun again, and told as one that was cut off.
 MARK_UNDOS = update(undos).where(undos.c.undone_by != "", undos.c.undone_at.is_(None)).values(undone_at=bindparam("at"))
+# Somebody may have ended it since, and it spares questions.
+END_TRUSTS = delete(modes).where(is_word(modes.c.mode, Mode.TRUSTED))
 OPEN_RUNS = select(runs.c.id).where(is_word(runs.c.state, "running", "parked", "ready")).order_by(runs.c.id)
 # Allowed, and not begun as far as we know. Whoever resumes repeats what only reads, and asks about the rest.
 MARK_STEPS = (

@@ -50,7 +50,7 @@ async def test_a_conversations_grant_is_kept_whole(stage: Stage) -> None:
     [made] = await stage.store.approvals.grants()
     grant = made.grant
     assert (made.giver, grant.agent, grant.tool, grant.form) == ("Ada", "main", "shell", "f")
-    assert (grant.session, grant.room, grant.person, grant.tainted) == (f"main|{ROOM}", "", "", False)
+    assert (grant.session, grant.room) == (f"main|{ROOM}", "")
     assert grant.pattern.fits({"command": "uname -a"})
     assert not grant.pattern.fits({"command": "uname"})
     assert (grant.created_at, grant.until) == (stage.clock(), stage.clock() + timedelta(hours=24))

@@ -23,7 +23,9 @@ from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.text.naming import meant
 
 ADD_GRANT = add(grants)
-COLUMNS = list(grants.columns)
+UNUSED: Final[dict[str, object]] = {"person": "", "tainted": 0}
+"""Columns that no code reads: kept empty, since older nodes write them in a rolling upgrade."""
+COLUMNS = [column for column in grants.columns if column.name not in UNUSED]
 WITH_GIVER = select(*COLUMNS, people.c.id, people.c.name, people.c.role).outerjoin(people, people.c.id == grants.c.by)
 CANDIDATES = WITH_GIVER.where(
     grants.c.tool == bindparam("tool"),
@@ -60,6 +62,12 @@ REVOKE = (
 END_CONVERSATION = (
     update(grants)
     .where(and_(grants.c.session == bindparam("s"), grants.c.revoked_at.is_(None)))
+    .values(revoked_at=bindparam("at"))
+    .returning(grants.c.id, grants.c.tool)
+)
+END_ALL = (
+    update(grants)
+    .where(grants.c.revoked_at.is_(None), grants.c.until > bindparam("at"))
     .values(revoked_at=bindparam("at"))
     .returning(grants.c.id, grants.c.tool)
 )
@@ -119,6 +127,14 @@ def use(grant: GrantId, run: RunId, number: int, tool: str, node: NodeId, now: d
     return True
 
 
+def end_all(who: str, why: str, now: datetime) -> Op[int]:
+    """End every grant that is not over; how many."""
+    ended = yield END_ALL, {"at": micros(now)}
+    for grant, tool in ended:
+        yield from fact(now, "grant ended", who, grant, f"{tool}: {why}")
+    return len(ended)
+
+
 def end_conversation(session: SessionKey, who: str, now: datetime) -> Op[None]:
     """End the grants of a conversation with it."""
     for grant, tool in (yield END_CONVERSATION, {"s": session, "at": micros(now)}):
@@ -165,7 +181,6 @@ def grant_of(row: Sequence[Any]) -> Grant:
         **get
         | {
             "pattern": Pattern.from_json(get["pattern"]),
-            "tainted": bool(get["tainted"]),
             "until": moment(get["until"]),
             "revoked_at": maybe_moment(get["revoked_at"]),
             "created_at": moment(get["created_at"]),
@@ -175,9 +190,12 @@ def grant_of(row: Sequence[Any]) -> Grant:
 
 def _row(grant: Grant) -> dict[str, object]:
     row: dict[str, object] = {c.name: getattr(grant, c.name) for c in COLUMNS}
-    return row | {
-        "pattern": grant.pattern.to_json(),
-        "tainted": int(grant.tainted),
-        "until": micros(grant.until),
-        "created_at": micros(grant.created_at),
-    }
+    return (
+        row
+        | UNUSED
+        | {
+            "pattern": grant.pattern.to_json(),
+            "until": micros(grant.until),
+            "created_at": micros(grant.created_at),
+        }
+    )
