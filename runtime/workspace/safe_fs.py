@@ -127,11 +127,17 @@ def put(root: Path, path: str, source: Path, admit: Admit) -> None:
         os.fsync(above)
 
 
-def replace(name: str, folder: int, data: bytes, admit: Admit, *, mode: int = 0o644) -> None:
+def unchecked() -> None:
+    """Replace whatever is there."""
+
+
+def replace(
+    name: str, folder: int, data: bytes, admit: Admit, *, mode: int = 0o644, check: Callable[[], None] = unchecked
+) -> None:
     """Make `data` the whole file `name` of an open folder, over what is there; durable when this returns.
 
     It is written under another name first: readers see the old file meanwhile, and a link or a pipe of that name is
-    replaced, never written through.
+    replaced, never written through. `check` raises, as the last thing before, where it must not be replaced after all.
     """
     fresh = f".{token_hex(8)}.part"
     with os.fdopen(os.open(fresh, NEW_FILE, 0o600, dir_fd=folder), "wb") as file:
@@ -141,6 +147,7 @@ def replace(name: str, folder: int, data: bytes, admit: Admit, *, mode: int = 0o
             os.fchmod(file.fileno(), mode)
             admit(file.fileno())
             os.fsync(file.fileno())
+            check()
             os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
             with suppress(FileNotFoundError):

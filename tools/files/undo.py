@@ -20,6 +20,7 @@ from tools.files.workspace import named, opened, own_like, parts_of, told
 
 KEPT_MAX_BYTES: Final = 1024 * 1024
 """Of a file that is replaced; a longer one cannot be brought back."""
+CHANGED: Final = "{} was changed since, so I left it as it is."
 
 
 def keep(arguments: Mapping[str, Json], context: ToolContext) -> str | None:
@@ -39,17 +40,21 @@ def keep(arguments: Mapping[str, Json], context: ToolContext) -> str | None:
 
 
 def take_back(kept: str, context: ToolContext) -> str:
-    """Bring the old file back, or remove the one that was new. Errors: ToolFailed."""
+    """Bring the old file back, or remove the one that was new. Errors: ToolFailed.
+
+    The file is compared with what the call wrote as the last thing before it goes. No file system compares and replaces
+    in one step: who writes in the microseconds between is still overwritten.
+    """
     raw = json.loads(kept)
     path: str = raw["path"]
-    if _digest(context.workspace, path) != raw["wrote"]:
-        raise ToolFailed(f"{named(path)} was changed since, so I left it as it is.")
     *folders, name = parts_of(path)
     with ExitStack() as stack, told(path):
         folder = stack.enter_context(safe_fs.folder_below(context.workspace, folders))
+        check = partial(_check, path, name, folder, raw["wrote"])
+        check()
         if "old" in raw:
-            data = base64.b64decode(raw["old"])
-            safe_fs.replace(name, folder, data, partial(own_like, folder=folder), mode=raw["mode"])
+            data, admit = base64.b64decode(raw["old"]), partial(own_like, folder=folder)
+            safe_fs.replace(name, folder, data, admit, mode=raw["mode"], check=check)
             return f"Brought {named(path)} back as it was."
         os.unlink(name, dir_fd=folder)
         os.fsync(folder)
@@ -77,13 +82,22 @@ def _read(file: int) -> bytes:
         return data.read(KEPT_MAX_BYTES + 1)
 
 
-def _digest(workspace: Path, path: str) -> str:
-    """Digest of the file at `path`; empty for one that is gone, or is no plain file."""
-    with suppress(ToolFailed), opened(workspace, path) as file:
-        if stat.S_ISREG(os.fstat(file).st_mode):
-            with os.fdopen(os.dup(file), "rb") as data:
-                return hashlib.file_digest(data, "sha256").hexdigest()
-    return ""
+def _check(path: str, name: str, folder: int, wrote: str) -> None:
+    """Errors: ToolFailed where the file is not what the call wrote, or another one by the end of the comparison."""
+    with suppress(OSError):
+        file = os.open(name, safe_fs.OPEN_FILE, dir_fd=folder)
+        with os.fdopen(file, "rb") as data:
+            found = os.fstat(file)
+            if stat.S_ISREG(found.st_mode) and hashlib.file_digest(data, "sha256").hexdigest() == wrote:
+                now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                if _version(now) == _version(found):
+                    return
+    raise ToolFailed(CHANGED.format(named(path)))
+
+
+def _version(found: os.stat_result) -> tuple[int, ...]:
+    """Differs for another file, and for another content of one."""
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 UNDO: Final = Undo(keep, take_back)
