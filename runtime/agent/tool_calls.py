@@ -85,7 +85,10 @@ class Calls:
         policy, ask = self._policy(), self._ask(run, call.tool, effect, arguments)
         ruling = policy.ruling(ask)
         if tool.spec.asks and ruling is not Ruling.DENY:
-            return await sorted_question(self._store, call, effect, tool.spec.asks, arguments)
+            rule = policy.rule(ask)
+            is_open = ruling is Ruling.ALLOW and rule is not None and rule.tool != "*"
+            near = None if is_open else self._rights().approvers
+            return await sorted_question(self._store, run, call, tool.spec.asks, arguments, near)
         changed = "" if ruling is Ruling.DENY else await self._changed(tool)
         match ruling:
             case Ruling.ALLOW if not changed:
