@@ -48,7 +48,13 @@ def decide_listed(
         told = [one.name for one in names]
         rooms = yield from refresh(clicked.run_id, [clicked.lead], now, new_id, voted=told)
     before = tuple(room for one in counted for room in one.deliveries)
-    return replace((counted or made)[-1], lane_ready=any(one.lane_ready for one in made), deliveries=(*before, *rooms))
+    settled = [one.approval for one in counted if one.approval and one.approval.state is not ApprovalState.PENDING]
+    return replace(
+        (counted or made)[-1],
+        lane_ready=any(one.lane_ready for one in made),
+        deliveries=(*before, *rooms),
+        settled=tuple(one.id for one in settled),
+    )
 
 
 def _against(

@@ -174,7 +174,7 @@ def _clicked(
     if signal.alone and decided.approval and not (is_open or notice):  # there nothing follows by an edit
         notice = brief(f"{decided.approval.tool}: {told(decided.approval)}.")
     verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id, notice)
-    return Taken(verdict, decided.session, decided.lane_ready, deliveries=decided.deliveries)
+    return Taken(verdict, decided.session, decided.lane_ready, deliveries=decided.deliveries, settled=decided.settled)
 
 
 def brief(text: str) -> str:

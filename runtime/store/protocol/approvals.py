@@ -19,7 +19,8 @@ from runtime.store.protocol.grants import Grants
 class Decided:
     """`objection` tells why nothing changed. Otherwise what to wake; `notice` is for who clicked, where it is still open.
 
-    `form_stays`: the objection is to what was filled in, which can be put right.
+    `form_stays`: the objection is to what was filled in, which can be put right. `settled`: the questions that one click
+    settled, where it was on a card for several.
     """
 
     objection: str | None = None
@@ -29,6 +30,7 @@ class Decided:
     deliveries: tuple[Address, ...] = ()
     notice: str | None = None
     form_stays: bool = False
+    settled: tuple[ApprovalId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
