@@ -42,23 +42,39 @@ def keep(arguments: Mapping[str, Json], context: ToolContext) -> str | None:
 def take_back(kept: str, context: ToolContext) -> str:
     """Bring the old file back, or remove the one that was new. Errors: ToolFailed.
 
-    The file is compared with what the call wrote as the last thing before it goes. No file system compares and replaces
-    in one step: who writes in the microseconds between is still overwritten.
+    The file is moved out of the way and then compared with what the call wrote, and nothing is put over a file that came
+    meanwhile: so nobody's words are lost. For a moment there is no file of that name.
     """
     raw = json.loads(kept)
     path: str = raw["path"]
     *folders, name = parts_of(path)
     with ExitStack() as stack, told(path):
         folder = stack.enter_context(safe_fs.folder_below(context.workspace, folders))
-        check = partial(_check, path, name, folder, raw["wrote"])
-        check()
+        move = partial(_move, path, raw["wrote"])
+        if _digest(name, folder) != raw["wrote"]:
+            raise ToolFailed(CHANGED.format(named(path)))
         if "old" in raw:
             data, admit = base64.b64decode(raw["old"]), partial(own_like, folder=folder)
-            safe_fs.replace(name, folder, data, admit, mode=raw["mode"], check=check)
+            safe_fs.replace(name, folder, data, admit, mode=raw["mode"], settle=move)
             return f"Brought {named(path)} back as it was."
-        os.unlink(name, dir_fd=folder)
+        move("", name, folder)
         os.fsync(folder)
         return f"Removed {named(path)}."
+
+
+def _move(path: str, wrote: str, fresh: str, name: str, folder: int) -> None:
+    """Put `fresh`, if any, in place of what the call wrote. Errors: ToolFailed where something else stands there."""
+    aside = safe_fs.unnamed()
+    with suppress(FileNotFoundError):
+        os.rename(name, aside, src_dir_fd=folder, dst_dir_fd=folder)
+    if _digest(aside, folder) != wrote:
+        with suppress(FileNotFoundError):
+            safe_fs.place(aside, name, folder)
+        raise ToolFailed(CHANGED.format(named(path)))
+    if fresh and not safe_fs.place(fresh, name, folder):
+        os.unlink(aside, dir_fd=folder)
+        raise ToolFailed(CHANGED.format(named(path)))
+    os.unlink(aside, dir_fd=folder)
 
 
 def _old(workspace: Path, path: str) -> tuple[bytes | None, int]:
@@ -82,22 +98,14 @@ def _read(file: int) -> bytes:
         return data.read(KEPT_MAX_BYTES + 1)
 
 
-def _check(path: str, name: str, folder: int, wrote: str) -> None:
-    """Errors: ToolFailed where the file is not what the call wrote, or another one by the end of the comparison."""
+def _digest(name: str, folder: int) -> str:
+    """Digest of a file; empty for one that is gone, or is no plain file."""
     with suppress(OSError):
         file = os.open(name, safe_fs.OPEN_FILE, dir_fd=folder)
         with os.fdopen(file, "rb") as data:
-            found = os.fstat(file)
-            if stat.S_ISREG(found.st_mode) and hashlib.file_digest(data, "sha256").hexdigest() == wrote:
-                now = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                if _version(now) == _version(found):
-                    return
-    raise ToolFailed(CHANGED.format(named(path)))
-
-
-def _version(found: os.stat_result) -> tuple[int, ...]:
-    """Differs for another file, and for another content of one."""
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+            if stat.S_ISREG(os.fstat(file).st_mode):
+                return hashlib.file_digest(data, "sha256").hexdigest()
+    return ""
 
 
 UNDO: Final = Undo(keep, take_back)
