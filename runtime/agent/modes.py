@@ -8,7 +8,7 @@ from dataclasses import replace
 from runtime.agent.asking import not_run
 from runtime.agent.run_state import LiveRun
 from runtime.agent.tool_calls import Calls
-from runtime.contract import ApprovalId, ApprovalKind, Effect, Now
+from runtime.contract import ApprovalId, ApprovalKind, Effect, Now, PersonId
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, entitled
 from runtime.domain.runs import StepState
 from runtime.domain.transcript import DENIED
@@ -39,10 +39,16 @@ class Modes:
             case Mode.PLAN:
                 return [_asked(step) if _may_change(step) else step for step in steps]
             case Mode.TRUSTED:
-                requester = run.claim.requester
-                is_theirs = run.claim.job is None and requester is not None and requester.id == mode.person
-                giver = await self._store.voter(mode.person, run.address) if is_theirs and mode.person else None
+                giver = await self._giver(run, mode.person) if mode.person else None
                 return [self._trusted(run, step, giver) if giver else step for step in steps]
+
+    async def _giver(self, run: LiveRun, trusted: PersonId) -> Voter | None:
+        """Whoever is trusted, if they asked for all that the run does, and no words of others came into it."""
+        requester = run.claim.requester
+        if run.claim.job is not None or requester is None or requester.id != trusted:
+            return None
+        is_alone = await self._store.speakers(run.claim.run_id) <= {trusted}
+        return await self._store.voter(trusted, run.address) if is_alone else None
 
     def _trusted(self, run: LiveRun, step: NewStep, giver: Voter) -> NewStep:
         """Run without a question, where the one yes of whoever is trusted would settle that question."""

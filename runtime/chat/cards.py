@@ -24,9 +24,10 @@ from runtime.contract import (
     Content,
     Mark,
     Mention,
+    PersonId,
     Whole,
 )
-from runtime.domain.approvals import EVENT_OF, OPTIONS, Approval, ApprovalState, Home, answer_of, offered, told
+from runtime.domain.approvals import EVENT_OF, HEARD, OPTIONS, Approval, ApprovalState, Home, answer_of, offered, told
 from runtime.domain.ids import digest
 from runtime.domain.transcript import CHANGED, DENIED, ERROR, NO_ANSWER, NOT_RUN, OURS
 from runtime.markup.moments import briefly, moment, several
@@ -262,6 +263,12 @@ def circumstances(
     known: dict[str, Any] = {"room": room, "schedule": schedule, "home": how, "asked": list(told), "link": link}
     known["away"] = [[name, until.isoformat()] for name, until in away]
     return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
+
+
+def with_heard(card: str, people: Sequence[PersonId]) -> str:
+    """The same, and who asked for it beside the requester: their words came into its run."""
+    known: dict[str, Any] = json.loads(card) if card else {}
+    return json.dumps(known | {HEARD: list(people)}, ensure_ascii=False) if people else card
 
 
 def with_asking(card: str, asking: Asking) -> str:

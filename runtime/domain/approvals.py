@@ -86,6 +86,8 @@ LISTED_CALLS: Final = "listed"
 """In `Approval.card`: the calls of a card that lists several."""
 LISTED_WITH: Final = "listed_with"
 """In `Approval.card`: the question on whose card this one is listed."""
+HEARD: Final = "heard"
+"""In `Approval.card`: ids of people beside the requester whose words came into the run, so that they asked for the call too."""
 LEAST: Final = Role.OPERATOR
 """The least role that decides where the settings name no approvers."""
 
@@ -380,7 +382,8 @@ def not_entitled(approval: _Asking, voter: Voter, rights: Rights) -> str | None:
         return f"The rule for this call lets only {listed(terms.approvers, 'or')} answer.{_asked(approval)}"
     if approval.effect is Effect.DANGER and not leads:
         return "Only an operator or owner may answer for a dangerous call."
-    if approval.requester == voter.person.id and (terms.four_eyes or not (rights.self_approval and leads)):
+    askers = (approval.requester, *(json.loads(approval.card).get(HEARD, ()) if approval.card else ()))
+    if voter.person.id in askers and (terms.four_eyes or not (rights.self_approval and leads)):
         return "Someone else has to answer: you asked for this yourself."
     return None
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from runtime.contract import Addressing, Call, Effect, Identity, Said, Verdict
+from runtime.contract import Addressing, Call, Choice, Effect, Identity, Json, Role, Said, Verdict
+from runtime.domain.approvals import Rights
 from runtime.policy.rules import Rule, Ruling
-from tests.contract.runtime.stage import SHELL, UMA, FakeTool, Process, Stage, fake_tool
+from runtime.policy.terms import Changes
+from tests.contract.runtime.stage import ADA, OTTO, READ, SHELL, UMA, WRITE, FakeTool, Process, Stage, fake_tool
 from tests.contract.runtime.strict import Planned
+from tests.fakes.models import Scripted
+from tools.asking import ASK_PERSON
+
+ALONE: Final = Rights(self_approval=False)
+OLGA: Final = Identity("page:olga")
 
 
 def tools() -> list[FakeTool]:
@@ -55,3 +64,75 @@ async def test_what_a_rule_allows_runs_as_it_is(stage: Stage, tool: str, monkeyp
     await tell(process)
     await process.answer_all()
     assert called(process) == 1
+
+
+# --------------------------------------------------------------------------------------------------- the one who asked
+
+
+async def steered(stage: Stage, by: Identity, name: str = "", **more: Any) -> Process:
+    """Ada asked for a look; while it went on somebody else had the run write."""
+    process = await stage.process(Scripted([READ, WRITE, "done"]), tools(), **more)
+
+    async def spoken_to(_: Mapping[str, Json]) -> str:
+        signal = process.stage.signal(Said("write b"), by, "r1")
+        signal = replace(signal, reach=Addressing.MENTION, actor_name=name or signal.actor_name)
+        await process.reception.sink(signal)
+        return "seen"
+
+    process.tools["look"].does = spoken_to
+    return process
+
+
+async def test_trust_in_one_person_is_none_in_whoever_joins_their_run(any_stage: Stage) -> None:
+    assert await any_stage.store.people.add_person("Olga", Role.OWNER, [OLGA], actor="test")
+    process = await steered(any_stage, OLGA, rights=Rights(approvers=frozenset({ADA})))
+    await tell(process, "/mode trusted 2h", ADA)
+    await tell(process, "look around", ADA)
+    await process.answer_all()
+    assert (called(process), len(await any_stage.pending())) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "more", [{"rules": [Rule(Ruling.ASK, "write", asking=Changes(four_eyes=True))]}, {"rights": ALONE}]
+)
+async def test_whoever_joined_a_run_asked_for_it_too(stage: Stage, more: dict[str, Any]) -> None:
+    process = await steered(stage, OTTO, **more)
+    await tell(process, "look around")
+    await process.answer_all()
+    [question] = await stage.pending()
+    verdict = await process.click(question.id, who=OTTO)
+    assert verdict.notice == "Someone else has to answer: you asked for this yourself."
+    await process.click(question.id, who=ADA)
+    await process.answer_all()
+    assert called(process) == 2
+
+
+async def test_whoever_joined_a_run_asked_for_it_under_another_name_too(stage: Stage) -> None:
+    """Their account, known as somebody of its own so far, is theirs as of now."""
+    second = Identity("page:second")
+    assert await stage.store.people.add_person("Second", Role.OPERATOR, [second], actor="test")
+    process = await steered(stage, second, rules=[Rule(Ruling.ASK, "write", asking=Changes(four_eyes=True))])
+    await tell(process, "look around")
+    await process.answer_all()
+    await stage.store.people.merge("Second", "Otto", actor="test")
+    [question] = await stage.pending()
+    assert (await process.click(question.id, who=OTTO)).notice.startswith("Someone else has to answer")
+
+
+async def test_words_are_told_as_those_of_whoever_said_them(stage: Stage) -> None:
+    """Not by a name that they gave themselves on their platform."""
+    process = await steered(stage, OTTO, "Uma")
+    await tell(process, "look around")
+    await process.answer_all()
+    assert "\nOtto: “write b”\n" in (await stage.screen())[-1]
+
+
+async def test_a_question_to_somebody_is_still_theirs_under_another_name(stage: Stage) -> None:
+    tea = Call("c-tea", "ask_person", json.dumps({"question": "Tea?", "to": "Otto"}))
+    process = await stage.process(Planned(tea, end="done"), [FakeTool(ASK_PERSON.spec)])
+    await tell(process)
+    await process.answer_all()
+    [question] = await stage.pending()
+    await stage.store.people.merge("Otto", "Ada", actor="test")
+    await process.click(question.id, Choice.TEXT, "yes", who=OTTO)
+    assert await stage.pending() == []
