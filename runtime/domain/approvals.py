@@ -378,8 +378,9 @@ def not_entitled(approval: _Asking, voter: Voter, rights: Rights) -> str | None:
     leads, terms = voter.person.role >= LEAST, approval.terms
     if not (voter.names & rights.approvers if rights.approvers else leads):
         return f"Only approvers can answer this.{_asked(approval)}"
-    if terms.approvers and not _is_named(voter, terms.approvers):
-        return f"The rule for this call lets only {listed(terms.approvers, 'or')} answer.{_asked(approval)}"
+    for named in filter(None, (terms.approvers, *terms.approvers_before)):
+        if not _is_named(voter, named):
+            return f"The rule for this call lets only {listed(named, 'or')} answer.{_asked(approval)}"
     if approval.effect is Effect.DANGER and not leads:
         return "Only an operator or owner may answer for a dangerous call."
     askers = (approval.requester, *(json.loads(approval.card).get(HEARD, ()) if approval.card else ()))

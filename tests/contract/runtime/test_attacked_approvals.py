@@ -136,3 +136,24 @@ async def test_a_question_to_somebody_is_still_theirs_under_another_name(stage: 
     await stage.store.people.merge("Otto", "Ada", actor="test")
     await process.click(question.id, Choice.TEXT, "yes", who=OTTO)
     assert await stage.pending() == []
+
+
+# ------------------------------------------------------------------------------------------------------------ changes
+
+OWNERS: Final = Rule(Ruling.ASK, "write", arguments={"path": "prod*"}, asking=Changes(approvers=("owner",), quorum=2))
+
+
+@pytest.mark.parametrize("changed", ["page.txt", "test/x"])
+async def test_a_change_lets_nobody_approve_who_could_not_before(any_stage: Stage, changed: str) -> None:
+    """Neither into a call that no rule speaks of, nor into one whose rule has others."""
+    testers = Rule(Ruling.ASK, "write", arguments={"path": "test*"}, asking=Changes(approvers=("operator",)))
+    assert await any_stage.store.people.add_person("Olga", Role.OWNER, [OLGA], actor="test")
+    process = await asked(any_stage, Call("c", "write", '{"path": "prod/x"}'), rules=[OWNERS, testers])
+    [question] = await any_stage.pending()
+    await process.edit(question.id, ADA, argument=changed)
+    [question] = await any_stage.pending()
+    verdict = await process.click(question.as_shown, who=OTTO)
+    assert (verdict.notice or "").startswith("The rule for this call lets only owner answer.")
+    await process.click(question.as_shown, who=OLGA)
+    await process.answer_all()
+    assert called(process) == 1
