@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from runtime.contract import Addressing, Call, Choice, Effect, Identity, Json, Role, Said, Verdict
+from runtime.contract import Addressing, Call, Choice, Clicked, Effect, Identity, Json, Role, Said, Verdict
 from runtime.domain.approvals import Rights
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.terms import Changes
@@ -157,3 +157,40 @@ async def test_a_change_lets_nobody_approve_who_could_not_before(any_stage: Stag
     await process.click(question.as_shown, who=OLGA)
     await process.answer_all()
     assert called(process) == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("echo ⟨U+200B \u00d7999999999⟩", "This is too long: at most 100,000 characters."),
+        ("echo ⟨99999 spaces⟩⟨99999 spaces⟩", "This is too long: at most 100,000 characters."),
+        ("a\n⟨999999999 empty lines⟩\nb", "This is too long: at most 100,000 characters."),
+        ("echo ⟨U+D800⟩", "This holds half a character: it is not valid Unicode."),
+    ],
+)
+async def test_a_code_that_stands_for_more_than_a_call_can_hold_is_no_change(
+    stage: Stage, typed: str, told: str
+) -> None:
+    process = await asked(stage)
+    [question] = await stage.pending()
+    verdict = await process.edit(question.id, ADA, argument=typed)
+    assert (verdict.notice, verdict.form_stays) == (told, True)
+
+
+@pytest.mark.parametrize("typed", ["⟨U+FFFFFF⟩", "⟨U+110000⟩", f"⟨{'9' * 5000} spaces⟩", f"⟨U+200B \u00d7{'9' * 5000}⟩"])
+async def test_what_is_no_code_is_a_text(stage: Stage, typed: str) -> None:
+    process = await asked(stage)
+    [question] = await stage.pending()
+    await process.edit(question.id, ADA, argument=typed)
+    await process.answer_all()
+    assert process.tools["shell"].calls == [{"command": typed}]
+
+
+@pytest.mark.parametrize("uses", ["00000000019999", "1" * 30, "10001", "²", "0000"])
+async def test_a_grant_has_no_more_uses_than_any_may_have(stage: Stage, uses: str) -> None:
+    process = await asked(stage)
+    [question] = await stage.pending()
+    clicked = Clicked(question.id, Choice.ALWAYS, values={"where": "this room", "uses": uses})
+    verdict = await process.reception.sink(stage.signal(clicked, ADA, "r1"))
+    assert (verdict.notice or "").startswith("The number of uses is a whole number from 1 to 10,000")
+    assert list(await stage.store.approvals.grants()) == []
