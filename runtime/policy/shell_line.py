@@ -27,6 +27,7 @@ FUNCTION: Final = re.compile(r"\([ \t]*\)")
 BACKQUOTED: Final = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
 OPERATOR: Final = re.compile(r"\d*(?:<<<|<<-|<<|<>|<&|<|>>|>\||>&|>|&>>|&>)")
 EXPANDED: Final = re.compile(r"[*?]|\[.*\]|\{.*(?:,|\.\.).*\}", re.DOTALL)
+GOES_ON: Final = re.compile(r"[ \t]*(?:[^ \t\n;&|)#]|&>)")
 ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=", re.ASCII)
 HIDDEN: Final = "\0"  # stands for a quoted character or an expansion, where only unquoted ones have a meaning
 
@@ -201,6 +202,8 @@ class _Reader:
             self.plain = False
             self.awaited.append((target or "", not set("\"'\\") & set(self.text[began : self.at])))
             self.clear &= target is not None
+        elif kind.startswith("&>") and GOES_ON.match(self.text, self.at):
+            self.clear = self.plain = False  # to `dash` the command ended at `&`, and what follows is another one
         elif target != "/dev/null" and not (kind in (">&", "<&") and target and re.fullmatch(r"[0-9]|-", target)):
             self.plain = False
 
