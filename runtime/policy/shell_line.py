@@ -23,6 +23,10 @@ QUOTED: Final = re.compile(r"""[^"\\$`]+""")
 VARIABLE_NAME: Final = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
 BRACED_NAME: Final = re.compile(r"\{#?(?:[A-Za-z_]\w*|[0-9@*#?$!-]+)\}", re.ASCII)
 ARITHMETIC: Final = re.compile(r"""\(\((?:[^()`$'"\\]|\$(?=\w)|\([^()`$'"\\]*\))*\)\)""")
+UNREADABLE: Final = re.compile(
+    r"\(\(|\[|\{[ \t\n|(]"
+)  # behind `$`: arithmetic that is not plain, bash's old one, commands
+SUBSCRIPT: Final = re.compile(r"\w\[")  # up to its `]` no `#` and no `<<` means anything to bash
 FUNCTION: Final = re.compile(r"\([ \t]*\)")
 BACKQUOTED: Final = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
 OPERATOR: Final = re.compile(r"\d*(?:<<<|<<-|<<|<>|<&|<|>>|>\||>&|>|&>>|&>)")
@@ -111,6 +115,7 @@ class _Reader:
         if self._skips(" ") or self._skips("\t") or self._skips("\\\n"):
             return
         if char == "#":
+            self._looks_past_subscripts()
             self._comment()
         elif self._substitutes_a_file():
             words.append(_Word(None))
@@ -140,6 +145,11 @@ class _Reader:
         self._nested(")")
         return True
 
+    def _looks_past_subscripts(self) -> None:
+        """Before text that is left out: where an array's subscript may go on, bash reads it otherwise."""
+        if SUBSCRIPT.search(self.text, 0, self.at):
+            self.clear = self.plain = False
+
     def _comment(self) -> None:
         end = self.text.find("\n", self.at)
         self.at = len(self.text) if end < 0 else end
@@ -154,7 +164,8 @@ class _Reader:
             self.at = function.end()
             words.clear()
         else:
-            self.clear &= self.text[self.at] == "(" and not words
+            # Two of them are arithmetic to bash, in which `#` begins no comment, and subshells to others.
+            self.clear &= self.text[self.at] == "(" and not words and not self.text.startswith("((", self.at)
             self._close(words)
             opens = self.text[self.at] == "("
             self.at += 1
@@ -200,6 +211,7 @@ class _Reader:
         target = self._word().text
         if kind in ("<<", "<<-"):
             self.plain = False
+            self._looks_past_subscripts()
             self.awaited.append((target or "", not set("\"'\\") & set(self.text[began : self.at])))
             self.clear &= target is not None
         elif kind.startswith("&>") and GOES_ON.match(self.text, self.at):
@@ -329,7 +341,10 @@ class _Reader:
         if arithmetic := ARITHMETIC.match(self.text, self.at):
             self.plain = False
             self.at = arithmetic.end()
-        elif self._skips("("):
+            return None
+        if UNREADABLE.match(self.text, self.at):
+            self.clear = self.plain = False
+        if self._skips("("):
             self._nested(")")
         elif name := BRACED_NAME.match(self.text, self.at) or VARIABLE_NAME.match(self.text, self.at):
             self.at = name.end()

@@ -177,7 +177,9 @@ async def test_a_code_that_stands_for_more_than_a_call_can_hold_is_no_change(
     assert (verdict.notice, verdict.form_stays) == (told, True)
 
 
-@pytest.mark.parametrize("typed", ["⟨U+FFFFFF⟩", "⟨U+110000⟩", f"⟨{'9' * 5000} spaces⟩", f"⟨U+200B \u00d7{'9' * 5000}⟩"])
+@pytest.mark.parametrize(
+    "typed", ["⟨U+FFFFFF⟩", "⟨U+110000⟩", f"⟨{'9' * 5000} spaces⟩", f"⟨U+200B \u00d7{'9' * 5000}⟩"]
+)
 async def test_what_is_no_code_is_a_text(stage: Stage, typed: str) -> None:
     process = await asked(stage)
     [question] = await stage.pending()
