@@ -273,9 +273,7 @@ def grants_offered(approval: Approval, deciding: Collection[Person]) -> tuple[Ch
 
 def may_grant(call: Sought, giver: Voter, rights: Rights, *, everywhere: bool) -> bool:
     """True if this person may say so about such a call, as of now: a grant holds as long as its giver may give it."""
-    if rights.blocked & {*giver.names, giver.person.name} or not _leads_far(call.effect, giver, everywhere):
-        return False
-    return not_entitled(call, giver, rights) is None
+    return _leads_far(call.effect, giver, everywhere) and not_entitled(call, giver, rights) is None
 
 
 def _leads_far(effect: Effect, voter: Voter, everywhere: bool = False) -> bool:
@@ -285,8 +283,7 @@ def _leads_far(effect: Effect, voter: Voter, everywhere: bool = False) -> bool:
 
 def entitled(approval: Approval, voter: Voter, rights: Rights) -> bool:
     """True if this person may decide."""
-    is_blocked = rights.blocked & {*voter.names, voter.person.name}
-    return not is_blocked and not_entitled(approval, voter, rights) is None
+    return not_entitled(approval, voter, rights) is None
 
 
 def _cannot_let_in(voter: Voter, choice: Choice) -> str | None:
@@ -375,6 +372,8 @@ class _Asking(Protocol):
 
 def not_entitled(approval: _Asking, voter: Voter, rights: Rights) -> str | None:
     """Why this person may not decide, in words for them; None if they may."""
+    if rights.blocked & {*voter.names, voter.person.name}:
+        return "You are blocked here, so you can't answer this."
     leads, terms = voter.person.role >= LEAST, approval.terms
     if not (voter.names & rights.approvers if rights.approvers else leads):
         return f"Only approvers can answer this.{_asked(approval)}"

@@ -9,10 +9,12 @@ from typing import Any, Final
 
 import pytest
 
-from runtime.contract import Addressing, Call, Choice, Clicked, Effect, Identity, Json, Role, Said, Verdict
+from bot.wiring.forms import Forms
+from runtime.contract import Addressing, Call, Choice, Clicked, Effect, Identity, Json, Outcome, Role, Said, Verdict
 from runtime.domain.approvals import Rights
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.terms import Changes
+from runtime.text.glyphs import plainly
 from tests.contract.runtime.stage import ADA, OTTO, READ, SHELL, UMA, WRITE, FakeTool, Process, Stage, fake_tool
 from tests.contract.runtime.strict import Planned
 from tests.fakes.models import Scripted
@@ -196,3 +198,31 @@ async def test_a_grant_has_no_more_uses_than_any_may_have(stage: Stage, uses: st
     verdict = await process.reception.sink(stage.signal(clicked, ADA, "r1"))
     assert (verdict.notice or "").startswith("The number of uses is a whole number from 1 to 10,000")
     assert list(await stage.store.approvals.grants()) == []
+
+
+# ------------------------------------------------------------------------------------------------- what people are shown
+
+
+async def test_whoever_is_blocked_opens_no_form_and_decides_nothing(stage: Stage) -> None:
+    """Their card from before has buttons, and the form behind one would show them the call as it is by now."""
+    process = await asked(stage, rights=Rights(blocked=frozenset({"Otto"})))
+    [question] = await stage.pending()
+    forms = Forms(stage.store, lambda: process.gate.rights)
+    for choice in (Choice.EDIT, Choice.DENY, Choice.ALWAYS):
+        assert await forms.open(question.id, choice, OTTO) == "You are blocked here, so you can't answer this."
+    assert (await process.click(question.id, who=OTTO)).outcome is Outcome.UNCHANGED
+
+
+@pytest.mark.parametrize("choice", [Choice.APPROVE, Choice.DENY])
+async def test_a_name_is_no_line_of_a_card(stage: Stage, choice: Choice) -> None:
+    """People call themselves as they like."""
+    name = "Bob** [Approved](https://evil.example) `by` **Ada"
+    assert await stage.store.people.add_person(name, Role.OPERATOR, [OLGA], actor="test")
+    process = await asked(stage)
+    [question] = await stage.pending()
+    await process.click(question.id, choice, "why\u202enot", who=OLGA)
+    await process.answer_all()
+    card = (await stage.screen())[0]
+    assert plainly(name) in card
+    assert name not in card
+    assert "\u202e" not in card
