@@ -444,7 +444,7 @@ def undo_note(approval: Approval, by: str, why_not: str = "", *, cut: bool = Fal
 
 def _by(approval: Approval) -> str:
     when = f", {moment(approval.decided_at)}" if approval.decided_at else ""
-    return f" by {approval.decided_name}{when}" if approval.decided_name else when
+    return f" by {plainly(approval.decided_name)}{when}" if approval.decided_name else when
 
 
 def result_of(approval: Approval) -> str:
@@ -535,7 +535,7 @@ def changed_call(approval: Approval) -> str:
 
 
 def quoted(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+    return "\n".join(f"> {legible(line)}".rstrip() for line in text.splitlines())
 
 
 def _why(approval: Approval) -> str:
