@@ -350,7 +350,7 @@ class _Reader:
             self.at = name.end()
         elif self._skips("{"):
             self.plain = False
-            self._braced()
+            self._braced(quotes=quotes)
         elif quotes and self.text.startswith("'", self.at):
             self.plain = False
             self.clear &= "\\" not in self._single()  # where it ends, shells differ
@@ -361,17 +361,18 @@ class _Reader:
             return "$"
         return None
 
-    def _braced(self) -> None:
+    def _braced(self, *, quotes: bool) -> None:
         """Read the rest of `${…}`, whose default may hold substitutions."""
         self.depth += 1
-        self._braced_words()
+        self._braced_words(quotes=quotes)
         self.depth -= 1
 
-    def _braced_words(self) -> None:
+    def _braced_words(self, *, quotes: bool) -> None:
         while self.depth < DEEPEST and self.at < len(self.text):
             char = self.text[self.at]
             if self._skips("}"):
                 return
+            self.clear &= quotes or char != "'"  # between double quotes it quotes for bash, and is a letter to dash
             if char in "\"'\\$`":
                 self._piece(char)
             else:

@@ -206,6 +206,7 @@ STOPPED = [
     "sh <<E\ngit push\nE",
     "bash <<< 'git push'",
     "ls &>/dev/null git push",
+    'echo "${x:-\'}" & git push # \'}"',
     "ls $[ # ] & git push",
     'ls $(( ls "a" # )) & git push\n))',
     "(( x # )) & git push\n))",
