@@ -12,6 +12,7 @@ import pytest
 from bot.wiring.forms import Forms
 from runtime.contract import Addressing, Call, Choice, Clicked, Effect, Identity, Json, Outcome, Role, Said, Verdict
 from runtime.domain.approvals import Rights
+from runtime.policy.grants import GrantId, Sought
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.terms import Changes
 from runtime.text.glyphs import plainly
@@ -118,7 +119,8 @@ async def test_whoever_joined_a_run_asked_for_it_under_another_name_too(stage: S
     await process.answer_all()
     await stage.store.people.merge("Second", "Otto", actor="test")
     [question] = await stage.pending()
-    assert (await process.click(question.id, who=OTTO)).notice.startswith("Someone else has to answer")
+    verdict = await process.click(question.id, who=OTTO)
+    assert verdict.notice == "Someone else has to answer: you asked for this yourself."
 
 
 async def test_words_are_told_as_those_of_whoever_said_them(stage: Stage) -> None:
@@ -226,3 +228,70 @@ async def test_a_name_is_no_line_of_a_card(stage: Stage, choice: Choice) -> None
     assert plainly(name) in card
     assert name not in card
     assert "\u202e" not in card
+
+
+async def test_of_an_argument_that_is_named_twice_the_card_shows_what_runs(stage: Stage) -> None:
+    process = await asked(stage, Call("c", "shell", '{"command": "uname -a", "command": "rm -r notes"}'))
+    [question] = await stage.pending()
+    card = (await stage.screen())[-1]
+    assert "rm -r notes" in card
+    assert "uname" not in card
+    await process.click(question.id, Choice.CONVERSATION)
+    await process.answer_all()
+    assert process.tools["shell"].calls == [{"command": "rm -r notes"}]
+    process.ask(Planned(SHELL))
+    await tell(process)
+    await process.answer_all()
+    assert (called(process), len(await stage.pending())) == (1, 1)
+
+
+# ------------------------------------------------------------------------------------------------------------- grants
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "cat cafe\u0301.txt",
+        "cat CAF\u00c9.txt",
+        "cat\u00a0caf\u00e9.txt",
+        "cat caf\u00e9.txt\r",
+        "cat caf\u00e9.txt\u200b",
+        "cat ./caf\u00e9.txt",
+        "X=1 cat caf\u00e9.txt",
+    ],
+)
+@pytest.mark.parametrize("choice", [Choice.CONVERSATION, Choice.ALWAYS])
+async def test_a_grant_for_one_call_is_none_for_one_that_looks_like_it(
+    stage: Stage, other: str, choice: Choice
+) -> None:
+    process = await asked(stage, Call("c", "shell", json.dumps({"command": "cat caf\u00e9.txt"})))
+    [question] = await stage.pending()
+    await process.reception.sink(stage.signal(Clicked(question.id, choice, values={"uses": ""}), ADA, "r1"))
+    await process.answer_all()
+    process.ask(Planned(Call("c2", "shell", json.dumps({"command": other}))))
+    await tell(process)
+    await process.answer_all()
+    assert (called(process), len(await stage.pending())) == (1, 1)
+
+
+async def test_a_grant_that_is_revoked_while_a_call_is_sorted_lets_nothing_run(
+    any_stage: Stage, monkeypatch: Any
+) -> None:
+    process = await asked(any_stage)
+    [question] = await any_stage.pending()
+    await process.click(question.id, Choice.CONVERSATION)
+    await process.answer_all()
+    runs = process.store.runs
+    found = runs.granted
+
+    async def revoked(call: Sought, rights: Rights) -> GrantId | None:
+        grant = await found(call, rights)
+        assert grant is not None
+        assert await any_stage.store.approvals.revoke(grant, "Ada")
+        return grant
+
+    monkeypatch.setattr(runs, "granted", revoked)
+    process.ask(Planned(SHELL))
+    await tell(process)
+    await process.answer_all()
+    assert (called(process), len(await any_stage.pending())) == (1, 1)
