@@ -43,7 +43,7 @@ class Modes:
                 return [self._trusted(run, step, giver) if giver else step for step in steps]
 
     async def _giver(self, run: LiveRun, trusted: PersonId) -> Voter | None:
-        """Whoever is trusted, if they asked for all that the run does, and no words of others came into it."""
+        """Return the trusted person, if they asked for all that the run does and no words of others came into it."""
         requester = run.claim.requester
         if run.claim.job is not None or requester is None or requester.id != trusted:
             return None
