@@ -169,7 +169,7 @@ async def test_a_change_lets_nobody_approve_who_could_not_before(any_stage: Stag
         ("echo ⟨U+200B \u00d7999999999⟩", "This is too long: at most 100,000 characters."),
         ("echo ⟨99999 spaces⟩⟨99999 spaces⟩", "This is too long: at most 100,000 characters."),
         ("a\n⟨999999999 empty lines⟩\nb", "This is too long: at most 100,000 characters."),
-        ("echo ⟨U+D800⟩", "This holds half a character: it is not valid Unicode."),
+        ("echo ⟨U+D800⟩", "This contains half a character, so it isn't valid Unicode."),
     ],
 )
 async def test_a_code_that_stands_for_more_than_a_call_can_hold_is_no_change(
@@ -198,7 +198,7 @@ async def test_a_grant_has_no_more_uses_than_any_may_have(stage: Stage, uses: st
     [question] = await stage.pending()
     clicked = Clicked(question.id, Choice.ALWAYS, values={"where": "this room", "uses": uses})
     verdict = await process.reception.sink(stage.signal(clicked, ADA, "r1"))
-    assert (verdict.notice or "").startswith("The number of uses is a whole number from 1 to 10,000")
+    assert (verdict.notice or "").startswith("For “How often”, give a whole number from 1 to 10,000")
     assert list(await stage.store.approvals.grants()) == []
 
 
