@@ -1,4 +1,4 @@
-"""Whom a question reaches: who may decide it, where they are asked, and what the room of the request shows. Pure."""
+"""Audience of a question: the people who may decide, the places they are asked in, and the card in its own room. Pure."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def not_one(found: Sequence[Grant], mark: str = "/") -> str:
 
 
 def given(wish: Wish) -> str:
-    """How far a yes holds, for its card."""
+    """Scope of a standing yes, for its card: calls, place, end and number of uses."""
     where = EVERYWHERE if wish.everywhere else f"in {HERE}"
     uses = "" if wish.uses is None else f", {several(wish.uses, 'use')}"
     return f"{_code(wish.pattern.brief())} {where} until {moment(wish.until)}{uses}"

@@ -178,7 +178,7 @@ def proposed_end(now: datetime, zone: tzinfo) -> str:
 
 
 def reach(grant: Grant, until: str) -> str:
-    """How far it goes, in words; `until` is the instant as it is to be written."""
+    """Scope of a grant in words: place, end and uses left. `until` is its end, already formatted."""
     where = "everywhere" if grant.everywhere else "in this conversation" if grant.session else "in this room"
     uses = "" if grant.uses_left is None else f", {grant.uses_left} use{'s' * (grant.uses_left != 1)}"
     return f"{where} until {until}{uses}"

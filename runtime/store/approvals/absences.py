@@ -25,7 +25,7 @@ OVER_ABSENCES = delete(absences).where(absences.c.until <= bindparam("now"))
 
 
 def away_until(who: PersonId, now: datetime) -> Op[datetime | None]:
-    """When somebody is back; None for one who is here."""
+    """Time an absent person is back, in UTC; None for one who is here."""
     rows = yield AWAY_UNTIL, {"who": who, "now": micros(now)}
     return moment(rows[0][0]) if rows else None
 
