@@ -113,7 +113,7 @@ def _dressed(value: float, number: str, unit: str) -> str:
 
 
 def _digits(ticks: Sequence[float]) -> int:
-    """How many digits behind the point tell all `ticks` apart from their rounded selves."""
+    """Fewest decimals at which no tick moves visibly by rounding; at most `MOST_DIGITS`."""
     gap = min((b - a for a, b in pairwise(ticks) if b > a), default=1.0)
     for digits in range(MOST_DIGITS):
         if all(abs(round(tick, digits) - tick) < gap / 1000 for tick in ticks):
