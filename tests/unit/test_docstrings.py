@@ -6,7 +6,6 @@ import pytest
 
 from tests.docstrings import clauses, faults
 
-
 BEGINS = (
     "What it does.",
     "Who asks.",
