@@ -101,7 +101,7 @@ NOT_FINISHED: Final = '{"state": "not finished"}'
 
 
 def stranger(approval_id: ApprovalId, arguments: str, choices: Sequence[Choice] = LET_IN) -> Content:
-    """The card about somebody nobody knows."""
+    """The card about an unknown person."""
     buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in choices)
     return Content(f"**Let {_name(arguments)} in?**\n\n{_facts(arguments)}", buttons)
 
@@ -200,7 +200,7 @@ def pending(
 
 
 def request_of(approval: Approval, *, home: bool) -> str:
-    """The line that led to it, told at home alone, and a link to its message."""
+    """The request behind it, quoted at home alone, and a link to its message."""
     known = json.loads(approval.card) if approval.card else {}
     link = f"[{'message' if home else 'The message that asked'}]({known['link']})" if "link" in known else ""
     return " · ".join(filter(None, [plainly(approval.request) if home else "", link]))

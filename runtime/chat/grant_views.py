@@ -75,7 +75,7 @@ def given(wish: Wish) -> str:
 
 
 def _code(text: str) -> str:
-    """One line of code that it cannot leave."""
+    """One line of code, which no mark-up in the text can leave."""
     return f"`{in_a_line(text, PATTERN_MAX_CHARS).replace('`', chr(39))}`"
 
 
