@@ -31,7 +31,7 @@ def changes(before: str, now: str) -> str:
 
 
 def warning(before: str, now: str) -> str:
-    """For a card."""
+    """A warning for an approval card about the changes of a tool's form."""
     return f"It changed since it was accepted: {changes(before, now)}. A yes accepts it as it is now."
 
 
