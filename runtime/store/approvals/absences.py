@@ -37,7 +37,7 @@ def set_away(who: Person, until: datetime, now: datetime) -> Op[None]:
 
 
 def come_back(who: Person, now: datetime) -> Op[bool]:
-    """End an absence; whether there was one."""
+    """End an absence; False if there was none."""
     rows = yield COME_BACK, {"who": who.id}
     if not rows or moment(rows[0][0]) <= now:
         return False
