@@ -81,7 +81,7 @@ def _needs_powers(size: float, unit: str) -> bool:
 
 
 def _scale(ticks: Sequence[float], most: float) -> tuple[float, str]:
-    """In what to count; ones where millions would need more digits than they save."""
+    """The scale to count in; ones if millions would need more digits than they save."""
     for step, letter in MAGNITUDES:
         if most >= step and _digits([tick / step for tick in ticks]) <= 2:
             return step, letter
