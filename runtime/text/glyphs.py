@@ -111,7 +111,7 @@ def length_meant(shown: str) -> int:
 
 
 def hidden(shown: str) -> int:
-    """How many letters of the text behind `shown`, as `visible` wrote it, nobody would see.
+    """Number of invisible letters in the text behind `shown`, as `visible` wrote it.
 
     >>> hidden(visible("rm\u200b -r \u202e\u202e~ ⟨"))
     3
