@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from bot.terminal.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_about, ask_operator, settings_of
 from bot.terminal.output import by_name, clean, show_facts, show_json, show_rows
-
-if TYPE_CHECKING:
-    pass
 
 commands = typer.Typer(no_args_is_help=True, help="Questions about risky calls: list and answer them.")
 
@@ -93,6 +90,8 @@ def show(
         show_json(row)
         return
     shown = {"Question": row["question"], **{head: row[key] for key, head in SHOWN.items() if row[key]}}
+    if row["state"] == "pending" and row["kind"] != "call":
+        shown["Answers"] = ", ".join(f"{choice} ({label})" for choice, label in row["choices"].items())
     show_facts(shown.items())
     typer.echo(f"\n{clean(row['call'])}")
 
@@ -145,7 +144,7 @@ def answer(
         str,
         typer.Argument(
             metavar="CHOICE",
-            help="done, again or skip; of a call also conversation or all; of a question to people first to fourth, or text with --reason; of a stranger user, viewer, operator or no.",
+            help="done, again or skip; of a call also conversation or all; of a question to people one of its answers, or text with --reason; of a stranger user, viewer, operator or no.",
         ),
     ],
     reason: Reason = "",

@@ -8,13 +8,15 @@ from typing import Final
 
 from adapters.web.adapter import CHANNEL
 from bot.accounts.naming import Named, accounts_of, calling, of_page
-from runtime.contract import Address
+from runtime.chat.cards import labels_of
+from runtime.contract import Address, ApprovalKind, Choice
+from runtime.domain.approvals import Approval, ApprovalState
 from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
 from runtime.markup.moments import in_words
 from runtime.store.store import Store
-from runtime.text.glyphs import clip
-from runtime.text.naming import meant
+from runtime.text.glyphs import clip, visible
+from runtime.text.naming import folded, meant
 from runtime.timeline.trail import Candidate, Thing
 
 MANY: Final = 10
@@ -23,10 +25,27 @@ NOT_FOUND: Final = (
     'Nothing here goes by "{words}". Give the id of a message, run, approval or delivery, its first four or more '
     "characters, or the id that the page gave a message. Logs name it as `trace`."
 )
+NO_ANSWER: Final = "This question takes {answers}."
 NO_SUCH: Final = "There is no {kind} {words}: give its id, or the first four or more characters of it."
 SHORTENED: Final = 40
 """Characters of a text by which one of several is told from the others."""
 WORD_OF_THING: Final = {Thing.SIGNAL: "message"}
+
+
+def answer(question: Approval, words: str) -> str:
+    """The choice that `words` mean: by its own word, or by what its button says. Errors: Refusal lists those there are.
+
+    A call takes words that stand on no button, and refuses them itself; so does a question that is settled.
+    """
+    labels = labels_of(question)
+    said = [choice for choice, label in labels.items() if folded(label) == folded(words)]
+    if said:
+        return said[0]
+    is_told = question.kind is ApprovalKind.CALL or question.state is not ApprovalState.PENDING
+    if words in labels or (is_told and words in list(Choice)):
+        return words
+    listed = ", ".join(f"{choice} ({visible(label, one_line=True)})" for choice, label in labels.items())
+    raise Refusal(409, NO_ANSWER.format(answers=listed))
 
 
 @dataclass(frozen=True, slots=True)

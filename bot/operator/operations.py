@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from adapters.web.adapter import CHANNEL
 from adapters.web.rooms import ROOM_NAME
 from bot.accounts.naming import Named
-from bot.operator import audit, titles, trails, views
+from bot.operator import audit, finding, titles, trails, views
 from bot.operator.actor import Actor
 from bot.operator.api import OPERATIONS, Operation, OperatorApi
 from bot.operator.context import OperatorContext
@@ -207,6 +207,7 @@ class Operations(OperatorApi):
             raise Refusal(404, f"There is no approval {approval_id}.")
         if not revision and question.asked_arguments and question.state is ApprovalState.PENDING:
             raise Refusal(409, CHANGED.format(question.as_shown))
+        answer = {**answer, "choice": finding.answer(question, answer["choice"])}
         click = bodies.clicked(f"{question.id}{mark}{revision}", answer)
         verdict = await self._context.sink(self._signal(question.address, click, self._context.new_id()))
         if verdict.outcome is not Outcome.DECIDED:
