@@ -26,7 +26,10 @@ ESCALATE_HOURS: Final = 8.0
 
 def _asked_at(place: str) -> str:
     if place not in PLACES:
-        Address.parse(place)
+        try:
+            Address.parse(place)
+        except ValueError:
+            raise ValueError('"room", "dm", or the address of a room, such as "slack:work/C1"') from None
     return place
 
 
