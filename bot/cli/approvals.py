@@ -180,19 +180,19 @@ GRANT_COLUMNS: Final = {
     "uses": "Uses left",
     "by": "By",
 }
-GRANT_FACTS: Final = (
-    "id",
-    "state",
-    "tool",
-    "where",
-    "room",
-    "agent",
-    "by",
-    "created_at",
-    "until",
-    "revoked_at",
-    "approval",
-)
+GRANT_FACTS: Final = {
+    "id": "Id",
+    "state": "State",
+    "tool": "Tool",
+    "where": "Where",
+    "room": "Room",
+    "agent": "Agent",
+    "by": "By",
+    "created_at": "Given",
+    "until": "Until",
+    "revoked_at": "Revoked",
+    "approval": "Question",
+}
 
 
 @standing.command("list")
@@ -225,8 +225,9 @@ def show_grant(
     if as_json:
         show_json(row)
         return
-    show_facts([*((name, row[name]) for name in GRANT_FACTS if row[name]), ("uses left", _uses(row["uses_left"]))])
-    typer.echo(clean(row["pattern"]))
+    known = ((head, row[name]) for name, head in GRANT_FACTS.items() if row[name])
+    show_facts([*known, ("Uses left", _uses(row["uses_left"]))])
+    typer.echo(f"\n{clean(row['pattern'])}")
 
 
 @standing.command()

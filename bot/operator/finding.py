@@ -116,6 +116,11 @@ class Finder:
         found = accounts_of(await self.store.cluster.named_accounts()).called(given.channel, given.account)
         return replace(given, account=found.identity) if found else given
 
+    async def is_served(self, address: Address) -> bool:
+        """True if the account of a room was ever at work here. A mistyped address names none."""
+        known = await self.store.cluster.named_accounts()
+        return (address.channel, address.account) in {(channel, identity) for channel, identity, _ in known}
+
     async def _known_rooms(self) -> dict[Address, str]:
         if self.rooms is None:
             return {}

@@ -154,6 +154,9 @@ class Operations(OperatorApi):
         address, wanted = await self._room_meant(room), _word(Mode, mode)
         if address is None or wanted is None or wanted is Mode.TRUSTED:
             raise Refusal(400, "Name a room, and one of the modes normal, read-only and plan.")
+        if not await self._context.finder.is_served(address):
+            account = self._names[0](address).partition("/")[0]
+            raise Refusal(404, f"There is no account {account} here.")
         made = await self._store.approvals.set_mode(MAIN, address, wanted, self.actor.person, self.actor.name)
         self._context.nudge(address)
         return views.mode(address, made, *self._names)
