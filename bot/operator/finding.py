@@ -32,20 +32,20 @@ SHORTENED: Final = 40
 WORD_OF_THING: Final = {Thing.SIGNAL: "message"}
 
 
-def answer(question: Approval, words: str) -> str:
+def answer(question: Approval, words: object) -> str:
     """The choice that `words` mean: by its own word, or by what its button says. Errors: Refusal lists those there are.
 
     A call takes words that stand on no button, and refuses them itself; so does a question that is settled.
     """
-    labels = labels_of(question)
-    said = [choice for choice, label in labels.items() if folded(label) == folded(words)]
+    labels, text = labels_of(question), words if isinstance(words, str) else ""
+    said = [choice for choice, label in labels.items() if folded(label) == folded(text)]
     if said:
         return said[0]
     is_told = question.kind is ApprovalKind.CALL or question.state is not ApprovalState.PENDING
-    if words in labels or (is_told and words in list(Choice)):
-        return words
+    if text in labels or (is_told and text in list(Choice)):
+        return text
     listed = ", ".join(f"{choice} ({visible(label, one_line=True)})" for choice, label in labels.items())
-    raise Refusal(409, NO_ANSWER.format(answers=listed))
+    raise Refusal(400, NO_ANSWER.format(answers=listed))
 
 
 @dataclass(frozen=True, slots=True)

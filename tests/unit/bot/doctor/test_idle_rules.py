@@ -12,7 +12,7 @@ from runtime.contract import Level
 from tests.unit.bot.settings.test_settings import read
 
 PUSHES = 'where = { command = { commands = ["git push"] } }\nresult = "deny"\n'
-SERVER = '[[mcp]]\nname = "tickets"\ncommand = ["tickets-server"]\n'
+SERVER = '[[mcp]]\nname = "tickets"\ncommand = "tickets-server"\n'
 
 
 async def told(folder: Path, *rules: str, more: str = "") -> list[tuple[str, str]]:
