@@ -34,6 +34,8 @@ APPROVAL_COLUMNS = {
     "asked_at": "Asked",
     "room": "Room",
 }
+LISTED_MAX_CHARS: Final = 120
+"""Characters of a call in the list; `show` has all of it."""
 SHOWN: Final = {
     "id": "Id",
     "state": "State",
@@ -69,9 +71,9 @@ def list_(
     if as_json:
         show_json(rows)
         return
-    from runtime.text.glyphs import in_a_line
+    from runtime.text.glyphs import clip, in_a_line
 
-    shown = [{**row, "call": in_a_line(row["arguments"])} for row in rows]
+    shown = [{**row, "call": clip(in_a_line(row["arguments"]), LISTED_MAX_CHARS)} for row in rows]
     show_rows(shown, by_name(APPROVAL_COLUMNS, with_ids=ids), empty="Nothing waits for a decision.")
 
 

@@ -97,7 +97,7 @@ def explain(
     if row["kind"] == "person":
         raise ConfigError("This question is about a stranger: no rule asks it. See access.default.")
     if row["kind"] == "answer":
-        raise ConfigError("The agent asks a person something here: no rule asks it. Name the question by its id.")
+        raise ConfigError("The agent asks a person something here: no rule asks it.")
     asker = _Asker(row["address"], frozenset(row["requester_names"]), "main")
     if not as_json:
         who = f", for {row['requester']}" if row["requester"] else ""

@@ -35,6 +35,14 @@ def test_a_question_to_a_person_is_answered_by_the_words_on_its_buttons(house: P
     assert (late.returncode, "already settled" in late.stderr) == (1, True)
 
 
+def test_a_list_shows_the_beginning_of_a_long_call_and_show_all_of_it(house: Path) -> None:
+    question = asked(house, f"write {'word ' * 500}end to long.txt")
+    listed = signalbox(house, "approvals", "list").stdout
+    assert ("word word" in listed, "word end" in listed, "…" in listed) == (True, False, True)
+    assert "word end" in signalbox(house, "approvals", "show", question).stdout
+    signalbox(house, "approvals", "deny", question)
+
+
 def test_a_call_takes_its_own_words_and_tells_them(house: Path) -> None:
     question = asked(house, "write hello to a.txt")
     assert "Answers" not in signalbox(house, "approvals", "show", question).stdout
