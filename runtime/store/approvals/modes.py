@@ -14,11 +14,10 @@ from runtime.contract import Address, Content, DeliveryId, Kind, NewId, Person, 
 from runtime.domain.approvals import Voter
 from runtime.markup.moments import FORM
 from runtime.policy.modes import MODE_WORDS, NORMAL, Mode, RoomMode
-from runtime.store.common import ADD_DELIVERY, PERSON, delivery_row, fact, person, session_key
+from runtime.store.common import ADD_DELIVERY, PERSON, delivery_row, fact, person, put, session_key
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import modes, people
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
-from runtime.store.sql.upsert import insert
 
 _trusted, _setter = people.alias("trusted"), people.alias("setter")
 MODE_HERE = (
@@ -33,11 +32,7 @@ MODE_HERE = (
     .limit(1)
 )
 """Of a thread's own mode and its room's the one that was set last, as long as it is not over."""
-_MODE = insert(modes).values({column.name: bindparam(column.name) for column in modes.columns})
-SET_MODE = _MODE.on_conflict_do_update(
-    index_elements=[modes.c.session],
-    set_={name: _MODE.excluded[name] for name in ("mode", "person", "set_by", "set_at", "until")},
-)
+SET_MODE = put(modes)
 END_TRUST = delete(modes).where(modes.c.session == bindparam("k"), is_word(modes.c.mode, Mode.TRUSTED))
 EVERY_MODE = (
     select(
