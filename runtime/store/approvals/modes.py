@@ -20,20 +20,6 @@ from runtime.store.schema import modes, people
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
 _trusted, _setter = people.alias("trusted"), people.alias("setter")
-MODE_HERE = (
-    select(modes.c.mode, modes.c.person, _trusted.c.name, modes.c.set_by, _setter.c.name, modes.c.set_at, modes.c.until)
-    .outerjoin(_trusted, _trusted.c.id == modes.c.person)
-    .outerjoin(_setter, _setter.c.id == modes.c.set_by)
-    .where(
-        or_(modes.c.session == bindparam("thread"), modes.c.session == bindparam("room")),
-        or_(modes.c.until.is_(None), modes.c.until > bindparam("now")),
-    )
-    .order_by(modes.c.set_at.desc())
-    .limit(1)
-)
-"""Of a thread's own mode and its room's the one that was set last, as long as it is not over."""
-SET_MODE = put(modes)
-END_TRUST = delete(modes).where(modes.c.session == bindparam("k"), is_word(modes.c.mode, Mode.TRUSTED))
 EVERY_MODE = (
     select(
         modes.c.session,
@@ -50,6 +36,10 @@ EVERY_MODE = (
     .where(or_(modes.c.until.is_(None), modes.c.until > bindparam("now")))
     .order_by(modes.c.set_at.desc())
 )
+MODE_HERE = EVERY_MODE.where(or_(modes.c.session == bindparam("thread"), modes.c.session == bindparam("room"))).limit(1)
+"""Of a thread's own mode and its room's the one that was set last, as long as it is not over."""
+SET_MODE = put(modes)
+END_TRUST = delete(modes).where(modes.c.session == bindparam("k"), is_word(modes.c.mode, Mode.TRUSTED))
 OVER_MODES = delete(modes).where(modes.c.until <= bindparam("now"))
 
 
@@ -57,15 +47,13 @@ def mode_at(agent: str, address: Address, now: datetime) -> Op[RoomMode]:
     """The mode of a thread or room. A trust that ended counts no more, and neither does one in somebody who was removed."""
     keys = {"thread": session_key(agent, address), "room": session_key(agent, replace(address, thread=""))}
     rows = yield MODE_HERE, {**keys, "now": micros(now)}
-    if not rows:
-        return NORMAL
-    return _mode_of(rows[0])
+    return _mode_of(rows[0]) if rows else NORMAL
 
 
 def every_mode(now: datetime) -> Op[list[tuple[Address, RoomMode]]]:
     """Modes that were set and are not over, newest first."""
     rows = yield EVERY_MODE, {"now": micros(now)}
-    return [(Address.parse(row[0].partition("|")[2]), _mode_of(row[1:])) for row in rows]
+    return [(Address.parse(row[0].partition("|")[2]), _mode_of(row)) for row in rows]
 
 
 def set_from_afar(
@@ -80,7 +68,7 @@ def set_from_afar(
 
 
 def _mode_of(row: Sequence[Any]) -> RoomMode:
-    word, trusted, name, setter, setter_name, at, until = row
+    _, word, trusted, name, setter, setter_name, at, until = row
     if word not in MODE_WORDS:  # one of a newer version: the strictest that we know
         word = Mode.READ_ONLY
     return RoomMode(
