@@ -145,7 +145,7 @@ def _micros(at: datetime | None) -> int | None:
     return None if at is None else micros(at)
 
 
-def add(schedule: Schedule, due_at: datetime | None, by: str, now: datetime) -> Op[bool]:
+def add_schedule(schedule: Schedule, due_at: datetime | None, by: str, now: datetime) -> Op[bool]:
     if not (yield ADDED, row_of(schedule, due_at)):
         return False
     yield from fact(now, "schedule added", by, schedule.id, f"{schedule.name}: {schedule.when_text}")
