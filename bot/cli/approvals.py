@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from bot.terminal.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_about, ask_operator, settings_of
 from bot.terminal.output import by_name, clean, show_facts, show_json, show_rows
 
-if TYPE_CHECKING:
-    pass
-
 commands = typer.Typer(no_args_is_help=True, help="Questions about risky calls: list and answer them.")
-
-
 standing = typer.Typer(
     no_args_is_help=True, help="Calls that run without asking: list, show and end what people granted."
 )

@@ -52,7 +52,6 @@ from adapters.slack.text import escaped, names_me
 from adapters.slack.web import Web, sdk_log
 from runtime.contract import (
     REASON,
-    TOO_LONG,
     Address,
     ApprovalId,
     Choice,
@@ -66,6 +65,7 @@ from runtime.contract import (
     Signal,
     Sink,
     Verdict,
+    fitting,
 )
 from runtime.errors import Rejected, StoreError
 
@@ -289,12 +289,11 @@ class Intake:
         show: Callable[[Form], Awaitable[None]],
     ) -> None:
         """The form, or the reason why there is none. Errors: ChannelError."""
-        form = await self._forms(approval, choice, actor)
-        if isinstance(form, Form) and form.fits(TEXT):
+        form = fitting(await self._forms(approval, choice, actor), TEXT)
+        if isinstance(form, Form):
             await show(form)
         else:
-            words = form if isinstance(form, str) else TOO_LONG
-            await self._speaking.notice(address, user_in(actor), words)
+            await self._speaking.notice(address, user_in(actor), form)
 
 
 def says_to(me: BotUser, body: Raw) -> bool:
