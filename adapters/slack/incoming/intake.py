@@ -11,7 +11,6 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final, Protocol
@@ -321,7 +320,7 @@ def user_in(identity: Identity) -> str:
 def seen_at(signal: Signal) -> Address:
     """Place where its sender looks: a message that could begin a thread has none open yet."""
     is_root = signal.address.thread == signal.message_id
-    return replace(signal.address, thread="") if is_root else signal.address
+    return signal.address.whole_room if is_root else signal.address
 
 
 class Storing(AsyncMiddleware):

@@ -112,7 +112,7 @@ def decide(
         from runtime.store.approvals.listed import decide_listed  # which needs this module
 
         return (yield from decide_listed(approval, click, voter, rights, now, new_id))
-    is_home = replace(voter.address, thread="") == replace(approval.address, thread="")
+    is_home = voter.address.whole_room == approval.address.whole_room
     copies = [] if is_home else (yield from standing(approval.lead or approval.id))[0]
     if choice is Choice.UNDO:
         return (yield from press(approval, voter, rights, [at for _, at in copies], now, new_id))

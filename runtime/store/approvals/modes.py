@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -45,7 +44,7 @@ OVER_MODES = delete(modes).where(modes.c.until <= bindparam("now"))
 
 def mode_at(agent: str, address: Address, now: datetime) -> Op[RoomMode]:
     """The mode of a thread or room. A trust that ended counts no more, and neither does one in somebody who was removed."""
-    keys = {"thread": session_key(agent, address), "room": session_key(agent, replace(address, thread=""))}
+    keys = {"thread": session_key(agent, address), "room": session_key(agent, address.whole_room)}
     rows = yield MODE_HERE, {**keys, "now": micros(now)}
     return _mode_of(rows[0]) if rows else NORMAL
 

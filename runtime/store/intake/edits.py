@@ -68,7 +68,7 @@ AT_HOME = delete(aliases).where(
 
 def amend(signal: Signal, edit: Amended, who: Person, now: datetime, new_id: NewId) -> Op[Taken]:
     """If no run has the message yet, these are its words. Of the edit itself nothing is kept but that it came."""
-    room = replace(signal.address, thread="")
+    room = signal.address.whole_room
     known = {"a": signal.actor, "m": signal.message_id, "nk": signal.natural_key}
     waiting = yield STILL_WAITS, known | {"room": str(room)}
     read = () if waiting else (yield READ, known | {"room": str(room)})
