@@ -78,8 +78,8 @@ SHA256_SHOWN: Final = 8
 """Characters of the hash on a card."""
 NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
 NOBODY_REACHED: Final = (
-    "I can't reach anybody in private who may decide this. They can send me `/approvals` in a private chat; "
-    "operators have the console too."
+    "I can't privately reach anybody who can decide this. They can send me `/approvals` in a private chat; "
+    "operators can also use the console."
 )
 REQUEST_MAX_CHARS: Final = 120
 """Of the line that led to a call."""
@@ -202,7 +202,7 @@ def pending(
 def request_of(approval: Approval, *, home: bool) -> str:
     """The line that led to it, told at home alone, and a link to its message."""
     known = json.loads(approval.card) if approval.card else {}
-    link = f"[{'message' if home else 'The message that asked'}]({known['link']})" if "link" in known else ""
+    link = f"[{'message' if home else 'original message'}]({known['link']})" if "link" in known else ""
     return " · ".join(filter(None, [plainly(approval.request) if home else "", link]))
 
 
@@ -236,7 +236,7 @@ def below(approval: Approval, how: Home, voted: Sequence[str], *, home: bool) ->
 def _votes(voted: Sequence[str], quorum: int) -> str:
     if voted:
         return f"{listed([plainly(name) for name in voted])} approved: {len(voted)} of {quorum}."
-    return f"{quorum} people have to approve." if quorum > 1 else ""
+    return f"{quorum} people must approve this." if quorum > 1 else ""
 
 
 def _asked_too(names: Sequence[str], away: Sequence[tuple[str, str]], how: Home) -> str:
@@ -390,7 +390,7 @@ def came(outcome: str, *, home: bool) -> tuple[str, str]:
         case "failed":
             words = f"failed: {code or 'see below'}" if home else f"failed{code and ': '}{code}"
         case "waits":
-            words = f"waits for the other question{'s' * (told['left'] > 1)}"
+            words = f"waiting for the other question{'s' * (told['left'] > 1)}"
         case state:
             words = state
     more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
@@ -414,13 +414,13 @@ def _undone(told: Mapping[str, Any]) -> str:
     by = plainly(told.get("undo_by", ""))
     match told.get("undo"):
         case "wanted":
-            return f" · {by} undoes it"
+            return f" · {by} is undoing it"
         case "done":
             return f" · Undone by {by}"
         case "refused":
-            return f" · {by} wanted to undo it: {plainly(told['undo_why'])}"
+            return f" · {by} tried to undo it: {plainly(told['undo_why'])}"
         case "cut":
-            return f" · {by} wanted to undo it, and I was cut off: please look whether it was done"
+            return f" · {by} tried to undo it, but I was cut off. Please check whether it worked."
         case _:
             return ""
 
