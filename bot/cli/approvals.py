@@ -10,8 +10,6 @@ from bot.terminal.options import AsJson, ConfigFile, InRoom, Last, Which, WithId
 from bot.terminal.output import by_name, clean, show_facts, show_json, show_rows
 
 commands = typer.Typer(no_args_is_help=True, help="Questions about risky calls: list and answer them.")
-
-
 standing = typer.Typer(no_args_is_help=True, help="Grants let calls run without asking: list, show and end them.")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -138,7 +137,7 @@ class Calls:
         terms = self._policy().terms(ask)
         if not grantable(terms):
             return None
-        requester, room = run.claim.requester, str(replace(run.address, thread=""))
+        requester, room = run.claim.requester, str(run.address.whole_room)
         form, session = form_of(tool.spec, tool.caution()), run.claim.lane.session
         call = Sought(
             run.claim.agent,

@@ -357,7 +357,7 @@ def _in_place(voter: Voter, places: Collection[Address]) -> bool:
     if voter.console:
         return voter.person.role >= Role.OPERATOR
     here = voter.address
-    return any((here.channel, here.account, here.room) == (one.channel, one.account, one.room) for one in places)
+    return any(here.whole_room == one.whole_room for one in places)
 
 
 class _Asking(Protocol):

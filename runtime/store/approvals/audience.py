@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
@@ -106,7 +105,7 @@ def audience(run: RunId, address: Address, approvers: Collection[str], now: date
     rows = yield LAST_SAID, {"run": run}
     said, by, message = rows[0] if rows else ("", "", "")
     candidates = yield from those_who_decide(address, approvers, now)
-    private = bool((yield IS_PRIVATE, {"room": str(_room(address))}))
+    private = bool((yield IS_PRIVATE, {"room": str(address.whole_room)}))
     cards = (yield OPEN_CARDS, {"run": run})[0][0]
     plan, heard = (yield from _plan(run, address, now)), (yield from speakers(run))
     return Audience(said, by, candidates, private, message, int(cards), plan, heard)
@@ -142,7 +141,7 @@ def those_who_decide(address: Address, approvers: Collection[str], now: datetime
     found: dict[str, Candidate] = {}
     for key, group in groupby(rows, itemgetter(0)):
         if key not in found:
-            found[key] = yield from _candidate(list(group), _room(address))
+            found[key] = yield from _candidate(list(group), address.whole_room)
     return tuple(sorted(found.values(), key=lambda one: (one.person.name, one.person.id)))
 
 
@@ -156,7 +155,3 @@ def _candidate(rows: Iterable[tuple[Any, ...]], here: Address) -> Op[Candidate]:
         if not is_here and name.startswith(f"{here.channel}:"):
             is_here = bool((yield SPOKE_HERE, {"i": name, "room": str(here)}))
     return Candidate(who, frozenset([who.id, *names]), tuple(dict.fromkeys(rooms)), is_here, maybe_moment(first[5]))
-
-
-def _room(address: Address) -> Address:
-    return replace(address, thread="")
