@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from bot.terminal.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_about, ask_operator, settings_of
 from bot.terminal.output import by_name, clean, show_facts, show_json, show_rows
 
-if TYPE_CHECKING:
-    pass
-
 commands = typer.Typer(no_args_is_help=True, help="Questions about risky calls: list and answer them.")
-
-
-standing = typer.Typer(
-    no_args_is_help=True, help="Calls that run without asking: list, show and end what people granted."
-)
+standing = typer.Typer(no_args_is_help=True, help="Grants let calls run without asking: list, show and end them.")
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -27,7 +20,7 @@ def add_to(cli: typer.Typer) -> None:
 
 ID_HELP: Final = "As `approvals list` shows it, or its first characters."
 MaybeApproval = Annotated[str, typer.Argument(metavar="[ID]", show_default=False, help=ID_HELP)]
-Reason = Annotated[str, typer.Option("--reason", help="Told to the agent and shown on the card.")]
+Reason = Annotated[str, typer.Option("--reason", help="The agent reads it, and the card shows it.")]
 APPROVAL_COLUMNS = {
     "id": "Id",
     "state": "State",
@@ -36,6 +29,8 @@ APPROVAL_COLUMNS = {
     "asked_at": "Asked",
     "room": "Room",
 }
+LISTED_MAX_CHARS: Final = 120
+"""Characters of a call in the list; `show` has all of it."""
 SHOWN: Final = {
     "id": "Id",
     "state": "State",
@@ -44,7 +39,7 @@ SHOWN: Final = {
     "requester": "Asked by",
     "rule": "Rule",
     "asked_at": "Asked",
-    "expires_at": "Open until",
+    "expires_at": "Expires",
     "caution": "Note",
     "decided_by": "Decided by",
     "decided_at": "Decided",
@@ -56,14 +51,14 @@ SHOWN: Final = {
 @commands.command("list")
 def list_(
     context: typer.Context,
-    everything: Annotated[bool, typer.Option("--all", help="Settled ones too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Closed ones too.")] = False,
     room: InRoom = "",
     person: Annotated[str, typer.Option("--person", metavar="NAME", help="Only what this person asked for.")] = "",
     ids: WithIds = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """List the questions that wait, oldest first; with --all the newest of all."""
+    """List waiting questions, oldest first; with --all every question, newest first."""
     state, order = ("", "newest") if everything else ("pending", "oldest")
     rows = ask_operator(
         settings_of(context, config), lambda api: api.approvals(state, room=room, person=person, order=order)
@@ -71,10 +66,10 @@ def list_(
     if as_json:
         show_json(rows)
         return
-    from runtime.text.glyphs import in_a_line
+    from runtime.text.glyphs import clip, in_a_line
 
-    shown = [{**row, "call": in_a_line(row["arguments"])} for row in rows]
-    show_rows(shown, by_name(APPROVAL_COLUMNS, with_ids=ids), empty="Nothing waits for a decision.")
+    shown = [{**row, "call": clip(in_a_line(row["arguments"]), LISTED_MAX_CHARS)} for row in rows]
+    show_rows(shown, by_name(APPROVAL_COLUMNS, with_ids=ids), empty="Nothing is waiting for a decision.")
 
 
 @commands.command()
@@ -86,12 +81,14 @@ def show(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Show one question with the whole call, and what became of it."""
+    """Show one question, with its whole call and its outcome."""
     row = ask_about(context, config, _question(approval, last, room), lambda api, one: api.approval(one))
     if as_json:
         show_json(row)
         return
     shown = {"Question": row["question"], **{head: row[key] for key, head in SHOWN.items() if row[key]}}
+    if row["state"] == "pending" and row["kind"] != "call":
+        shown["Answers"] = ", ".join(f"{choice} ({label})" for choice, label in row["choices"].items())
     show_facts(shown.items())
     typer.echo(f"\n{clean(row['call'])}")
 
@@ -118,7 +115,7 @@ def deny(
     reason: Reason = "",
     config: ConfigFile = None,
 ) -> None:
-    """Do not let the call run."""
+    """Don't let the call run."""
     _answer(context, config, _question(approval, last, room), "deny", reason)
 
 
@@ -145,7 +142,7 @@ def answer(
         typer.Argument(
             metavar="CHOICE",
             show_default=False,
-            help="done, again or skip; of a call also conversation or all; of a question to people first to fourth, or text with --reason; of a stranger user, viewer, operator or no.",
+            help="For a call that was cut off: done, again or skip. For another call: conversation or all. For a question to a person: one of its answers, or text with --reason. For a stranger: user, viewer, operator or no.",
         ),
     ] = "",
     last: Last = False,
@@ -153,7 +150,7 @@ def answer(
     reason: Reason = "",
     config: ConfigFile = None,
 ) -> None:
-    """Say what became of a call that was cut off, answer what the agent asks, or say whether a stranger may come in."""
+    """Say what happened to a call that was cut off, answer a question of the agent, or decide about a stranger."""
     if last and not choice:
         approval, choice = "", approval  # the only word: --last takes the place of the id
     if not choice:
@@ -187,36 +184,36 @@ GRANT_COLUMNS: Final = {
     "uses": "Uses left",
     "by": "By",
 }
-GRANT_FACTS: Final = (
-    "id",
-    "state",
-    "tool",
-    "where",
-    "room",
-    "agent",
-    "by",
-    "created_at",
-    "until",
-    "revoked_at",
-    "approval",
-)
+GRANT_FACTS: Final = {
+    "id": "Id",
+    "state": "State",
+    "tool": "Tool",
+    "where": "Where",
+    "room": "Room",
+    "agent": "Agent",
+    "by": "By",
+    "created_at": "Given",
+    "until": "Until",
+    "revoked_at": "Revoked",
+    "approval": "Question",
+}
 
 
 @standing.command("list")
 def list_grants(
     context: typer.Context,
-    everything: Annotated[bool, typer.Option("--all", help="Those that ended too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Ended ones too.")] = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """List what was granted, newest first."""
+    """List grants, newest first."""
     rows = ask_operator(settings_of(context, config), lambda api: api.grants())
     rows = [row for row in rows if everything or row["state"] in ("active", "no effect")]
     if as_json:
         show_json(rows)
         return
     shown = [{**row, "uses": _uses(row["uses_left"])} for row in rows]
-    show_rows(shown, GRANT_COLUMNS, empty="Nothing is granted: every call that a rule asks about is asked about.")
+    show_rows(shown, GRANT_COLUMNS, empty="There are no grants.")
 
 
 @standing.command("show")
@@ -227,20 +224,21 @@ def show_grant(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Show one, with the pattern of its arguments."""
+    """Show one grant, with the pattern of its arguments."""
     row = ask_about(context, config, _grant(grant, last), lambda api, one: api.grant(one))
     if as_json:
         show_json(row)
         return
-    show_facts([*((name, row[name]) for name in GRANT_FACTS if row[name]), ("uses left", _uses(row["uses_left"]))])
-    typer.echo(clean(row["pattern"]))
+    known = ((head, row[name]) for name, head in GRANT_FACTS.items() if row[name])
+    show_facts([*known, ("Uses left", _uses(row["uses_left"]))])
+    typer.echo(f"\n{clean(row['pattern'])}")
 
 
 @standing.command()
 def revoke(context: typer.Context, grant: GrantArgument = "", last: Last = False, config: ConfigFile = None) -> None:
-    """End one: such calls ask again from now on."""
+    """End a grant: its calls need approval again."""
     row = ask_about(context, config, _grant(grant, last), lambda api, one: api.revoke(one))
-    typer.echo(clean(f"{row['tool']} asks again: {row['brief']}"))
+    typer.echo(clean(f"Ended. {row['tool']} needs approval again: {row['brief']}"))
 
 
 def _grant(grant: str, last: bool) -> Which:
@@ -248,4 +246,4 @@ def _grant(grant: str, last: bool) -> Which:
 
 
 def _uses(left: int | None) -> str:
-    return "any" if left is None else str(left)
+    return "no limit" if left is None else str(left)

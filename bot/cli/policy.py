@@ -62,7 +62,7 @@ def try_call(
 ) -> None:
     """Say what the settings decide about a call, by which rule, and why. Nothing is called, and no process is needed."""
     settings = settings_of(context, config)
-    asker = _Asker(room, frozenset(person or ()), agent)
+    asker = _Asker(_place(room), frozenset(person or ()), agent)
     if everything == bool(tool):
         raise ConfigError("Name a tool with --tool, or take all of them with --all.")
     if everything:
@@ -87,7 +87,7 @@ def explain(
 ) -> None:
     """Say which rule of today's settings asks about a call that was asked about, and why."""
     settings = settings_of(context, config)
-    which = Which(approval, last, "question", lambda api: api.approvals(limit=1))
+    which = Which(approval, last, "question", _of_rules)
 
     async def work(api: OperatorApi) -> tuple[View, list[View]]:
         found = await api.approval(await which.of(api))
@@ -96,21 +96,28 @@ def explain(
     row, granted = ask_operator(settings, work)
     if row["kind"] == "person":
         raise ConfigError("This question is about a stranger: no rule asks it. See access.default.")
+    if row["kind"] == "answer":
+        raise ConfigError("The agent asks a person something here: no rule asks it.")
     asker = _Asker(row["address"], frozenset(row["requester_names"]), "main")
     if not as_json:
         who = f", for {row['requester']}" if row["requester"] else ""
         typer.echo(clean(f"{row['tool']} in {row['room']}{who}: {row['state']}."))
         if row["rule"]:
-            typer.echo(clean(f'It was asked by the rule "{row["rule"]}".'))
+            typer.echo(clean(f'The rule "{row["rule"]}" asked for it.'))
         for one in granted:
-            told = f"Its answer granted more ({one['state']}): {one['brief']}, {one['where']}."
+            told = f"Its answer made a grant ({one['state']}): {one['brief']}, {one['where']}."
             typer.echo(clean(as_called(f"{told} See signalbox grants show {one['id']}")))
     _show(settings, asker.ask(row["tool"], row["effect"], json.loads(row["arguments"])), as_json=as_json)
 
 
+async def _of_rules(api: OperatorApi) -> list[View]:
+    """Newest questions about calls: those to people are asked by no rule."""
+    return [row for row in await api.approvals() if row["kind"] in ("call", "outcome")]
+
+
 @commands.command("modes")
 def modes(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """List the conversations for which somebody set a mode."""
+    """List conversations whose mode somebody set."""
     rows = ask_operator(settings_of(context, config), lambda api: api.modes())
     if as_json:
         show_json(rows)
@@ -126,7 +133,7 @@ def set_mode(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Set how much runs in a conversation. Everybody there reads it."""
+    """Set the mode of a conversation. Everybody there is told."""
     row = ask_operator(settings_of(context, config), lambda api: api.set_mode(room, mode))
     if as_json:
         show_json(row)
@@ -147,6 +154,16 @@ class _Asker:
         from runtime.policy.rules import Ask
 
         return Ask(tool, Effect(effect), arguments, self.agent, self.room, self.names)
+
+
+def _place(room: str) -> str:
+    """An address; a name would fit no rule that is about a room, and nobody would notice."""
+    from runtime.contract import Address
+
+    try:
+        return str(Address.parse(room)) if room else ""
+    except ValueError:
+        raise ConfigError(f"--room {room}: expected an address as rules write it, such as slack:work/C1.") from None
 
 
 def _pair(written: str) -> tuple[str, str]:
@@ -172,7 +189,7 @@ def _effect(settings: Settings, tool: str, given: str) -> str:
     near = nearest(tool, known)
     fix = f"Did you mean {near}? " if near else ""
     raise ConfigError(
-        f"--tool {tool}: no tool of that name is known here. {fix}Else say what it may do, with --effect."
+        f"--tool {tool}: no tool of that name is known here. {fix}Otherwise, say what it may do with --effect."
     )
 
 
@@ -262,7 +279,7 @@ def _because(one: Considered) -> str:
 
 def _condition(one: Condition) -> str:
     if not one.got:
-        return f'{one.setting} is not given, and "{one.wanted}" is wanted'
+        return f'{one.setting} is missing; the rule wants "{one.wanted}"'
     return f'{one.setting} "{one.got}" {"fits" if one.holds else "does not fit"} "{one.wanted}"'
 
 

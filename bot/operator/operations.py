@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from adapters.web.adapter import CHANNEL
 from adapters.web.rooms import ROOM_NAME
 from bot.accounts.naming import Named
-from bot.operator import audit, titles, trails, views
+from bot.operator import audit, finding, titles, trails, views
 from bot.operator.actor import Actor
 from bot.operator.api import OPERATIONS, Operation, OperatorApi
 from bot.operator.context import OperatorContext
@@ -61,7 +61,7 @@ LONGEST_WAIT: Final = timedelta(seconds=25)  # below the idle limit of common pr
 ORDERS: Final = ("", "newest", "oldest")
 LOOKED_THROUGH: Final = 2_000
 """Questions among which those of one person are looked for."""
-CHANGED: Final = "This call was changed meanwhile. Look at it again, and answer {}."
+CHANGED: Final = "This call has changed in the meantime. Look at it again, and answer {}."
 GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring here at once
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -123,7 +123,7 @@ class Operations(OperatorApi):
     ) -> list[View]:
         """Newest first, or with `order` "oldest" the other way; with `person` those whose requester is called so."""
         if order not in ORDERS:
-            raise Refusal(400, f'"{order}" is no order; write one of: {", ".join(filter(None, ORDERS))}.')
+            raise Refusal(400, f'"{order}" is not an order. Use one of: {", ".join(filter(None, ORDERS))}.')
         rows = await self._store.approvals.approvals(
             state=_word(ApprovalState, state),
             room=await self._room_meant(room),
@@ -147,16 +147,20 @@ class Operations(OperatorApi):
 
     async def modes(self) -> list[View]:
         """Conversations for which a mode was set, the newest first."""
-        return [views.mode(address, row, *self._names) for address, row in await self._store.approvals.modes()]
+        rows = await self._store.approvals.modes()
+        return await self._entitled([views.mode(address, row, *self._names) for address, row in rows])
 
     async def set_mode(self, room: str, mode: str) -> View:
         """Set the mode of a room or thread. Nobody is trusted from here: whoever wants that says so in the room."""
         address, wanted = await self._room_meant(room), _word(Mode, mode)
         if address is None or wanted is None or wanted is Mode.TRUSTED:
             raise Refusal(400, "Name a room, and one of the modes normal, read-only and plan.")
+        if not await self._context.finder.is_served(address):
+            account = self._names[0](address).partition("/")[0]
+            raise Refusal(404, f"There is no account {account} here.")
         made = await self._store.approvals.set_mode(MAIN, address, wanted, self.actor.person, self.actor.name)
         self._context.nudge(address)
-        return views.mode(address, made, *self._names)
+        return await self._one_entitled(views.mode(address, made, *self._names))
 
     async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         where = await self._room_meant(room)
@@ -211,6 +215,7 @@ class Operations(OperatorApi):
             raise Refusal(404, f"There is no approval {approval_id}.")
         if not revision and question.asked_arguments and question.state is ApprovalState.PENDING:
             raise Refusal(409, CHANGED.format(question.as_shown))
+        answer = {**answer, "choice": finding.answer(question, answer["choice"])}
         click = bodies.clicked(f"{question.id}{mark}{revision}", answer)
         verdict = await self._context.sink(self._signal(question.address, click, self._context.new_id()))
         if verdict.outcome is not Outcome.DECIDED:
@@ -229,7 +234,7 @@ class Operations(OperatorApi):
     async def revoke(self, grant_id: str) -> View:
         found = await self._grant_meant(grant_id)
         if not await self._store.approvals.revoke(found.grant.id, self.actor.name):
-            raise Refusal(409, f"The grant {found.grant.id} was ended before.")
+            raise Refusal(409, f"The grant {found.grant.id} has already ended.")
         return await self.grant(found.grant.id)
 
     async def requeue(self, delivery_id: str) -> View:
@@ -370,7 +375,7 @@ class Operations(OperatorApi):
         return await self._reports.listed()
 
     async def report(self, report_id: str) -> View:
-        """How one goes that was begun."""
+        """Progress of a report that was begun."""
         return await self._reports.state(report_id)
 
     async def make_report(self, name: str, to: Sequence[str], options: Mapping[str, Any]) -> View:
@@ -483,7 +488,7 @@ class Operations(OperatorApi):
         raise Refusal(404, f"There is no grant {words}: give its id, or the first four or more characters of it.")
 
     def _grant(self, one: Granted) -> View:
-        return views.grant(one, self._context.effect_of(one), self._context.called)
+        return views.grant(one, self._context.effect_of(one), *self._names)
 
     def _mended(self, row: DeliveryRow | None, refusal: str) -> View:
         if row is None:
@@ -532,7 +537,7 @@ def _role(text: str) -> Role:
     try:
         return Role[text.upper()]
     except KeyError:
-        raise Refusal(400, f'"{text}" is no role. Roles are {", ".join(role.word for role in Role)}.') from None
+        raise Refusal(400, f'"{text}" is not a role. Roles are {", ".join(role.word for role in Role)}.') from None
 
 
 def _digest(view: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from adapters.slack.outgoing.mrkdwn import blocks_of
 from adapters.slack.outgoing.render import SECTION, actions
-from runtime.contract import Content, Waiting
+from runtime.contract import Waiting
 from runtime.markup import Document, parse, to_plain
 from runtime.markup.attachment import unabridged
 from runtime.markup.moments import several
@@ -47,16 +47,14 @@ def home_view(waiting: Sequence[Waiting], room: str, note: str = "") -> Json:
 
 def _question(one: Waiting) -> list[Json]:
     if one.card is None:
-        return [_said(f"May I run {one.tool}? This can only be answered in {one.room or 'its own room'}.")]
+        return [
+            _said(f"May I run {one.tool}? This can only be answered in {one.room or 'the room where it was asked'}.")
+        ]
     document = parse(unabridged(one.card).text)
     blocks = [made for block in document.blocks for made in _block(block)]
     if len(to_plain(document)) > CARD_MAX_CHARS or len(blocks) > CARD_BLOCKS_MOST:
         return [_said(f"May I run {one.tool}? {CALL_TOO_LONG}")]
-    return [*blocks, *_buttons(one.card)]
-
-
-def _buttons(card: Content) -> list[Json]:
-    return actions(card.buttons)
+    return [*blocks, *actions(one.card.buttons)]
 
 
 def _block(block: Block) -> Iterator[Json]:
