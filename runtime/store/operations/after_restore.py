@@ -32,7 +32,7 @@ from runtime.store.sql.driver import Op, is_word, micros
 LIVES: Final = 1_000_000
 """More fences than one life ever uses: none of the lost life is given out again."""
 WITHDRAWN: Final = "It was asked again after a restore."
-ENDED: Final = "a backup was restored, and it may have been revoked since"
+GRANT_ENDED: Final = "a backup was restored, and it may have been revoked since"
 FORGOTTEN: Final = "A backup was restored since. They can write again."
 
 
@@ -64,8 +64,8 @@ def after_restore(origin: Origin, actor: str, now: datetime, new_id: NewId) -> O
         yield from _doubt_delivery(DeliveryId(delivery), state, origin, now)
     yield MARK_STEPS, {}
     yield MARK_UNDOS, {"at": micros(now)}
-    ended = yield from end_all(actor, ENDED, now)
-    yield END_TRUSTS, {}
+    ended = yield from end_all(actor, GRANT_ENDED, now)
+    yield END_TRUSTS, {"at": micros(now)}
     resumed = yield OPEN_RUNS, {}
     for (run,) in resumed:
         yield from moved(now, run, None, PartEvent.RESTORE, _whence(origin))
@@ -225,7 +225,7 @@ def _warning(origin: Origin) -> str:
 # Wanted, and not begun as far as we know: not begun again, and told as one that was cut off.
 MARK_UNDOS = update(undos).where(undos.c.undone_by != "", undos.c.undone_at.is_(None)).values(undone_at=bindparam("at"))
 # Somebody may have ended it since, and it spares questions.
-END_TRUSTS = delete(modes).where(is_word(modes.c.mode, Mode.TRUSTED))
+END_TRUSTS = update(modes).where(is_word(modes.c.mode, Mode.TRUSTED)).values(until=bindparam("at"))
 OPEN_RUNS = select(runs.c.id).where(is_word(runs.c.state, "running", "parked", "ready")).order_by(runs.c.id)
 # Allowed, and not begun as far as we know. Whoever resumes repeats what only reads, and asks about the rest.
 MARK_STEPS = (

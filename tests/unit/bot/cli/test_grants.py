@@ -27,7 +27,7 @@ def test_the_newest_question_is_answered_without_its_id(house: Path) -> None:
     assert "Say the id of the question (or --last) and your answer." in " ".join(wrong.stderr.split())
     both = signalbox(house, "approvals", "answer", "--last", "someid", "approve")
     assert "Name one question, or take the newest with --last." in both.stderr
-    done = signalbox(house, "approvals", "answer", "--last", "conversation")
+    done = signalbox(house, "approvals", "answer", "--last", "approve")
     assert (done.returncode, done.stdout) == (0, "write_file: approved.\n")
 
 
