@@ -66,7 +66,7 @@ def test_a_backup_holds_every_table() -> None:
 def test_a_restore_changes_the_tables_that_say_so() -> None:
     done = vars(after_restore).values()
     emptied = {str(one.table) for one in done if isinstance(one, Delete)}
-    others = {"parts", "waits"}  # by the machine of parts, and as their questions go
+    others = {"parts", "waits", "grants"}  # by the machine of parts, as their questions go, and by those who end them
     assert emptied == {name for name, one in TREATMENTS.items() if one.restored is Restored.EMPTIED}
     assert tables(done) | others == {
         name for name, one in TREATMENTS.items() if one.restored is not Restored.AS_THEY_WERE

@@ -16,7 +16,7 @@ class Restored(StrEnum):
     """Treatment of a table's rows when a backup is restored."""
 
     AS_THEY_WERE = "as they were"
-    MENDED = "mended"  # what was open is in doubt, asked again or free; fences are new ones
+    MENDED = "mended"  # what was open is in doubt, asked again or free; fences are new ones; what spares questions ends
     EMPTIED = "emptied"
 
 
@@ -44,8 +44,8 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "approvals": Treatment(("approvals_days",), restored=Restored.MENDED),
     "votes": Treatment(("approvals_days",)),
     "undos": Treatment(("approvals_days",), restored=Restored.MENDED),
-    "grants": Treatment(until=OVER),
-    "modes": Treatment(until=OVER),
+    "grants": Treatment(until=OVER, restored=Restored.MENDED),
+    "modes": Treatment(until=OVER, restored=Restored.MENDED),
     "absences": Treatment(until=f"{OVER}, or {REMOVED}"),
     "deliveries": Treatment(("messages_days",), restored=Restored.MENDED),
     "parts": Treatment(("messages_days",), restored=Restored.MENDED),

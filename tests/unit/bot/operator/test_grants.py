@@ -117,6 +117,7 @@ async def test_a_call_is_allowed_from_now_on_by_the_form_of_the_console(house: H
     [grant] = await house.api.grants()
     assert (grant["where"], grant["uses_left"], grant["by"]) == ("one room", 2, "owner")
     assert grant["pattern"] == "path = notes/*\ncontent = *"
+    await done(house, 1)
     await house.api.say(ROOM, "write more to notes/b.txt", "event-0002")
     await done(house, 2)
     assert [one["uses_left"] for one in await house.api.grants()] == [1]
