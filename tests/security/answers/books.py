@@ -122,7 +122,8 @@ class Books:
         if not about.is_last or about.edits:
             return False
         open_calls = [one for one in self.questions.values() if one.is_open and one.tool != ASK and _may(one, who)]
-        return any(_vote(one, who, Choice.APPROVE) for one in open_calls if not one.edits)
+        voted = [_vote(one, who, Choice.APPROVE) for one in open_calls if not one.edits]
+        return any(voted)
 
     def _grant(self, about: Question, who: str, choice: Choice, values: Mapping[str, str]) -> bool:
         kind = KINDS[about.tool]
