@@ -136,9 +136,10 @@ class Books:
         return _vote(about, who, choice)
 
     def _undo(self, about: Question, who: str) -> bool:
-        is_offered = about.state == "approved" and about.ran and about.tool != ASK and KINDS[about.tool].can_undo
+        if about.tool == ASK or not KINDS[about.tool].can_undo or about.state != "approved" or not about.ran:
+            return False
         is_theirs = _may(about, who) or (who == about.asker and ROLES[who] >= Role.USER)
-        if not (is_offered and is_theirs) or about.is_late or about.undone_by:
+        if not is_theirs or about.is_late or about.undone_by:
             return False
         about.undone_by = who
         return True
