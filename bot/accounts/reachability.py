@@ -55,7 +55,7 @@ class Reachability:
         self.silence.set()
 
     def connected(self, connection: Connection) -> None:
-        """How the account's own connection stands, where it is one that another node could have."""
+        """Note the status of the account's own connection, if another node could hold it."""
         if connection not in DOWN:
             self._down_since = None
         elif self._down_since is None:
@@ -75,4 +75,4 @@ class Reachability:
         if not way.is_cut:
             return None
         what = f"nothing has come back from the platform for {way.silent.total_seconds():.0f} s ({self._reason})"
-        return ConnectionStatus(Connection.RECONNECTING, f"{self._name}: {what}. It is tried again by itself.")
+        return ConnectionStatus(Connection.RECONNECTING, f"{self._name}: {what}. Retrying automatically.")

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from runtime.agent.asking import not_run, sorted_question
+from runtime.agent.guard import LoopGuard, Made, Verdict
 from runtime.agent.run_state import Dropped, LiveRun, own
 from runtime.agent.undoing import kept_before
 from runtime.cancellation import cancellable
@@ -76,6 +77,29 @@ class Calls:
     async def sort(self, run: LiveRun, call: Call) -> NewStep:
         """Open, asked, or done at once with the reason why it does not run."""
         tool = run.agent.tools.get(call.tool)
+        guard = await self._guard(run)
+        judged = guard.judge(call, polls=bool(tool and tool.spec.polls))
+        if judged.verdict is Verdict.REFUSED:
+            log.warning("call refused by the loop guard", tool=call.tool)
+            effect = tool.spec.effect if tool else Effect.READ
+            return replace(not_run(call, effect, judged.words), guard=judged.verdict.value)
+        if judged.words:
+            run.warnings[call.id] = judged.words
+        sorted_call = await self._sorted(run, tool, call)
+        if sorted_call.state is StepState.DONE:
+            guard.ended(call, sorted_call.result)
+        return replace(sorted_call, guard=judged.verdict.value) if judged.words else sorted_call
+
+    async def _guard(self, run: LiveRun) -> LoopGuard:
+        """The guard of this run, which knows every call that it made, also before a kill."""
+        if run.guard is None:
+            made = await self._store.calls_of(run.claim.run_id) if run.claim.resumed else []
+            polls = {name for name, tool in run.agent.tools.items() if tool.spec.polls}
+            known = [Made(call, result, call.tool in polls) for call, result in made]
+            run.guard = LoopGuard(run.agent.limits.guard, known)
+        return run.guard
+
+    async def _sorted(self, run: LiveRun, tool: Tool | None, call: Call) -> NewStep:
         if tool is None:
             known = ", ".join(sorted(run.agent.tools))
             return not_run(call, Effect.READ, f"{ERROR}there is no tool {call.tool!r}; there are {known}.")
@@ -168,6 +192,10 @@ class Calls:
         self._probe("tool-finished")
         log.info("tool ran", tool=step.call.tool, step=step.number)
         self._progress(run.claim, Working(step.call.tool, step.call.arguments, ended=True))
+        if run.guard:
+            run.guard.ended(step.call, result)
+        if warning := run.warnings.pop(step.call.id, ""):
+            result = f"{result}\n\n{warning}"
         recorded = own(await self._record(run, step, result, files, *kept))
         run.files += files
         for room in recorded.told:

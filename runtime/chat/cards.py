@@ -78,8 +78,8 @@ SHA256_SHOWN: Final = 8
 """Characters of the hash on a card."""
 NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
 NOBODY_REACHED: Final = (
-    "I can't reach anybody in private who may decide this. They can send me `/approvals` in a private chat; "
-    "operators have the console too."
+    "I can't privately reach anybody who can decide this. They can send me `/approvals` in a private chat; "
+    "operators can also use the console."
 )
 REQUEST_MAX_CHARS: Final = 120
 """Of the line that led to a call."""
@@ -101,7 +101,7 @@ NOT_FINISHED: Final = '{"state": "not finished"}'
 
 
 def stranger(approval_id: ApprovalId, arguments: str, choices: Sequence[Choice] = LET_IN) -> Content:
-    """The card about somebody nobody knows."""
+    """The card about an unknown person."""
     buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in choices)
     return Content(f"**Let {_name(arguments)} in?**\n\n{_facts(arguments)}", buttons)
 
@@ -200,9 +200,9 @@ def pending(
 
 
 def request_of(approval: Approval, *, home: bool) -> str:
-    """The line that led to it, told at home alone, and a link to its message."""
+    """The request behind it, quoted at home alone, and a link to its message."""
     known = json.loads(approval.card) if approval.card else {}
-    link = f"[{'message' if home else 'The message that asked'}]({known['link']})" if "link" in known else ""
+    link = f"[{'message' if home else 'original message'}]({known['link']})" if "link" in known else ""
     return " · ".join(filter(None, [plainly(approval.request) if home else "", link]))
 
 
@@ -236,11 +236,11 @@ def below(approval: Approval, how: Home, voted: Sequence[str], *, home: bool) ->
 def _votes(voted: Sequence[str], quorum: int) -> str:
     if voted:
         return f"{listed([plainly(name) for name in voted])} approved: {len(voted)} of {quorum}."
-    return f"{quorum} people have to approve." if quorum > 1 else ""
+    return f"{quorum} people must approve this." if quorum > 1 else ""
 
 
 def _asked_too(names: Sequence[str], away: Sequence[tuple[str, str]], how: Home) -> str:
-    """Whom the question reaches beside its room, and who is away, for those who read it there."""
+    """Sentences for the room of a question: the people asked elsewhere, and the people who are away."""
     gone = [f"{plainly(name)} is away until {moment(datetime.fromisoformat(until))}." for name, until in away]
     if names:
         return " ".join([f"I've asked {listed([plainly(name) for name in names])}.", *gone])
@@ -287,7 +287,7 @@ def asked_further(approval: Approval, names: Sequence[str]) -> Approval:
 
 
 def home_of(approval: Approval) -> Home:
-    """How it stands in the room of its request."""
+    """The form a question has in the room of its request."""
     return Home(json.loads(approval.card).get("home", Home.WHOLE)) if approval.card else Home.WHOLE
 
 
@@ -390,7 +390,7 @@ def came(outcome: str, *, home: bool) -> tuple[str, str]:
         case "failed":
             words = f"failed: {code or 'see below'}" if home else f"failed{code and ': '}{code}"
         case "waits":
-            words = f"waits for the other question{'s' * (told['left'] > 1)}"
+            words = f"waiting for the other question{'s' * (told['left'] > 1)}"
         case state:
             words = state
     more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
@@ -410,17 +410,17 @@ def _undo_button(approval: Approval) -> tuple[Button, ...]:
 
 
 def _undone(told: Mapping[str, Any]) -> str:
-    """How it stands with the undo, behind the outcome."""
+    """State of the undo, as a clause behind the outcome; empty if nobody asked for one."""
     by = plainly(told.get("undo_by", ""))
     match told.get("undo"):
         case "wanted":
-            return f" · {by} undoes it"
+            return f" · {by} is undoing it"
         case "done":
             return f" · Undone by {by}"
         case "refused":
-            return f" · {by} wanted to undo it: {plainly(told['undo_why'])}"
+            return f" · {by} tried to undo it: {plainly(told['undo_why'])}"
         case "cut":
-            return f" · {by} wanted to undo it, and I was cut off: please look whether it was done"
+            return f" · {by} tried to undo it, but I was cut off. Please check whether it worked."
         case _:
             return ""
 
@@ -482,7 +482,7 @@ def _to_person(
 
 
 def _for(approval: Approval, asking: Asking) -> str:
-    """Whom it is for, and in whose request it came up."""
+    """The person a question is for, and the request or schedule it came from."""
     known = json.loads(approval.card)
     whom = f"A question for {plainly(asking.to)}" if asking.to else "A question for anybody here"
     where = f" in {plainly(known['room'])}" if "room" in known else ""

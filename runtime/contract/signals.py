@@ -154,15 +154,15 @@ COMMANDS: Final[Mapping[str, str]] = {
     "timezone": "The time zone for times you mention",
     "grants": "Calls that run without asking, for operators",
     "mode": "How much I may do here without asking",
-    "away": "Ask others while you are away",
-    "back": "You are back: ask you again",
+    "away": "Have me ask others while you're away",
+    "back": "Tell me you're back, so I ask you again",
 }
 """Each command with its one line of help. `/stop` arrives as `Stopped`, wherever an adapter can tell."""
 ARGUMENTS: Final[Mapping[str, str]] = {
     "timezone": "A zone, such as Europe/Berlin",
     "grants": "Which one to end: revoke ID",
     "mode": "normal, read-only, plan, or trusted 2h",
-    "away": "Until when, such as until Monday or 2d; off when you are back",
+    "away": "Until when, such as until Monday or 2d; off when you're back",
 }
 """What may be written behind a command, for those that take something."""
 UNREAD: Final = "unread"
@@ -173,7 +173,7 @@ Its argument says what it is: "a poll". The person is told; `COMMANDS` does not 
 
 
 class Trigger(StrEnum):
-    """How a piece of work begins."""
+    """Cause of a piece of work."""
 
     MESSAGE = "message"  # somebody wrote in a room
     SCHEDULE = "schedule"  # an instant of a schedule came
@@ -188,7 +188,7 @@ class Trigger(StrEnum):
 
 
 class Addressing(StrEnum):
-    """How a message reached the agent."""
+    """Way in which a message reached the agent."""
 
     DIRECT = "direct"  # in a room of one person and the agent
     MENTION = "mention"  # in a room of several, and it names the agent, answers it or is a command

@@ -75,7 +75,8 @@ EVENT_OF: Final[Mapping[Choice, ApprovalEvent]] = {
 OPTIONS: Final = (Choice.FIRST, Choice.SECOND, Choice.THIRD, Choice.FOURTH)
 """Choices that stand for the options of a question to a person, in their order."""
 
-WHY: Final = "Please say why: deny with a reason."
+WHY: Final = "Please give a reason when you deny this."
+NO_SUCH_ANSWER: Final = "This question doesn't have that answer."
 REVISION: Final = "~"
 """Stands in a button's id before the number of changes that it knows of."""
 GRANTING: Final = frozenset({Choice.CONVERSATION, Choice.ALWAYS})
@@ -91,7 +92,7 @@ LEAST: Final = Role.OPERATOR
 
 
 class Home(StrEnum):
-    """How a question stands in the room of its request."""
+    """Form of a question in the room of its request."""
 
     WHOLE = "whole"
     QUIET = "quiet"  # without buttons: nobody there may decide
@@ -156,7 +157,7 @@ class Approval:
 
     @property
     def edits(self) -> int:
-        """How often the call was changed while it is asked about."""
+        """Number of changes made to the call since it was asked about."""
         return int(json.loads(self.card).get("edits", 0)) if self.asked_arguments else 0
 
     @property
@@ -166,7 +167,7 @@ class Approval:
 
     @property
     def next_call_at(self) -> datetime | None:
-        """When people are called next, if nobody decides before."""
+        """Time of the next reminder to people if nobody decides before; None after the last."""
         due = calls(self.terms, self.expires_at - self.asked_at)[self.calls :]
         return self.asked_at + due[0][0] if due else None
 
@@ -208,7 +209,7 @@ def objection(
     copies: Collection[Address] = (),
     reason: str = "",
 ) -> str | None:
-    """Why this click changes nothing, in words for the one who clicked; None when it counts.
+    """The reason this click changes nothing, in words for the person who clicked; None if it counts.
 
     `copies` are the rooms beside its own in which the question stands.
     """
@@ -220,7 +221,7 @@ def objection(
     if now >= approval.expires_at:
         return f"This question expired {ago(now - approval.expires_at)}."
     if choice not in choices(approval) and choice not in offered(approval):
-        return "This question does not have that answer."
+        return NO_SUCH_ANSWER
     if approval.kind is ApprovalKind.PERSON:
         return _cannot_let_in(voter, choice)
     if not _in_place(voter, (approval.address, *copies)) and not (voter.alone and asked_in_private(approval)):
@@ -291,7 +292,9 @@ def _cannot_let_in(voter: Voter, choice: Choice) -> str | None:
     """Its cards stand in private rooms, one for each who may answer: who asks matters, and not where."""
     needed = LETS_IN[choice]
     return (
-        None if voter.person.role >= needed else f"This needs the role {needed.word}; you are {voter.person.role.word}."
+        None
+        if voter.person.role >= needed
+        else f"This needs the role {needed.word}, and yours is {voter.person.role.word}."
     )
 
 
@@ -303,18 +306,18 @@ def _cannot_answer(approval: Approval, voter: Voter, choice: Choice, words: str)
     if approval.terms.approvers and not voter.names & {*approval.terms.approvers}:
         return f"This question is for {asking.to}."
     if choice in OPTIONS[len(asking.options) :]:
-        return "This question does not have that answer."
+        return NO_SUCH_ANSWER
     return "Please write an answer." if choice is Choice.TEXT and not words.strip() else None
 
 
 def no_undo(approval: Approval, voter: Voter, rights: Rights, copies: Collection[Address]) -> str | None:
-    """Why this person may not take back what the call did: its requester may, and whoever may decide about it."""
+    """The reason this person may not undo the call, or None. Its requester may, and anyone who may decide it."""
     if not _in_place(voter, (approval.address, *copies)):
         return "This card belongs to another room."
     is_requester = approval.requester == voter.person.id and voter.person.role >= Role.USER
     if is_requester or entitled(approval, voter, rights):
         return None
-    return "Only who asked for this, or may approve it, can undo it."
+    return "Only the person who asked for this, or somebody who can approve it, can undo it."
 
 
 def answer_of(approval: Approval) -> str:
@@ -324,7 +327,7 @@ def answer_of(approval: Approval) -> str:
 
 
 def told(approval: Approval) -> str:
-    """How it ended, who said so: a clause for a sentence."""
+    """Its end and the person who decided, as a clause for a sentence."""
     who = f" by {approval.decided_name}" if approval.decided_name else ""
     why = f" ({approval.reason.removesuffix('.')})" if approval.reason else ""
     is_outcome = approval.state is ApprovalState.ANSWERED and approval.kind is ApprovalKind.OUTCOME
@@ -372,14 +375,14 @@ class _Asking(Protocol):
 
 
 def not_entitled(approval: _Asking, voter: Voter, rights: Rights) -> str | None:
-    """Why this person may not decide, in words for them; None if they may."""
+    """The reason this person may not decide, in words for them; None if they may."""
     leads, terms = voter.person.role >= LEAST, approval.terms
     if not (voter.names & rights.approvers if rights.approvers else leads):
         return f"Only approvers can answer this.{_asked(approval)}"
     if terms.approvers and not _is_named(voter, terms.approvers):
         return f"The rule for this call lets only {listed(terms.approvers, 'or')} answer.{_asked(approval)}"
     if approval.effect is Effect.DANGER and not leads:
-        return "Only an operator or owner may answer for a dangerous call."
+        return "Only an operator or owner can decide about a dangerous call."
     if approval.requester == voter.person.id and (terms.four_eyes or not (rights.self_approval and leads)):
         return "Someone else has to answer: you asked for this yourself."
     return None

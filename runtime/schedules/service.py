@@ -48,7 +48,7 @@ REMINDER: Final = re.compile(r"\s*remind me\b(?: (?:to|that)\b)?", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
-    """How much may be planned by people; what stands in the settings file is not bound."""
+    """Limits on the schedules that people make; schedules of the settings file have none."""
 
     per_person: int = 50
     per_room: int = 100
@@ -223,7 +223,7 @@ class ScheduleService:
 
     def _may_plan(self, asker: Asker) -> None:
         if asker.person is None or asker.person.role < Role.USER:
-            raise ToolRetry("Only people who may ask the agent may plan work for it.")
+            raise ToolRetry("Only people with the role user or higher can plan work.")
 
     async def _rooms(self, to: Sequence[Address], asker: Asker) -> tuple[Address, ...]:
         rooms = tuple(dict.fromkeys(to or [asker.address]))

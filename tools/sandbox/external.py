@@ -15,9 +15,7 @@ from tools.sandbox.sandbox import PATH, ShellSettings, launch, limits, shell_arg
 class External:
     """A Sandbox in name: limits, a clean environment, a process group that is killed, and not root. No walls."""
 
-    caution = (
-        "Runs without a sandbox of Signalbox: the command can reach the network and all files of the user it runs as."
-    )
+    caution = "Runs without a sandbox. The command can reach the network and all files of the user it runs as."
 
     has_network = True
 
@@ -49,7 +47,7 @@ class External:
 
 
 def _tasks_of(uid: int) -> int:
-    """How many threads run as `uid` now; 0 where there is no /proc to tell."""
+    """Number of threads that run as `uid`; 0 without /proc."""
     count = 0
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it ended meanwhile

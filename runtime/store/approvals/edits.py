@@ -19,7 +19,7 @@ from runtime.store.runs.run_begin import requester_of
 from runtime.store.schema import approvals, sessions, steps, votes
 from runtime.store.sql.driver import Op, is_word
 
-UNFILLED = "This needs the changed call: press Edit again, or use the page or the command line."
+UNFILLED = "I need the changed call. Press Edit again, or use the console or the command line."
 SET_CALL = (
     update(approvals)
     .where(approvals.c.id == bindparam("id_"), is_word(approvals.c.state, "pending"))
@@ -42,7 +42,7 @@ AGENT = select(sessions.c.agent).where(sessions.c.key == bindparam("k"))
 
 
 def asked(approval_id: ApprovalId) -> Op[Asked | None]:
-    """A question with what a policy wants to know of its request."""
+    """A question with the facts of its request that a policy asks for."""
     rows = yield BY_ID, {"id": approval_id}
     if not rows:
         return None

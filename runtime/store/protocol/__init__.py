@@ -31,6 +31,7 @@ from runtime.store.protocol.retention import Quiet, Stock, Sweeping, Swept
 from runtime.store.protocol.runs import (
     Claim,
     Further,
+    History,
     NewDelivery,
     NewStep,
     Previewed,
@@ -39,6 +40,8 @@ from runtime.store.protocol.runs import (
     Released,
     Rendered,
     Runs,
+    Summary,
+    SummaryKind,
     ToolStep,
 )
 from runtime.store.protocol.schedules import Schedules
@@ -65,6 +68,7 @@ __all__ = [
     "Granted",
     "Grants",
     "Head",
+    "History",
     "Intake",
     "Known",
     "Lane",
@@ -91,6 +95,8 @@ __all__ = [
     "Schedules",
     "StepRow",
     "Stock",
+    "Summary",
+    "SummaryKind",
     "Sweeping",
     "Swept",
     "TakeIn",
