@@ -192,24 +192,19 @@ def status(command: str) -> Call:
 
 
 @pytest.mark.parametrize(
-    ("who", "fields", "why"),
-    [
-        (ADA, {"pattern": "command = *"}, "command: a dangerous call is never allowed with just anything."),
-        (ADA, {"uses": "0"}, "The number of uses is a whole number from 1 to 10,000, or empty."),
-        (OTTO, {"where": "everywhere"}, "Only an owner can allow it everywhere."),
-    ],
+    ("who", "fields"), [(ADA, {"pattern": "command = *"}), (ADA, {"uses": "0"}), (OTTO, {"where": "everywhere"})]
 )
 async def test_a_grant_that_goes_too_far_is_audited_as_every_answer_that_does_not_count(
-    any_stage: Stage, who: Identity, fields: dict[str, str], why: str
+    any_stage: Stage, who: Identity, fields: dict[str, str]
 ) -> None:
     process = await any_stage.process(Planned(SHELL if who is ADA else WRITE), [shell(), write()])
     await tell(process)
     question = await only(any_stage)
     click = Clicked(question.id, Choice.ALWAYS, values=fields)
     verdict = await process.reception.sink(any_stage.signal(click, who, "r1"))
-    assert (verdict.outcome, verdict.notice, verdict.form_stays) == (Outcome.UNCHANGED, why, True)
+    assert (verdict.outcome, verdict.form_stays) == (Outcome.UNCHANGED, True)
     name = "Ada" if who is ADA else "Otto"
-    assert await any_stage.audit("click refused") == [(name, question.id, why)]
+    assert await any_stage.audit("click refused") == [(name, question.id, verdict.notice)]
     assert await only(any_stage) == question
     assert not await grants(any_stage)
 
