@@ -58,7 +58,7 @@ class Way:
         return at.count("approvals", f"arguments LIKE '%{at.word}%' AND kind = 'call' AND state = 'approved'") == 1
 
     def check(self, at: Scene, doubts: int) -> None:
-        """`doubts`: how often a person said "Run again" of a call whose marker stands and whose end nobody knows."""
+        """`doubts`: how many calls had run when a person said "Run again", since nobody could know."""
         assert at.calls() == 1 + doubts
         assert at.count("approvals", f"arguments LIKE '%{at.word}%' AND kind = 'call'") == 1
 
@@ -193,7 +193,7 @@ class Undo(Way):
     def check(self, at: Scene, doubts: int) -> None:
         ended = "SELECT id FROM approvals WHERE arguments LIKE '%" + at.word + "%'"
         told = [kind for (kind,) in at.rows.select(f"SELECT kind FROM audit WHERE subject IN ({ended}) ORDER BY entry")]
-        told = [kind for kind in told if kind.startswith("undo")]
+        told = [kind for kind in told if kind in ("undo wanted", "undo done", "undo cut off")]
         assert told in (["undo wanted", "undo done"], ["undo wanted", "undo cut off"])
         assert (self._files(at) == 0) or told[-1] == "undo cut off"
         assert at.calls() == 1
