@@ -111,11 +111,11 @@ class Calls:
         if tool.spec.asks and ruling is not Ruling.DENY:
             return await sorted_question(self._store, call, effect, tool.spec.asks, arguments)
         changed = "" if ruling is Ruling.DENY else await self._changed(tool)
+        caution = "\n\n".join(filter(None, [tool.caution(), changed]))
         match ruling:
             case Ruling.ALLOW if not changed:
-                return NewStep(call, effect, digest(call.arguments), StepState.OPEN)
+                return NewStep(call, effect, digest(call.arguments), StepState.OPEN, "", caution)
             case Ruling.ALLOW | Ruling.ASK:
-                caution = "\n\n".join(filter(None, [tool.caution(), changed]))
                 grant = None if changed else await self._granted(run, tool, ask)
                 state = StepState.OPEN if grant else StepState.ASKED
                 return NewStep(call, effect, digest(call.arguments), state, "", caution, grant=grant)
@@ -138,7 +138,7 @@ class Calls:
         terms = self._policy().terms(ask)
         if not grantable(terms):
             return None
-        requester, room = run.claim.requester, str(replace(run.address, thread=""))
+        requester, room = run.claim.requester, str(run.address.whole_room)
         form, session = form_of(tool.spec, tool.caution()), run.claim.lane.session
         call = Sought(
             run.claim.agent,
@@ -225,7 +225,7 @@ class Calls:
         tool = run.agent.tools.get(step.call.tool)
         if tool is None:
             return f"{ERROR}there is no tool {step.call.tool!r} any more."
-        if step.caution and not step.caution.startswith(tool.caution()):
+        if not step.caution.startswith(tool.caution()):  # without its sandbox now, or another tool by this name
             return f"{ERROR}{step.call.tool} is not what was asked about any more, so it was not called."
         if step.caution:
             await self._accept(run, tool)

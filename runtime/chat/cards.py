@@ -24,9 +24,10 @@ from runtime.contract import (
     Content,
     Mark,
     Mention,
+    PersonId,
     Whole,
 )
-from runtime.domain.approvals import EVENT_OF, OPTIONS, Approval, ApprovalState, Home, answer_of, offered, told
+from runtime.domain.approvals import EVENT_OF, HEARD, OPTIONS, Approval, ApprovalState, Home, answer_of, offered, told
 from runtime.domain.ids import digest
 from runtime.domain.transcript import CHANGED, DENIED, ERROR, NO_ANSWER, NOT_RUN, OURS
 from runtime.markup.moments import briefly, moment, several
@@ -264,6 +265,12 @@ def circumstances(
     return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
 
 
+def with_heard(card: str, people: Sequence[PersonId]) -> str:
+    """The same, and who asked for it beside the requester: their words came into its run."""
+    known: dict[str, Any] = json.loads(card) if card else {}
+    return json.dumps(known | {HEARD: list(people)}, ensure_ascii=False) if people else card
+
+
 def with_asking(card: str, asking: Asking) -> str:
     """The same, and what a person is asked."""
     known: dict[str, Any] = json.loads(card) if card else {}
@@ -437,7 +444,7 @@ def undo_note(approval: Approval, by: str, why_not: str = "", *, cut: bool = Fal
 
 def _by(approval: Approval) -> str:
     when = f", {moment(approval.decided_at)}" if approval.decided_at else ""
-    return f" by {approval.decided_name}{when}" if approval.decided_name else when
+    return f" by {plainly(approval.decided_name)}{when}" if approval.decided_name else when
 
 
 def result_of(approval: Approval) -> str:
@@ -528,7 +535,7 @@ def changed_call(approval: Approval) -> str:
 
 
 def quoted(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+    return "\n".join(f"> {legible(line)}".rstrip() for line in text.splitlines())
 
 
 def _why(approval: Approval) -> str:

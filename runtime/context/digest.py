@@ -26,7 +26,7 @@ IDENTIFIER: Final = re.compile(
     r"""https?://[^\s<>"')\]]+ | [\w.+-]+@[\w-]+\.[\w.-]+\w      # addresses
     | (?<![\w/])~?/?(?:[\w.-]+/)+[\w.-]*\w                        # paths
     | \b[A-Z][A-Z0-9]+-\d+\b | \#\d+\b                            # tickets
-    | \b[0-9a-f]{7,40}\b | \b[\w-]*\d[\w-]*\b                     # hashes, numbers, names with digits
+    | \b[0-9a-f]{7,40}\b | \b(?=[\w-]{3})[\w-]*\d[\w-]*\b           # hashes, numbers, names with digits
     | `[^`\n]{1,80}` | "[^"\n]{1,60}" """,
     re.VERBOSE,
 )

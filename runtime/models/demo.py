@@ -25,6 +25,7 @@ from runtime.contract import (
     Usage,
     UserTurn,
 )
+from runtime.domain.transcript import RECORD_BEGINS, RECORD_ENDS
 from runtime.models.demo_phrases import (
     WHAT_I_KNOW,
     Wish,
@@ -41,6 +42,10 @@ from runtime.models.images import NO_IMAGES, has_files, kinds
 from runtime.text.glyphs import bound
 
 I_AM: Final = "I'm the demo model built into Signalbox: no network, no key, and no understanding of my own."
+RECORD_LINES: Final = 30
+RECORD_LINE: Final = 200
+"""Lines of a summary, and characters of each."""
+
 ECHO_BOUND: Final = 4_000
 """Characters of a person's words that are said back."""
 
@@ -88,12 +93,24 @@ def was_told(turns: Sequence[Turn], done: Batch) -> bool:
 
 def think(turns: Sequence[Turn], images: Mapping[str, str] = NO_IMAGES) -> tuple[str, list[Wish]]:
     """The words of the reply, or what it asks for. `images` are types of images by path."""
+    if record := record_in(turns):
+        return record, []
     last = max((i for i, turn in enumerate(turns) if isinstance(turn, AssistantTurn)), default=-1)
     wishes = [found for line in lines(turns[last + 1 :]) if (found := wish(line))]
     if wishes:
         return "", wishes
     text, work = answer(turns, images), due_in(turns)
     return unless_told(work, text) if work else text, []
+
+
+def record_in(turns: Sequence[Turn]) -> str:
+    """The summary of a conversation, where one is wanted: what people said, a line each, the newest."""
+    whole = turns[-1].text if len(turns) == 1 else ""
+    if not whole.startswith(RECORD_BEGINS):
+        return ""
+    told = whole.partition(RECORD_BEGINS)[2].partition(RECORD_ENDS)[0].splitlines()
+    said = [line.strip() for line in told if line.strip() and not line.startswith(("assistant", "result of"))]
+    return "\n".join(["Said so far:", *(f"- {bound(line, RECORD_LINE)}" for line in said[-RECORD_LINES:])])
 
 
 def answer(turns: Sequence[Turn], images: Mapping[str, str]) -> str:

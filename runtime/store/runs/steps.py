@@ -188,7 +188,7 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
             "arguments": step.call.arguments,
             "arguments_hash": step.arguments_hash,
             "result": step.result,
-            "caution": "" if step.state is StepState.OPEN else step.caution,
+            "caution": step.caution,
             "turn": turn,
             "ended_at": micros(now) if done else None,
             "node": lane.node,

@@ -11,7 +11,7 @@ from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
 from runtime.policy.grants import GrantId, Sought
 from runtime.policy.modes import RoomMode
-from runtime.store.approvals.audience import audience, called
+from runtime.store.approvals.audience import audience, called, speakers
 from runtime.store.approvals.granted.rows import allowing
 from runtime.store.approvals.modes import mode_at, voter
 from runtime.store.protocol import (
@@ -121,6 +121,9 @@ class RunStore(Base):
 
     async def voter(self, person: PersonId, address: Address) -> Voter | None:
         return await self._driver.read(lambda: voter(person, address))
+
+    async def speakers(self, run: RunId) -> frozenset[PersonId]:
+        return await self._driver.read(lambda: speakers(run))
 
     async def person_called(self, name: str) -> Person | None:
         return await self._driver.read(lambda: called(name))
