@@ -191,6 +191,24 @@ def status(command: str) -> Call:
     return Call("c-1", "shell", json.dumps({"command": command}))
 
 
+@pytest.mark.parametrize(
+    ("who", "fields"), [(ADA, {"pattern": "command = *"}), (ADA, {"uses": "0"}), (OTTO, {"where": "everywhere"})]
+)
+async def test_a_grant_that_goes_too_far_is_audited_as_every_answer_that_does_not_count(
+    any_stage: Stage, who: Identity, fields: dict[str, str]
+) -> None:
+    process = await any_stage.process(Planned(SHELL if who is ADA else WRITE), [shell(), write()])
+    await tell(process)
+    question = await only(any_stage)
+    click = Clicked(question.id, Choice.ALWAYS, values=fields)
+    verdict = await process.reception.sink(any_stage.signal(click, who, "r1"))
+    assert (verdict.outcome, verdict.form_stays) == (Outcome.UNCHANGED, True)
+    name = "Ada" if who is ADA else "Otto"
+    assert await any_stage.audit("click refused") == [(name, question.id, verdict.notice)]
+    assert await only(any_stage) == question
+    assert not await grants(any_stage)
+
+
 # ------------------------------------------------------------------------------------------------------- who, and when
 
 
