@@ -61,7 +61,7 @@ async def test_a_step_uses_it_in_its_own_transaction(stage: Stage) -> None:
     grant = await a_grant(stage, 2)
     [claim] = await begun(stage, ROOM)
     recorded = await record(stage, claim, grant)
-    assert [(one.state, one.caution) for one in recorded.steps] == [(StepState.OPEN, "")]
+    assert [(one.state, one.caution) for one in recorded.steps] == [(StepState.OPEN, "Without a sandbox.")]
     assert [one.grant.uses_left for one in await stage.store.approvals.grants()] == [1]
     assert [subject for _, subject, _ in await stage.audit("grant used")] == [grant]
 
