@@ -12,8 +12,8 @@ from bot.console.layout import badge, facts, moment, table, where
 from bot.console.trace_page import link as trace_link
 from bot.operator.api import ROOT
 from bot.operator.views import View
-from runtime.chat.calls import whole_call
-from runtime.chat.cards import LABELS, SHA256_SHOWN
+from runtime.chat.cards.calls import whole_call
+from runtime.chat.cards.card_facts import LABELS, SHA256_SHOWN
 from runtime.contract import ApprovalKind, Choice, Whole
 from runtime.markup import parse, to_html, to_plain
 from runtime.markup.attachment import folding

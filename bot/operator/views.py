@@ -10,7 +10,8 @@ from typing import Any
 from adapters.web import render
 from bot.accounts.naming import Named
 from bot.accounts.status import State
-from runtime.chat.cards import about, call_of, labels_of
+from runtime.chat.cards.card_facts import about, labels_of
+from runtime.chat.cards.settled_cards import call_of
 from runtime.chat.forms import readable
 from runtime.chat.modes import meaning
 from runtime.contract import Address, ApprovalKind, Choice, Entry

@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import groupby, takewhile
 from typing import Final
 
-from runtime.chat.cards import LABELS, labels_of
+from runtime.chat.cards.card_facts import LABELS, labels_of
 from runtime.contract import ApprovalKind, NodeId
 from runtime.domain.approvals import Approval, ApprovalState
 from runtime.domain.deliveries import PartEvent

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, exists, func, select, update
 
-from runtime.chat import cards, listing
+from runtime.chat.cards import listing, open_cards, settled_cards
 from runtime.contract import Address, ApprovalId, ApprovalKind, DeliveryId, Kind, NewId
 from runtime.domain.approvals import APPROVAL_MOVES, Approval, ApprovalEvent
 from runtime.domain.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
@@ -164,7 +164,7 @@ def _withdraw_cards(approval: Approval, now: datetime, new_id: NewId) -> Op[None
     copies = [DeliveryId(card) for card, _, edits in found if edits is None]
     for card in copies:
         if (yield ON_SCREEN, {"d": card})[0][0]:
-            yield from edit_cards(approval, lambda home: cards.settled(approval, home=home), now, new_id)
+            yield from edit_cards(approval, lambda home: settled_cards.settled(approval, home=home), now, new_id)
             return
     for card in copies:
         yield from _discard(card, now)
@@ -199,7 +199,7 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
         Address.parse(at) for _, at, edits in (yield CARDS, {"o": f"approval:{old.lead or old.id}"}) if edits is None
     ]
     for ordinal, room in enumerate(dict.fromkeys((old.address, *copies))):
-        content = cards.pending(again, now, home=room == old.address)
+        content = open_cards.pending(again, now, home=room == old.address)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{fresh}", ordinal, Kind.APPROVAL, room, content)
         yield ADD_DELIVERY, delivery_row(card, now, old.run_id)
     yield from fact(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, case, func, select, update
 
-from runtime.chat import cards
+from runtime.chat.cards import settled_cards
 from runtime.contract import Address, ApprovalKind, Call, Effect, FileRef, ModelReply, NewId, NodeId, RunId, files_json
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
@@ -223,7 +223,7 @@ def finish_tool(
     told: tuple[Address, ...] = ()
     if approval:
         took = now - moment(started)
-        outcome = cards.outcome(result, took)
+        outcome = settled_cards.outcome(result, took)
         if kept is not None:
             outcome = yield from offer(approval, outcome, kept, now)
         told = yield from came_of(approval, outcome, now, new_id)

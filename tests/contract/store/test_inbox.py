@@ -9,7 +9,8 @@ from datetime import timedelta
 
 import pytest
 
-from runtime.chat import cards, inbox
+from runtime.chat import inbox
+from runtime.chat.cards import card_facts, open_cards
 from runtime.contract import (
     Address,
     Addressing,
@@ -146,7 +147,7 @@ async def test_a_stranger_at_the_door_waits_for_operators(stage: Stage) -> None:
         stage.signal(Said("let me in"), actor=STRANGER, at=replace(ROOM, room="r5")), replace(GATE, pairs=True)
     )
     (waiting,) = await stage.store.approvals.inbox(OTTO, Rights())
-    assert choices(inbox.card(waiting, None, stage.clock())) == list(cards.LET_IN)
+    assert choices(inbox.card(waiting, None, stage.clock())) == list(open_cards.LET_IN)
     assert await stage.store.approvals.inbox(UMA, Rights()) == []
 
 
@@ -261,7 +262,7 @@ async def test_others_of_the_room_are_told_of_its_questions_in_words(stage: Stag
     assert taken.verdict.notice == (
         "1 question here can be answered by others:\n\n- `shell` `uname -a`, asked 1 hour ago, open for 11 hours"
     )
-    hidden = cards.circumstances(home=Home.TOLD)
+    hidden = card_facts.circumstances(home=Home.TOLD)
     await set_terms(stage, parked, Terms(to=("dm",)), hidden)
     taken = await ask(stage, actor=VERA, private=3000, alone=False)
     assert (taken.verdict.notice or "").endswith("- `shell`, asked 1 hour ago, open for 11 hours")
@@ -272,7 +273,7 @@ async def test_others_of_the_room_are_told_of_its_questions_in_words(stage: Stag
 
 async def test_a_question_that_its_rule_keeps_in_its_room_is_only_named(met: Stage) -> None:
     parked = await met.park(SHELL, at=ROOM)
-    await set_terms(met, parked, Terms(to=("room",)), cards.circumstances("#ops_team"))
+    await set_terms(met, parked, Terms(to=("room",)), card_facts.circumstances("#ops_team"))
     await ask(met, actor=ADA_THERE, at=CHAT)
     (words,) = await shown(met, CHAT)
     assert words.text == "1 question can only be answered in #ops\\_team."

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.chat.calls import shown_call
-from runtime.chat.cards import question, result_of, settled
+from runtime.chat.cards.calls import shown_call
+from runtime.chat.cards.open_cards import question
+from runtime.chat.cards.settled_cards import settled
+from runtime.chat.cards.verdicts import result_of
 from runtime.contract import (
     CHOICES,
     Address,

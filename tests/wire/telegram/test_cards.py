@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from adapters.telegram.outgoing.render import TEXT_MAX_UNITS, Body, render
 from adapters.telegram.rooms import link
-from runtime.chat.cards import pending, settled
+from runtime.chat.cards.open_cards import pending
+from runtime.chat.cards.settled_cards import settled
 from runtime.contract import Address, Content, Delivery, DeliveryId, Identity, Kind, Mention, Part
 from runtime.domain.approvals import ApprovalState
 from runtime.text.lengths import utf16
