@@ -13,7 +13,7 @@ from bot.server.phases.http import HttpPhase
 from bot.server.phases.store import StorePhase
 from bot.telemetry.instrument import Duty
 from bot.wiring.retention import retention_of, trimmer_of
-from runtime.agent.expiry import Expiry
+from runtime.agent.duties.expiry import Expiry
 from runtime.audit.sealer import Sealer
 from runtime.contract import Content, DeliveryId, Kind
 from runtime.domain.clock import Jumps

@@ -12,12 +12,12 @@ from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
 from bot.wiring.engine import fetching_of, files_in, links_in, long_replies_of, pace_of
 from bot.wiring.scheduling import reach_of, timetable_of
+from runtime.agent.duties.reminders import Reminders
+from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import MAIN, Agent, Agents, Limits
-from runtime.agent.reminders import Reminders
-from runtime.agent.undoing import Undoer
 from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import LANES, UNDOS

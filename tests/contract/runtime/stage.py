@@ -16,13 +16,13 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
+from runtime.agent.duties.reminders import Reminders
+from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
 from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import Agent, Agents, Limits
-from runtime.agent.reminders import Reminders
-from runtime.agent.undoing import Undoer
 from runtime.chat.audience import Places
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from runtime.agent.expiry import Expiry
+from runtime.agent.duties.expiry import Expiry
 from runtime.agent.registry import Limits
 from runtime.contract import ApprovalId, Call, Choice, Effect, Identity, Outcome, ToolTurn
 from runtime.domain.approvals import Rights
