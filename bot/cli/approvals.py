@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from bot.terminal.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_about, ask_operator, settings_of
 from bot.terminal.output import by_name, clean, show_facts, show_json, show_rows
-
-if TYPE_CHECKING:
-    pass
 
 commands = typer.Typer(no_args_is_help=True, help="Questions about risky calls: list and answer them.")
 
@@ -95,6 +92,24 @@ def show(
     shown = {"Question": row["question"], **{head: row[key] for key, head in SHOWN.items() if row[key]}}
     show_facts(shown.items())
     typer.echo(f"\n{clean(row['call'])}")
+    for one in row["asked_back"]:
+        answer = one["answer"] or (f"No answer: {one['failed']}" if one["failed"] else "The agent is answering.")
+        typer.echo(f"\n{clean(one['by'])} asked: {clean(one['question'])}\n{clean(answer)}")
+
+
+@commands.command()
+def ask(
+    context: typer.Context,
+    approval: ApprovalArgument,
+    question: Annotated[
+        str,
+        typer.Argument(metavar="[QUESTION]", show_default=False, help="Without one it is: Why do you want to do this?"),
+    ] = "",
+    config: ConfigFile = None,
+) -> None:
+    """Ask the agent about a call that waits. Its answer comes beneath the card, and in `approvals show`."""
+    made = ask_about(context, config, _question(approval), lambda api, one: api.ask_back(one, question))
+    typer.echo(f"{made['tool']}: asked. `signalbox approvals show {approval}` has the answer.")
 
 
 @commands.command()

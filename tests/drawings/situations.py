@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from runtime.chat.cards import card_facts, offers, open_cards, settled_cards
 from runtime.chat.cards.calls import ShownCall
+from runtime.chat.cards.exchanges import with_answer, with_question
 from runtime.contract import Address, ApprovalId, ApprovalKind, Asking, Choice, Content, Effect, PersonId, RunId
 from runtime.domain.approvals import Approval, ApprovalState, Home
 from runtime.policy.terms import Terms
@@ -97,6 +98,19 @@ ASKED_BOB: Final = replace(
 )
 
 
+_ASKED_ONCE: Final = with_question(OFFERED.card, "Alice", "Why do you want to do this?")[0]
+ASKED_BACK: Final = with_question(
+    with_answer(
+        _ASKED_ONCE,
+        1,
+        "Bob asked for *a note* about today.\nI'd write it where the other notes are, and nothing else changes.",
+    ),
+    "Otto",
+    "Does it replace the note of yesterday?",
+)[0]
+ASKED_TWICE: Final = with_answer(ASKED_BACK, 2, "No: " + "that one has another name, and stays. " * 30)
+
+
 def _with(command: str) -> Approval:
     return replace(SHELL, arguments=json.dumps({"command": command}))
 
@@ -121,6 +135,11 @@ def situations() -> Mapping[str, Content]:
         "a long call": open_cards.pending(_with("\n".join(f"line {n} of many" for n in range(90))), ASKED),
         "one of two votes": open_cards.pending(quorum, DECIDED, voted=["Alice"]),
         "reminded": open_cards.pending(SHELL, DECIDED, again=True),
+        "asked back": open_cards.pending(replace(OFFERED, card=ASKED_BACK), ASKED),
+        "asked back elsewhere": open_cards.pending(
+            replace(OFFERED, card=ASKED_BACK), ASKED, home=False, at=Address("slack", "T1", "D1")
+        ),
+        "asked back twice": settled_cards.settled(replace(WRITTEN, card=ASKED_TWICE)),
         "nobody here may decide": open_cards.pending(replace(SHELL, card=_card(room="#ops", home=Home.QUIET)), ASKED),
         "asked elsewhere": open_cards.pending(
             replace(SHELL, card=_card(room="#general", home=Home.TOLD, told=["Alice"])), ASKED

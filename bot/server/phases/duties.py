@@ -43,6 +43,7 @@ def duties_of(
     decided, remind = engine.reception.decided, engine.reminders.look
     yield Expiry(approvals=store.approvals, decided=decided, first=jumps.look, remind=remind).run
     yield engine.undoer.run
+    yield engine.answerer.run
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from runtime.chat.cards import offers
+from runtime.chat.cards.asked_back import told
 from runtime.chat.cards.calls import shown_call, whole_call
 from runtime.chat.cards.card_facts import LABELS, SHA256_SHOWN, asked, facts_in, home_of, name_in, whom_for
 from runtime.chat.cards.remarks import remarks
@@ -107,7 +108,7 @@ def pending(
         approval.arguments,
         approval.caution,
         "\n\n".join(filter(None, above)),
-        "\n\n".join(filter(None, [whom, offers.calls_too(approval, LABELS[Choice.ALL])])),
+        "\n\n".join(filter(None, [whom, offers.calls_too(approval, LABELS[Choice.ALL]), told(approval, home=home)])),
         "Reminder: " if again else "",
         call,
     )

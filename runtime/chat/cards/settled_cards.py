@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
+from runtime.chat.cards import asked_back
 from runtime.chat.cards.calls import shown_call
 from runtime.chat.cards.card_facts import (
     ANSWER_MAX_CHARS,
@@ -20,6 +21,7 @@ from runtime.chat.cards.card_facts import (
     quoted,
     whom_for,
 )
+from runtime.chat.cards.exchanges import ASKED_BACK
 from runtime.contract import (
     ApprovalKind,
     Asking,
@@ -132,7 +134,8 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     if home and known.get("home") == Home.TOLD:
         return Content(f"{head}{how}{why}", buttons, folded=shown, mark=mark)
     asked_by = f"\n\n{told}" if (told := circumstances_of(approval, "asked")) else ""
-    text = f"{head}{how}{asked_by}\n\n{call_of(approval)[0]}{why}"
+    back = f"\n\n{asked_back.told(approval, home=home)}" if ASKED_BACK in known else ""
+    text = f"{head}{how}{asked_by}\n\n{call_of(approval)[0]}{why}{back}"
     return Content(text, buttons, whole=Whole(approval.arguments_hash[:SHA256_SHOWN]), folded=shown, mark=mark)
 
 

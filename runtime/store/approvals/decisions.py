@@ -177,7 +177,10 @@ def _counted(
     rooms: tuple[Address, ...] = ()
     if approval.lead is None:
         rooms = yield from edit_cards(
-            approval, lambda home: open_cards.pending(approval, now, home=home, voted=names), now, new_id
+            approval,
+            lambda copy: open_cards.pending(approval, now, home=copy is None, voted=names, at=copy),
+            now,
+            new_id,
         )
     return Decided(approval=approval, deliveries=rooms, notice=f"Your approval counts: {count} so far.")
 

@@ -114,7 +114,7 @@ def record(ruled: Approval, now: datetime, new_id: NewId) -> Op[tuple[Address, .
     )
     rooms: tuple[Address, ...] = ()
     if ruled.lead is None:
-        rooms = yield from edit_cards(ruled, lambda home: settled_cards.settled(ruled, home=home), now, new_id)
+        rooms = yield from edit_cards(ruled, lambda copy: settled_cards.settled(ruled, home=copy is None), now, new_id)
     waited = [] if left or ruled.state is ApprovalState.VOID else [one for one in others if '"waits"' in one.outcome]
     if waited:
         rooms += yield from _all_came_of(waited, settled_cards.RUNNING, now, new_id)
@@ -132,7 +132,7 @@ def came_of(approval: Approval, outcome: str, now: datetime, new_id: NewId) -> O
     # Behind an answer that waits for the same room: people read that first.
     return (
         yield from edit_cards(
-            after, lambda home: settled_cards.settled(after, home=home), now, new_id, Kind.REPORT.rank
+            after, lambda copy: settled_cards.settled(after, home=copy is None), now, new_id, Kind.REPORT.rank
         )
     )
 
@@ -193,14 +193,18 @@ def refresh(
     return rooms
 
 
-def _listing(group: Sequence[Approval], now: datetime, voted: Sequence[str], home: bool) -> Content:
-    return listing.card(group, now, home=home, voted=voted)
+def _listing(group: Sequence[Approval], now: datetime, voted: Sequence[str], copy: Address | None) -> Content:
+    return listing.card(group, now, home=copy is None, voted=voted)
 
 
 def edit_cards(
-    about: Approval, content: Callable[[bool], Content], now: datetime, new_id: NewId, rank: int = Kind.APPROVAL.rank
+    about: Approval,
+    content: Callable[[Address | None], Content],
+    now: datetime,
+    new_id: NewId,
+    rank: int = Kind.APPROVAL.rank,
 ) -> Op[tuple[Address, ...]]:
-    """Every copy of its card says `content` from now on, the one in its own room or another; where a courier is to look.
+    """Every copy of its card says `content` from now on, of the room of that copy or of none at home; where a courier is to look.
 
     A card that lists several calls is told by `refresh` of all that was decided at once.
     """
@@ -208,7 +212,7 @@ def edit_cards(
     copies, ordinal = yield from standing(about.id)
     rooms: Sequence[tuple[DeliveryId | None, Address]] = copies or [(None, about.address)]
     for number, (card, at) in enumerate(rooms, max(ordinal, 1)):
-        said = content(at == about.address)
+        said = content(None if at == about.address else at)
         new = NewDelivery(DeliveryId(new_id()), f"approval:{about.id}", number, Kind.APPROVAL, at, said, card)
         yield ADD_DELIVERY, {**delivery_row(new, now, run), "rank": rank}
     return tuple(at for _, at in rooms)

@@ -14,6 +14,7 @@ from typing import Any, Final
 from sqlalchemy import bindparam, delete, exists, func, select, update
 
 from runtime.chat.cards import listing, open_cards, settled_cards
+from runtime.chat.cards.exchanges import without_open
 from runtime.contract import Address, ApprovalId, ApprovalKind, DeliveryId, Kind, NewId
 from runtime.domain.approvals import APPROVAL_MOVES, Approval, ApprovalEvent
 from runtime.domain.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
@@ -164,7 +165,9 @@ def _withdraw_cards(approval: Approval, now: datetime, new_id: NewId) -> Op[None
     copies = [DeliveryId(card) for card, _, edits in found if edits is None]
     for card in copies:
         if (yield ON_SCREEN, {"d": card})[0][0]:
-            yield from edit_cards(approval, lambda home: settled_cards.settled(approval, home=home), now, new_id)
+            yield from edit_cards(
+                approval, lambda copy: settled_cards.settled(approval, home=copy is None), now, new_id
+            )
             return
     for card in copies:
         yield from _discard(card, now)
@@ -182,7 +185,7 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
     fresh = ApprovalId(new_id())
     caution = "\n\n".join(filter(None, [old.caution, _warning(origin)]))
     expires = now + (old.expires_at - old.asked_at)
-    shown = listing.unlisted(old.card)
+    shown = without_open(listing.unlisted(old.card))
     again = replace(old, id=fresh, caution=caution, asked_at=now, expires_at=expires, calls=0, card=shown)
     values = dict(zip((column.name for column in APPROVAL_COLUMNS), row, strict=True))
     changed = {

@@ -122,8 +122,10 @@ def record_model(
     return Recorded(bool(stop[0][0]), waiting, (yield from open_steps(run)))
 
 
-def model_step(node: NodeId, run: RunId, number: int, reply: ModelReply, turn: int, now: datetime) -> Op[None]:
-    """A model call that was answered, and what it cost."""
+def model_step(
+    node: NodeId, run: RunId, number: int, reply: ModelReply, turn: int, now: datetime, about: str = ""
+) -> Op[None]:
+    """A model call that was answered, and what it cost. `about` says what it was for, where it does not lead the run on."""
     used = reply.usage
     yield (
         ADD_STEP,
@@ -134,6 +136,7 @@ def model_step(node: NodeId, run: RunId, number: int, reply: ModelReply, turn: i
             "kind": "model",
             "state": "done",
             "tool": used.model,
+            "result": about,
             "turn": turn,
             "ended_at": micros(now),
             "node": node,

@@ -74,6 +74,7 @@ TURNS = (
     .order_by(turns.c.number)
 )
 TURNS_SINCE = TURNS.where(turns.c.number >= bindparam("since"))
+TURNS_BETWEEN = TURNS_SINCE.where(turns.c.number <= bindparam("last"))
 # Where a person last asked to begin anew.
 TURNS_NOW = TURNS.where(
     turns.c.number >= select(sessions.c.since_turn).where(sessions.c.key == bindparam("s")).scalar_subquery()
@@ -83,6 +84,12 @@ TURNS_NOW = TURNS.where(
 def transcript(session: SessionKey, since: int | None = None) -> Op[list[Turn]]:
     """The turns from number `since` on; without it, those of the conversation as it is now."""
     rows = yield (TURNS_NOW, {"s": session}) if since is None else (TURNS_SINCE, {"s": session, "since": since})
+    return [_turn_of(row) for row in rows]
+
+
+def frozen(session: SessionKey, since: int, last: int) -> Op[list[Turn]]:
+    """The turns from number `since` to `last`: what a run knew when it was parked, whatever others said after."""
+    rows = yield TURNS_BETWEEN, {"s": session, "since": since, "last": last}
     return [_turn_of(row) for row in rows]
 
 

@@ -279,7 +279,7 @@ async def test_a_stranger_and_another_room_change_nothing(stage: Stage) -> None:
 async def test_a_rule_may_forbid_it_and_then_there_is_no_button(stage: Stage) -> None:
     rule = Rule(Ruling.ASK, "shell", asking=Changes(editable=False))
     process, question = await asked(stage, rules=[rule])
-    assert "[Edit…]" not in (await stage.screen())[-1]
+    assert "[Edit…]\n[Why?]" not in (await stage.screen())[-1]
     await refused(process, question, "This question does not have that answer.", argument=CHANGED)
 
 

@@ -197,8 +197,8 @@ def status(command: str) -> Call:
 @pytest.mark.parametrize(
     ("tool", "offers"),
     [
-        (shell(), ["approve", "deny", "edit", "conversation", "always"]),
-        (write(), ["approve", "deny", "edit", "conversation", "always"]),
+        (shell(), ["approve", "deny", "edit", "why", "conversation", "always"]),
+        (write(), ["approve", "deny", "edit", "why", "conversation", "always"]),
     ],
 )
 async def test_it_is_offered_on_the_card(stage: Stage, tool: FakeTool, offers: list[str]) -> None:
@@ -230,7 +230,7 @@ async def test_a_dangerous_call_is_for_owners_to_allow_for_longer(any_stage: Sta
 async def test_where_no_owner_decides_a_dangerous_call_has_no_such_button(stage: Stage) -> None:
     process = await stage.process(Planned(SHELL), [shell()], rights=Rights(frozenset({OTTO})))
     await tell(process)
-    assert await buttons(stage) == [["approve", "deny", "edit"]]
+    assert await buttons(stage) == [["approve", "deny", "edit", "why"]]
     verdict = await process.click((await only(stage)).id, Choice.CONVERSATION, who=OTTO)
     assert verdict.notice == "This question does not have that answer."
 
@@ -240,7 +240,7 @@ async def test_a_rule_may_forbid_it(stage: Stage, asking: Changes) -> None:
     rules = [Rule(Ruling.ASK, "shell", asking=asking)]
     process = await stage.process(Planned(SHELL), [shell()], rules=rules)
     await tell(process)
-    assert await buttons(stage) == [["approve", "deny", "edit"]]
+    assert await buttons(stage) == [["approve", "deny", "edit", "why"]]
     verdict = await process.click((await only(stage)).id, Choice.CONVERSATION)
     assert verdict.notice == "This question does not have that answer."
 
@@ -395,8 +395,8 @@ async def test_one_click_approves_all_open_calls_each_for_itself(any_stage: Stag
     process = await any_stage.process(Planned(BOTH), [write(), shell()])
     await tell(process)
     assert await buttons(any_stage) == [
-        ["approve", "deny", "edit", "conversation", "always"],
-        ["approve", "deny", "edit", "conversation", "always", "all"],
+        ["approve", "deny", "edit", "why", "conversation", "always"],
+        ["approve", "deny", "edit", "why", "conversation", "always", "all"],
     ]
     first, last = await any_stage.pending()
     verdict = await process.click(last.id, Choice.ALL)
@@ -414,7 +414,7 @@ async def test_the_last_card_names_the_calls_before_it(stage: Stage) -> None:
     await tell(process, who=ADA)
     *_, last = await stage.screen()
     assert last.endswith(
-        "“Approve all” is for 2 earlier calls too: `write`, `write`.\n[Approve]\n[Deny]\n[Edit…]\n[This conversation]\n[Always…]\n[Approve all]"
+        "“Approve all” is for 2 earlier calls too: `write`, `write`.\n[Approve]\n[Deny]\n[Edit…]\n[Why?]\n[This conversation]\n[Always…]\n[Approve all]"
     )
 
 

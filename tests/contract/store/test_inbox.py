@@ -164,7 +164,10 @@ async def test_in_a_private_chat_cards_come_with_buttons_and_may_be_pressed_ther
     parked = await met.park(SHELL, at=ROOM)
     taken = await ask(met, actor=ADA_THERE, at=CHAT)
     card, words = await shown(met, CHAT)
-    assert (choices(card), words.text) == ([Choice.APPROVE, Choice.DENY, Choice.EDIT], "1 question is waiting for you.")
+    assert (choices(card), words.text) == (
+        [Choice.APPROVE, Choice.DENY, Choice.EDIT, Choice.WHY],
+        "1 question is waiting for you.",
+    )
     assert set(taken.deliveries) == {CHAT}
     assert (await press(met, parked, actor=ADA_THERE, at=CHAT)).verdict.outcome is Outcome.DECIDED
     assert await state_of(met, parked) is ApprovalState.APPROVED
@@ -230,7 +233,7 @@ async def test_in_a_group_the_cards_go_to_the_private_chat(met: Stage) -> None:
     (words,) = await shown(met, GROUP)
     assert words.text == "1 question is waiting for you. I've put it into our private chat."
     assert [choices(one) for one in await shown(met, CHAT) if one.buttons] == [
-        [Choice.APPROVE, Choice.DENY, Choice.EDIT]
+        [Choice.APPROVE, Choice.DENY, Choice.EDIT, Choice.WHY]
     ]
     assert set(taken.deliveries) == {GROUP, CHAT}
 
@@ -247,7 +250,7 @@ async def test_where_the_platform_can_cards_go_with_the_answer(stage: Stage) -> 
     taken = await ask(stage, private=3000, alone=False)
     assert taken.deliveries == ()
     assert taken.verdict.notice == "1 question is waiting for you."
-    assert [choices(one) for one in taken.verdict.cards] == [[Choice.APPROVE, Choice.DENY, Choice.EDIT]]
+    assert [choices(one) for one in taken.verdict.cards] == [[Choice.APPROVE, Choice.DENY, Choice.EDIT, Choice.WHY]]
     refused = await press(stage, parked, actor=ADA, at=ROOM)  # a button that somebody made, beside the private message
     assert refused.verdict.notice == "This question belongs to another room."
     pressed = await press(stage, parked, actor=ADA, at=ROOM, alone=True)

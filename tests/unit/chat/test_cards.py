@@ -70,6 +70,7 @@ def test_a_question_shows_the_call_its_caution_and_its_buttons() -> None:
         ("a1", Choice.APPROVE, "Approve"),
         ("a1", Choice.DENY, "Deny"),
         ("a1", Choice.EDIT, "Edit…"),
+        ("a1", Choice.WHY, "Why?"),
     ]
 
 

@@ -190,7 +190,7 @@ def test_a_card_has_a_button_for_each_choice_and_carries_only_the_id() -> None:
 
 def test_the_buttons_of_a_call_say_approve_deny_and_edit() -> None:
     content = question(ASKED.id, ApprovalKind.CALL, "shell", ASKED.arguments, "")
-    assert [b.label for b in content.buttons] == ["Approve", "Deny", "Edit…"]
+    assert [b.label for b in content.buttons] == ["Approve", "Deny", "Edit…", "Why?"]
 
 
 def test_a_card_shows_the_call_and_the_caution() -> None:

@@ -43,6 +43,7 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "approvals": Treatment(("approvals_days",), restored=Restored.MENDED),
     "votes": Treatment(("approvals_days",)),
     "undos": Treatment(("approvals_days",), restored=Restored.MENDED),
+    "asked_back": Treatment(("approvals_days",)),
     "grants": Treatment(until=OVER),
     "modes": Treatment(until=OVER),
     "absences": Treatment(until=f"{OVER}, or {REMOVED}"),
