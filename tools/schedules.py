@@ -151,14 +151,14 @@ def _turning(timetable: Timetable, words: Words) -> list[Tool]:
         asker = actor(context)
         found = await timetable.find(name, asker)
         paused = await timetable.pause(found.id, asker)
-        return f'"{paused.name}" is {paused.state}{because(paused)}. It goes on once you resume it.'
+        return f'"{paused.name}" is {paused.state}{because(paused)}. It won\'t run until you resume it.'
 
     @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
     async def schedule_resume(name: Name, context: ToolContext) -> str:
         """Resume a paused schedule; missed runs are skipped."""
         asker = actor(context)
         found = await timetable.find(name, asker)
-        return words.planned(await timetable.resume(found.id, asker), context, verb="Goes on")
+        return words.planned(await timetable.resume(found.id, asker), context, verb="Resumed")
 
     @tool(effect=Effect.WRITE, timeout=TIMEOUT)
     async def schedule_delete(name: Name, context: ToolContext) -> str:
@@ -166,7 +166,7 @@ def _turning(timetable: Timetable, words: Words) -> list[Tool]:
         asker = actor(context)
         found = await timetable.find(name, asker)
         await timetable.remove(found.id, asker)
-        return f'"{found.name}" is deleted: nothing comes of it any more.'
+        return f'"{found.name}" is deleted. It won\'t run again.'
 
     @tool(effect=Effect.WRITE, timeout=TIMEOUT)
     async def schedule_run(name: Name, context: ToolContext) -> str:
@@ -175,7 +175,7 @@ def _turning(timetable: Timetable, words: Words) -> list[Tool]:
         found = await timetable.find(name, asker)
         needs_no_word(found, context)
         await timetable.run_now(found.id, asker)
-        return f'"{found.name}" has been started; its report is posted {words.where(found, context)}.'
+        return f'I\'ve started "{found.name}". Its report will be posted {words.where(found, context)}.'
 
     return [schedule_pause, schedule_resume, schedule_delete, schedule_run]
 
@@ -201,7 +201,7 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
         past = await timetable.history(found.id, most=OCCURRENCES_LISTED)
         clocks = timetable.clocks(found)
         lines = [f"- {shown(one.planned_at.astimezone(clocks))}: {outcome(one)}" for one in past]
-        return "\n".join([words.line(found, context), "", *(lines or ["It has not been due yet."])])
+        return "\n".join([words.line(found, context), "", *(lines or ["It hasn't been due yet."])])
 
     @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
     async def set_zone(
@@ -212,10 +212,11 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
         """Set the person's time zone for later plans; existing schedules stay."""
         asker = actor(context)
         if whole_room and not leads(context.requester):
-            raise ToolRetry("Only an operator or owner sets the zone of a whole room; for the person alone it is free.")
+            raise ToolRetry("Only an operator or owner can set a whole room's time zone. Anyone can set their own.")
         known = await timetable.set_zone(zone, asker, whole_room=whole_room)
-        whose = "of this room" if whole_room else f"of {context.requester.name}" if context.requester else ""
-        return f"Times {whose} are read in {known} from now on. What is planned already keeps its zone."
+        name = context.requester.name if context.requester else ""
+        whose = "in this room" if whole_room else f"that {name} mentions" if name else "mentioned here"
+        return f"From now on, I'll use {known} for times {whose}. Existing schedules keep their zone."
 
     return [schedule_list, schedule_history, set_zone]
 
@@ -235,7 +236,7 @@ def actor(context: ToolContext, key: str = "") -> Asker:
     """The same, where something is to be changed. Errors: ToolRetry for viewers, and where nobody asked."""
     asker = asker_of(context, key)
     if asker.person is None or asker.person.role < Role.USER:
-        raise ToolRetry("Only people who may ask the agent may plan work for it.")
+        raise ToolRetry("Only people with the role user or higher can plan work.")
     return asker
 
 
@@ -267,8 +268,8 @@ def needs_no_word(schedule: Schedule, context: ToolContext) -> None:
     elsewhere = [room for room in schedule.to if not is_here(room, context)]
     if elsewhere and not leads(context.requester):
         raise ToolRetry(
-            f'"{schedule.name}" is posted in another room than this one: change it there, or delete it and plan it anew '
-            "for that room."
+            f'"{schedule.name}" is posted in another room. Change it there, or '
+            "delete it and plan it again for that room."
         )
 
 
@@ -296,7 +297,7 @@ class Words:
         when, where = self.timetable.words(schedule), self.where(schedule, context)
         head = f'{verb}: "{schedule.name}", {when.removeprefix(ONCE)}, {where}.'
         if schedule.state is not ScheduleState.ACTIVE:
-            return f"{head} It is {schedule.state}{because(schedule)}."
+            return f"{head} It's {schedule.state}{because(schedule)}."
         coming = self.timetable.upcoming(schedule, NEXT)
         if when.startswith(ONCE):
             return head if verb != PLANNED else promised(schedule.name, when.removeprefix(ONCE), where)
@@ -338,7 +339,7 @@ def because(schedule: Schedule) -> str:
 
 def hint(given: str, zone: str) -> str:
     """For somebody whose zone nobody knows."""
-    return "" if given or zone != UTC else " I read times in UTC until I'm told your time zone."
+    return "" if given or zone != UTC else " I read times as UTC until I know your time zone."
 
 
 def shown(wall: datetime) -> str:
@@ -350,21 +351,21 @@ def listing(lines: Sequence[str], others: int) -> str:
     if len(lines) > LISTED:
         said.append(f"… and {len(lines) - LISTED:,} more")
     if others:
-        said.append(f"In other rooms: {others:,} more that the person may see.")
+        said.append(f"{others:,} more in other rooms that the person can see.")
     return "\n".join(said)
 
 
 def outcome(one: Occurrence) -> str:
     """Outcome of an instant."""
-    asked = ", asked for by a person" if one.manual else ""
+    asked = ", run by hand" if one.manual else ""
     tries = f" after {one.attempts} tries" if one.attempts > 1 else ""
     match one.state:
         case OccurrenceState.STARTED:
-            return f"at work{asked}"
+            return f"running{asked}"
         case OccurrenceState.PLANNED:
-            return f"failed{tries}, is tried again: {brief(one.reason)}"
+            return f"failed{tries}, will be tried again: {brief(one.reason)}"
         case OccurrenceState.DONE:
-            return f"done{tries}{asked}, {'no news, so nothing was posted' if one.silent else reached(one)}"
+            return f"done{tries}{asked}, {'nothing new, so nothing was posted' if one.silent else reached(one)}"
         case OccurrenceState.SKIPPED:
             return f"skipped: {brief(one.reason)}"
         case OccurrenceState.FAILED:

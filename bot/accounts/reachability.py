@@ -75,4 +75,4 @@ class Reachability:
         if not way.is_cut:
             return None
         what = f"nothing has come back from the platform for {way.silent.total_seconds():.0f} s ({self._reason})"
-        return ConnectionStatus(Connection.RECONNECTING, f"{self._name}: {what}. It is tried again by itself.")
+        return ConnectionStatus(Connection.RECONNECTING, f"{self._name}: {what}. Retrying automatically.")

@@ -12,9 +12,7 @@ from bot.terminal.output import by_name, clean, show_facts, show_json, show_rows
 commands = typer.Typer(no_args_is_help=True, help="Questions about risky calls: list and answer them.")
 
 
-standing = typer.Typer(
-    no_args_is_help=True, help="Calls that run without asking: list, show and end what people granted."
-)
+standing = typer.Typer(no_args_is_help=True, help="Grants let calls run without asking: list, show and end them.")
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -25,7 +23,7 @@ def add_to(cli: typer.Typer) -> None:
 ID_HELP: Final = "As `approvals list` shows it, or its first characters."
 ApprovalArgument = Annotated[str, typer.Argument(metavar="ID", help=ID_HELP)]
 MaybeApproval = Annotated[str, typer.Argument(metavar="[ID]", show_default=False, help=ID_HELP)]
-Reason = Annotated[str, typer.Option("--reason", help="Told to the agent and shown on the card.")]
+Reason = Annotated[str, typer.Option("--reason", help="The agent reads it, and the card shows it.")]
 APPROVAL_COLUMNS = {
     "id": "Id",
     "state": "State",
@@ -42,7 +40,7 @@ SHOWN: Final = {
     "requester": "Asked by",
     "rule": "Rule",
     "asked_at": "Asked",
-    "expires_at": "Open until",
+    "expires_at": "Expires",
     "caution": "Note",
     "decided_by": "Decided by",
     "decided_at": "Decided",
@@ -54,14 +52,14 @@ SHOWN: Final = {
 @commands.command("list")
 def list_(
     context: typer.Context,
-    everything: Annotated[bool, typer.Option("--all", help="Settled ones too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Closed ones too.")] = False,
     room: InRoom = "",
     person: Annotated[str, typer.Option("--person", metavar="NAME", help="Only what this person asked for.")] = "",
     ids: WithIds = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """List the questions that wait, oldest first; with --all the newest of all."""
+    """List waiting questions, oldest first; with --all every question, newest first."""
     state, order = ("", "newest") if everything else ("pending", "oldest")
     rows = ask_operator(
         settings_of(context, config), lambda api: api.approvals(state, room=room, person=person, order=order)
@@ -72,7 +70,7 @@ def list_(
     from runtime.text.glyphs import in_a_line
 
     shown = [{**row, "call": in_a_line(row["arguments"])} for row in rows]
-    show_rows(shown, by_name(APPROVAL_COLUMNS, with_ids=ids), empty="Nothing waits for a decision.")
+    show_rows(shown, by_name(APPROVAL_COLUMNS, with_ids=ids), empty="Nothing is waiting for a decision.")
 
 
 @commands.command()
@@ -84,7 +82,7 @@ def show(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Show one question with the whole call, and what became of it."""
+    """Show one question, with its whole call and its outcome."""
     row = ask_about(context, config, _question(approval, last, room), lambda api, one: api.approval(one))
     if as_json:
         show_json(row)
@@ -134,7 +132,7 @@ def deny(
     reason: Reason = "",
     config: ConfigFile = None,
 ) -> None:
-    """Do not let the call run."""
+    """Don't let the call run."""
     _answer(context, config, _question(approval, last, room), "deny", reason)
 
 
@@ -160,13 +158,13 @@ def answer(
         str,
         typer.Argument(
             metavar="CHOICE",
-            help="done, again or skip; of a call also conversation or all; of a question to people first to fourth, or text with --reason; of a stranger user, viewer, operator or no.",
+            help="For a call that was cut off: done, again or skip. For another call: conversation or all. For a question to a person: first to fourth, or text with --reason. For a stranger: user, viewer, operator or no.",
         ),
     ],
     reason: Reason = "",
     config: ConfigFile = None,
 ) -> None:
-    """Say what became of a call that was cut off, answer what the agent asks, or say whether a stranger may come in."""
+    """Say what happened to a call that was cut off, answer a question of the agent, or decide about a stranger."""
     _answer(context, config, _question(approval), choice, reason)
 
 
@@ -214,18 +212,18 @@ GRANT_FACTS: Final = (
 @standing.command("list")
 def list_grants(
     context: typer.Context,
-    everything: Annotated[bool, typer.Option("--all", help="Those that ended too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Ended ones too.")] = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """List what was granted, newest first."""
+    """List grants, newest first."""
     rows = ask_operator(settings_of(context, config), lambda api: api.grants())
     rows = [row for row in rows if everything or row["state"] in ("active", "no effect")]
     if as_json:
         show_json(rows)
         return
     shown = [{**row, "uses": _uses(row["uses_left"])} for row in rows]
-    show_rows(shown, GRANT_COLUMNS, empty="Nothing is granted: every call that a rule asks about is asked about.")
+    show_rows(shown, GRANT_COLUMNS, empty="There are no grants.")
 
 
 @standing.command("show")
@@ -236,7 +234,7 @@ def show_grant(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Show one, with the pattern of its arguments."""
+    """Show one grant, with the pattern of its arguments."""
     row = ask_about(context, config, _grant(grant, last), lambda api, one: api.grant(one))
     if as_json:
         show_json(row)
@@ -247,9 +245,9 @@ def show_grant(
 
 @standing.command()
 def revoke(context: typer.Context, grant: GrantArgument = "", last: Last = False, config: ConfigFile = None) -> None:
-    """End one: such calls ask again from now on."""
+    """End a grant: its calls need approval again."""
     row = ask_about(context, config, _grant(grant, last), lambda api, one: api.revoke(one))
-    typer.echo(clean(f"{row['tool']} asks again: {row['brief']}"))
+    typer.echo(clean(f"Ended. {row['tool']} needs approval again: {row['brief']}"))
 
 
 def _grant(grant: str, last: bool) -> Which:
@@ -257,4 +255,4 @@ def _grant(grant: str, last: bool) -> Which:
 
 
 def _uses(left: int | None) -> str:
-    return "any" if left is None else str(left)
+    return "no limit" if left is None else str(left)

@@ -153,7 +153,7 @@ def _what_opens(draft: Draft) -> str:
 
     if SealedFile(draft.sealed).lock() is Lock.KEY_FILE:
         return f"The key in {draft.keyring.key_file} opens it."
-    return "Each start needs its passphrase: at the terminal, or as docs/secrets.md tells."
+    return "Each start needs the passphrase: type it, or see docs/secrets.md for other ways."
 
 
 def _tell_the_end(draft: Draft, trouble: str | None) -> None:
@@ -161,12 +161,12 @@ def _tell_the_end(draft: Draft, trouble: str | None) -> None:
     if draft.secrets:
         typer.echo(f"{' and '.join(draft.secrets)}: sealed in {draft.sealed}. {_what_opens(draft)}")
     if trouble:
-        tell(f"{draft.owner} could not be added: {trouble}\nThe first start makes an owner by the name of owner.")
+        tell(f"{draft.owner} couldn't be added: {trouble}\nThe first start adds an owner named owner instead.")
     elif draft.owner:
         typer.echo(f"{draft.owner} is the owner; the first start prints their link.")
     where = "" if draft.file == Path("signalbox.toml").absolute() else f" --config {draft.file}"
     typer.echo("\nNext:")
-    typer.echo(f"  {called()} doctor{where}   looks whether everything is in order")
+    typer.echo(f"  {called()} doctor{where}   checks that everything works")
     typer.echo(f"  {called()} run{where}      starts it")
     if draft.accounts:
         _tell_of_pairing(draft, where)
@@ -178,5 +178,5 @@ def _tell_of_pairing(draft: Draft, where: str) -> None:
 
     titles = dict.fromkeys(known_channels()[str(table["channel"][0])].title for table in draft.accounts)
     name = shlex.quote(draft.owner or "owner")
-    typer.echo(f"\nThen write to your bot in {' and '.join(titles)}. It sends you a code, and you tell that it is you:")
+    typer.echo(f"\nThen write to your bot in {' and '.join(titles)}. It sends you a code. Confirm that it's you:")
     typer.echo(f"  {called()} people pair{where} CODE --name {name}")

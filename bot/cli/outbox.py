@@ -44,7 +44,7 @@ DELIVERY_COLUMNS = {
     "state": "State",
     "kind": "Kind",
     "attempts": "Attempts",
-    "created_at": "Made",
+    "created_at": "Created",
     "room": "Room",
     "reason": "Reason",
 }

@@ -29,7 +29,7 @@ def add_to(cli: typer.Typer) -> None:
 
 Name = Annotated[str, typer.Argument(metavar="NAME")]
 RoleName = Annotated[str, typer.Argument(metavar="ROLE", help="viewer, user, operator or owner.")]
-PAIRING_COLUMNS = {"name": "Calls themselves", "identity": "Identity", "address": "Room", "until": "Until"}
+PAIRING_COLUMNS = {"name": "Name given", "identity": "Identity", "address": "Room", "until": "Until"}
 PEOPLE_COLUMNS = {"name": "Name", "role": "Role", "identities": "Identities", "linked": "Has a link"}
 
 

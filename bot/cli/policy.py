@@ -101,16 +101,16 @@ def explain(
         who = f", for {row['requester']}" if row["requester"] else ""
         typer.echo(clean(f"{row['tool']} in {row['room']}{who}: {row['state']}."))
         if row["rule"]:
-            typer.echo(clean(f'It was asked by the rule "{row["rule"]}".'))
+            typer.echo(clean(f'The rule "{row["rule"]}" asked for it.'))
         for one in granted:
-            told = f"Its answer granted more ({one['state']}): {one['brief']}, {one['where']}."
+            told = f"Its answer made a grant ({one['state']}): {one['brief']}, {one['where']}."
             typer.echo(clean(as_called(f"{told} See signalbox grants show {one['id']}")))
     _show(settings, asker.ask(row["tool"], row["effect"], json.loads(row["arguments"])), as_json=as_json)
 
 
 @commands.command("modes")
 def modes(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """List the conversations for which somebody set a mode."""
+    """List conversations whose mode somebody set."""
     rows = ask_operator(settings_of(context, config), lambda api: api.modes())
     if as_json:
         show_json(rows)
@@ -126,7 +126,7 @@ def set_mode(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Set how much runs in a conversation. Everybody there reads it."""
+    """Set the mode of a conversation. Everybody there is told."""
     row = ask_operator(settings_of(context, config), lambda api: api.set_mode(room, mode))
     if as_json:
         show_json(row)
@@ -172,7 +172,7 @@ def _effect(settings: Settings, tool: str, given: str) -> str:
     near = nearest(tool, known)
     fix = f"Did you mean {near}? " if near else ""
     raise ConfigError(
-        f"--tool {tool}: no tool of that name is known here. {fix}Else say what it may do, with --effect."
+        f"--tool {tool}: no tool of that name is known here. {fix}Otherwise, say what it may do with --effect."
     )
 
 
@@ -262,7 +262,7 @@ def _because(one: Considered) -> str:
 
 def _condition(one: Condition) -> str:
     if not one.got:
-        return f'{one.setting} is not given, and "{one.wanted}" is wanted'
+        return f'{one.setting} is missing; the rule wants "{one.wanted}"'
     return f'{one.setting} "{one.got}" {"fits" if one.holds else "does not fit"} "{one.wanted}"'
 
 

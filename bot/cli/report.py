@@ -62,7 +62,7 @@ def report(
 ) -> None:
     """Make one of the built-in reports now. No model is asked.
 
-    Exit code: 0 shown, 1 failed, 3 waits for an approval, 4 not shown within `--wait`: it goes on by itself.
+    Exit code: 0 shown, 1 failed, 3 waiting for an approval, 4 not shown within `--wait`, but still going on.
     """
     wish = Wish(name, to or [], _pairs(option or []), wait)
     _check(wish, is_list=list_, is_print=print_)
@@ -77,7 +77,7 @@ def report(
 
 def _check(wish: Wish, *, is_list: bool, is_print: bool) -> None:
     if is_list and (wish.name or wish.to or is_print):
-        raise ConfigError("--list stands alone: signalbox report --list")
+        raise ConfigError("--list takes nothing else: signalbox report --list")
     if not is_list and not wish.name:
         raise ConfigError("Which report? For example: signalbox report cost --print; or see: signalbox report --list")
     if not is_list and is_print == bool(wish.to):
@@ -139,19 +139,19 @@ def in_words(told: Mapping[str, Any]) -> tuple[str, bool]:
         case "shown":
             return f"{name}: shown in {rooms}.", True
         case "failed":
-            return f"{name}: it could not be made. {told['reason']}", False
+            return f"{name}: couldn't be made. {told['reason']}", False
         case "stuck":
-            return f"{name}: made, and it could not be shown everywhere: {told['reason']}", False
+            return f"{name}: made, but it couldn't be shown everywhere: {told['reason']}", False
         case "waiting":
             return (
-                as_called(f"{name}: it waits for an approval, asked in {told['to'][0]}: signalbox approvals list"),
+                as_called(f"{name}: waiting for an approval in {told['to'][0]}: signalbox approvals list"),
                 False,
             )
         case _ if not told["runs"]:
-            return f"{name}: no Signalbox runs with this data_dir; the next start shows it in {rooms}.", True
+            return f"{name}: no Signalbox runs with this data_dir. The next start shows it in {rooms}.", True
         case _:
             return (
-                f"{name}: not shown everywhere yet ({told['shown']} of {told['wanted']}); it goes on by itself.",
+                f"{name}: not shown everywhere yet ({told['shown']} of {told['wanted']}). It's still going on.",
                 False,
             )
 

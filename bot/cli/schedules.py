@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from bot.operator.views import View
 
 commands = typer.Typer(
-    no_args_is_help=True, help="Work by the clock: list, plan, change, pause and run it; and when it is due."
+    no_args_is_help=True, help="Scheduled work: list, plan, change, pause and run it, and see when it is due."
 )
 
 
@@ -76,34 +76,34 @@ To = Annotated[
     typer.Option(
         "--to",
         metavar="ROOM",
-        help="Room that reads the report: its name, as #general, or its address, as slack:work/C1. Repeatable.",
+        help="Room for the report: its name, as #general, or its address, as slack:work/C1. Repeatable.",
     ),
 ]
-Zone = Annotated[
-    str, typer.Option("--zone", metavar="ZONE", help="Whose clocks are read, unless the words name a zone.")
-]
+Zone = Annotated[str, typer.Option("--zone", metavar="ZONE", help="Time zone, unless the words name one.")]
 TemplateFile = Annotated[
     Path | None,
-    typer.Option("--template-file", metavar="FILE", help="A template, in place of a task: no model is asked."),
+    typer.Option("--template-file", metavar="FILE", help="A template, in place of a task: no model is called."),
 ]
 Report = Annotated[str, typer.Option("--report", metavar="NAME", help="A built-in report, in place of a task.")]
 Option = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="An option of the template or report. Repeatable."),
 ]
-Misfire = Annotated[str, typer.Option("--misfire", help="What was missed: skip, once, all or window.")]
-CatchUp = Annotated[int | None, typer.Option("--catch-up", metavar="N", help="Most that --misfire all makes up for.")]
+Misfire = Annotated[str, typer.Option("--misfire", help="If runs were missed: skip, once, all or window.")]
+CatchUp = Annotated[
+    int | None, typer.Option("--catch-up", metavar="N", help="How many missed runs --misfire all makes up for.")
+]
 Window = Annotated[
     float | None,
-    typer.Option("--window-minutes", metavar="N", help="How old what --misfire window makes up for may be."),
+    typer.Option("--window-minutes", metavar="N", help="How far back --misfire window makes up for."),
 ]
 Jitter = Annotated[
-    float | None, typer.Option("--jitter-seconds", metavar="N", help="Each firing comes up to so much later.")
+    float | None, typer.Option("--jitter-seconds", metavar="N", help="Delay each run by up to this much.")
 ]
-InThread = Annotated[str, typer.Option("--thread", help="Where reports stand: room, own or running.")]
-Quiet = Annotated[bool | None, typer.Option("--quiet/--no-quiet", help="A report without news is not shown.")]
+InThread = Annotated[str, typer.Option("--thread", help="Where reports go: room, own or running.")]
+Quiet = Annotated[bool | None, typer.Option("--quiet/--no-quiet", help="Don't post a report without news.")]
 MostCost = Annotated[
-    float | None, typer.Option("--max-cost", metavar="DOLLARS", help="What its runs of 24 hours may cost; 0: no bound.")
+    float | None, typer.Option("--max-cost", metavar="DOLLARS", help="What its runs may cost in 24 hours; 0: no limit.")
 ]
 Starts = Annotated[str, typer.Option("--starts", metavar="WHEN", help='Not before, such as "2026-12-01 at 9:00".')]
 Ends = Annotated[str, typer.Option("--ends", metavar="WHEN", help="Not after.")]
@@ -118,7 +118,7 @@ def list_(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """All of them, by what is due next; those that are over come last."""
+    """List schedules by what is due next; ended ones come last."""
     rows = ask_operator(settings_of(context, config), lambda api: api.schedules(state, room))
     if as_json:
         show_json(rows)
@@ -134,7 +134,7 @@ def show(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """One, with its next five instants and its last twenty."""
+    """Show one schedule, with its next five times and its last twenty runs."""
     row = _done(context, config, name, last, lambda api, name: api.schedule(name))
     if as_json:
         show_json(row)
@@ -144,16 +144,16 @@ def show(
     for at in row["next"]:
         typer.echo(f"next  {_in_zone(at, row['zone'])}")
     typer.echo()
-    show_rows([_past(one) for one in row["history"]], PAST, empty="It was not due yet.")
+    show_rows([_past(one) for one in row["history"]], PAST, empty="It hasn't been due yet.")
 
 
 @commands.command()
 def add(
     context: typer.Context,
     when: Annotated[str, typer.Argument(metavar="WHEN", help='As for `schedules next`: "every weekday at 9".')],
-    task: Annotated[str, typer.Argument(metavar="[TASK]", help="What the agent is to do, in words.")] = "",
+    task: Annotated[str, typer.Argument(metavar="[TASK]", help="What the agent should do, in words.")] = "",
     to: To = None,
-    name: Annotated[str, typer.Option("--name", help="What to call it. Without one it is made of the task.")] = "",
+    name: Annotated[str, typer.Option("--name", help="Its name; made from the task if you give none.")] = "",
     zone: Zone = "",
     template_file: TemplateFile = None,
     report: Report = "",
@@ -170,7 +170,7 @@ def add(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Plan work. It acts as you, the owner, and its report goes to the rooms that are named."""
+    """Plan work. It acts as you, the owner, and reports to the rooms you name."""
     fields = {
         "when": when,
         "name": name,
@@ -191,7 +191,7 @@ def change(
     name: ScheduleArgument = "",
     last: Last = False,
     when: Annotated[str, typer.Option("--when", metavar="WHEN", help="When it is due.")] = "",
-    task: Annotated[str, typer.Option("--task", help="What the agent is to do, in words.")] = "",
+    task: Annotated[str, typer.Option("--task", help="What the agent should do, in words.")] = "",
     to: To = None,
     new_name: Annotated[str, typer.Option("--name", help="Another name.")] = "",
     zone: Zone = "",
@@ -210,7 +210,7 @@ def change(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Change what is named; the rest stays. One of the settings file is changed there."""
+    """Change a schedule; what you don't name stays. One from the settings file is changed there."""
     fields = {
         "when": when,
         "name": new_name,
@@ -222,7 +222,7 @@ def change(
         **_terms(misfire, catch_up, window_minutes, jitter_seconds, thread, quiet, max_cost),
     }
     if not (given := _given(fields)):
-        raise ConfigError("Nothing is to be changed. For example: --when 'every weekday at 9'")
+        raise ConfigError("There is nothing to change. For example: --when 'every weekday at 9'")
     row = _done(context, config, name, last, lambda api, name: api.change_schedule(name, given))
     _tell_of(row, as_json)
 
@@ -236,7 +236,7 @@ def pause(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """It is not due until it is resumed."""
+    """Pause a schedule until it is resumed."""
     row = _done(context, config, name, last, lambda api, name: api.pause_schedule(name, reason))
     _tell_of(row, as_json)
 
@@ -249,7 +249,7 @@ def resume(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """It is due again, and its failures are forgotten. What it missed is not made up for."""
+    """Resume a schedule and reset its failures. Missed runs are skipped."""
     _tell_of(_done(context, config, name, last, lambda api, name: api.resume_schedule(name)), as_json)
 
 
@@ -262,7 +262,7 @@ def remove(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Take it out. What it did stays in the trace and the audit."""
+    """Remove a schedule. What it did stays in the trace and the audit."""
     ask_first(yes, f"Remove {f'the schedule {name}' if name else 'the newest schedule'}")
     made = _done(context, config, name, last, lambda api, name: api.remove_schedule(name))
     if as_json:
@@ -279,12 +279,12 @@ def run_(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Have it done once, now, whatever the clock says. Where no process runs the next start does it."""
+    """Run a schedule once, now. If no process runs, the next start does it."""
     made = _done(context, config, name, last, lambda api, name: api.run_schedule(name))
     if as_json:
         show_json(made)
     else:
-        typer.echo(as_called(f"{word(made['name'])}: begun. To see how it goes: signalbox trace {made['run']}"))
+        typer.echo(as_called(f"{word(made['name'])}: started. To follow it: signalbox trace {made['run']}"))
 
 
 @commands.command()
@@ -296,12 +296,12 @@ def history(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Its instants that have come, newest first: done, skipped and failed, with the reason."""
+    """Show a schedule's past runs, newest first: done, skipped and failed, with the reason."""
     rows = _done(context, config, name, last, lambda api, name: api.schedule_history(name, limit))
     if as_json:
         show_json(rows)
     else:
-        show_rows([_past(row) for row in rows], PAST, empty="It was not due yet.")
+        show_rows([_past(row) for row in rows], PAST, empty="It hasn't been due yet.")
 
 
 @commands.command("next")
@@ -311,18 +311,18 @@ def next_(
         typer.Argument(metavar="WHEN", help='Cron, as "0 9 * * 1-5", or words, as "every weekday at 9:30 in Berlin".'),
     ],
     zone: Annotated[
-        str, typer.Option("--zone", metavar="ZONE", help="Where it is read, unless it names a zone itself.")
+        str, typer.Option("--zone", metavar="ZONE", help="Time zone, unless the expression names one.")
     ] = "UTC",
     since: Annotated[
         str,
         typer.Option(
-            "--from", metavar="INSTANT", help="Only what comes after it; intervals count from it. Without it: now."
+            "--from", metavar="INSTANT", help="Show what comes after this; intervals count from it. Default: now."
         ),
     ] = "",
-    count: Annotated[int, typer.Option("--count", min=1, max=1000, metavar="N", help="How many instants.")] = 5,
+    count: Annotated[int, typer.Option("--count", min=1, max=1000, metavar="N", help="How many times to show.")] = 5,
     as_json: AsJson = False,
 ) -> None:
-    """The next instants of an expression or a phrase, in its zone and in UTC. Needs no settings and no store."""
+    """Show the next times of an expression or a phrase, in its zone and in UTC. Needs no settings and no store."""
     from runtime.calendar import WhenError, in_words, instants, plan, zone_named
 
     try:
@@ -373,7 +373,7 @@ def _by(row: View) -> str:
 
 
 def _past(row: View) -> View:
-    reason = row["reason"] or ("no news" if row["silent"] else "asked for" if row["manual"] else "")
+    reason = row["reason"] or ("no news" if row["silent"] else "run by hand" if row["manual"] else "")
     return {**row, "rooms": f"{row['shown']}/{row['wanted']}" if row["wanted"] else "", "reason": reason}
 
 

@@ -33,7 +33,7 @@ def _line(row: View) -> tuple[str, ...]:
     call = tag(
         "details", tag("summary", tag("code", row["tool"])), tag("pre", visible(row["pattern"])), id=f"g-{row['id']}"
     )
-    uses = "any" if row["uses_left"] is None else str(row["uses_left"])
+    uses = "no limit" if row["uses_left"] is None else str(row["uses_left"])
     given = trace_link(row["approval"], moment(row["created_at"]))
     return (
         given,
@@ -48,7 +48,8 @@ def _line(row: View) -> tuple[str, ...]:
 
 
 def _where(row: View) -> str:
-    return f"{row['where']}: {legible(row['room'])}" if row["room"] else row["where"]
+    """The room by its name; its address for whoever points at it."""
+    return tag("span", f"{row['where']}: {legible(row['room'])}", title=row["address"]) if row["room"] else row["where"]
 
 
 def _end(row: View) -> Html:
@@ -59,5 +60,5 @@ def _end(row: View) -> Html:
         tag("button", "Revoke", type="submit"),
         method="post",
         action=f"{ROOT}/grants/{quote(row['id'], safe='')}/revoke",
-        data_ask=f"End this grant? {row['tool']} asks again.",
+        data_ask=f"End this grant? Calls of {row['tool']} will need approval again.",
     )

@@ -128,12 +128,12 @@ def tabs(label: str, path: str, states: Iterable[str], chosen: str) -> Html:
 
 
 def _skip() -> Html:
-    return tag("a", "Skip to the content", href="#main", class_="skip")
+    return tag("a", "Skip to content", href="#main", class_="skip")
 
 
 def _header(path: str) -> Html:
     links = [tag("a", name, href=place, aria_current=_current(place == path)) for place, name in PLACES]
-    brand = tag("a", "Signalbox", href="/", class_="brand", title="To the conversations")
+    brand = tag("a", "Signalbox", href="/", class_="brand", title="Back to the conversations")
     return tag("header", brand, tag("nav", *links, aria_label="Console"))
 
 

@@ -67,15 +67,15 @@ async def _asset(request: web.Request) -> web.Response:
 
 COUNT_WORDS: Final = {
     "signals.waiting": "messages waiting",
-    "runs.running": "runs at work",
+    "runs.running": "runs in progress",
     "runs.parked": "runs waiting for people",
     "runs.ready": "runs about to continue",
-    "runs.suspect": "runs that ended processes",
+    "runs.suspect": "runs that ended a process",
     "approvals.pending": "open questions",
-    "deliveries.queued": "messages to show",
-    "deliveries.open": "messages being shown",
-    "deliveries.held": "messages held for you",
-    "deliveries.dead": "messages refused",
+    "deliveries.queued": "messages to send",
+    "deliveries.open": "messages being sent",
+    "deliveries.held": "messages on hold",
+    "deliveries.dead": "messages that couldn't be sent",
 }
 """Counts of the overview, as people read them."""
 
@@ -104,7 +104,7 @@ async def _overview(_request: web.Request, do: Operations) -> Html:
 async def _runs(request: web.Request, do: Operations) -> Html:
     state = request.query.get("state", "")
     rows = await do.runs(state)
-    heads = ("Started", "State", "Who", "Words", "Model calls", "Room")
+    heads = ("Started", "State", "Asked by", "Message", "Model calls", "Room")
     lines = (
         (
             pieces.run_link(row),
@@ -144,7 +144,7 @@ async def _run(request: web.Request, do: Operations) -> Html:
 async def _outbox(request: web.Request, do: Operations) -> Html:
     state = request.query.get("state", "")
     rows = await do.deliveries(state)
-    heads = ("Made", "State", "Kind", "Text", "Attempts", "Room", "Actions")
+    heads = ("Created", "State", "Kind", "Text", "Attempts", "Room", "Actions")
     lines = (
         (
             pieces.delivery_link(row),
@@ -169,13 +169,13 @@ async def _delivery(request: web.Request, do: Operations) -> Html:
             ("Kind", row["kind"]),
             ("Room", where(row)),
             ("Origin", row["origin"]),
-            ("Made", moment(row["created_at"])),
+            ("Created", moment(row["created_at"])),
             ("Settled", moment(row["settled_at"])),
             ("Not before", moment(row["not_before"])),
             *([("Reason", row["reason"])] if row["reason"] else []),
         ]
     )
-    heads = ("Part", "State", "Attempts", "Looks", "Last marked", "Receipt")
+    heads = ("Part", "State", "Attempts", "Looks", "Last attempt", "Receipt")
     lines = (
         (
             str(p["ordinal"]),

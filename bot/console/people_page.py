@@ -37,7 +37,7 @@ async def people(_request: web.Request, do: Operations) -> Html:
 def _waiting(rows: list[View]) -> Html:
     if not rows:
         return nothing("Nobody has a pairing code right now.")
-    heads = ("Calls themselves", "Identity", "Room", "Since", "Until")
+    heads = ("Name given", "Identity", "Room", "Since", "Until")
     lines = (
         (cut(row["name"]), tag("code", row["identity"]), where(row), moment(row["since"]), moment(row["until"]))
         for row in rows
@@ -49,9 +49,9 @@ def stranger(row: View) -> Html:
     """Somebody who was sent a pairing code, on other pages than this."""
     return tag(
         "article",
-        tag("h3", f"{cut(row['name']) or 'Somebody'} wants to be let in"),
+        tag("h3", f"{cut(row['name']) or 'Somebody'} would like to be let in"),
         tag("p", tag("code", row["identity"]), ", in ", where(row)),
-        tag("p", "Their pairing code is good until ", moment(row["until"]), ".", class_="faint"),
+        tag("p", "Their pairing code works until ", moment(row["until"]), ".", class_="faint"),
         tag("p", tag("a", "Enter the code on the People page", href=PLACE)),
         class_="card",
     )
@@ -101,7 +101,7 @@ def _changes(row: View, known: Sequence[View]) -> Html:
         )
         if others
         else None,
-        _change(name, "sign-out", "Sign out", ask=f"Sign {name} out everywhere? Their link stops working.")
+        _change(name, "sign-out", "Sign out", ask=f"Sign {name} out everywhere? Their link will stop working.")
         if row["linked"]
         else None,
         _change(name, "remove", "Remove", ask=f"Remove {name}? They'll have to be let in again."),
@@ -131,9 +131,9 @@ def _form() -> Html:
         "form",
         tag("label", "Pairing code", for_="code"),
         tag("input", id="code", name="code", maxlength=str(2 * LENGTH), required=True, autocomplete="off"),
-        tag("label", "Name (optional; of somebody known: this is an account of theirs too)", for_="name"),
+        tag("label", "Name (optional; a known name adds this account to that person)", for_="name"),
         tag("input", id="name", name="name", maxlength="100", autocomplete="off"),
-        tag("label", "Role (a new person is a user without one)", for_="role"),
+        tag("label", "Role (optional; a new person becomes a user)", for_="role"),
         tag(
             "select", tag("option", "-", value=""), *(tag("option", role.word) for role in Role), id="role", name="role"
         ),

@@ -41,7 +41,7 @@ def question(row: View) -> Html:
         *_asked(row),
         *_exchanges(row["asked_back"]),
         tag("p", row["caution"], class_="faint") if row["caution"] else None,
-        tag("p", _asked_by(row), moment(row["asked_at"]), ", open until ", moment(row["expires_at"]), class_="faint"),
+        tag("p", _asked_by(row), moment(row["asked_at"]), ", expires ", moment(row["expires_at"]), class_="faint"),
         None if row["kind"] == ApprovalKind.PERSON else tag("p", trace_link(row["id"])),
         tag(
             "form",
@@ -114,7 +114,7 @@ def _asked(row: View) -> Iterator[Html]:
         return
     yield tag("h3", row["question"], " ", badge(row["effect"]), tag("small", " in ", where(row)))
     if row["kind"] == ApprovalKind.OUTCOME:
-        yield tag("p", "The agent doesn't know, so it hasn't run it again.", class_="faint")
+        yield tag("p", "The agent can't tell, so it hasn't run it again.", class_="faint")
     yield from _call(row)
 
 
@@ -154,7 +154,7 @@ def step(step: View) -> Html:
         tag(
             "details",
             tag("summary", tag("code", title), " ", badge(step["state"]), " ", _span(step)),
-            tag("p", f"Nobody was asked: allowed by the grant {legible(step['grant'])}.") if step["grant"] else None,
+            tag("p", f"Allowed without asking, by the grant {legible(step['grant'])}.") if step["grant"] else None,
             tag("pre", step["call"]) if step["arguments"] else None,
             tag("pre", legible(step["result"])) if step["result"] else None,
             id=f"s-{step['number']}",
@@ -170,7 +170,7 @@ def mend(row: View) -> Html:
             tag("button", VERBS[verb], type="submit"),
             method="post",
             action=f"{ROOT}/deliveries/{quote(row['id'], safe='')}/{verb}",
-            data_ask="Throw this message away? Nobody will see it." if verb == "discard" else None,
+            data_ask="Discard this message? Nobody will see it." if verb == "discard" else None,
         )
         for verb in verbs
     ]
@@ -182,7 +182,7 @@ def accounts(rows: Sequence[View]) -> Iterator[Html]:
     if rows:
         lines = ((row["account"], badge(row["state"]), moment(row["since"]), row["reason"] or "-") for row in rows)
         yield tag("h2", "Channels")
-        yield table("Channels", ("Account", "State", "Since", "Why"), lines)
+        yield table("Channels", ("Account", "State", "Since", "Reason"), lines)
 
 
 def modes(rows: Sequence[View]) -> Iterator[Html]:

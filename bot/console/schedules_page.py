@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 PLACE: Final = "/console/schedules"
 HEADS: Final = ("Name", "State", "Next", "When", "Room", "By", "Actions")
-PAST: Final = ("Planned", "State", "Shown", "Tries", "Why", "Run")
+PAST: Final = ("Planned", "State", "Shown", "Tries", "Reason", "Run")
+MISSED: Final[View] = {"skip": "skip", "once": "run once", "all": "run every one", "window": "run recent ones"}
 # What can be done with it, by its state.
 TURNS: Final = {"active": ("pause",), "paused": ("resume",), "ended": ()}
 VERBS: Final = {"pause": "Pause", "resume": "Resume", "run": "Run now", "remove": "Remove"}
@@ -46,7 +47,7 @@ async def schedule(request: web.Request, do: Operations) -> Html:
         tag("h2", "Next"),
         _coming(row),
         tag("h2", "Last 20 runs"),
-        table("Instants", PAST, map(_past, row["history"])),
+        table("Past runs", PAST, map(_past, row["history"])),
         *_change(row),
     )
 
@@ -71,13 +72,13 @@ def _facts(row: View) -> Iterator[tuple[str, str]]:
 
 
 def _terms(terms: View) -> Iterator[tuple[str, str]]:
-    yield "What was missed", terms["misfire"]
+    yield "If missed", str(MISSED.get(terms["misfire"], terms["misfire"]))
     if terms["quiet"]:
-        yield "Without news", "not shown"
+        yield "If nothing is new", "post nothing"
     if terms["thread"] != "room":
         yield "Thread", terms["thread"]
     if terms["max_cost"]:
-        yield "Most a day", f"${terms['max_cost']:g}"
+        yield "Daily limit", f"${terms['max_cost']:g}"
 
 
 def _state(row: View) -> Html:
@@ -101,7 +102,7 @@ def _coming(row: View) -> Html:
     from zoneinfo import ZoneInfo  # not loaded where nobody looks
 
     if row["state"] == "paused":
-        return nothing("It's paused: nothing runs until you resume it.")
+        return nothing("It's paused and won't run until you resume it.")
     if not row["next"]:
         return nothing("It has no further runs.")
     zone = ZoneInfo(row["zone"])
@@ -115,7 +116,7 @@ def _by_its_clocks(instant: str, zone: ZoneInfo) -> Html:
 
 def _past(one: View) -> Sequence[str]:
     shown = f"{one['shown']}/{one['wanted']}" if one["wanted"] else "-"
-    why = one["reason"] or ("no news" if one["silent"] else "asked for" if one["manual"] else "-")
+    why = one["reason"] or ("no news" if one["silent"] else "run by hand" if one["manual"] else "-")
     run = tag("a", "Steps", href=f"/console/runs/{quote(one['run'], safe='')}") if one["run"] else "-"
     return moment(one["planned_at"]), badge(one["state"]), shown, str(one["attempts"]), why, run
 
@@ -133,7 +134,7 @@ def _button(row: View, verb: str) -> Html:
         tag("button", VERBS[verb], type="submit"),
         method="post",
         action=_action(row, f"/{verb}"),
-        data_ask=f"Remove {row['name']}? It is not due any more." if verb == "remove" else None,
+        data_ask=f"Remove {row['name']}? It won't run again." if verb == "remove" else None,
         data_then=PLACE if verb == "remove" else None,
     )
 
@@ -145,12 +146,12 @@ def _action(row: View, way: str = "") -> str:
 def _change(row: View) -> Iterator[Html]:
     yield tag("h2", "Change it")
     if row["by_file"]:
-        yield nothing("It comes from the settings file: change it there, then reload.")
+        yield nothing("This one is in the settings file. Change it there, then reload.")
         return
     fields = [
         _field("when", "When", placeholder=row["when_text"]),
         _field("zone", "Time zone", placeholder=row["zone"]),
-        _area("prompt", "Task" if row["kind"] == "prompt" else "Task, in place of the template or report"),
+        _area("prompt", "Task" if row["kind"] == "prompt" else "Task, to replace the template or report"),
         _field("to", "Rooms", placeholder=", ".join(row["rooms"])),
         _field("name", "Name", placeholder=row["name"]),
     ]
@@ -161,15 +162,15 @@ def _change(row: View) -> Iterator[Html]:
 def _form() -> Html:
     fields = [
         _field("when", "When, as cron or in words", required=True, placeholder="every weekday at 9 in Berlin"),
-        _area("prompt", "Task: what the agent is to do", required=True),
-        _field("to", "Rooms that read the report", required=True, placeholder="slack:work/C1, web:main/reports"),
+        _area("prompt", "Task: what the agent should do", required=True),
+        _field("to", "Rooms for the report", required=True, placeholder="slack:work/C1, web:main/reports"),
         _field("name", "Name (optional)"),
         _field("zone", "Time zone (optional)", placeholder="Europe/Berlin"),
-        tag("label", "Without news", for_="quiet"),
+        tag("label", "If nothing is new", for_="quiet"),
         tag(
             "select",
             tag("option", "say so", value=""),
-            tag("option", "show nothing", value="yes"),
+            tag("option", "post nothing", value="yes"),
             id="quiet",
             name="quiet",
         ),

@@ -67,7 +67,7 @@ def search(asked: str) -> Html:
     )
 
 
-def link(about: str, words: str = "What happened") -> Html:
+def link(about: str, words: str = "View timeline") -> Html:
     return tag("a", words, href=f"{PLACE}/{quote(about, safe='')}")
 
 
@@ -79,7 +79,7 @@ async def _found(asked: str, do: Operations) -> Sequence[Html]:
 
 
 def _told(found: View) -> Sequence[Html]:
-    return _story(found["trace"]) if found["trace"] else _list("Several things begin so", found["matches"])
+    return _story(found["trace"]) if found["trace"] else _list("Several match", found["matches"])
 
 
 def _list(caption: str, rows: Sequence[View]) -> Sequence[Html]:

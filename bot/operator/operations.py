@@ -62,7 +62,7 @@ LONGEST_WAIT: Final = timedelta(seconds=25)  # below the idle limit of common pr
 ORDERS: Final = ("", "newest", "oldest")
 LOOKED_THROUGH: Final = 2_000
 """Questions among which those of one person are looked for."""
-CHANGED: Final = "This call was changed meanwhile. Look at it again, and answer {}."
+CHANGED: Final = "This call has changed in the meantime. Look at it again, and answer {}."
 GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring here at once
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -124,7 +124,7 @@ class Operations(OperatorApi):
     ) -> list[View]:
         """Newest first, or with `order` "oldest" the other way; with `person` those whose requester is called so."""
         if order not in ORDERS:
-            raise Refusal(400, f'"{order}" is no order; write one of: {", ".join(filter(None, ORDERS))}.')
+            raise Refusal(400, f'"{order}" is not an order. Use one of: {", ".join(filter(None, ORDERS))}.')
         rows = await self._store.approvals.approvals(
             state=_word(ApprovalState, state),
             room=await self._room_meant(room),
@@ -148,7 +148,8 @@ class Operations(OperatorApi):
 
     async def modes(self) -> list[View]:
         """Conversations for which a mode was set, the newest first."""
-        return [views.mode(address, row, *self._names) for address, row in await self._store.approvals.modes()]
+        rows = await self._store.approvals.modes()
+        return await self._entitled([views.mode(address, row, *self._names) for address, row in rows])
 
     async def set_mode(self, room: str, mode: str) -> View:
         """Set the mode of a room or thread. Nobody is trusted from here: whoever wants that says so in the room."""
@@ -157,7 +158,7 @@ class Operations(OperatorApi):
             raise Refusal(400, "Name a room, and one of the modes normal, read-only and plan.")
         made = await self._store.approvals.set_mode(MAIN, address, wanted, self.actor.person, self.actor.name)
         self._context.nudge(address)
-        return views.mode(address, made, *self._names)
+        return await self._one_entitled(views.mode(address, made, *self._names))
 
     async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         where = await self._room_meant(room)
@@ -227,16 +228,16 @@ class Operations(OperatorApi):
     async def grants(self) -> list[View]:
         """All that were given, newest first, also those that ended."""
         await self._context.refresh()
-        return [self._grant(one) for one in await self._store.approvals.grants()]
+        return await self._entitled([self._grant(one) for one in await self._store.approvals.grants()])
 
     async def grant(self, grant_id: str) -> View:
         await self._context.refresh()
-        return self._grant(await self._grant_meant(grant_id))
+        return await self._one_entitled(self._grant(await self._grant_meant(grant_id)))
 
     async def revoke(self, grant_id: str) -> View:
         found = await self._grant_meant(grant_id)
         if not await self._store.approvals.revoke(found.grant.id, self.actor.name):
-            raise Refusal(409, f"The grant {found.grant.id} was ended before.")
+            raise Refusal(409, f"The grant {found.grant.id} has already ended.")
         return await self.grant(found.grant.id)
 
     async def requeue(self, delivery_id: str) -> View:
@@ -490,7 +491,7 @@ class Operations(OperatorApi):
         raise Refusal(404, f"There is no grant {words}: give its id, or the first four or more characters of it.")
 
     def _grant(self, one: Granted) -> View:
-        return views.grant(one, self._context.effect_of(one), self._context.called)
+        return views.grant(one, self._context.effect_of(one), *self._names)
 
     def _mended(self, row: DeliveryRow | None, refusal: str) -> View:
         if row is None:
@@ -539,7 +540,7 @@ def _role(text: str) -> Role:
     try:
         return Role[text.upper()]
     except KeyError:
-        raise Refusal(400, f'"{text}" is no role. Roles are {", ".join(role.word for role in Role)}.') from None
+        raise Refusal(400, f'"{text}" is not a role. Roles are {", ".join(role.word for role in Role)}.') from None
 
 
 def _digest(view: dict[str, Any]) -> str:

@@ -117,9 +117,10 @@ def _question(row: Approval) -> str:
     return about(row)
 
 
-def grant(row: Granted, state: str, called: Named) -> View:
+def grant(row: Granted, state: str, named: Named, called: Named) -> View:
     """`state` says if it has any effect."""
     one = row.grant
+    room = None if one.everywhere else Address.parse(one.room or one.session.partition("|")[2])
     return {
         "id": one.id,
         "state": state,
@@ -127,7 +128,8 @@ def grant(row: Granted, state: str, called: Named) -> View:
         "pattern": one.pattern.lines(),
         "brief": one.pattern.brief(),
         "where": "everywhere" if one.everywhere else "one conversation" if one.session else "one room",
-        "room": called(Address.parse(one.room or one.session.partition("|")[2])) if not one.everywhere else "",
+        "room": called(room) if room else "",
+        "address": named(room) if room else "",
         "agent": one.agent,
         "by": row.giver,
         "created_at": at(one.created_at),

@@ -11,7 +11,7 @@ from runtime.domain.approvals import Rights, Voter, asked_about, objection
 from runtime.errors import StoreError
 from runtime.store.store import Store
 
-UNKNOWN: Final = "This question does not exist any more."
+UNKNOWN: Final = "This question no longer exists."
 STRANGER: Final = "I don't know you here, so you can't answer this."
 STORE_AWAY: Final = "I can't look that up just now. Please try again in a moment."
 

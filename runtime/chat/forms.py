@@ -18,16 +18,16 @@ ARGUMENTS: Final = "arguments"
 ARGUMENTS_MAX_CHARS: Final = 100_000
 QUESTION: Final = "question"
 """The field for what an approver asks the agent."""
-OTHER_CALL: Final = "The call has other arguments by now. Please open the form again."
+OTHER_CALL: Final = "The call has changed in the meantime. Please open the form again."
 AGENTS_QUESTION_MAX_CHARS: Final = 300
 """Of the agent's question, above the field for its answer; the card has all of it."""
-NO_FORM: Final = "There is nothing to fill in here."
+NO_FORM: Final = "There's nothing to fill in here."
 
 
 def denial(approval: Approval) -> Form:
     """The reason for a denial."""
     hint = "What should I do instead?"
-    field = Field(REASON, "Why not? The agent is told.", hint=hint, lines=True, most=REASON_MAX_CHARS)
+    field = Field(REASON, "Why not? I'll read your reason.", hint=hint, lines=True, most=REASON_MAX_CHARS)
     return Form(approval.as_shown, Choice.DENY, "Deny", (field,), send="Deny with this reason")
 
 
@@ -41,7 +41,12 @@ def edit(approval: Approval) -> Form:
         name = next(iter(json.loads(approval.arguments)))
         field = Field(ARGUMENT, name.capitalize(), visible(text), lines=True, most=ARGUMENTS_MAX_CHARS)
     return Form(
-        approval.as_shown, Choice.EDIT, f"Edit {approval.tool}", (field,), "It runs as you write it.", "Approve this"
+        approval.as_shown,
+        Choice.EDIT,
+        f"Edit {approval.tool}",
+        (field,),
+        "It runs exactly as you write it.",
+        "Approve this",
     )
 
 
@@ -54,7 +59,7 @@ def changed_arguments(approval: Approval, values: Mapping[str, str]) -> Mapping[
         try:
             arguments = json.loads(typed[ARGUMENTS], parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
-            return f"This is not valid JSON: {error}."
+            return f"This isn't valid JSON: {error}."
     else:
         return OTHER_CALL
     if not isinstance(arguments, dict):
@@ -67,9 +72,9 @@ def _fault(approval: Approval, arguments: Mapping[str, Json]) -> str:
     if len(text) > ARGUMENTS_MAX_CHARS:
         return f"This is too long: at most {ARGUMENTS_MAX_CHARS:,} characters."
     if any("\ud800" <= letter <= "\udfff" for letter in text):
-        return "This holds half a character: it is not valid Unicode."
+        return "This contains half a character, so it isn't valid Unicode."
     if arguments == json.loads(approval.arguments or "{}"):
-        return "Nothing is changed. To run it as it is, approve it."
+        return "You haven't changed anything. To run it as it is, approve it."
     return ""
 
 
@@ -97,7 +102,7 @@ def readable(arguments: str) -> str:
 
 
 def _no_number(name: str) -> Json:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def why(approval: Approval) -> Form | str:
@@ -111,7 +116,7 @@ def why(approval: Approval) -> Form | str:
 def answer(approval: Approval) -> Form:
     """Words in answer to a question of the agent's."""
     question = clip(" ".join(Asking.from_json(approval.card).question.split()), AGENTS_QUESTION_MAX_CHARS)
-    field = Field(REASON, question, hint="The agent reads what you write.", lines=True, most=REASON_MAX_CHARS)
+    field = Field(REASON, question, hint="I'll read what you write.", lines=True, most=REASON_MAX_CHARS)
     return Form(approval.id, Choice.TEXT, "Answer", (field,))
 
 

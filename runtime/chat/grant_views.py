@@ -21,8 +21,8 @@ ID_SHOWN: Final = 10
 """Characters of an id that tell it from those made a few milliseconds before and after it."""
 HOW_TO: Final = "`{mark}grants revoke ID` ends one."
 REVOKE: Final = re.compile(r"revoke\s+(\S+)", re.IGNORECASE)
-FOR_OPERATORS: Final = "Operators and owners see what was granted, and nobody else."
-IN_PRIVATE: Final = "I list grants in private only. Ask me in a direct chat, or look at *Grants* on the console."
+FOR_OPERATORS: Final = "Only operators and owners can see grants."
+IN_PRIVATE: Final = "I only list grants in private. Ask me in a direct chat, or see *Grants* on the console."
 
 
 def to_revoke(argument: str) -> str | None:
@@ -34,11 +34,11 @@ def to_revoke(argument: str) -> str | None:
 def listed(held: Sequence[tuple[Grant, str]], mark: str = "/") -> str:
     """Answer to `/grants`: those that hold, each with who gave it."""
     if not held:
-        return "There are no grants: every call that a rule asks about is asked about."
+        return "There are no grants, so I ask whenever the rules say so."
     lines = [f"- {_line(grant, giver)}" for grant, giver in held[:GRANTS_LISTED]]
     if len(held) > GRANTS_LISTED:
         lines.append(f"- and {len(held) - GRANTS_LISTED:,} more, on the console")
-    head = f"{several(len(held), 'grant')}: such calls run without asking. {HOW_TO.format(mark=mark)}"
+    head = f"{several(len(held), 'grant')}. I make these calls without asking; {HOW_TO.format(mark=mark)}"
     return "\n".join([head, "", *lines])
 
 
@@ -54,14 +54,14 @@ def call(grant: Grant) -> str:
 
 
 def revoked(grant: Grant) -> str:
-    return f"Ended: {call(grant)} asks again."
+    return f"Ended. I'll ask about {call(grant)} again."
 
 
 def not_one(found: Sequence[Grant], mark: str = "/") -> str:
     """Words where `words` mean none or several."""
     if not found:
-        return f"No grant goes by that id. `{mark}grants` lists them."
-    return f"Several begin with that: {', '.join(f'`{one.id}`' for one in found)}. Give one in full."
+        return f"No grant has that id. `{mark}grants` lists them."
+    return f"Several grants begin like that: {', '.join(f'`{one.id}`' for one in found)}. Please give the full id."
 
 
 # ------------------------------------------------------------------------------------------------------------- the form
@@ -94,14 +94,16 @@ def form(approval: Approval) -> Form:
             Field("until", "Until the end of", proposed_end(approval.asked_at, UTC), "A day, at most 90 days ahead"),
             Field("uses", "How often", hint="A number; leave it empty for no limit", optional=True, most=6),
         ),
-        note=f"This call runs, and later ones like it, until you end that with /grants. {AS_ASKED} is the value of this call.",
+        note=f"This call runs, and so do later ones like it, until you end that with /grants. {AS_ASKED} stands for the value in this call.",
         send="Allow",
     )
 
 
 def _hint(approval: Approval) -> str:
     if approval.tool in SHELL_LINES:
-        return f"{SHELL_LINES[approval.tool]} = git status * allows those words and any behind them"
+        return f"{SHELL_LINES[approval.tool]} = git status * allows these words and anything after them"
     return (
-        "A line for each: name = value" if approval.effect is Effect.DANGER else "name = value; * is anything: notes/*"
+        "One per line: name = value"
+        if approval.effect is Effect.DANGER
+        else "name = value; * matches anything: notes/*"
     )

@@ -21,8 +21,9 @@ LISTED: Final = 5
 OTHERS_MOST: Final = 8
 """Lines about questions that others answer: a private answer is short."""
 CALL_MAX_CHARS: Final = 60  # characters of a call in a list
-SEEN_THERE: Final = "its own room"
+SEEN_THERE: Final = "another room"
 """Stands in the place of a room's name where nobody knows it."""
+NOTHING: Final = "No questions are waiting for you."
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,8 @@ def told(answer: Answer, now: datetime) -> str:
     """Words around the cards. They may stand above or beneath them: a platform shows cards first."""
     lines = [_waiting(answer), _elsewhere(answer.elsewhere)]
     if answer.others:
-        lines.append(f"{several(len(answer.others), 'question')} here can be answered by others:")
-    head = "\n\n".join(filter(None, lines)) or "No questions are waiting for you."
+        lines.append(f"Others can answer {several(len(answer.others), 'question')} here:")
+    head = "\n\n".join(filter(None, lines)) or NOTHING
     return "\n".join(
         [head, *([""] if answer.others else []), *(f"- {_line(one, now)}" for one in answer.others[:OTHERS_MOST])]
     )
@@ -101,8 +102,8 @@ def told_aside(answer: Answer, now: datetime, *, is_sent: bool) -> str:
     """The same for a room of several people, where nobody reads what waits for one of them."""
     number = len(answer.shown) + answer.more
     if number and is_sent:
-        mine = f"{_counted(number)} waiting for you. I've put {'them' if number > 1 else 'it'} into our private chat."
-        mine += f" These are the {LISTED} oldest, and {answer.more} more." if answer.more else ""
+        sent = f"the {LISTED} oldest" if answer.more else "them" if number > 1 else "it"
+        mine = f"{_counted(number)} waiting for you. I've sent {sent} to our private chat."
     elif number:
         mine = f"{_counted(number)} waiting for you. Send me `/approvals` in a private chat to see {'them' if number > 1 else 'it'}."
     else:
@@ -110,7 +111,7 @@ def told_aside(answer: Answer, now: datetime, *, is_sent: bool) -> str:
     rest = (
         told(Answer(elsewhere=answer.elsewhere, others=answer.others), now) if answer.elsewhere or answer.others else ""
     )
-    return "\n\n".join(filter(None, [mine, rest])) or "No questions are waiting for you."
+    return "\n\n".join(filter(None, [mine, rest])) or NOTHING
 
 
 def _waiting(answer: Answer) -> str:
@@ -118,7 +119,7 @@ def _waiting(answer: Answer) -> str:
     if not number:
         return ""
     head = f"{_counted(number)} waiting for you."
-    return f"{head} These are the {LISTED} oldest, and {answer.more} more." if answer.more else head
+    return f"{head} Here are the {LISTED} oldest." if answer.more else head
 
 
 def _counted(number: int) -> str:
@@ -138,9 +139,9 @@ def _line(one: Approval, now: datetime) -> str:
     if one.kind is ApprovalKind.ANSWER:
         asking = Asking.from_json(one.card)
         whom = f"for {visible(asking.to, one_line=True)}" if asking.to else "for anybody here"
-        return f"{in_code(asking.question)} {whom}, asked {since} ago, open for {left}"
+        return f"{in_code(asking.question)} {whom}, asked {since} ago, expires in {left}"
     call = "" if card_facts.home_of(one) is Home.TOLD else f" {in_code(one.arguments)}"
-    return f"`{one.tool}`{call}, asked {since} ago, open for {left}"
+    return f"`{one.tool}`{call}, asked {since} ago, expires in {left}"
 
 
 def in_code(arguments: str) -> str:

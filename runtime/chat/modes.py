@@ -15,10 +15,10 @@ OFF: Final = frozenset({"off", "back", "end"})
 """Behind `/away`, what `/back` says."""
 FOR_OPERATORS: Final = "Only operators and owners can change the mode."
 HOW_LONG: Final = (
-    "Please say until when, within 24 hours: `{mark}mode trusted 2h`, or `{mark}mode trusted until 18:00`."
+    "Please say for how long, up to 24 hours: `{mark}mode trusted 2h`, or `{mark}mode trusted until 18:00`."
 )
-NO_TRUST: Final = "Trust spares you questions that you could answer alone, and here you can't."
-BACK: Final = "Welcome back. I ask you again."
+NO_TRUST: Final = "Trusted mode skips questions that you could answer yourself. You can't answer any here."
+BACK: Final = "Welcome back. I'll ask you again from now on."
 NOT_AWAY: Final = "You aren't away. Before you go, tell me: `{mark}away until Monday`, or `{mark}away 2d`."
 AWAY_TOO_LONG: Final = "That's more than a year. Please name an earlier day."
 
@@ -37,7 +37,7 @@ def mode_wanted(argument: str, zone: str, now: datetime, mark: str = "/") -> Wan
     name, _, rest = argument.strip().partition(" ")
     word = {"readonly": Mode.READ_ONLY.value}.get(name.casefold(), name.casefold())
     if word not in MODE_WORDS or (rest.strip() and word != Mode.TRUSTED):
-        return Wanted(trouble=f"There's no mode like that. {_choices(mark)}")
+        return Wanted(trouble=f"I don't know that mode. {_choices(mark)}")
     mode = Mode(word)
     if mode is not Mode.TRUSTED:
         return Wanted(mode)
@@ -74,38 +74,38 @@ def _choices(mark: str) -> str:
 
 
 def meaning(one: RoomMode) -> str:
-    """The mode and what it does, in one line."""
+    """The mode and its effect, in one line."""
     match one.mode:
         case Mode.NORMAL:
-            return "normal: I read freely, and ask before I change something"
+            return "normal: I look things up without asking, and ask before I change anything"
         case Mode.READ_ONLY:
-            return "read-only: I read, and change nothing"
+            return "read-only: I look things up, and change nothing"
         case Mode.PLAN:
-            return "plan: I ask once about all that I want to change, and start after one yes"
+            return "plan: I ask once about everything I want to change, and start when it's approved"
         case Mode.TRUSTED:
             end = f" until {moment(one.until)}" if one.until else ""
-            return f"trusted{end}: {one.person_name}'s changes need no question, dangerous ones still do"
+            return f"trusted{end}: I don't ask before I change something for {one.person_name}, unless it's dangerous"
 
 
 def mode_told(one: RoomMode, now: datetime, mark: str) -> str:
     """Answer to `/mode`."""
     since = f" Set by {one.set_by_name} {roughly(now - one.set_at)} ago." if one.set_at and one.set_by_name else ""
-    return f"The mode here is {meaning(one)}.{since}\n\n{_choices(mark)} Denying rules hold in every mode."
+    return f"The mode here is {meaning(one)}.{since}\n\n{_choices(mark)} Rules that deny something apply in every mode."
 
 
 def mode_set(one: RoomMode, address: Address) -> str:
     """Answer to `/mode` with a mode, for everybody in the room."""
-    where = "in this thread" if address.thread else "here, and in all threads of this room"
-    return f"{one.set_by_name} set the mode {where}: {meaning(one)}."
+    where = "in this thread" if address.thread else "in this room and all its threads"
+    return f"{one.set_by_name} set the mode {where} to {meaning(one)}."
 
 
 def in_status(one: RoomMode) -> str:
     """Line of `/status` about the mode; none where nothing is special."""
-    return "" if one.mode is Mode.NORMAL else f"mode {meaning(one)}"
+    return "" if one.mode is Mode.NORMAL else f"the mode is {meaning(one)}"
 
 
 def away_set(until: datetime, mark: str) -> str:
-    return f"You're away until {moment(until)}. I ask others meanwhile. `{mark}back` ends that."
+    return f"You're away until {moment(until)}. Until then, I'll ask others. `{mark}back` ends that sooner."
 
 
 def away_told(until: datetime | None, mark: str) -> str:

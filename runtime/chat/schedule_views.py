@@ -58,7 +58,7 @@ def zone_or_trouble(name: str) -> tuple[str, str]:
 
 def zone_set(zone: str) -> str:
     """Answer to `/timezone ZONE`."""
-    return f"From now on I'll take your times as {zone} time. Existing schedules keep their zone."
+    return f"From now on, I'll use {zone} for the times you mention. Existing schedules keep their zone."
 
 
 def zone_known(zones: Mapping[str, str], person: str, room: str) -> str:
@@ -66,7 +66,7 @@ def zone_known(zones: Mapping[str, str], person: str, room: str) -> str:
     if own := zones.get(person):
         return f"Your time zone is {own}. Change it with {ZONE_COMMAND_EXAMPLE}."
     if of_room := zones.get(room):
-        return f"This room's times are in {of_room}. Set your own zone with {ZONE_COMMAND_EXAMPLE}."
+        return f"This room uses {of_room}. Set your own time zone with {ZONE_COMMAND_EXAMPLE}."
     return UNKNOWN
 
 

@@ -154,15 +154,15 @@ COMMANDS: Final[Mapping[str, str]] = {
     "timezone": "The time zone for times you mention",
     "grants": "Calls that run without asking, for operators",
     "mode": "How much I may do here without asking",
-    "away": "Ask others while you are away",
-    "back": "You are back: ask you again",
+    "away": "Have me ask others while you're away",
+    "back": "Tell me you're back, so I ask you again",
 }
 """Each command with its one line of help. `/stop` arrives as `Stopped`, wherever an adapter can tell."""
 ARGUMENTS: Final[Mapping[str, str]] = {
     "timezone": "A zone, such as Europe/Berlin",
     "grants": "Which one to end: revoke ID",
     "mode": "normal, read-only, plan, or trusted 2h",
-    "away": "Until when, such as until Monday or 2d; off when you are back",
+    "away": "Until when, such as until Monday or 2d; off when you're back",
 }
 """What may be written behind a command, for those that take something."""
 UNREAD: Final = "unread"

@@ -75,7 +75,8 @@ EVENT_OF: Final[Mapping[Choice, ApprovalEvent]] = {
 OPTIONS: Final = (Choice.FIRST, Choice.SECOND, Choice.THIRD, Choice.FOURTH)
 """Choices that stand for the options of a question to a person, in their order."""
 
-WHY: Final = "Please say why: deny with a reason."
+WHY: Final = "Please give a reason when you deny this."
+NO_SUCH_ANSWER: Final = "This question doesn't have that answer."
 REVISION: Final = "~"
 """Stands in a button's id before the number of changes that it knows of."""
 GRANTING: Final = frozenset({Choice.CONVERSATION, Choice.ALWAYS})
@@ -220,7 +221,7 @@ def objection(
     if now >= approval.expires_at:
         return f"This question expired {ago(now - approval.expires_at)}."
     if choice not in choices(approval) and choice not in offered(approval):
-        return "This question does not have that answer."
+        return NO_SUCH_ANSWER
     if approval.kind is ApprovalKind.PERSON:
         return _cannot_let_in(voter, choice)
     if not _in_place(voter, (approval.address, *copies)) and not (voter.alone and asked_in_private(approval)):
@@ -287,7 +288,9 @@ def _cannot_let_in(voter: Voter, choice: Choice) -> str | None:
     """Its cards stand in private rooms, one for each who may answer: who asks matters, and not where."""
     needed = LETS_IN[choice]
     return (
-        None if voter.person.role >= needed else f"This needs the role {needed.word}; you are {voter.person.role.word}."
+        None
+        if voter.person.role >= needed
+        else f"This needs the role {needed.word}, and yours is {voter.person.role.word}."
     )
 
 
@@ -299,7 +302,7 @@ def _cannot_answer(approval: Approval, voter: Voter, choice: Choice, words: str)
     if approval.terms.approvers and not voter.names & {*approval.terms.approvers}:
         return f"This question is for {asking.to}."
     if choice in OPTIONS[len(asking.options) :]:
-        return "This question does not have that answer."
+        return NO_SUCH_ANSWER
     return "Please write an answer." if choice is Choice.TEXT and not words.strip() else None
 
 
@@ -310,7 +313,7 @@ def no_undo(approval: Approval, voter: Voter, rights: Rights, copies: Collection
     is_requester = approval.requester == voter.person.id and voter.person.role >= Role.USER
     if is_requester or entitled(approval, voter, rights):
         return None
-    return "Only who asked for this, or may approve it, can undo it."
+    return "Only the person who asked for this, or somebody who can approve it, can undo it."
 
 
 def answer_of(approval: Approval) -> str:
@@ -375,7 +378,7 @@ def not_entitled(approval: _Asking, voter: Voter, rights: Rights) -> str | None:
     if terms.approvers and not _is_named(voter, terms.approvers):
         return f"The rule for this call lets only {listed(terms.approvers, 'or')} answer.{_asked(approval)}"
     if approval.effect is Effect.DANGER and not leads:
-        return "Only an operator or owner may answer for a dangerous call."
+        return "Only an operator or owner can decide about a dangerous call."
     if approval.requester == voter.person.id and (terms.four_eyes or not (rights.self_approval and leads)):
         return "Someone else has to answer: you asked for this yourself."
     return None

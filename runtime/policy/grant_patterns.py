@@ -179,11 +179,11 @@ def read_pattern(text: str, tool: str, effect: Effect, arguments: Mapping[str, J
     for line in filter(None, map(str.strip, text.splitlines())):
         name, sign, written = (piece.strip() for piece in line.partition("="))
         if not sign:
-            faults.append(f"“{line[:60]}” is no line of a pattern: write name = value.")
+            faults.append(f"“{line[:60]}” isn't a pattern. Write name = value.")
         elif name not in arguments:
             faults.append(f"This call has no argument {name[:60]!r}.")
         elif name in conditions:
-            faults.append(f"{name} is named twice.")
+            faults.append(f"{name} is given twice.")
         else:
             try:
                 conditions[name] = _condition(tool, effect, name, written, arguments[name])
@@ -191,7 +191,7 @@ def read_pattern(text: str, tool: str, effect: Effect, arguments: Mapping[str, J
                 faults.append(f"{name}: {error}")
                 conditions[name] = Anything()
     missing = [name for name in arguments if name not in conditions]
-    faults += [f"Say something about {name} too: its value, or {AS_ASKED}." for name in missing]
+    faults += [f"{name} is missing. Give its value, or {AS_ASKED}." for name in missing]
     return faults or Pattern(conditions)
 
 
@@ -201,7 +201,7 @@ def _condition(tool: str, effect: Effect, name: str, written: str, asked: Json) 
         return Exactly(asked)
     if written == ANY:
         if effect is not Effect.WRITE:
-            raise ValueError("a dangerous call is never allowed with just anything.")
+            raise ValueError("a dangerous call can't be allowed with * alone.")
         return Anything()
     if written.startswith('"') or not isinstance(asked, str):
         return Exactly(_value(written))
@@ -210,9 +210,9 @@ def _condition(tool: str, effect: Effect, name: str, written: str, asked: Json) 
     if ANY not in written:
         return Exactly(written)
     if effect is not Effect.WRITE:
-        raise ValueError("no * for a dangerous call.")
+        raise ValueError("a dangerous call can't have a *.")
     if OPEN_HOST.match(written):
-        raise ValueError("end the name of the host with / before the *.")
+        raise ValueError("put a / after the host name, before the *.")
     return Like(written)
 
 
@@ -220,7 +220,7 @@ def _value(written: str) -> Json:
     try:
         found: Json = json.loads(written)
     except (ValueError, RecursionError):
-        raise ValueError(f"{written[:60]!r} is no JSON value.") from None
+        raise ValueError(f"{written[:60]!r} isn't valid JSON.") from None
     return found
 
 
@@ -229,12 +229,12 @@ def _words(written: str) -> Words:
     try:
         words = words_of(written.removesuffix(ANY) if more else written)
     except ValueError:
-        raise ValueError(f"write the first words of one command, plain, and * at the end; or {AS_ASKED}.") from None
+        raise ValueError(f"write the first words of one plain command, with * at the end, or {AS_ASKED}.") from None
     name = base(words[0])
     if name in RUNNERS:
-        raise ValueError(f"{name} runs other commands, so no pattern can hold it.")
+        raise ValueError(f"{name} runs other commands, so a pattern can't allow it.")
     if more and INTERPRETER.fullmatch(name):
-        raise ValueError(f"{name} can do anything, so * can't stand behind it.")
+        raise ValueError(f"{name} can do anything, so it can't be followed by *.")
     return Words(words, more)
 
 

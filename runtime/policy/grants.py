@@ -128,7 +128,7 @@ def wished(values: Mapping[str, str], call: Asked, now: datetime, zone: tzinfo) 
     uses = _uses(values.get("uses", ""))
     faults = [fault for one in (pattern,) if isinstance(one, list) for fault in one]
     if where not in (HERE, EVERYWHERE):
-        faults.append(f"Where it holds is {HERE} or {EVERYWHERE}.")
+        faults.append(f"For “Where”, choose {HERE} or {EVERYWHERE}.")
     faults += [one for one in (until, uses) if isinstance(one, str)]
     if not call.by_owner:
         faults += _owners_alone(call.effect, where)
@@ -149,7 +149,7 @@ def _owners_alone(effect: Effect, where: str) -> list[str]:
     return [*told, *["Only an owner can allow it everywhere."] * (where == EVERYWHERE)]
 
 
-OWNERS_DANGER: Final = "Only an owner can allow a dangerous call for longer. You may approve this one."
+OWNERS_DANGER: Final = "Only an owner can allow dangerous calls from now on. You can still approve this one."
 
 
 def _until(text: str, now: datetime, zone: tzinfo) -> datetime | str:
@@ -158,9 +158,9 @@ def _until(text: str, now: datetime, zone: tzinfo) -> datetime | str:
     try:
         day = date.fromisoformat(text.strip()) if text.strip() else today + timedelta(days=DAYS)
     except ValueError:
-        return f"“{text.strip()[:40]}” is no date; write one like {today + timedelta(days=DAYS)}."
+        return f"“{text.strip()[:40]}” isn't a date. Write one like {today + timedelta(days=DAYS)}."
     if not today <= day <= today + timedelta(days=DAYS_MOST):
-        return f"It has to end between today and {today + timedelta(days=DAYS_MOST)}, at most {DAYS_MOST} days ahead."
+        return f"Choose a day between today and {today + timedelta(days=DAYS_MOST)}, at most {DAYS_MOST} days ahead."
     return datetime.combine(day + timedelta(days=1), time(), zone).astimezone(now.tzinfo)
 
 
@@ -168,7 +168,7 @@ def _uses(text: str) -> int | str | None:
     if not text.strip():
         return None
     if not (text.strip().isdecimal() and 1 <= int(text.strip()[:9]) <= USES_MOST):
-        return f"The number of uses is a whole number from 1 to {USES_MOST:,}, or empty."
+        return f"For “How often”, give a whole number from 1 to {USES_MOST:,}, or leave it empty."
     return int(text.strip())
 
 
@@ -179,6 +179,6 @@ def proposed_end(now: datetime, zone: tzinfo) -> str:
 
 def reach(grant: Grant, until: str) -> str:
     """How far it goes, in words; `until` is the instant as it is to be written."""
-    where = "everywhere" if grant.everywhere else "in this conversation" if grant.session else "in this room"
+    where = "everywhere" if grant.everywhere else "in one conversation" if grant.session else "in one room"
     uses = "" if grant.uses_left is None else f", {grant.uses_left} use{'s' * (grant.uses_left != 1)}"
     return f"{where} until {until}{uses}"

@@ -22,17 +22,17 @@ def changes(before: str, now: str) -> str:
     old, new = json.loads(before), json.loads(now)
     found = []
     if old.get("description") != new.get("description"):
-        found.append("what it says it does")
+        found.append("its description")
     if old.get("schema") != new.get("schema"):
         found.append(_arguments(_properties(old), _properties(new)))
     if any(old.get(name) != new.get(name) for name in HINTS):
-        found.append("its hints of what it may do")
+        found.append("its hints about what it may do")
     return "; ".join(found) or "its form"
 
 
 def warning(before: str, now: str) -> str:
     """For a card."""
-    return f"It changed since it was accepted: {changes(before, now)}. A yes accepts it as it is now."
+    return f"This tool has changed since it was accepted: {changes(before, now)}. Approving accepts it as it is now."
 
 
 def _properties(form: Mapping[str, Any]) -> Mapping[str, Any]:

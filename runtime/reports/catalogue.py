@@ -28,7 +28,7 @@ class Catalogue:
     def sheet(self, name: str, options: Mapping[str, Json] | None = None) -> Sheet:
         """The report `name`, with `options` in place of its own. Errors: TemplateError lists what there is."""
         if name not in self.names():
-            raise TemplateError(f"there is no report {name!r}; there are {', '.join(self.names())}.")
+            raise TemplateError(f"there is no report {name!r}. There are: {', '.join(self.names())}.")
         return with_options(self._sheet(name), options or {})
 
     def _read(self, name: str) -> Sheet:
@@ -59,4 +59,4 @@ def sheet_of(task: Task, name: str, catalogue: Catalogue) -> Sheet:
         case TaskKind.TEMPLATE:
             return with_options(read_sheet(name, task.text, task.data), task.options)
         case TaskKind.PROMPT:
-            raise TemplateError(f"{name} is a prompt and no template.")
+            raise TemplateError(f"{name} is a prompt, not a template.")

@@ -10,13 +10,13 @@ from runtime.contract import DataCall, Json, Task, TaskKind
 RESULT: Final = "result"
 TEMPLATE: Final = """\
 +++
-about = "Asks a tool, and speaks when its answer is another one than at the beat before, or when it begins to fail."
+about = "Calls a tool, and reports when its answer has changed or it starts to fail."
 [options]
 every_failure = false
 +++
 {% if data.result.failed %}
 {% if changed("result") or options.every_failure %}
-**{{ name }}** fails: {{ data.result.error }}
+**{{ name }}** is failing: {{ data.result.error }}
 {% endif %}
 {% elif changed("result") %}
 **{{ name }}**{{ " works again" if data.result.had_failed }}:

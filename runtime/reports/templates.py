@@ -38,7 +38,7 @@ CHARTS: Final = "chart-"
 """How the id of a call begins that draws."""
 USAGE: Final = Usage(NO_MODEL)
 NO_DIGESTS: Final[Mapping[str, str]] = {}
-NOTHING_TO_TELL: Final = "There is nothing to tell."
+NOTHING_TO_TELL: Final = "Nothing to report."
 """In place of a blank text, where silence is not what the schedule wants."""
 
 

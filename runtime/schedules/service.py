@@ -223,7 +223,7 @@ class ScheduleService:
 
     def _may_plan(self, asker: Asker) -> None:
         if asker.person is None or asker.person.role < Role.USER:
-            raise ToolRetry("Only people who may ask the agent may plan work for it.")
+            raise ToolRetry("Only people with the role user or higher can plan work.")
 
     async def _rooms(self, to: Sequence[Address], asker: Asker) -> tuple[Address, ...]:
         rooms = tuple(dict.fromkeys(to or [asker.address]))

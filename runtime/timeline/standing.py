@@ -19,7 +19,7 @@ def standing(telling: Telling) -> tuple[str, bool]:
     if trail.run:
         return _run(telling, trail.run)
     if any(one.state == "consumed" for one in trail.signals):
-        return "It was worked on; the run is not kept any more.", True
+        return "It was worked on. The run is no longer kept.", True
     if trail.signals:
         return _signal(telling, trail.signals[0])
     return _deliveries(telling)
@@ -29,23 +29,23 @@ def _signal(telling: Telling, signal: TracedSignal) -> tuple[str, bool]:
     match signal.state:
         case "refused" if telling.trail.deliveries:
             shown, over = _deliveries(telling)
-            return f"It was refused, and its sender told so. {shown}", over
+            return f"It was refused, and its sender was told. {shown}", over
         case "refused":
-            return "It was refused, and nothing came of it.", True
+            return "It was refused. Nothing more came of it.", True
         case "decided" if telling.trail.deliveries:
             return _deliveries(telling)
         case "decided":
-            return "It was acted on when it was accepted; the run it was about tells the rest.", True
+            return "It took effect when it was accepted. The run it was about shows the rest.", True
         case "observed":
-            return "It is context: the next run in this conversation reads it. Nothing is answered to it.", True
+            return "It's kept as context for the next run in this conversation. It gets no reply.", True
         case "stale":
-            return "It came too late, and nothing came of it; its sender was told to ask again.", True
+            return "It came too late and wasn't acted on. Its sender was told to ask again.", True
         case "forgotten":
-            return "It was answered or ended; what was written and done is not kept any more.", True
+            return "It was answered or stopped. The details are no longer kept.", True
         case _ if telling.trail.behind:
-            return f"It waits for its turn: run {telling.trail.behind} is at work in this conversation.", False
+            return f"It's waiting for its turn: run {telling.trail.behind} is working in this conversation.", False
         case _:
-            return "It waits to be taken up. Nothing else is at work in this conversation.", False
+            return "It's waiting to be picked up. Nothing else is running in this conversation.", False
 
 
 def _run(telling: Telling, run: TracedRun) -> tuple[str, bool]:
@@ -54,19 +54,21 @@ def _run(telling: Telling, run: TracedRun) -> tuple[str, bool]:
             return _at_work(telling, run), False
         case RunState.PARKED:
             waiting = [one.id for one in telling.trail.approvals if one.state is ApprovalState.PENDING]
-            return f"It waits for a person: `signalbox approvals list` shows {', '.join(waiting)}.", False
+            return f"It's waiting for somebody's answer: `signalbox approvals list` shows {', '.join(waiting)}.", False
         case RunState.READY:
-            return "All is decided; it waits for its turn in the conversation.", False
+            return "Everything is decided. It's waiting for its turn in the conversation.", False
         case _:
             return _deliveries(telling)
 
 
 def _at_work(telling: Telling, run: TracedRun) -> str:
     running = [one.tool for one in telling.trail.steps if one.state is StepState.MARKED]
-    doing = f"{', '.join(running)} running" if running else "waiting for the model"
+    doing = f"running {', '.join(running)}" if running else "waiting for the model"
     if run.node in telling.trail.gone:
-        return f"{telling.label(run.node)}, which had it, is gone: the next process to look takes it up again."
-    return f"It is being worked on by {telling.label(run.node) or 'a node'}: {doing}."
+        return (
+            f"{telling.label(run.node)} was working on it and is gone. The next process that checks picks it up again."
+        )
+    return f"{telling.label(run.node) or 'A node'} is working on it: {doing}."
 
 
 def _deliveries(telling: Telling) -> tuple[str, bool]:
@@ -80,22 +82,22 @@ def _deliveries(telling: Telling) -> tuple[str, bool]:
 
 
 def _way_out(telling: Telling, delivery: TracedDelivery) -> str:
-    name, why = noun(delivery), telling.masked(delivery.reason)
-    mend = f"`signalbox outbox requeue {delivery.id}` or `discard` settles it"
+    name, why = noun(delivery).capitalize(), telling.masked(delivery.reason).rstrip(".")
+    fix = f"`signalbox outbox requeue {delivery.id}` sends it again; `discard` drops it"
     match delivery.state:
         case DeliveryState.HELD:
-            return f"On hold, {name}: {why}. {mend}."
+            return f"{name} is on hold: {why}. {fix}."
         case DeliveryState.DEAD:
-            return f"Given up, {name}: {why}. {mend}."
+            return f"{name} couldn't be shown: {why}. {fix}."
         case DeliveryState.DISCARDED:
-            return f"Discarded, {name}: it was not shown."
+            return f"{name} was discarded and not shown."
         case _:
             because = f" ({why})" if why else ""
-            return f"Still on its way to the screen: {name}{because}."
+            return f"{name} is still on its way{because}."
 
 
 def _answered(telling: Telling) -> str:
     times = [(one.answered_at, one.received_at) for one in telling.trail.signals if one.answered_at]
     if times:
         return f"Answered {span(max(at for at, _ in times) - min(sent for _, sent in times))} after it was sent."
-    return "All of it was shown." if telling.trail.deliveries else "What was shown is not kept any more."
+    return "Everything was shown." if telling.trail.deliveries else "What was shown is no longer kept."

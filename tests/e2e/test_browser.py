@@ -279,7 +279,7 @@ async def test_the_owner_reads_what_happened_to_a_message(tab: Tab) -> None:
         await console.goto(f"{tab.page.url.partition('#')[0]}console/{place}")
         await console.locator("tbody tr").filter(has_text=words).first.get_by_role("link").first.click()
         if place != "approvals":
-            await console.get_by_role("link", name="What happened").click()
+            await console.get_by_role("link", name="View timeline").click()
         await expect(console.locator("main code")).to_have_text(trace)
     assert watched.complaints == []
 

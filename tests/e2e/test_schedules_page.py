@@ -64,7 +64,7 @@ async def test_one_of_the_file_is_run_paused_and_resumed(browser: Browser, house
         await tab.page.get_by_role("link", name="morning", exact=True).click()
         await expect(tab.page.locator("ol li")).to_have_count(5)
         await expect(tab.page.locator("ol li").first).to_contain_text("09:00 in Europe/Berlin")
-        past = tab.page.get_by_role("row").filter(has_text="asked for")
+        past = tab.page.get_by_role("row").filter(has_text="run by hand")
         await expect(past).to_have_count(1)
         await expect(past.locator(".badge")).to_have_text("done")
         await expect(past).to_contain_text("1/1")
@@ -79,8 +79,8 @@ async def test_one_is_planned_changed_and_removed_on_the_page(browser: Browser, 
         room = tab.page.url.rpartition("#")[2].rpartition("/")[2]
         await tab.page.goto(f"{house.url}/console/schedules")
         await tab.page.get_by_label("When, as cron or in words").fill("every weekday at 7:30 in Tokyo")
-        await tab.page.get_by_label("Task: what the agent is to do").fill("What is new?\n# Really")
-        await tab.page.get_by_label("Rooms that read the report").fill(f"web:main/{room}")
+        await tab.page.get_by_label("Task: what the agent should do").fill("What is new?\n# Really")
+        await tab.page.get_by_label("Rooms for the report").fill(f"web:main/{room}")
         await tab.page.get_by_label("Name (optional)").fill("news <b>")
         await tab.page.get_by_role("button", name="Plan", exact=True).click()
         await expect(row(tab, "news <b>")).to_contain_text("every weekday at 07:30 (Asia/Tokyo)")
@@ -102,11 +102,11 @@ async def test_what_is_not_understood_is_told_and_what_was_typed_stays(browser: 
         await tab.page.goto(f"{house.url}/console/schedules")
         tab.complaints.clear()
         await tab.page.get_by_label("When, as cron or in words").fill("every foo")
-        await tab.page.get_by_label("Task: what the agent is to do").fill("a long task")
-        await tab.page.get_by_label("Rooms that read the report").fill("web:main/reports")
+        await tab.page.get_by_label("Task: what the agent should do").fill("a long task")
+        await tab.page.get_by_label("Rooms for the report").fill("web:main/reports")
         await tab.page.get_by_role("button", name="Plan", exact=True).click()
         await expect(tab.page.locator("#said")).to_contain_text('"every foo" is not understood. For example:')
-        await expect(tab.page.get_by_label("Task: what the agent is to do")).to_have_value("a long task")
+        await expect(tab.page.get_by_label("Task: what the agent should do")).to_have_value("a long task")
         tab.complaints.clear()  # the browser tells of an answer that was a refusal
 
 

@@ -21,4 +21,6 @@ class FakeForms:
         if choice is Choice.DENY:
             return Form(approval, choice, "Deny", (Field(REASON, "Why not?", lines=True),), send="Deny it")
         usual = (Field("argument", "The changed command", self.text, lines=True),)
-        return Form(approval, choice, "Edit the call", self.fields or usual, "It runs as you write it.", "Run it")
+        return Form(
+            approval, choice, "Edit the call", self.fields or usual, "It runs exactly as you write it.", "Run it"
+        )

@@ -15,9 +15,7 @@ from tools.sandbox.sandbox import PATH, ShellSettings, launch, limits, shell_arg
 class External:
     """A Sandbox in name: limits, a clean environment, a process group that is killed, and not root. No walls."""
 
-    caution = (
-        "Runs without a sandbox of Signalbox: the command can reach the network and all files of the user it runs as."
-    )
+    caution = "Runs without a sandbox. The command can reach the network and all files of the user it runs as."
 
     has_network = True
 

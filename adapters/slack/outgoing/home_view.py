@@ -47,7 +47,9 @@ def home_view(waiting: Sequence[Waiting], room: str, note: str = "") -> Json:
 
 def _question(one: Waiting) -> list[Json]:
     if one.card is None:
-        return [_said(f"May I run {one.tool}? This can only be answered in {one.room or 'its own room'}.")]
+        return [
+            _said(f"May I run {one.tool}? This can only be answered in {one.room or 'the room where it was asked'}.")
+        ]
     document = parse(unabridged(one.card).text)
     blocks = [made for block in document.blocks for made in _block(block)]
     if len(to_plain(document)) > CARD_MAX_CHARS or len(blocks) > CARD_BLOCKS_MOST:

@@ -207,7 +207,7 @@ class Poller:
 
     def _away(self, why: str) -> None:
         state = Connection.CONNECTING if self._heard is None else Connection.RECONNECTING
-        self._said(ConnectionStatus(state, f'account "{self._account}": {why}. It is tried again by itself.'))
+        self._said(ConnectionStatus(state, f'account "{self._account}": {why}. Retrying automatically.'))
 
     def _backoff(self) -> float:
         self._failures += 1

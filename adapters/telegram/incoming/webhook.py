@@ -171,7 +171,7 @@ class Hook:
             case _:
                 return ConnectionStatus(
                     Connection.RECONNECTING,
-                    f'account "{account}": Telegram is not reached: {error.message}. It is tried again by itself.',
+                    f'account "{account}": Telegram is not reached: {error.message}. Retrying automatically.',
                 )
 
 

@@ -56,7 +56,7 @@ export const words = {
   everybody: "Everybody",
   danger: "danger",
   inboxCard: ({ tool, room }) => (room ? `${tool}, in ${room}` : tool),
-  onlyThere: ({ tool, room }) => `May I run ${tool}? This can only be answered in ${room || "its own room"}.`,
+  onlyThere: ({ tool, room }) => `May I run ${tool}? This can only be answered in ${room || "the room where it was asked"}.`,
   pressAgain: "This call is dangerous: press A once more to approve it.",
 
   // the agent at work

@@ -64,7 +64,7 @@ async function send(form, pressed) {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(fields),
   }).catch(() => {
-    throw new Error("Signalbox isn't answering right now. Look again before you repeat this.");
+    throw new Error("Signalbox isn't answering right now. Check whether it worked before you try again.");
   });
   const told = await answer.json();
   if (!answer.ok) throw new Error(told.error);
@@ -83,7 +83,7 @@ document.addEventListener("submit", async (event) => {
     buttons.forEach((button) => (button.disabled = true));
     const done = await sending;
     if (form.dataset.then) location.assign(form.dataset.then); // this page is about what is gone
-    tell(done.told ?? `Done: it is ${done.state} now.`);
+    tell(done.told ?? `Done. It's ${done.state} now.`);
     form.reset();
     force = true;
   } catch (error) {
@@ -103,7 +103,7 @@ async function loop() {
       if (away) tell("Connected again.");
       away = false;
     } catch {
-      if (!away) tell("Signalbox does not answer. This page shows what was last known, and tries again.", true);
+      if (!away) tell("Signalbox isn't answering. This page may be out of date, and keeps trying.", true);
       away = true;
     }
   }

@@ -20,9 +20,9 @@ log = structlog.get_logger("agent")
 UNDO_INTERVAL: Final = timedelta(seconds=5)
 """Between two looks, where nobody rang."""
 UNDO_TIMEOUT: Final = timedelta(minutes=1)
-SLOW: Final = "that took too long. Please look what became of it."
-GONE: Final = "the tool is not here any more."
-BROKE: Final = "that failed unexpectedly. Please look what became of it."
+SLOW: Final = "that took too long. Please check what happened."
+GONE: Final = "the tool is gone."
+BROKE: Final = "that failed unexpectedly. Please check what happened."
 
 
 async def kept_before(tool: Tool, arguments: Mapping[str, Json], context: ToolContext) -> str | None:

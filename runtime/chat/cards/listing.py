@@ -21,7 +21,7 @@ OPEN_CARDS_MAX: Final = 5
 """Cards of one person that are open in one conversation; what is asked beyond them joins the last."""
 PLAN_MAX_CHARS: Final = 1500
 """Of the model's words above the calls of a plan."""
-ONE_ANSWER: Final = "One answer decides all of them."
+ONE_ANSWER: Final = "One answer applies to all of them."
 PLAN: Final = "plan"
 """In `Approval.card`: what the model said it would do."""
 

@@ -34,4 +34,4 @@ def calls_too(approval: Approval, label: str) -> str:
     """The other calls that the button `label` approves; empty on a card without it."""
     others = json.loads(approval.card).get("others", ()) if approval.card else ()
     tools = ", ".join(f"`{tool}`" for tool in others)
-    return f"“{label}” is for {several(len(others), 'earlier call')} too: {tools}." if others else ""
+    return f"“{label}” also approves {several(len(others), 'earlier call')}: {tools}." if others else ""

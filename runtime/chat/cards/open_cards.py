@@ -35,8 +35,8 @@ LET_IN: Final = (Choice.USER, Choice.NO, Choice.OTHER)
 ROLES: Final = (Choice.USER, Choice.VIEWER, Choice.OPERATOR, Choice.NO)
 NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
 NOBODY_REACHED: Final = (
-    "I can't reach anybody in private who may decide this. They can send me `/approvals` in a private chat; "
-    "operators have the console too."
+    "I can't privately reach anybody who can decide this. They can send me `/approvals` in a private chat; "
+    "operators can also use the console."
 )
 LABEL_MAX_CHARS: Final = 60
 """Of an answer on a button. The least that a channel shows is 64, in UTF-16 units; it stands in full above where it is cut."""
@@ -124,7 +124,7 @@ def pending(
 def request_of(approval: Approval, *, home: bool) -> str:
     """The line that led to it, told at home alone, and a link to its message."""
     known = json.loads(approval.card) if approval.card else {}
-    link = f"[{'message' if home else 'The message that asked'}]({known['link']})" if "link" in known else ""
+    link = f"[{'message' if home else 'original message'}]({known['link']})" if "link" in known else ""
     return " · ".join(filter(None, [plainly(approval.request) if home else "", link]))
 
 
@@ -138,7 +138,7 @@ def below(approval: Approval, how: Home, voted: Sequence[str], *, home: bool) ->
 def _votes(voted: Sequence[str], quorum: int) -> str:
     if voted:
         return f"{listed([plainly(name) for name in voted])} approved: {len(voted)} of {quorum}."
-    return f"{quorum} people have to approve." if quorum > 1 else ""
+    return f"{quorum} people must approve this." if quorum > 1 else ""
 
 
 def _asked_too(names: Sequence[str], away: Sequence[tuple[str, str]], how: Home) -> str:

@@ -19,7 +19,7 @@ def remarks(arguments: str) -> str:
     shown, _ = in_full(arguments)
     count = hidden(shown)
     codes = "a code" if count == 1 else "codes"
-    said = [f"Holds {several(count, 'invisible character')}, shown as {codes}."] if count else []
+    said = [f"Contains {several(count, 'invisible character')}, shown as {codes}."] if count else []
     said += [
         f"`{clip(word, WORD_MAX_CHARS)}` mixes {listed(scripts)} letters."
         for word, scripts in islice(mixed(shown), WORDS_NAMED)

@@ -165,7 +165,7 @@ def came(outcome: str, *, home: bool) -> tuple[str, str]:
         case "failed":
             words = f"failed: {code or 'see below'}" if home else f"failed{code and ': '}{code}"
         case "waits":
-            words = f"waits for the other question{'s' * (told['left'] > 1)}"
+            words = f"waiting for the other question{'s' * (told['left'] > 1)}"
         case state:
             words = state
     more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
@@ -189,13 +189,13 @@ def _undone(told: Mapping[str, Any]) -> str:
     by = plainly(told.get("undo_by", ""))
     match told.get("undo"):
         case "wanted":
-            return f" · {by} undoes it"
+            return f" · {by} is undoing it"
         case "done":
             return f" · Undone by {by}"
         case "refused":
-            return f" · {by} wanted to undo it: {plainly(told['undo_why'])}"
+            return f" · {by} tried to undo it: {plainly(told['undo_why'])}"
         case "cut":
-            return f" · {by} wanted to undo it, and I was cut off: please look whether it was done"
+            return f" · {by} tried to undo it, but I was cut off. Please check whether it worked."
         case _:
             return ""
 

@@ -56,8 +56,8 @@ from runtime.store.sql.upsert import insert
 from runtime.text.naming import listed
 
 CLICK_REFUSED = "click refused"
-NOBODY = "It does not exist (any more)."
-MEANWHILE = "The call was changed meanwhile. Please look at the card again."
+NOBODY = "This question no longer exists, or never did."
+MEANWHILE = "The call has changed in the meantime. Please look at the card again."
 Change = Callable[[Approval, Voter, Rights, datetime], Op[Approval | str]]
 """Changes what a question is about, or tells why it does not."""
 
@@ -123,7 +123,7 @@ def decide(
         return (yield from press(approval, voter, rights, [at for _, at in copies], now, new_id))
     against = objection(approval, voter, choice, rights, now, [at for _, at in copies], reason)
     if against is None and not (yield from is_frozen(approval)):
-        against = "The call is not the one that was asked about."
+        against = "This isn't the call that was asked about."
     if against is None and click.approval_id != approval.as_shown:
         against = MEANWHILE
     if against is None and change is not None:

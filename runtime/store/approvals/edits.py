@@ -19,7 +19,7 @@ from runtime.store.runs.run_begin import requester_of
 from runtime.store.schema import approvals, sessions, steps, votes
 from runtime.store.sql.driver import Op, is_word
 
-UNFILLED = "This needs the changed call: press Edit again, or use the page or the command line."
+UNFILLED = "I need the changed call. Press Edit again, or use the console or the command line."
 SET_CALL = (
     update(approvals)
     .where(approvals.c.id == bindparam("id_"), is_word(approvals.c.state, "pending"))

@@ -9,7 +9,7 @@ from typing import Final
 
 from runtime.chat.cards import listing
 from runtime.contract import Address, Choice, Clicked, NewId, Person
-from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, objection
+from runtime.domain.approvals import NO_SUCH_ANSWER, Approval, ApprovalState, Rights, Voter, objection
 from runtime.store.approvals.decisions import decide, is_frozen
 from runtime.store.approvals.quorum import voted
 from runtime.store.approvals.rulings import listed_with, refresh, standing
@@ -32,7 +32,7 @@ def decide_listed(
         return (yield from decide(click, voter, rights, now, new_id, alone=True))
     against = None if is_alone else (yield from _against(clicked, left, click, voter, rights, now))
     if click.choice not in ANSWERS:
-        against = "This question does not have that answer."
+        against = NO_SUCH_ANSWER
     if against:
         yield from fact(now, "click refused", voter.person.name, clicked.id, against)
         return Decided(objection=against)
@@ -61,5 +61,5 @@ def _against(
         if against := objection(one, voter, click.choice, rights, now, copies, click.reason):
             return against
         if shown.get(one.id) != one.arguments_hash or not (yield from is_frozen(one)):
-            return "The call is not the one that was asked about."
+            return "This isn't the call that was asked about."
     return None

@@ -63,9 +63,9 @@ def press(
 
 def _too_late(row: tuple[int, str] | None, now: datetime) -> str | None:
     if row is None:
-        return "There's nothing to undo here, or not any more."
+        return "There's nothing left to undo here."
     if row[1]:
-        return f"{row[1]} pressed Undo already."
+        return f"{row[1]} has already pressed Undo."
     return "It's too late to undo this." if now >= moment(row[0]) else None
 
 

@@ -212,8 +212,8 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
 
 def _warning(origin: Origin) -> str:
     return (
-        f"Asked again after a restore {_whence(origin)}: since then it may have been answered already, "
-        "and what it asks about may have been done."
+        f"Asked again after a restore {_whence(origin)}. Somebody may have answered it since then, "
+        "and it may have been done already."
     )
 
 

@@ -64,7 +64,7 @@ async def test_when_the_next_cannot_be_reached_who_is_away_is_asked(stage: Stage
 async def test_when_too_few_are_left_for_a_quorum_all_are_asked(stage: Stage) -> None:
     await asked_while_away(stage, ADA, rules=[Rule(Ruling.ASK, "shell", asking=Changes(quorum=2))])
     [here] = await cards(stage, GENERAL)
-    assert f"I've asked Ada and Otto. Ada is away until {MONDAY}. 2 people have to approve." in here
+    assert f"I've asked Ada and Otto. Ada is away until {MONDAY}. 2 people must approve this." in here
 
 
 async def test_a_room_keeps_its_buttons_while_who_is_there_is_away(stage: Stage) -> None:

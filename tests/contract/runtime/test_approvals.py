@@ -216,8 +216,8 @@ VAIN = {
     "an owner who is no approver": Vain("Only approvers can answer this.", rights=ONLY_OTTO),
     "the requester where self-approval is off": Vain("Someone else has to answer", rights=ALONE),
     "from another room": Vain("belongs to another room", room="r2"),
-    "with a forged id": Vain("It does not exist", forged=True),
-    "with an answer that the question has not": Vain("does not have that answer", choice=Choice.AGAIN),
+    "with a forged id": Vain("no longer exists", forged=True),
+    "with an answer that the question has not": Vain("doesn't have that answer", choice=Choice.AGAIN),
 }
 
 

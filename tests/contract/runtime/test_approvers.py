@@ -256,8 +256,8 @@ async def test_where_nobody_can_be_asked_in_private_the_room_is_told_so_and_not_
     with capture_logs() as logs:
         process = await asked_in_general(any_stage, rules=[rule])
     assert await cards(any_stage, GENERAL) == [
-        "**May I run `shell`?** I can't reach anybody in private who may decide this. They can send me `/approvals` in a "
-        "private chat; operators have the console too."
+        "**May I run `shell`?** I can't privately reach anybody who can decide this. They can send me `/approvals` in a "
+        "private chat; operators can also use the console."
     ]
     assert [one["rule"] for one in logs if one["event"] == "nobody reached"] == ["quietly"]
     (waiting,) = await any_stage.store.approvals.inbox(ADA, Rights())
@@ -424,7 +424,7 @@ async def test_four_eyes_never_counts_the_person_who_asked(stage: Stage) -> None
 async def test_a_denial_without_a_reason_is_asked_for_one(stage: Stage) -> None:
     process = await asked_for(stage, reason_required=True)
     _, notice = await answered(process, Choice.DENY)
-    assert notice == "Please say why: deny with a reason."
+    assert notice == "Please give a reason when you deny this."
     assert await answered(process, Choice.DENY, "not today") == (Outcome.DECIDED, None)
 
 
@@ -444,7 +444,7 @@ async def test_a_rule_says_how_long_its_question_waits(stage: Stage) -> None:
 async def test_a_quorum_is_of_people_and_the_votes_so_far_stand_on_every_card(any_stage: Stage) -> None:
     """Scenario 23."""
     process = await asked_in_general(any_stage, there=[ADA], private=[OTTO], rules=ruled(quorum=2))
-    assert all("2 people have to approve." in card for card in await cards(any_stage, GENERAL, "otto"))
+    assert all("2 people must approve this." in card for card in await cards(any_stage, GENERAL, "otto"))
     assert await answered(process) == (Outcome.UNCHANGED, "Your approval counts: 1 of 2 so far.")
     for card in await cards(any_stage, GENERAL, "otto"):
         assert "Ada approved: 1 of 2.\n[Approve]\n[Deny]\n[Edit…]\n[Why?]" in card
@@ -709,7 +709,7 @@ async def test_an_approved_call_waits_for_the_other_question_and_runs_then(any_s
     first, second = await any_stage.pending()
     await process.click(first.id, room=GENERAL)
     await process.answer_all()
-    assert head((await any_stage.screen(GENERAL))[0]) == " · waits for the other question"
+    assert head((await any_stage.screen(GENERAL))[0]) == " · waiting for the other question"
     await process.click(second.id, Choice.DENY, room=GENERAL)
     assert [row[0] for row in await any_stage.rows("SELECT outcome FROM approvals ORDER BY step")] == [
         '{"state": "running"}',
@@ -857,5 +857,5 @@ async def test_a_card_links_to_the_message_that_asked_also_where_its_words_are_n
     [home] = await stage.screen(GENERAL)
     assert "“please” · [message](https://example.org/general/m7)\n" in home
     [*_, copy] = await stage.screen("ada")
-    assert "[The message that asked](https://example.org/general/m7)\n" in copy
+    assert "[original message](https://example.org/general/m7)\n" in copy
     assert "please" not in copy

@@ -115,7 +115,7 @@ async def test_the_form_is_for_those_who_may_decide(stage: Stage) -> None:
     ):
         assert str(await forms.open(question.id, Choice.EDIT, who)).startswith(words)
         assert str(await forms.open(question.id, Choice.DENY, who)).startswith(words)
-    assert await forms.open(ApprovalId("0" * 22), Choice.EDIT, OTTO) == "This question does not exist any more."
+    assert await forms.open(ApprovalId("0" * 22), Choice.EDIT, OTTO) == "This question no longer exists."
     await process.click(question.id)
     assert str(await forms.open(question.id, Choice.EDIT, OTTO)).startswith("This was already settled: approved by Ada")
 
@@ -129,7 +129,7 @@ async def test_a_rule_that_wants_reasons_lets_the_form_for_one_open(stage: Stage
 async def test_a_rule_that_forbids_edits_has_no_form(stage: Stage) -> None:
     process, question = await asked(stage, rules=[Rule(Ruling.ASK, "shell", asking=Changes(editable=False))])
     forms = Forms(stage.store, lambda: process.gate.rights)
-    assert await forms.open(question.id, Choice.EDIT, OTTO) == "This question does not have that answer."
+    assert await forms.open(question.id, Choice.EDIT, OTTO) == "This question doesn't have that answer."
 
 
 async def test_the_form_of_a_changed_call_has_the_changed_call(stage: Stage) -> None:
@@ -206,15 +206,15 @@ async def test_codes_are_read_as_what_they_stand_for(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("typed", "words"),
     [
-        ("{", "This is not valid JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)."),
+        ("{", "This isn't valid JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)."),
         ("[1]", "The arguments must be a JSON object, with a name for each."),
         ('"general"', "The arguments must be a JSON object, with a name for each."),
-        ('{"room": "a", "count": NaN}', "This is not valid JSON: NaN is no number."),
+        ('{"room": "a", "count": NaN}', "This isn't valid JSON: NaN is not a number."),
         ('{"count": 3}', "'room' is a required property."),
         ('{"room": 7}', "room: 7 is not of type 'string'."),
         ('{"room": "a", "count": 10}', "count: 10 is greater than the maximum of 9."),
-        ('{"room": "\\ud800"}', "This holds half a character: it is not valid Unicode."),
-        ('{"count": 2, "room": "general"}', "Nothing is changed. To run it as it is, approve it."),
+        ('{"room": "\\ud800"}', "This contains half a character, so it isn't valid Unicode."),
+        ('{"count": 2, "room": "general"}', "You haven't changed anything. To run it as it is, approve it."),
         (f'{{"room": "{"a" * 100_001}"}}', "This is too long: at most 100,000 characters."),
     ],
 )
@@ -227,18 +227,20 @@ async def test_brackets_without_end_are_told_in_the_form(stage: Stage) -> None:
     process, question = await asked(stage, SEND)
     verdict = await process.edit(question.id, arguments="[" * 99_999)
     assert (verdict.outcome, verdict.form_stays) == (Outcome.UNCHANGED, True)
-    assert (verdict.notice or "").startswith("This is not valid JSON: ")
+    assert (verdict.notice or "").startswith("This isn't valid JSON: ")
 
 
 async def test_the_same_text_is_no_change_and_an_empty_one_misses_the_schema(stage: Stage) -> None:
     process, question = await asked(stage)
-    await refused(process, question, "Nothing is changed. To run it as it is, approve it.", argument="uname -a")
+    await refused(
+        process, question, "You haven't changed anything. To run it as it is, approve it.", argument="uname -a"
+    )
     await refused(process, question, "command: '' should be non-empty.", argument="")
 
 
 async def test_another_field_belongs_to_another_call(stage: Stage) -> None:
     process, question = await asked(stage, SEND)
-    words = "The call has other arguments by now. Please open the form again."
+    words = "The call has changed in the meantime. Please open the form again."
     await refused(process, question, words, argument="general")
 
 
@@ -246,14 +248,14 @@ async def test_a_press_without_its_form_changes_nothing(stage: Stage) -> None:
     process, question = await asked(stage)
     verdict = await process.edit(question.id)
     assert (verdict.outcome, verdict.form_stays) == (Outcome.UNCHANGED, False)
-    assert verdict.notice == "This needs the changed call: press Edit again, or use the page or the command line."
+    assert verdict.notice == "I need the changed call. Press Edit again, or use the console or the command line."
     assert await now(stage, question.id) == question
 
 
 async def test_a_tool_that_is_gone_runs_no_changed_call(stage: Stage) -> None:
     process, question = await asked(stage)
     del process.tools["shell"]
-    await refused(process, question, "There is no tool shell any more.", argument=CHANGED)
+    await refused(process, question, "The tool shell is gone.", argument=CHANGED)
 
 
 # -------------------------------------------------------------------------------------------------------- who, and when
@@ -279,8 +281,8 @@ async def test_a_stranger_and_another_room_change_nothing(stage: Stage) -> None:
 async def test_a_rule_may_forbid_it_and_then_there_is_no_button(stage: Stage) -> None:
     rule = Rule(Ruling.ASK, "shell", asking=Changes(editable=False))
     process, question = await asked(stage, rules=[rule])
-    assert "[Edit…]\n[Why?]" not in (await stage.screen())[-1]
-    await refused(process, question, "This question does not have that answer.", argument=CHANGED)
+    assert "[Edit…]" not in (await stage.screen())[-1]
+    await refused(process, question, "This question doesn't have that answer.", argument=CHANGED)
 
 
 async def test_a_question_about_a_cut_call_cannot_be_edited(stage: Stage) -> None:
@@ -297,7 +299,7 @@ async def test_a_question_about_a_cut_call_cannot_be_edited(stage: Stage) -> Non
     await after.answer_all()
     [doubt] = await stage.pending()
     verdict = await after.edit(doubt.id, argument=CHANGED)
-    assert (verdict.outcome, verdict.notice) == (Outcome.UNCHANGED, "This question does not have that answer.")
+    assert (verdict.outcome, verdict.notice) == (Outcome.UNCHANGED, "This question doesn't have that answer.")
 
 
 @pytest.mark.parametrize("choice", [Choice.APPROVE, Choice.DENY])
@@ -379,7 +381,7 @@ async def test_a_button_of_the_card_before_an_edit_decides_nothing(stage: Stage,
     await process.edit(question.id, OTTO, argument=CHANGED)
     verdict = await process.click(question.id, choice)
     assert verdict.outcome is Outcome.UNCHANGED
-    assert verdict.notice == "The call was changed meanwhile. Please look at the card again."
+    assert verdict.notice == "The call has changed in the meantime. Please look at the card again."
     second = await process.edit((await now(stage, question.id)).as_shown, argument="uname -m")
     assert second.notice == "Your approval counts: 1 of 2 so far."
     assert (await process.edit(question.id, OTTO, argument="uname -v")).notice == verdict.notice

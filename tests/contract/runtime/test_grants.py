@@ -221,7 +221,7 @@ async def test_a_dangerous_call_is_for_owners_to_allow_for_longer(any_stage: Sta
     await tell(process)
     question = await only(any_stage)
     verdict = await process.click(question.id, Choice.CONVERSATION, who=OTTO)
-    assert verdict.notice == "Only an owner can allow a dangerous call for longer. You may approve this one."
+    assert verdict.notice == "Only an owner can allow dangerous calls from now on. You can still approve this one."
     assert not await grants(any_stage)
     assert await only(any_stage) == question
     assert (await process.click(question.id, who=OTTO)).outcome is Outcome.DECIDED
@@ -232,7 +232,7 @@ async def test_where_no_owner_decides_a_dangerous_call_has_no_such_button(stage:
     await tell(process)
     assert await buttons(stage) == [["approve", "deny", "edit", "why"]]
     verdict = await process.click((await only(stage)).id, Choice.CONVERSATION, who=OTTO)
-    assert verdict.notice == "This question does not have that answer."
+    assert verdict.notice == "This question doesn't have that answer."
 
 
 @pytest.mark.parametrize("asking", [Changes(grants=False), Changes(quorum=2), Changes(four_eyes=True)])
@@ -242,7 +242,7 @@ async def test_a_rule_may_forbid_it(stage: Stage, asking: Changes) -> None:
     await tell(process)
     assert await buttons(stage) == [["approve", "deny", "edit", "why"]]
     verdict = await process.click((await only(stage)).id, Choice.CONVERSATION)
-    assert verdict.notice == "This question does not have that answer."
+    assert verdict.notice == "This question doesn't have that answer."
 
 
 @pytest.mark.parametrize("asking", [Changes(grants=False), Changes(quorum=2), Changes(four_eyes=True)])
@@ -290,7 +290,7 @@ async def test_a_tool_that_changed_asks_again(any_stage: Stage) -> None:
     tool.spec = replace(tool.spec, form='{"description": "b"}')
     await tell(process)
     question = await only(any_stage)
-    assert question.caution.startswith("It changed since it was accepted")
+    assert question.caution.startswith("This tool has changed since it was accepted")
     await process.click(question.id)
     await process.answer_all()
     await tell(process)
@@ -414,7 +414,7 @@ async def test_the_last_card_names_the_calls_before_it(stage: Stage) -> None:
     await tell(process, who=ADA)
     *_, last = await stage.screen()
     assert last.endswith(
-        "“Approve all” is for 2 earlier calls too: `write`, `write`.\n[Approve]\n[Deny]\n[Edit…]\n[Why?]\n[This conversation]\n[Always…]\n[Approve all]"
+        "“Approve all” also approves 2 earlier calls: `write`, `write`.\n[Approve]\n[Deny]\n[Edit…]\n[Why?]\n[This conversation]\n[Always…]\n[Approve all]"
     )
 
 
@@ -455,16 +455,14 @@ async def test_only_the_last_card_approves_all(stage: Stage) -> None:
     await tell(process)
     first, _ = await stage.pending()
     verdict = await process.click(first.id, Choice.ALL)
-    assert verdict.notice == "This question does not have that answer."
+    assert verdict.notice == "This question doesn't have that answer."
     assert len(await stage.pending()) == 2
 
 
 async def test_a_single_call_has_no_such_button(stage: Stage) -> None:
     process = await stage.process(Planned(SHELL), [shell()])
     await tell(process)
-    assert (
-        await process.click((await only(stage)).id, Choice.ALL)
-    ).notice == "This question does not have that answer."
+    assert (await process.click((await only(stage)).id, Choice.ALL)).notice == "This question doesn't have that answer."
 
 
 async def test_two_clicks_on_all_at_once_decide_each_call_once(any_stage: Stage) -> None:

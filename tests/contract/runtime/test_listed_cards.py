@@ -83,7 +83,7 @@ async def test_further_calls_join_the_last_card_as_a_list(any_stage: Stage) -> N
     assert shown[-1] == (
         f"**May I run these 3 calls?**\n\nAda asks · 3 calls · write · {EXPIRES}\n\n“do it all”\n\n"
         "1. `write` · write\n\n```json\n5\n```\n\n2. `write` · write\n\n```json\n6\n```\n\n3. `write` · write\n\n```json\n7\n```"
-        "\n\nOne answer decides all of them.\n[Approve]\n[Deny]"
+        "\n\nOne answer applies to all of them.\n[Approve]\n[Deny]"
     ).replace("```json\n", "```\n")
     assert [one.lead for one in await any_stage.pending()][:4] == [None] * 4
 
@@ -158,7 +158,7 @@ async def test_a_list_with_a_dangerous_call_is_decided_by_who_may_answer_for_dan
     one = await lead(any_stage)
     assert (one.tool, one.effect) == ("shell", Effect.DANGER)
     refused = await process.click(one.id, who=UMA)
-    assert refused.notice == "Only an operator or owner may answer for a dangerous call."
+    assert refused.notice == "Only an operator or owner can decide about a dangerous call."
     assert len(await any_stage.pending()) == 6
     assert (await process.click(one.id, who=OTTO)).outcome is Outcome.DECIDED
     assert len(await any_stage.pending()) == 4
@@ -179,7 +179,7 @@ async def test_a_quorum_counts_for_all_of_a_list(any_stage: Stage) -> None:
     assert (await process.click(one.id)).notice == "Your approval counts: 1 of 2 so far."
     await process.answer_all()
     [card] = [card for card in await any_stage.screen() if "3 calls" in card]
-    assert card.endswith("One answer decides all of them. Ada approved: 1 of 2.\n[Approve]\n[Deny]")
+    assert card.endswith("One answer applies to all of them. Ada approved: 1 of 2.\n[Approve]\n[Deny]")
     assert (await process.click(one.id)).notice == "You've approved this already: 1 of 2 so far."
     assert (await process.click(one.id, who=OTTO)).outcome is Outcome.DECIDED
     assert len(await any_stage.pending()) == 4
@@ -206,7 +206,7 @@ async def test_a_console_decides_one_call_and_the_card_goes_on_with_the_others(a
 async def test_an_answer_that_is_no_yes_or_no_decides_nothing_of_a_list(stage: Stage) -> None:
     process = await asked(stage, *writes(7))
     refused = await process.click((await lead(stage)).id, Choice.AGAIN)
-    assert refused.notice == "This question does not have that answer."
+    assert refused.notice == "This question doesn't have that answer."
     assert len(await stage.pending()) == 7
 
 
@@ -215,7 +215,7 @@ async def test_a_call_that_is_not_as_it_was_listed_stops_the_whole_list(stage: S
     one = await lead(stage)
     await change(stage, "UPDATE steps SET arguments_hash = 'x' WHERE call_id = 'c-7'")
     refused = await process.click(one.id)
-    assert refused.notice == "The call is not the one that was asked about."
+    assert refused.notice == "This isn't the call that was asked about."
     assert len(await stage.pending()) == 7
 
 
@@ -310,7 +310,7 @@ async def test_an_inbox_shows_a_list_once_and_its_card_follows(any_stage: Stage)
     await process.say("/approvals", who=OTTO, room="otto")
     await process.answer_all()
     [card] = [card for card in await any_stage.screen("otto") if "3 calls" in card]
-    assert card.endswith("One answer decides all of them.\n[Approve]\n[Deny]")
+    assert card.endswith("One answer applies to all of them.\n[Approve]\n[Deny]")
     assert (await process.click(one.id, who=OTTO, room="otto")).outcome is Outcome.DECIDED
     await process.answer_all()
     assert len(await any_stage.pending()) == 4
@@ -325,5 +325,5 @@ async def test_a_listed_call_is_not_edited(stage: Stage, console: bool) -> None:
     edit = Clicked((await lead(stage)).id, Choice.EDIT, values={"arguments": '{"text": "x"}'})
     refused = await process.reception.sink(replace(stage.signal(edit, ADA, "r1"), console=console))
     assert refused.outcome is Outcome.UNCHANGED
-    assert refused.notice == "This question does not have that answer."
+    assert refused.notice == "This question doesn't have that answer."
     assert len(await stage.pending()) == 7

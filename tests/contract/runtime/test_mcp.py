@@ -194,7 +194,7 @@ async def test_an_allowed_tool_that_changes_is_asked_about_once(any_stage: Stage
             await process.rest()
             (asked,) = await any_stage.pending()
             card = (await any_stage.screen())[-1]
-            assert "what it says it does; its arguments (new: `card`); its hints of what it may do" in card
+            assert "its description; its arguments (new: `card`); its hints about what it may do" in card
             assert len(desk.calls("book")) == 1
 
             await process.click(asked.id)
@@ -236,7 +236,7 @@ async def test_operators_are_told_once_of_a_form(stage: Stage, told: bool) -> No
     store = stage.store
     assert await store.runs.see_form("desk_book", '{"description": "a"}') == ""
     changed = '{"description": "b"}'
-    assert await store.runs.see_form("desk_book", changed) == "what it says it does"
+    assert await store.runs.see_form("desk_book", changed) == "its description"
     if told:
         await store.runs.told_form("desk_book", changed)
         await store.runs.told_form("desk_book", changed)

@@ -183,7 +183,9 @@ async def test_somebody_who_lost_their_role_is_trusted_no_more(stage: Stage) -> 
 async def test_nobody_is_trusted_who_may_not_approve_their_own(stage: Stage, rights: Rights) -> None:
     process = await stage.process(Planned(WRITE), tools(), rights=rights)
     await tell(process, "/mode trusted 2h")
-    assert await stage.answers() == ["Trust spares you questions that you could answer alone, and here you can't."]
+    assert await stage.answers() == [
+        "Trusted mode skips questions that you could answer yourself. You can't answer any here."
+    ]
     await tell(process, "write")
     assert (called(process), await asked(stage)) == ([], ["write"])
 
@@ -224,7 +226,7 @@ async def test_a_plan_is_one_question_with_the_models_words_and_all_its_calls(an
         f"**May I go on like this?**\n\nAda asks · 2 calls · danger · {expires}\n\n“do it all”\n\n"
         "> First I \\*write\\*, then\n> I look at the kernel.\n\n"
         "1. `write` · write\n\n```\nb\n```\n\n2. `shell` · danger\n\n```\nuname -a\n```\n\n"
-        "One answer decides all of them.\n[Approve]\n[Deny]"
+        "One answer applies to all of them.\n[Approve]\n[Deny]"
     )
     question = next(one for one in await any_stage.pending() if one.lead == one.id)
     await process.click(question.id)

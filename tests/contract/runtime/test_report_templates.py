@@ -105,7 +105,7 @@ async def test_data_that_fails_fails_the_report_with_words_unless_the_template_h
         (template("{{ seen }}", replace(LOOK, tool="nobody")), "gauge"),
         (
             Task(TaskKind.REPORT, "nobody"),
-            "There is no report 'nobody'; there are activity, approvals, cost, dead-letters.",
+            "There is no report 'nobody'. There are: activity, approvals, cost, dead-letters.",
         ),
         (
             Task(TaskKind.REPORT, "cost", options={"hour": 3}),
@@ -177,7 +177,7 @@ async def test_a_heartbeat_speaks_only_when_there_is_news(any_stage: Stage) -> N
         silent.append((await at.newest(planned)).silent)
     assert await at.shown() == [
         "**Morning**: up",
-        "**Morning** fails: error: no answer after 3 s",
+        "**Morning** is failing: error: no answer after 3 s",
         "**Morning** works again: up",
         "**Morning**: slow",
     ]
@@ -189,7 +189,7 @@ async def test_a_heartbeat_may_tell_of_every_failure(stage: Stage) -> None:
     await at.plan(heartbeat("gauge", {}, every_failure=True), terms=QUIET)
     await at.fire()
     await at.fire()
-    assert await at.shown() == ["**Morning** fails: error: away"] * 2
+    assert await at.shown() == ["**Morning** is failing: error: away"] * 2
 
 
 async def test_a_long_answer_of_a_heartbeat_stands_in_a_block(stage: Stage) -> None:

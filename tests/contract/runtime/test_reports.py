@@ -104,10 +104,10 @@ async def test_a_chart_that_cannot_be_drawn_leaves_the_report(stage: Stage) -> N
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("activity", "## What went on in the last 24 hours"),
-        ("approvals", "Nothing waits for a decision."),
-        ("cost", "## No cost in the last 24 hours\n\nNo model was asked."),
-        ("dead-letters", "Every message got to its room."),
+        ("activity", "## Activity in the last 24 hours"),
+        ("approvals", "Nothing is waiting for a decision."),
+        ("cost", "## No cost in the last 24 hours\n\nNo model was called."),
+        ("dead-letters", "Every message reached its room."),
     ],
 )
 async def test_every_report_is_made_where_nothing_happened_and_is_silent_where_that_is_wanted(
@@ -136,7 +136,7 @@ async def test_what_waits_and_what_died_is_in_the_reports(stage: Stage) -> None:
     await at.plan(Task(TaskKind.REPORT, "approvals"), terms=QUIET)
     await at.fire()
     [shown] = await at.shown()
-    assert "## 1 approval waits" in shown
+    assert "## 1 approval is waiting" in shown
     assert '**shell** in page:main/ops, asked 1 h ago; it expires in 11 h. `{"command": "rm | x"}`' in shown
 
 
@@ -225,7 +225,7 @@ async def test_reports_are_listed_with_what_they_tell_and_their_options(stage: S
 @pytest.mark.parametrize(
     ("name", "to", "options", "words"),
     [
-        ("costs", [str(HOME)], {}, "There is no report 'costs'; there are activity, approvals, cost, dead-letters."),
+        ("costs", [str(HOME)], {}, "There is no report 'costs'. There are: activity, approvals, cost, dead-letters."),
         ("cost", [str(HOME)], {"hours": "soon"}, "Cost: option hours is a whole number, such as 24; not 'soon'."),
         ("cost", ["nowhere"], {}, "--to: 'nowhere' is not an address"),
         ("cost", ["slack:work/C1"], {}, '--to: "slack:work/C1": no account here is called that'),

@@ -69,7 +69,7 @@ async def test_what_is_said_of_a_time_is_planned_without_a_question_and_done_the
     assert answer == (
         'Planned: "list the files", every weekday at 09:00 (UTC), here. Next: Monday 2026-03-02 09:00, '
         "Tuesday 2026-03-03 09:00, Wednesday 2026-03-04 09:00. "
-        "I read times in UTC until I'm told your time zone."
+        "I read times as UTC until I know your time zone."
     )
     assert await any_stage.pending() == []
     await at.fire(timedelta(hours=21))
@@ -81,7 +81,7 @@ async def test_a_reminder_comes_once(any_stage: Stage) -> None:
     answer = await at.say("remind me in 20 minutes to stretch", who=UMA)
     assert answer == (
         'I\'ll do that on Sunday 1 March 2026 at 12:20 (UTC), here. To change or cancel it, call it "stretch". '
-        "I read times in UTC until I'm told your time zone."
+        "I read times as UTC until I know your time zone."
     )
     for _ in range(3):
         await at.fire(timedelta(minutes=20))
@@ -119,7 +119,7 @@ async def test_a_time_that_is_not_understood_is_answered_with_an_example(stage: 
 
 async def test_times_are_read_by_the_clocks_of_whoever_speaks(any_stage: Stage) -> None:
     at = await chat(any_stage)
-    assert "Times of Uma are read in Europe/Berlin" in await at.say("my time zone is berlin", who=UMA)
+    assert "use Europe/Berlin for times that Uma mentions" in await at.say("my time zone is berlin", who=UMA)
     assert "every day at 09:00 (Europe/Berlin)" in await at.say("every day at 9: say hello", who=UMA)
     assert "every day at 09:00 (UTC)" in await at.say("every day at 9: say hello", who=ADA)
 
@@ -189,7 +189,7 @@ async def test_what_was_approved_for_another_room_is_not_made_something_else_the
     await at.process.answer_all()
     before = await at.planned()
     for words in ("move the schedule say hello to every hour", "run the schedule say hello"):
-        assert "is posted in another room than this one" in await at.say(words, who=UMA)
+        assert "is posted in another room." in await at.say(words, who=UMA)
     assert await at.planned() == before
     assert "is paused (by Uma)" in await at.say("pause the schedule say hello", who=UMA)
     assert "every hour" in await at.say("move the schedule say hello to every hour", who=OTTO)
@@ -218,10 +218,10 @@ async def test_a_schedule_is_looked_at_and_turned_by_its_name(any_stage: Stage) 
     await at.fire()
     assert (await any_stage.screen()).count("hello") == 1
     assert (await at.say("resume the schedule say hello")).startswith(
-        'Goes on: "say hello", every hour (UTC), here. Next:'
+        'Resumed: "say hello", every hour (UTC), here. Next:'
     )
     assert "every day at 10:00 (UTC)" in await at.say("move the schedule say hello to every day at 10")
-    assert "has been started" in await at.say("run the schedule say hello")
+    assert 'started "say hello"' in await at.say("run the schedule say hello")
     assert (await any_stage.screen()).count("hello") == 2
     assert "is deleted" in await at.say("delete the schedule say hello")
     assert await at.planned() == []
@@ -242,7 +242,7 @@ async def test_a_room_is_told_of_its_own_plans_and_only_counts_those_of_others(s
     at = await chat(stage)
     await at.say("every hour: say secret", room="r2")
     assert await at.say("what is scheduled?") == (
-        "Nothing is planned here.\nIn other rooms: 1 more that the person may see."
+        "Nothing is planned here.\n1 more in other rooms that the person can see."
     )
     assert "say secret" in await at.say("what is scheduled everywhere?")
     assert await at.say("what is scheduled everywhere?", who=UMA) == "Nothing is planned here."

@@ -174,7 +174,7 @@ async def test_a_file_that_is_another_one_by_now_is_left_as_it_is(change: str, s
     await undo(process, question)
     assert sorted((path.name, path.is_symlink(), path.is_dir()) for path in folder(stage).iterdir()) == before
     assert (await card(stage)).startswith(
-        APPROVED + " · Ada wanted to undo it: 'notes.txt' was changed since, so I left it as it is.\n\n"
+        APPROVED + " · Ada tried to undo it: 'notes.txt' was changed since, so I left it as it is.\n\n"
     )
 
 
@@ -207,7 +207,7 @@ async def test_a_call_that_nobody_approved_has_no_card_and_no_undo(stage: Stage)
         (ADA, GENERAL, ""),
         (OTTO, GENERAL, ""),
         (UMA, GENERAL, ""),  # who asked for it
-        (VERA, GENERAL, "Only who asked for this, or may approve it, can undo it."),
+        (VERA, GENERAL, "Only the person who asked for this, or somebody who can approve it, can undo it."),
         (ADA, "r9", "This card belongs to another room."),
     ],
 )
@@ -224,7 +224,10 @@ async def test_somebody_elses_user_may_not(stage: Stage) -> None:
     switch = Switch()
     process = await stage.process(Planned(LAMP, end="on"), [switch.tool()], rights=Rights(approvers=frozenset({ADA})))
     question = await approved(process, who=UMA)
-    assert await undo(process, question, who=OTTO) == "Only who asked for this, or may approve it, can undo it."
+    assert (
+        await undo(process, question, who=OTTO)
+        == "Only the person who asked for this, or somebody who can approve it, can undo it."
+    )
     assert (await process.click(question, Choice.UNDO, who=STRANGER, room=GENERAL)).outcome is Outcome.REFUSED
     assert switch.undone == []
 
@@ -233,7 +236,7 @@ async def test_an_open_question_has_nothing_to_undo(stage: Stage) -> None:
     process = await stage.process(Planned(LAMP), [Switch().tool()])
     await tell(process)
     [question] = await stage.pending()
-    assert await undo(process, question.id) == "There's nothing to undo here, or not any more."
+    assert await undo(process, question.id) == "There's nothing left to undo here."
     assert len(await stage.pending()) == 1
 
 
@@ -246,7 +249,7 @@ async def test_after_ten_minutes_the_button_is_gone_and_a_late_press_refused(any
     assert (verdict.outcome, verdict.notice) == (Outcome.UNCHANGED, "It's too late to undo this.")
     assert await undo(process, question) == "It's too late to undo this."
     assert "[Undo]" not in await card(any_stage)
-    assert await undo(process, question) == "There's nothing to undo here, or not any more."
+    assert await undo(process, question) == "There's nothing left to undo here."
     assert (switch.undone, await any_stage.rows("SELECT * FROM undos")) == ([], [])
 
 
@@ -280,8 +283,8 @@ async def test_many_presses_at_once_undo_once(any_stage: Stage) -> None:
     ("point", "times", "ended"),
     [
         ("approval-decided", 1, "Undone by Ada"),  # the press counted: another process does it
-        ("undo-begun", 0, "Ada wanted to undo it, and I was cut off: please look whether it was done"),
-        ("undo-done", 1, "Ada wanted to undo it, and I was cut off: please look whether it was done"),
+        ("undo-begun", 0, "Ada tried to undo it, but I was cut off. Please check whether it worked."),
+        ("undo-done", 1, "Ada tried to undo it, but I was cut off. Please check whether it worked."),
     ],
 )
 async def test_a_kill_undoes_at_most_once_and_leaves_no_doubt_untold(
@@ -393,7 +396,7 @@ async def test_an_undo_that_fails_says_why(trouble: Exception | None, told: str,
     if trouble is None:
         del process.tools["switch"]
     await undo(process, question)
-    assert f" · Ada wanted to undo it: {told}\n\n" in await card(stage)
+    assert f" · Ada tried to undo it: {told}\n\n" in await card(stage)
     assert [detail for _, _, detail in await stage.audit("undo refused")] == [told]
     process.ask(model := Planned(end="I see"))
     await tell(process, "and?")

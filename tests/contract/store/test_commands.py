@@ -322,7 +322,7 @@ async def test_approvals_tells_a_viewer_of_the_room_what_others_may_answer(stage
     stage.clock.advance(hours=1)
     await command(stage, "approvals", actor=VERA)
     assert await told(stage) == (
-        "1 question here can be answered by others:\n\n- `shell` `uname -a`, asked 1 hour ago, open for 11 hours"
+        "Others can answer 1 question here:\n\n- `shell` `uname -a`, asked 1 hour ago, expires in 11 hours"
     )
 
 
@@ -424,7 +424,7 @@ async def test_of_many_schedules_the_first_are_listed(stage: Stage) -> None:
 @pytest.mark.parametrize("words", ["/timezone berlin", "!timezone Europe/Berlin"])
 async def test_a_zone_is_remembered_for_a_person(stage: Stage, words: str) -> None:
     await stage.say(words, actor=UMA)
-    assert (await told(stage)).startswith("From now on I'll take your times as Europe/Berlin time.")
+    assert (await told(stage)).startswith("From now on, I'll use Europe/Berlin for the times you mention.")
     uma = await stage.store.people.identified(UMA)
     assert uma is not None
     assert await stage.store.schedules.zone_of(uma.id, str(ROOM)) == "Europe/Berlin"
@@ -436,7 +436,7 @@ async def test_which_zone_is_known_is_told(stage: Stage) -> None:
     assert (await told(stage, THREAD)).startswith("I don't know your time zone.")
     await stage.store.schedules.set_zone(str(ROOM), "Asia/Tokyo", "Ada")
     await command(stage, "timezone", at=THREAD)
-    assert (await told(stage, THREAD)).startswith("This room's times are in Asia/Tokyo.")
+    assert (await told(stage, THREAD)).startswith("This room uses Asia/Tokyo.")
     await stage.say("/timezone UTC")
     await command(stage, "timezone", at=THREAD)
     assert (await told(stage, THREAD)).startswith("Your time zone is UTC.")

@@ -133,21 +133,21 @@ async def told(stage: Stage, words: str, *, actor: Identity = ADA, **more: Any) 
 async def test_operators_list_what_holds_and_end_it(stage: Stage) -> None:
     grant = await a_grant(stage, 3)
     assert await told(stage, "/grants") == (
-        "1 grant: such calls run without asking. `/grants revoke ID` ends one.\n\n"
-        f"- `{grant[:10]}` `shell` `command = uname -a` in this conversation until "
+        "1 grant. I make these calls without asking; `/grants revoke ID` ends one.\n\n"
+        f"- `{grant[:10]}` `shell` `command = uname -a` in one conversation until "
         "[2026-03-02 12:00 UTC](time:2026-03-02T12:00:00Z), 3 uses, by Ada"
     )
     assert await told(stage, f"!grants revoke {grant[:8]}", actor=OTTO) == (
-        "Ended: `shell` `command = uname -a` asks again."
+        "Ended. I'll ask about `shell` `command = uname -a` again."
     )
     assert await stage.audit("grant revoked") == [("Otto", grant, "shell")]
-    assert await told(stage, "/grants") == "There are no grants: every call that a rule asks about is asked about."
+    assert await told(stage, "/grants") == "There are no grants, so I ask whenever the rules say so."
 
 
 @pytest.mark.parametrize("words", ["nothing", "x", "0000000"])
 async def test_a_grant_nobody_knows_is_not_ended(stage: Stage, words: str) -> None:
     await a_grant(stage)
-    assert await told(stage, f"/grants revoke {words}") == "No grant goes by that id. `/grants` lists them."
+    assert await told(stage, f"/grants revoke {words}") == "No grant has that id. `/grants` lists them."
     assert not await stage.audit("grant revoked")
 
 
@@ -155,7 +155,7 @@ async def test_a_grant_nobody_knows_is_not_ended(stage: Stage, words: str) -> No
 async def test_who_is_no_operator_neither_lists_nor_ends_any(stage: Stage, actor: Identity) -> None:
     grant = await a_grant(stage)
     for words in ("/grants", f"/grants revoke {grant}"):
-        assert await told(stage, words, actor=actor) == "Operators and owners see what was granted, and nobody else."
+        assert await told(stage, words, actor=actor) == "Only operators and owners can see grants."
     assert not await stage.audit("grant revoked")
 
 
@@ -165,7 +165,7 @@ async def test_a_room_of_several_people_reads_no_list(stage: Stage) -> None:
     await stage.take_in(signal)
     *_, waiting = await stage.waiting()
     assert waiting.delivery.content.text == (
-        "I list grants in private only. Ask me in a direct chat, or look at *Grants* on the console."
+        "I only list grants in private. Ask me in a direct chat, or see *Grants* on the console."
     )
 
 
@@ -224,8 +224,8 @@ async def test_a_wrong_form_leaves_the_question_open_and_tells_all_that_is_wrong
     verdict = await send(stage, question, wrong)
     assert (verdict.outcome, verdict.form_stays) == (Outcome.UNCHANGED, True)
     assert verdict.notice == (
-        "command: a dangerous call is never allowed with just anything. “someday” is no date; write one like 2026-03-31. "
-        "The number of uses is a whole number from 1 to 10,000, or empty."
+        "command: a dangerous call can't be allowed with * alone. “someday” isn't a date. Write one like 2026-03-31. "
+        "For “How often”, give a whole number from 1 to 10,000, or leave it empty."
     )
     approval = await stage.store.approvals.approval(question)
     assert approval
@@ -236,7 +236,7 @@ async def test_a_wrong_form_leaves_the_question_open_and_tells_all_that_is_wrong
 async def test_only_an_owner_always_allows_a_dangerous_call(stage: Stage) -> None:
     question = await asked(stage)
     verdict = await send(stage, question, FIELDS, actor=OTTO)
-    assert verdict.notice == "Only an owner can allow a dangerous call for longer. You may approve this one."
+    assert verdict.notice == "Only an owner can allow dangerous calls from now on. You can still approve this one."
     assert not await stage.store.approvals.grants()
 
 
@@ -249,7 +249,7 @@ async def test_who_may_not_decide_sends_no_form(stage: Stage, actor: Identity) -
 
 async def test_a_form_for_nothing_is_refused(stage: Stage) -> None:
     verdict = await send(stage, ApprovalId("forged"), FIELDS)
-    assert verdict.notice == "It does not exist (any more)."
+    assert verdict.notice == "This question no longer exists, or never did."
 
 
 async def test_a_form_sent_twice_grants_once(stage: Stage) -> None:

@@ -199,7 +199,7 @@ async def test_at_most_five_come_at_once(met: Stage) -> None:
     await ask(met, actor=ADA_THERE, at=CHAT)
     *listed, words = await shown(met, CHAT)
     assert len(listed) == inbox.LISTED
-    assert words.text == "8 questions are waiting for you. These are the 5 oldest, and 3 more."
+    assert words.text == "8 questions are waiting for you. Here are the 5 oldest."
 
 
 async def test_a_card_is_called_up_a_few_times_and_then_stands_above(met: Stage) -> None:
@@ -231,7 +231,7 @@ async def test_in_a_group_the_cards_go_to_the_private_chat(met: Stage) -> None:
     await met.park(SHELL, at=ROOM)
     taken = await ask(met, actor=ADA_THERE, at=GROUP, alone=False)
     (words,) = await shown(met, GROUP)
-    assert words.text == "1 question is waiting for you. I've put it into our private chat."
+    assert words.text == "1 question is waiting for you. I've sent it to our private chat."
     assert [choices(one) for one in await shown(met, CHAT) if one.buttons] == [
         [Choice.APPROVE, Choice.DENY, Choice.EDIT, Choice.WHY]
     ]
@@ -263,12 +263,12 @@ async def test_others_of_the_room_are_told_of_its_questions_in_words(stage: Stag
     taken = await ask(stage, actor=VERA, private=3000, alone=False)
     assert taken.verdict.cards == ()
     assert taken.verdict.notice == (
-        "1 question here can be answered by others:\n\n- `shell` `uname -a`, asked 1 hour ago, open for 11 hours"
+        "Others can answer 1 question here:\n\n- `shell` `uname -a`, asked 1 hour ago, expires in 11 hours"
     )
     hidden = card_facts.circumstances(home=Home.TOLD)
     await set_terms(stage, parked, Terms(to=("dm",)), hidden)
     taken = await ask(stage, actor=VERA, private=3000, alone=False)
-    assert (taken.verdict.notice or "").endswith("- `shell`, asked 1 hour ago, open for 11 hours")
+    assert (taken.verdict.notice or "").endswith("- `shell`, asked 1 hour ago, expires in 11 hours")
 
 
 # ------------------------------------------------------------------------------------------------ what rules keep apart

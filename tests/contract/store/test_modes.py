@@ -12,7 +12,7 @@ from runtime.store.protocol import Taken
 from tests.contract.store.stage import ADA, OTTO, ROOM, UMA, VERA, Stage
 
 THREAD = replace(ROOM, thread="17.0")
-CHOICES = "Choose `/mode normal`, `read-only`, `plan`, or `trusted 2h`. Denying rules hold in every mode."
+CHOICES = "Choose `/mode normal`, `read-only`, `plan`, or `trusted 2h`. Rules that deny something apply in every mode."
 
 
 async def give(
@@ -34,7 +34,7 @@ async def test_a_change_of_mode_is_read_by_everybody_and_audited(stage: Stage) -
     taken = await give(stage, "mode", "read-only", actor=OTTO)
     assert (taken.verdict.outcome, taken.verdict.notice) == (Outcome.DECIDED, None)
     assert await told(stage) == (
-        "Otto set the mode here, and in all threads of this room: read-only: I read, and change nothing."
+        "Otto set the mode in this room and all its threads to read-only: I look things up, and change nothing."
     )
     assert await stage.audit("mode set") == [("Otto", str(ROOM), "read-only")]
 
@@ -43,13 +43,13 @@ async def test_the_mode_is_told_in_private_with_who_set_it(stage: Stage) -> None
     first = await give(stage, "mode", actor=VERA)
     assert (
         first.verdict.notice
-        == f"The mode here is normal: I read freely, and ask before I change something.\n\n{CHOICES}"
+        == f"The mode here is normal: I look things up without asking, and ask before I change anything.\n\n{CHOICES}"
     )
     await give(stage, "mode", "plan", actor=OTTO)
     stage.clock.advance(hours=3)
     later = await give(stage, "mode", actor=VERA, at=THREAD)
     assert later.verdict.notice == (
-        "The mode here is plan: I ask once about all that I want to change, and start after one yes. "
+        "The mode here is plan: I ask once about everything I want to change, and start when it's approved. "
         f"Set by Otto 3 hours ago.\n\n{CHOICES}"
     )
 
@@ -65,15 +65,15 @@ async def test_only_operators_and_owners_change_it(stage: Stage, actor: Identity
 @pytest.mark.parametrize(
     ("argument", "answer"),
     [
-        ("yolo", "There's no mode like that. Choose `/mode normal`, `read-only`, `plan`, or `trusted 2h`."),
+        ("yolo", "I don't know that mode. Choose `/mode normal`, `read-only`, `plan`, or `trusted 2h`."),
         (
             "read-only for ever",
-            "There's no mode like that. Choose `/mode normal`, `read-only`, `plan`, or `trusted 2h`.",
+            "I don't know that mode. Choose `/mode normal`, `read-only`, `plan`, or `trusted 2h`.",
         ),
-        ("trusted", "Please say until when, within 24 hours: `/mode trusted 2h`, or `/mode trusted until 18:00`."),
+        ("trusted", "Please say for how long, up to 24 hours: `/mode trusted 2h`, or `/mode trusted until 18:00`."),
         (
             "trusted 25h",
-            "That's too long. Please say until when, within 24 hours: `/mode trusted 2h`, "
+            "That's too long. Please say for how long, up to 24 hours: `/mode trusted 2h`, "
             "or `/mode trusted until 18:00`.",
         ),
         (
@@ -92,8 +92,8 @@ async def test_trust_ends_by_the_clocks_of_whoever_gives_it(stage: Stage) -> Non
     await stage.say("/timezone Europe/Berlin")
     await stage.say("/mode trusted until 18:00")
     assert await told(stage) == (
-        "Ada set the mode here, and in all threads of this room: trusted until "
-        "[2026-03-01 17:00 UTC](time:2026-03-01T17:00:00Z): Ada's changes need no question, dangerous ones still do."
+        "Ada set the mode in this room and all its threads to trusted until "
+        "[2026-03-01 17:00 UTC](time:2026-03-01T17:00:00Z): I don't ask before I change something for Ada, unless it's dangerous."
     )
     assert await stage.audit("mode set") == [("Ada", str(ROOM), "trusted until 2026-03-01 17:00 UTC")]
 
@@ -101,7 +101,10 @@ async def test_trust_ends_by_the_clocks_of_whoever_gives_it(stage: Stage) -> Non
 async def test_status_tells_of_a_mode_that_is_not_the_usual_one(stage: Stage) -> None:
     await give(stage, "mode", "read-only")
     status = await give(stage, "status", at=THREAD)
-    assert status.verdict.notice == "Right now in this room:\n\n- mode read-only: I read, and change nothing"
+    assert (
+        status.verdict.notice
+        == "Right now in this room:\n\n- the mode is read-only: I look things up, and change nothing"
+    )
     await give(stage, "mode", "normal")
     assert (await give(stage, "status")).verdict.notice == "Nothing is running here. I'm ready."
 
@@ -143,7 +146,7 @@ async def test_operators_see_every_mode_and_set_one_which_the_room_reads(stage: 
         (ROOM, "read-only", "Ada"),
         (THREAD, "trusted", "Otto"),
     ]
-    assert (await told(stage)).startswith("Ada set the mode here, and in all threads of this room: read-only")
+    assert (await told(stage)).startswith("Ada set the mode in this room and all its threads to read-only")
     assert (await stage.audit("mode set"))[-1] == ("command line of kim", str(ROOM), "read-only")
     stage.clock.advance(hours=3)
     assert [at for at, _ in await stage.store.approvals.modes()] == [ROOM]
@@ -153,12 +156,12 @@ async def test_operators_see_every_mode_and_set_one_which_the_room_reads(stage: 
 
 
 async def test_somebody_says_until_when_they_are_away_and_that_they_are_back(stage: Stage) -> None:
-    until = "You're away until [2026-03-03 12:00 UTC](time:2026-03-03T12:00:00Z). I ask others meanwhile. `/back` ends that."
+    until = "You're away until [2026-03-03 12:00 UTC](time:2026-03-03T12:00:00Z). Until then, I'll ask others. `/back` ends that sooner."
     not_away = "You aren't away. Before you go, tell me: `/away until Monday`, or `/away 2d`."
     said = []
     for name, argument in (("away", ""), ("away", "2d"), ("away", ""), ("back", ""), ("back", ""), ("away", "")):
         said.append((await give(stage, name, argument, actor=OTTO)).verdict.notice)
-    assert said == [not_away, until, until, "Welcome back. I ask you again.", not_away, not_away]
+    assert said == [not_away, until, until, "Welcome back. I'll ask you again from now on.", not_away, not_away]
     [(away, _, detail)] = await stage.audit("away")
     assert (away, detail) == ("Otto", "until 2026-03-03 12:00 UTC")
     assert [who for who, *_ in await stage.audit("back")] == ["Otto"]
@@ -167,7 +170,7 @@ async def test_somebody_says_until_when_they_are_away_and_that_they_are_back(sta
 @pytest.mark.parametrize("words", ["off", "back", "OFF "])
 async def test_away_off_is_back(stage: Stage, words: str) -> None:
     await give(stage, "away", "2d")
-    assert (await give(stage, "away", words)).verdict.notice == "Welcome back. I ask you again."
+    assert (await give(stage, "away", words)).verdict.notice == "Welcome back. I'll ask you again from now on."
 
 
 async def test_an_absence_ends_at_its_time(stage: Stage) -> None:

@@ -135,11 +135,13 @@ async def test_only_the_first_press_counts(stage: Stage, asked: ApprovalId) -> N
 
 
 async def test_who_may_not_let_in_changes_nothing(stage: Stage, asked: ApprovalId) -> None:
-    assert (await press(stage, asked, Choice.USER, UMA)).verdict.notice == "This needs the role operator; you are user."
+    assert (
+        await press(stage, asked, Choice.USER, UMA)
+    ).verdict.notice == "This needs the role operator, and yours is user."
     assert (await press(stage, asked, Choice.USER, SAM)).verdict.outcome is Outcome.REFUSED
     refused = await press(stage, asked, Choice.OPERATOR, OTTO)
-    assert refused.verdict.notice == "This needs the role owner; you are operator."
-    assert (await press(stage, asked, Choice.APPROVE)).verdict.notice == "This question does not have that answer."
+    assert refused.verdict.notice == "This needs the role owner, and yours is operator."
+    assert (await press(stage, asked, Choice.APPROVE)).verdict.notice == "This question doesn't have that answer."
     assert await stage.store.people.identified(SAM) is None
     assert len(await stage.audit("click refused")) == 3
 

@@ -39,8 +39,8 @@ def card(asking: Asking) -> Approval:
 def test_the_list_of_a_room_says_what_is_asked_and_whom() -> None:
     waiting = [card(Asking("Which `colour`?", ("red", "green"), "Ann")), card(Asking("Tea?", ("yes", "no")))]
     assert inbox.told(inbox.Answer(others=waiting), AT + timedelta(hours=1)).splitlines()[2:] == [
-        "- ``Which `colour`?`` for Ann, asked 1 hour ago, open for 11 hours",
-        "- `Tea?` for anybody here, asked 1 hour ago, open for 11 hours",
+        "- ``Which `colour`?`` for Ann, asked 1 hour ago, expires in 11 hours",
+        "- `Tea?` for anybody here, asked 1 hour ago, expires in 11 hours",
     ]
 
 
@@ -51,7 +51,7 @@ def test_the_console_has_the_question_and_its_options_as_labels() -> None:
 
 
 def test_an_answer_in_words_is_written_below_its_question() -> None:
-    hint = "The agent reads what you write."
+    hint = "I'll read what you write."
     field = Field(REASON, "Which?", hint=hint, lines=True, most=1000)
     assert form_of(card(Asking("Which?")), Choice.TEXT) == Form(ApprovalId("a1"), Choice.TEXT, "Answer", (field,))
 

@@ -155,7 +155,7 @@ def test_no_sentence_of_ours_on_a_card_is_long() -> None:
 def test_a_question_that_was_asked_elsewhere_shows_no_call_at_home() -> None:
     asked = replace(ASKED_BY_BOB, card='{"home": "told", "asked": ["Alice"]}')
     card = pending(asked, ASKED)
-    assert (card.text, card.buttons) == ("**May I run `shell`?** I've asked Alice. 2 people have to approve.", ())
+    assert (card.text, card.buttons) == ("**May I run `shell`?** I've asked Alice. 2 people must approve this.", ())
     assert "uname" not in settled(replace(DONE, card=asked.card)).text
     assert "uname" in pending(asked, ASKED, home=False).text
 

@@ -58,7 +58,10 @@ def test_a_text_that_is_sent_back_as_it_is_shown_is_no_change(text: str) -> None
     text = text.replace("\r\n", "\n")
     about = replace(PENDING, arguments=json.dumps({"command": text}, ensure_ascii=False))
     [field] = edit(about).fields
-    assert changed_arguments(about, {field.name: field.text}) == "Nothing is changed. To run it as it is, approve it."
+    assert (
+        changed_arguments(about, {field.name: field.text})
+        == "You haven't changed anything. To run it as it is, approve it."
+    )
 
 
 @given(st.dictionaries(TEXTS, st.one_of(TEXTS, st.integers(), st.booleans(), st.lists(TEXTS, max_size=3)), max_size=4))

@@ -21,12 +21,12 @@ def shell(command: str) -> str:
     [
         ("git push", ""),
         ("echo größer привет 東京", ""),
-        ("rm -r \u202e~", "Holds 1 invisible character, shown as a code."),
-        ("rm\u200b -r \u2066\u2066~", "Holds 3 invisible characters, shown as codes."),
+        ("rm -r \u202e~", "Contains 1 invisible character, shown as a code."),
+        ("rm\u200b -r \u2066\u2066~", "Contains 3 invisible characters, shown as codes."),
         ("сurl example.org", "`сurl` mixes Cyrillic and Latin letters."),
         (
             "сurl\u200b example.org",
-            "Holds 1 invisible character, shown as a code. `сurl` mixes Cyrillic and Latin letters.",
+            "Contains 1 invisible character, shown as a code. `сurl` mixes Cyrillic and Latin letters.",
         ),
         ("echo ⟨U+202E⟩", ""),
     ],

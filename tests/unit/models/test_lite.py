@@ -81,6 +81,7 @@ class Rig:
 @asynccontextmanager
 async def rig(answers: Answers, *, stream: bool = True, limit: float = 20) -> AsyncIterator[Rig]:
     server = OpenAI(answers)
+    await LIBRARY.get()  # else the first of these tests in a process would be shown that it loads
     async with serving(server.app()) as url:
         yield Rig(server, url, stream=stream, timeout=limit)
 

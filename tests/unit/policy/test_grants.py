@@ -251,36 +251,36 @@ def test_lines_are_read() -> None:
 @pytest.mark.parametrize(
     ("text", "faults"),
     [
-        ("path", ["“path” is no line of a pattern: write name = value."]),
+        ("path", ["“path” isn't a pattern. Write name = value."]),
         ("user = x", ["This call has no argument 'user'."]),
-        ("path = a\npath = b\ncontent = x\nmode = 7", ["path is named twice."]),
-        ("path = a\nmode = 7", ["Say something about content too: its value, or (as asked)."]),
-        ("path = a\ncontent = x\nmode = seven", ["mode: 'seven' is no JSON value."]),
-        ('path = "a\ncontent = x\nmode = 7', ["path: '\"a' is no JSON value."]),
-        ("path = https://api.example*\ncontent = *\nmode = *", ["path: end the name of the host with / before the *."]),
+        ("path = a\npath = b\ncontent = x\nmode = 7", ["path is given twice."]),
+        ("path = a\nmode = 7", ["content is missing. Give its value, or (as asked)."]),
+        ("path = a\ncontent = x\nmode = seven", ["mode: 'seven' isn't valid JSON."]),
+        ('path = "a\ncontent = x\nmode = 7', ["path: '\"a' isn't valid JSON."]),
+        ("path = https://api.example*\ncontent = *\nmode = *", ["path: put a / after the host name, before the *."]),
     ],
 )
 def test_faults_are_told(text: str, faults: list[str]) -> None:
     found = read_pattern(text, "write_file", Effect.WRITE, ASKED)
     assert isinstance(found, list)
-    assert [one for one in found if not one.startswith("Say") or one in faults] == faults
+    assert [one for one in found if "is missing" not in one or one in faults] == faults
 
 
 @pytest.mark.parametrize(
     ("command", "fault"),
     [
-        ("*", "a dangerous call is never allowed with just anything."),
-        (" *", "a dangerous call is never allowed with just anything."),
-        ("git status; rm", "write the first words of one command, plain, and * at the end; or (as asked)."),
-        ("git $X", "write the first words of one command, plain, and * at the end; or (as asked)."),
-        ("git*", "write the first words of one command, plain, and * at the end; or (as asked)."),
-        ("* status", "write the first words of one command, plain, and * at the end; or (as asked)."),
-        ("sudo git status *", "sudo runs other commands, so no pattern can hold it."),
-        ("/bin/sh *", "sh runs other commands, so no pattern can hold it."),
-        ("env *", "env runs other commands, so no pattern can hold it."),
-        ("python3.11 *", "python3.11 can do anything, so * can't stand behind it."),
-        ("/usr/bin/perl -e *", "perl can do anything, so * can't stand behind it."),
-        ("find . *", "find can do anything, so * can't stand behind it."),
+        ("*", "a dangerous call can't be allowed with * alone."),
+        (" *", "a dangerous call can't be allowed with * alone."),
+        ("git status; rm", "write the first words of one plain command, with * at the end, or (as asked)."),
+        ("git $X", "write the first words of one plain command, with * at the end, or (as asked)."),
+        ("git*", "write the first words of one plain command, with * at the end, or (as asked)."),
+        ("* status", "write the first words of one plain command, with * at the end, or (as asked)."),
+        ("sudo git status *", "sudo runs other commands, so a pattern can't allow it."),
+        ("/bin/sh *", "sh runs other commands, so a pattern can't allow it."),
+        ("env *", "env runs other commands, so a pattern can't allow it."),
+        ("python3.11 *", "python3.11 can do anything, so it can't be followed by *."),
+        ("/usr/bin/perl -e *", "perl can do anything, so it can't be followed by *."),
+        ("find . *", "find can do anything, so it can't be followed by *."),
     ],
 )
 def test_no_wide_pattern_holds_a_dangerous_call(command: str, fault: str) -> None:
@@ -380,16 +380,16 @@ def test_a_form_has_defaults() -> None:
 @pytest.mark.parametrize(
     ("values", "fault"),
     [
-        ({"until": "tomorrow"}, "“tomorrow” is no date; write one like 2026-12-23."),
-        ({"until": "2026-11-22"}, "It has to end between today and 2027-02-21, at most 90 days ahead."),
-        ({"until": "2027-02-22"}, "It has to end between today and 2027-02-21, at most 90 days ahead."),
-        ({"uses": "0"}, "The number of uses is a whole number from 1 to 10,000, or empty."),
-        ({"uses": "-1"}, "The number of uses is a whole number from 1 to 10,000, or empty."),
-        ({"uses": "many"}, "The number of uses is a whole number from 1 to 10,000, or empty."),
-        ({"uses": "9" * 5000}, "The number of uses is a whole number from 1 to 10,000, or empty."),
-        ({"where": "the moon"}, "Where it holds is this room or everywhere."),
+        ({"until": "tomorrow"}, "“tomorrow” isn't a date. Write one like 2026-12-23."),
+        ({"until": "2026-11-22"}, "Choose a day between today and 2027-02-21, at most 90 days ahead."),
+        ({"until": "2027-02-22"}, "Choose a day between today and 2027-02-21, at most 90 days ahead."),
+        ({"uses": "0"}, "For “How often”, give a whole number from 1 to 10,000, or leave it empty."),
+        ({"uses": "-1"}, "For “How often”, give a whole number from 1 to 10,000, or leave it empty."),
+        ({"uses": "many"}, "For “How often”, give a whole number from 1 to 10,000, or leave it empty."),
+        ({"uses": "9" * 5000}, "For “How often”, give a whole number from 1 to 10,000, or leave it empty."),
+        ({"where": "the moon"}, "For “Where”, choose this room or everywhere."),
         ({"where": "everywhere"}, "Only an owner can allow it everywhere."),
-        ({"pattern": ""}, "Say something about path too: its value, or (as asked)."),
+        ({"pattern": ""}, "path is missing. Give its value, or (as asked)."),
     ],
 )
 def test_a_wrong_form_says_what_is_wrong(values: dict[str, str], fault: str) -> None:
@@ -405,12 +405,12 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
 
 def test_danger_is_for_owners() -> None:
     told = wished({"pattern": "command = git status"}, replace(SHELL, by_owner=False), NOW, UTC)
-    assert told == "Only an owner can allow a dangerous call for longer. You may approve this one."
+    assert told == "Only an owner can allow dangerous calls from now on. You can still approve this one."
 
 
 def test_how_far_it_goes_is_told() -> None:
-    assert reach(GRANT, "Friday") == "in this room until Friday"
+    assert reach(GRANT, "Friday") == "in one room until Friday"
     assert (
-        reach(replace(GRANT, session="s", room="", uses_left=1), "Friday") == "in this conversation until Friday, 1 use"
+        reach(replace(GRANT, session="s", room="", uses_left=1), "Friday") == "in one conversation until Friday, 1 use"
     )
     assert reach(replace(GRANT, room="", uses_left=3), "Friday") == "everywhere until Friday, 3 uses"

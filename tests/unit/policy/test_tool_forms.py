@@ -15,7 +15,7 @@ def test_a_server_writes_nothing_of_its_own_on_a_card() -> None:
     """The names of its arguments are all that stands there of it: in code, short, and with nothing hidden."""
     told = warning(form(), form("a`\n\n**Approved** by Ada", "b\u202e", "c" * 60_000))
     assert told.startswith(
-        "It changed since it was accepted: its arguments (new: `a'⟨U+000A ×2⟩**Approved** by Ada`, `b⟨U+202E⟩`"  # noqa: RUF001 - as written
+        "This tool has changed since it was accepted: its arguments (new: `a'⟨U+000A ×2⟩**Approved** by Ada`, `b⟨U+202E⟩`"  # noqa: RUF001 - as written
     )
     assert "characters left out⟩ ccc" in told
     assert len(told) < 300

@@ -142,7 +142,7 @@ async def test_an_interval_is_told_by_the_clocks_that_are_meant(desk: Desk) -> N
 @pytest.mark.parametrize(("zone", "hinted"), [("", True), ("UTC", False), ("Europe/Berlin", False)])
 async def test_where_no_zone_is_known_that_is_said(desk: Desk, zone: str, hinted: bool) -> None:
     told = await desk.call("schedule_set", when="every hour", task="Look.", zone=zone)
-    assert ("until I'm told your time zone" in told) is hinted
+    assert ("until I know your time zone" in told) is hinted
 
 
 async def test_in_a_thread_the_report_stays_in_it_and_the_room_knows(desk: Desk) -> None:
@@ -239,7 +239,7 @@ ACTING: Final[Sequence[tuple[str, dict[str, Json]]]] = [
 async def test_viewers_and_programs_plan_nothing(desk: Desk, tool: str, given: dict[str, Json], who: str) -> None:
     await desk.call("schedule_set", when="every hour", task="x", name="n")
     before = await desk.all()
-    with pytest.raises(ToolRetry, match="Only people who may ask the agent"):
+    with pytest.raises(ToolRetry, match="Only people with the role user"):
         await desk.call(tool, who=who, **given)
     assert await desk.all() == before
 
@@ -309,17 +309,19 @@ async def test_words_that_do_not_go_with_other_clocks_are_to_be_said_anew(desk: 
 async def test_a_paused_one_that_is_changed_stays_paused(desk: Desk) -> None:
     await desk.call("schedule_set", when="every day at 9", task="Look.", name="n")
     for _ in range(2):  # a repeat changes nothing
-        assert await desk.call("schedule_pause", name="n") == ('"n" is paused (by Uma). It goes on once you resume it.')
-    assert (await desk.call("schedule_change", name="n", when="every hour")).endswith("It is paused (by Uma).")
+        assert await desk.call("schedule_pause", name="n") == (
+            '"n" is paused (by Uma). It won\'t run until you resume it.'
+        )
+    assert (await desk.call("schedule_change", name="n", when="every hour")).endswith("It's paused (by Uma).")
     for _ in range(2):
         assert "Next: Sunday 2026-03-01 13:00" in await desk.call("schedule_resume", name="n")
 
 
 async def test_a_zone_is_set_for_a_person_and_by_those_who_lead_for_a_room(desk: Desk) -> None:
     told = await desk.call("set_zone", zone="tokyo", at=THREAD)
-    assert told == "Times of Uma are read in Asia/Tokyo from now on. What is planned already keeps its zone."
+    assert told == "From now on, I'll use Asia/Tokyo for times that Uma mentions. Existing schedules keep their zone."
     assert "(Asia/Tokyo)" in await desk.call("schedule_set", when="every day at 9", task="x")
-    with pytest.raises(ToolRetry, match="Only an operator or owner sets the zone of a whole room"):
+    with pytest.raises(ToolRetry, match="Only an operator or owner can set a whole room's time zone"):
         await desk.call("set_zone", zone="Europe/Berlin", whole_room=True)
     await desk.call("set_zone", who="Otto", zone="Europe/Berlin", whole_room=True, at=THREAD)
     for room in (ROOM, THREAD):
@@ -336,7 +338,7 @@ async def test_a_list_tells_when_what_where_and_by_whom(desk: Desk) -> None:
     assert await desk.call("schedule_list", who="Ugo") == (
         f'- "a": every day at 09:00 (UTC), here; paused (by Uma); by Uma; task: Look at this. {"x" * 65}…'
     )
-    assert (await desk.call("schedule_list")).endswith("In other rooms: 1 more that the person may see.")
+    assert (await desk.call("schedule_list")).endswith("1 more in other rooms that the person can see.")
     both = await desk.call("schedule_list", everywhere=True)
     assert '- "b": every hour (UTC), in slack:work/C2; next Sunday 2026-03-01 13:00; task: y' in both.splitlines()
 
@@ -348,7 +350,7 @@ def test_a_long_list_is_cut_and_says_so() -> None:
 
 async def test_a_history_of_nothing_says_so(desk: Desk) -> None:
     await desk.call("schedule_set", when="every hour", task="x", name="n")
-    assert (await desk.call("schedule_history", name="n", who="Ugo")).endswith("\n\nIt has not been due yet.")
+    assert (await desk.call("schedule_history", name="n", who="Ugo")).endswith("\n\nIt hasn't been due yet.")
 
 
 ONE: Final = Occurrence(OccurrenceId("o"), ScheduleId("s"), NOW, OccurrenceState.DONE, attempts=1, shown=1, wanted=1)
@@ -359,10 +361,10 @@ ONE: Final = Occurrence(OccurrenceId("o"), ScheduleId("s"), NOW, OccurrenceState
     [
         ({}, "done, posted"),
         ({"wanted": 2}, "done, posted in 1 of 2 rooms so far"),
-        ({"silent": True, "shown": 0, "wanted": 0}, "done, no news, so nothing was posted"),
-        ({"manual": True, "attempts": 2}, "done after 2 tries, asked for by a person, posted"),
-        ({"state": OccurrenceState.STARTED}, "at work"),
-        ({"state": OccurrenceState.PLANNED, "reason": "no key"}, "failed, is tried again: no key"),
+        ({"silent": True, "shown": 0, "wanted": 0}, "done, nothing new, so nothing was posted"),
+        ({"manual": True, "attempts": 2}, "done after 2 tries, run by hand, posted"),
+        ({"state": OccurrenceState.STARTED}, "running"),
+        ({"state": OccurrenceState.PLANNED, "reason": "no key"}, "failed, will be tried again: no key"),
         ({"state": OccurrenceState.SKIPPED, "reason": "missed"}, "skipped: missed"),
         ({"state": OccurrenceState.FAILED, "reason": "no\nkey", "attempts": 3}, "failed after 3 tries: no key"),
     ],

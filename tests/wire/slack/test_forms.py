@@ -30,7 +30,7 @@ async def test_a_press_opens_the_form_and_sending_it_is_one_signal(on: Workspace
         view = await opened(on, receipt.message_id)
         note, block = view["blocks"]
         assert (view["title"]["text"], view["submit"]["text"]) == ("Edit the call", "Run it")
-        assert note["text"]["text"] == "It runs as you write it."
+        assert note["text"]["text"] == "It runs exactly as you write it."
         assert (block["label"]["text"], block["element"]["initial_value"]) == ("The changed command", "make deploy")
         assert on.forms.asked == [(APPROVAL, Choice.EDIT, "slack:T1/U1")]
         assert on.sink.calls == [], "to open the form decides nothing"

@@ -247,7 +247,7 @@ def test_ask_says_that_it_waits_for_an_approval_and_the_answer_comes_after_it(ho
     assert told.endswith("\n\necho one\n")
     assert signalbox(house, "approvals", "show", "--last").stdout == told
     assert json.loads(signalbox(house, "approvals", "show", approval_id, "--json").stdout)["id"] == approval_id
-    assert signalbox(house, "approvals", "list", "--person", "nobody").stdout == "Nothing waits for a decision.\n"
+    assert signalbox(house, "approvals", "list", "--person", "nobody").stdout == "Nothing is waiting for a decision.\n"
     assert signalbox(house, "approvals", "deny", approval_id, "--reason", "not now").returncode == 0
     again = signalbox(house, "approvals", "approve", approval_id)
     assert again.returncode == 1

@@ -30,14 +30,17 @@ def test_one_is_listed_shown_explained_and_ended(house: Path) -> None:
     assert shown.endswith("content = hello\npath = granted.txt\n")
     explained = signalbox(house, "policy", "explain", question).stdout
     assert (
-        f"Its answer granted more (active): content = hello; path = granted.txt, one conversation. "
+        f"Its answer made a grant (active): content = hello; path = granted.txt, one conversation. "
         f"See signalbox grants show {grant}" in explained
     )
     ended = signalbox(house, "grants", "revoke", grant[:10])
-    assert (ended.returncode, ended.stdout) == (0, "write_file asks again: content = hello; path = granted.txt\n")
+    assert (ended.returncode, ended.stdout) == (
+        0,
+        "Ended. write_file needs approval again: content = hello; path = granted.txt\n",
+    )
     again = signalbox(house, "grants", "revoke", grant)
-    assert (again.returncode, again.stderr) == (1, f"signalbox: The grant {grant} was ended before.\n")
-    empty = "Nothing is granted: every call that a rule asks about is asked about.\n"
+    assert (again.returncode, again.stderr) == (1, f"signalbox: The grant {grant} has already ended.\n")
+    empty = "There are no grants.\n"
     assert signalbox(house, "grants", "list").stdout == empty
     assert "revoked" in signalbox(house, "grants", "list", "--all").stdout
 

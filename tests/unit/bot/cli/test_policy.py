@@ -63,7 +63,7 @@ def test_a_tool_of_a_server_that_does_not_run_has_the_effect_of_its_table(file: 
     [
         (["test"], "Name a tool with --tool, or take all of them with --all."),
         (["test", "--all", "--tool", "shell"], "Name a tool with --tool, or take all of them with --all."),
-        (["test", "--tool", "shel"], "Did you mean shell? Else say what it may do, with --effect."),
+        (["test", "--tool", "shel"], "Did you mean shell? Otherwise, say what it may do with --effect."),
         (["test", "--tool", "x", "--effect", "all"], "--effect all: expected read, write, danger."),
         (["test", "--tool", "shell", "--arg", "ls"], "--arg ls: expected NAME=VALUE, such as command=ls."),
         (["explain"], "Name one question, or take the newest with --last."),
@@ -81,7 +81,7 @@ def test_a_mode_is_set_and_listed(file: Path, tmp_path: Path) -> None:
     signalbox(tmp_path, "ask", "hello", "--room", "moderoom1", *given)
     assert signalbox(tmp_path, "policy", "modes", *given).stdout == "Every conversation is in normal mode.\n"
     made = signalbox(tmp_path, "policy", "mode", "web:main/moderoom1", "read-only", *given)
-    assert made.stdout.endswith(": read-only: I read, and change nothing.\n"), made
+    assert made.stdout.endswith(": read-only: I look things up, and change nothing.\n"), made
     denied = signalbox(tmp_path, "ask", "write hello to a.txt", "--room", "moderoom1", *given)
     assert "This conversation is read-only" in denied.stdout, denied
     listed = signalbox(tmp_path, "policy", "modes", "--json", *given)

@@ -65,7 +65,7 @@ def test_reports_are_listed(house: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["costs", "--print"], "There is no report 'costs'; there are activity, approvals, cost, dead-letters."),
+        (["costs", "--print"], "There is no report 'costs'. There are: activity, approvals, cost, dead-letters."),
         (
             ["cost", "--print", "--option", "hours=soon"],
             "Cost: option hours is a whole number, such as 24; not 'soon'.",
@@ -86,7 +86,7 @@ def test_what_cannot_be_made_is_told(house: Path, arguments: list[str], words: s
         ([], "Which report? For example: signalbox report cost --print"),
         (["cost"], "Either --to ADDRESS or --print, as: signalbox report cost --to"),
         (["cost", "--print", "--to", "web:main/team42"], "Either --to ADDRESS or --print"),
-        (["cost", "--list"], "--list stands alone"),
+        (["cost", "--list"], "--list takes nothing else"),
         (["cost", "--print", "--option", "hours"], '--option: "hours" is not KEY=VALUE, such as hours=48'),
     ],
 )
@@ -101,10 +101,10 @@ def test_without_a_process_it_is_printed_or_waits_for_the_next_start(tmp_path: P
         begun(tmp_path)
     refused = signalbox(tmp_path, "report", "cost", "--to", "web:main/nobody42")
     assert (refused.returncode, "There is no such conversation" in refused.stderr) == (1, True)
-    assert signalbox(tmp_path, "report", "approvals", "--print").stdout == "Nothing waits for a decision.\n"
+    assert signalbox(tmp_path, "report", "approvals", "--print").stdout == "Nothing is waiting for a decision.\n"
     ended = signalbox(tmp_path, "report", "cost", "--to", "web:main/team42")
     assert ended.returncode == 0
-    assert "no Signalbox runs with this data_dir; the next start shows it in web:main/team42" in ended.stdout
+    assert "no Signalbox runs with this data_dir. The next start shows it in web:main/team42" in ended.stdout
     with running(tmp_path):
         for _ in range(100):
             every = json.loads(signalbox(tmp_path, "outbox", "list", "--json").stdout)
@@ -118,10 +118,10 @@ def test_without_a_process_it_is_printed_or_waits_for_the_next_start(tmp_path: P
     ("change", "code", "words"),
     [
         ({"state": "shown", "shown": 2}, 0, "cost: shown in slack:work/C1, web:main/team42."),
-        ({"state": "failed", "reason": "It broke."}, 1, "cost: it could not be made. It broke."),
-        ({"state": "stuck", "reason": "C1: no"}, 1, "cost: made, and it could not be shown everywhere: C1: no"),
-        ({"state": "waiting"}, 3, "cost: it waits for an approval, asked in slack:work/C1"),
-        ({}, 4, "cost: not shown everywhere yet (1 of 2); it goes on by itself."),
+        ({"state": "failed", "reason": "It broke."}, 1, "cost: couldn't be made. It broke."),
+        ({"state": "stuck", "reason": "C1: no"}, 1, "cost: made, but it couldn't be shown everywhere: C1: no"),
+        ({"state": "waiting"}, 3, "cost: waiting for an approval in slack:work/C1"),
+        ({}, 4, "cost: not shown everywhere yet (1 of 2). It's still going on."),
         ({"runs": False}, 0, "cost: no Signalbox runs with this data_dir"),
     ],
 )

@@ -52,7 +52,7 @@ def test_what_is_planned_is_listed_and_shown(house: House) -> None:
     shown = done(house, "show", "morning")
     assert shown.count("09:00:00 CE") == 5, "the next five, by its own clocks"
     assert "Good morning.\n\n# A heading" in shown
-    assert "It was not due yet." in shown
+    assert "It hasn't been due yet." in shown
     [row] = [row for row in told(house, "list") if row["name"] == "morning"]
     assert {**row, "history": []} == told(house, "show", "morning")
 
@@ -72,10 +72,10 @@ def test_one_is_planned_changed_turned_and_removed(house: House) -> None:
 
 
 def test_one_is_run_at_once_and_its_history_tells_so(house: House) -> None:
-    assert "begun. To see how it goes: signalbox trace" in done(house, "run", "morning")
+    assert "started. To follow it: signalbox trace" in done(house, "run", "morning")
     [begun] = told(house, "history", "morning")
     assert (begun["manual"], begun["attempts"]) == (True, 1)
-    assert "asked for" in done(house, "history", "morning", "--limit", "1")
+    assert "run by hand" in done(house, "history", "morning", "--limit", "1")
 
 
 def test_a_report_or_a_template_is_planned_in_place_of_a_task(house: House) -> None:
@@ -98,7 +98,7 @@ def test_a_report_or_a_template_is_planned_in_place_of_a_task(house: House) -> N
         (["add", "every day at 9", *TO, "--template-file", "gone.md"], WRONG_USE, "--template-file: gone.md"),
         (["add", "every day at 9", "x", *TO, "--option", "days"], WRONG_USE, '"days" is not NAME=VALUE'),
         (["change", "morning", "--when", "every day at 9"], FAILED, "stands in the settings file"),
-        (["change", "morning"], WRONG_USE, "Nothing is to be changed"),
+        (["change", "morning"], WRONG_USE, "There is nothing to change"),
         (["remove", "morning", "--yes"], FAILED, "stands in the settings file"),
         (["pause", "evening"], FAILED, "There is no schedule called 'evening'"),
     ],
@@ -116,7 +116,7 @@ def test_without_a_process_the_book_is_opened_and_the_next_start_goes_by_it(tmp_
     made = told(house, "add", "every day at 7", "What is new?", "--to", "web:main/cli001", "--name", "news")
     assert made["next"][0].endswith(("05:00:00+00:00", "06:00:00+00:00")), "planning.zone is where clocks are read"
     assert done(house, "pause", "morning").startswith("morning: paused")
-    assert "begun" in done(house, "run", "news")
+    assert "started" in done(house, "run", "news")
     house.start()
     try:
         names = {row["name"]: row["state"] for row in told(house, "list")}

@@ -189,7 +189,7 @@ async def test_a_call_that_was_changed_meanwhile_is_looked_at_again() -> None:
     store = await crowd()
     store.asked = [replace(approval(), asked_arguments='{"command": "id"}', card='{"edits": 1}')]
     async with client(store) as api:
-        with pytest.raises(Refusal, match=r"changed meanwhile\. Look at it again, and answer a1~1\."):
+        with pytest.raises(Refusal, match=r"changed in the meantime\. Look at it again, and answer a1~1\."):
             await api.decide("a1", "approve")
     assert store.signals == []
 
@@ -227,7 +227,7 @@ async def test_an_operator_sets_the_mode_of_a_room_from_afar_and_sees_those_that
     store, nudged = await crowd(), list[Address]()
     async with client(store, nudged=nudged) as api:
         made = await api.set_mode(str(ROOM), "read-only")
-        assert (made["mode"], made["meaning"]) == ("read-only", "read-only: I read, and change nothing")
+        assert (made["mode"], made["meaning"]) == ("read-only", "read-only: I look things up, and change nothing")
         assert await api.modes() == [made]
         for room, mode in ((str(ROOM), "trusted"), ("", "plan"), (str(ROOM), "yolo")):
             with pytest.raises(Refusal, match=r"Name a room, and one of the modes|is none of"):
@@ -242,7 +242,7 @@ async def test_the_overview_names_modes_that_are_not_the_usual_one() -> None:
         store.moded[ROOM] = RoomMode(Mode.PLAN, set_by_name="Ada", set_at=NOW)
         after = await (await browser.get("/console", **as_person("ada"))).text()
     assert "<h2>Modes</h2>" not in before
-    assert "plan: I ask once about all that I want to change" in after
+    assert "plan: I ask once about everything I want to change" in after
 
 
 async def test_lists_are_narrowed_to_a_state() -> None:
@@ -324,7 +324,7 @@ async def test_mistakes_about_people_are_told() -> None:
     async with client(await crowd()) as api:
         for mistake, words in (
             (api.add_person("ada", "user"), "belongs to somebody"),
-            (api.add_person("new", "king"), "is no role"),
+            (api.add_person("new", "king"), "is not a role"),
             (api.add_person("new", "user", ["nonsense"]), "is not an identity"),
             (api.add_person(" ", "user"), "^Write a name.$"),
             (api.add_person("Ada\u3164", "user"), r"Ada⟨U\+3164⟩.*invisible characters"),
@@ -354,7 +354,7 @@ async def test_mistakes_about_pairing_are_told() -> None:
     async with client(await crowd()) as api:
         for mistake, words in (
             (api.pair("WRONG"), "You have 4 more tries"),
-            (api.pair(CODE, "new", "king"), "is no role"),
+            (api.pair(CODE, "new", "king"), "is not a role"),
             (api.pair(CODE, "ada", "user"), "the only owner"),
         ):
             with pytest.raises(Refusal, match=words):
@@ -525,12 +525,12 @@ async def test_open_questions_stand_oldest_first_and_are_narrowed_to_a_room_and_
     assert shown(await page(store, "/console/approvals?person=Ann")) == ["a3", "a2"]
     assert shown(await page(store, f"/console/approvals?room={ROOM}&person=Ann")) == ["a3"]
     gone = await page(store, "/console/approvals?person=Zoe")
-    assert "Nothing of that is waiting for you." in gone
+    assert "Nothing that matches is waiting for you." in gone
     assert '<option value="Zoe" selected>Zoe</option>' in gone
     async with client(store) as api:
         assert [row["id"] for row in await api.approvals("pending", order="oldest")] == ["a3", "a2", "a1"]
         assert [row["id"] for row in await api.approvals("pending", person="ann")] == ["a2", "a3"]
-        with pytest.raises(BotError, match="is no order"):
+        with pytest.raises(BotError, match="is not an order"):
             await api.approvals(order="sideways")
 
 

@@ -51,10 +51,11 @@ async def test_a_grant_is_listed_shown_and_ended(house: House) -> None:
         "owner",
     )
     assert grant["pattern"] == "content = hello\npath = a.txt"
+    assert (grant["room"], grant["address"]) == ("write hello to a.txt (page)", f"web:main/{ROOM}")
     assert await house.api.grant(grant["id"][:10]) == grant
     ended = await house.api.revoke(grant["id"])
     assert ended["state"] == "revoked"
-    with pytest.raises(Refusal, match="was ended before"):
+    with pytest.raises(Refusal, match="has already ended"):
         await house.api.revoke(grant["id"])
     with pytest.raises(Refusal, match="There is no grant nothing"):
         await house.api.grant("nothing")
@@ -79,7 +80,7 @@ async def test_the_run_that_used_it_and_its_trace_name_it(house: House) -> None:
     assert step["grant"] == f"{grant['id']} by owner"
     told = (await house.api.trace(run["id"]))["trace"]
     assert any(f"the grant {grant['id']} by owner" in event["words"] for event in told["events"])
-    assert f"allowed by the grant {grant['id']} by owner" in await house.page(f"/console/runs/{run['id']}")
+    assert f"by the grant {grant['id']} by owner" in await house.page(f"/console/runs/{run['id']}")
 
 
 async def test_the_page_lists_them_with_a_button_that_ends_each(house: House) -> None:

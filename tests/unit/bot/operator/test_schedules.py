@@ -217,12 +217,20 @@ async def test_the_page_of_one_tells_what_is_next_and_what_was(house: House) -> 
     await house.api.run_schedule(made["id"])
     paused = await house.page(f"/console/schedules/{made['id']}")
     assert EVIL not in paused
-    for words in ("It&#x27;s paused: nothing runs", "asked for", "skip", "not shown", "$0.5", ">Resume<", ">Remove<"):
+    for words in (
+        "It&#x27;s paused and won&#x27;t run",
+        "run by hand",
+        "skip",
+        "post nothing",
+        "$0.5",
+        ">Resume<",
+        ">Remove<",
+    ):
         assert words in paused
     page = await house.page("/console/schedules/morning")
     assert page.count("09:00 in Europe/Berlin") == 5
-    assert "No instants here." in page
-    assert "change it there, then reload" in page
+    assert "No past runs here." in page
+    assert "Change it there, then reload" in page
     assert ">Remove<" not in page
 
 

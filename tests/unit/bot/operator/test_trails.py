@@ -238,7 +238,7 @@ async def test_the_field_finds_by_the_beginning_of_an_id() -> None:
 
 async def test_the_field_lists_what_begins_alike_and_says_what_may_be_given() -> None:
     html = await shown("/console/trace?of=0351", shelf(message("0351aaaa"), message("0351bbbb")))
-    assert "Several things begin so" in html
+    assert "Several match" in html
     assert "/console/trace/0351bbbb" in html
     assert "the id of a message, run, approval or delivery" in await shown("/console/trace?of=nothing")
 
