@@ -39,6 +39,7 @@ from runtime.errors import ModelFailed
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.terms import Changes
 from runtime.store.approvals.asked_back.asking import ASKING, AT_IT
+from runtime.store.approvals.decisions import MEANWHILE
 from runtime.store.operations.after_restore import Origin, after_restore
 from tests.contract.runtime.stage import (
     ADA,
@@ -306,8 +307,7 @@ async def test_a_call_that_changed_since_is_looked_at_again(stage: Stage) -> Non
     process = await waiting(stage, rules=[rule])
     question = await only(stage)
     assert (await process.edit(question.id, OTTO, room=GENERAL, arguments='{"command": "uname"}')).outcome
-    stale = await process.why(question.id, room=GENERAL)
-    assert stale == "The call was changed meanwhile. Please look at the card again."
+    assert await process.why(question.id, room=GENERAL) == MEANWHILE
     await ask(process)
     told = await card(stage)
     assert "Otto approved: 1 of 2." in told
