@@ -178,7 +178,7 @@ def mend(row: View) -> Html:
 
 
 def accounts(rows: Sequence[View]) -> Iterator[Html]:
-    """How each account stands with its platform; nothing where no process runs."""
+    """Table of the accounts' connection status; nothing without `rows`, as when no process runs."""
     if rows:
         lines = ((row["account"], badge(row["state"]), moment(row["since"]), row["reason"] or "-") for row in rows)
         yield tag("h2", "Channels")

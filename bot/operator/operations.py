@@ -378,7 +378,7 @@ class Operations(OperatorApi):
         return await self._reports.listed()
 
     async def report(self, report_id: str) -> View:
-        """How one goes that was begun."""
+        """Progress of a report that was begun."""
         return await self._reports.state(report_id)
 
     async def make_report(self, name: str, to: Sequence[str], options: Mapping[str, Any]) -> View:

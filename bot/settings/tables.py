@@ -371,7 +371,7 @@ class Files(Section):
 
 
 class Outbox(Section):
-    """How messages leave."""
+    """Delivery of messages."""
 
     unknown: Literal["repeat", "hold"] = Field(
         default="repeat",
@@ -458,12 +458,12 @@ class Nodes(Section):
 
     @property
     def patience(self) -> timedelta:
-        """How long the store may take for what is written: less than the lease, which it would cost otherwise."""
+        """The longest a write may take: 2 to 10 seconds, half the lease, since a slower one would lose the lease."""
         return timedelta(seconds=min(max(self.lease_seconds / 2, 2), 10))
 
 
 class Retention(Section):
-    """How long things are kept, in days; 0 keeps them for good. What is still open is never removed."""
+    """Time that things are kept, in days; 0 keeps them for good. Open work is never removed."""
 
     messages_days: Number = Field(
         default=365,

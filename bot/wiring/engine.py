@@ -142,7 +142,7 @@ def notices_of(settings: Settings, store: Store) -> Notices | None:
     from runtime.store.sql.notices import Notices
 
     async def newest() -> object:
-        """How many facts the audit has: each lasting change adds one."""
+        """The number of facts in the audit: each lasting change adds one."""
         return (await store.audit.audit_head()).number + await store.audit.audit_unsealed()
 
     return Notices(url=settings.database_url, listen_url=settings.listen_url, newest=newest)

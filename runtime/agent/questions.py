@@ -164,7 +164,7 @@ class Questions:
 
 
 async def _shown(run: LiveRun, step: ToolStep) -> ShownCall:
-    """How the call is shown: as its tool says, else by names and values."""
+    """The call as its card shows it: drawn by its tool, else by names and values."""
     tool, arguments = run.agent.tools.get(step.call.tool), parsed(step.call.arguments)
     if tool is None or tool.spec.card is None or isinstance(arguments, str):
         return shown_call(step.call.arguments)

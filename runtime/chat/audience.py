@@ -1,4 +1,4 @@
-"""Whom a question reaches: who may decide it, where they are asked, and what the room of the request shows. Pure."""
+"""Audience of a question: the people who may decide, the places they are asked in, and the card in its own room. Pure."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def mentions(question: Approval, room: Address, candidates: Sequence[Candidate],
 
 
 def _mention(one: Candidate, room: Address) -> Mention | None:
-    """By their account on the platform of `room`, if they have one there."""
+    """A mention by their account on the platform of `room`, if they have one there."""
     own, any_of = f"{room.channel}:{room.account}/", f"{room.channel}:"
     known = [name for name in one.names if name.startswith(own) or (name.startswith(any_of) and "/" not in name)]
     return Mention(Identity(min(known)), one.person.name) if known else None
@@ -119,7 +119,7 @@ def _present(deciding: Sequence[Candidate], quorum: int) -> Sequence[Candidate]:
 
 
 def _is_their_own(question: Approval, deciding: Sequence[Candidate]) -> bool:
-    """True if the request was made in the private chat of one who may decide: there such a question belongs."""
+    """True if the request was made in the private chat of a person who may decide: the question belongs there."""
     at = question.address
     rooms = {(room.channel, room.account, room.room) for one in deciding for room in one.rooms}
     return DM in question.terms.to and (at.channel, at.account, at.room) in rooms

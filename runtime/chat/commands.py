@@ -75,7 +75,7 @@ class Going:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """Tokens and money of some time."""
+    """Tokens and money spent in a period."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -116,7 +116,7 @@ def is_stop(text: str) -> bool:
 
 
 def name_of(command: Commanded) -> str:
-    """As `COMMANDS` writes it."""
+    """The command's name as `COMMANDS` writes it."""
     name = command.name.strip().lstrip("/!").lower()
     return ALIASES.get(name, name)
 

@@ -127,7 +127,7 @@ def _counted(number: int) -> str:
 
 
 def _elsewhere(rooms: Sequence[str]) -> str:
-    """Rules keep some questions in their rooms."""
+    """A sentence on the questions that their rules keep in their rooms."""
     if not rooms:
         return ""
     names = listed(list(dict.fromkeys(plainly(one) for one in rooms)))

@@ -43,7 +43,7 @@ class Kind(StrEnum):
 
 
 class Mark(StrEnum):
-    """How a question ended, at a glance: it begins the text of a settled card."""
+    """End of a question at a glance; the first character of a settled card's text."""
 
     YES = "✅"
     NO = "❌"

@@ -92,7 +92,7 @@ LEAST: Final = Role.OPERATOR
 
 
 class Home(StrEnum):
-    """How a question stands in the room of its request."""
+    """Form of a question in the room of its request."""
 
     WHOLE = "whole"
     QUIET = "quiet"  # without buttons: nobody there may decide
@@ -157,7 +157,7 @@ class Approval:
 
     @property
     def edits(self) -> int:
-        """How often the call was changed while it is asked about."""
+        """Number of changes made to the call since it was asked about."""
         return int(json.loads(self.card).get("edits", 0)) if self.asked_arguments else 0
 
     @property
@@ -167,7 +167,7 @@ class Approval:
 
     @property
     def next_call_at(self) -> datetime | None:
-        """When people are called next, if nobody decides before."""
+        """Time of the next reminder to people if nobody decides before; None after the last."""
         due = calls(self.terms, self.expires_at - self.asked_at)[self.calls :]
         return self.asked_at + due[0][0] if due else None
 
@@ -209,7 +209,7 @@ def objection(
     copies: Collection[Address] = (),
     reason: str = "",
 ) -> str | None:
-    """Why this click changes nothing, in words for the one who clicked; None when it counts.
+    """The reason this click changes nothing, in words for the person who clicked; None if it counts.
 
     `copies` are the rooms beside its own in which the question stands.
     """
@@ -307,7 +307,7 @@ def _cannot_answer(approval: Approval, voter: Voter, choice: Choice, words: str)
 
 
 def no_undo(approval: Approval, voter: Voter, rights: Rights, copies: Collection[Address]) -> str | None:
-    """Why this person may not take back what the call did: its requester may, and whoever may decide about it."""
+    """The reason this person may not undo the call, or None. Its requester may, and anyone who may decide it."""
     if not _in_place(voter, (approval.address, *copies)):
         return "This card belongs to another room."
     is_requester = approval.requester == voter.person.id and voter.person.role >= Role.USER
@@ -323,7 +323,7 @@ def answer_of(approval: Approval) -> str:
 
 
 def told(approval: Approval) -> str:
-    """How it ended, who said so: a clause for a sentence."""
+    """Its end and the person who decided, as a clause for a sentence."""
     who = f" by {approval.decided_name}" if approval.decided_name else ""
     why = f" ({approval.reason.removesuffix('.')})" if approval.reason else ""
     is_outcome = approval.state is ApprovalState.ANSWERED and approval.kind is ApprovalKind.OUTCOME
@@ -371,7 +371,7 @@ class _Asking(Protocol):
 
 
 def not_entitled(approval: _Asking, voter: Voter, rights: Rights) -> str | None:
-    """Why this person may not decide, in words for them; None if they may."""
+    """The reason this person may not decide, in words for them; None if they may."""
     leads, terms = voter.person.role >= LEAST, approval.terms
     if not (voter.names & rights.approvers if rights.approvers else leads):
         return f"Only approvers can answer this.{_asked(approval)}"

@@ -122,7 +122,7 @@ def answer(turns: Sequence[Turn], images: Mapping[str, str]) -> str:
 
 
 def explained(turns: Sequence[Turn]) -> str:
-    """Why the calls that wait were made: the words of the person before them."""
+    """Explanation of the calls that wait: the words of the person before them."""
     waiting = next((done for done in reversed(batches(turns)) if done.waits), None)
     if waiting is None:
         return "Nothing of mine waits for an answer."

@@ -1,4 +1,4 @@
-"""How the demo model tells of a tool's result."""
+"""Words of the demo model for a tool's result."""
 
 from __future__ import annotations
 

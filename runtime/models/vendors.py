@@ -208,7 +208,7 @@ PUBLIC: Final = re.compile(r"\.[a-z]{2,}$")
 
 @lru_cache(16)
 def fault_of(name: str, api_base: str = "") -> str | None:
-    """Why nobody can be asked for the model `name`; None where LiteLLM may know its vendor."""
+    """The reason no vendor can be asked for the model `name`; None if LiteLLM may know its vendor."""
     vendor, slash, model = name.partition("/")
     if (slash and model and vendor in VENDORS) or BY_FORM.match(name) or _is_known(name, api_base):
         return None

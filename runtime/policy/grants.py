@@ -138,7 +138,7 @@ def wished(values: Mapping[str, str], call: Asked, now: datetime, zone: tzinfo) 
 
 
 def _pattern(text: str | None, call: Asked) -> Pattern | list[str]:
-    """A platform without forms may send only the fields that were changed."""
+    """The pattern that a form describes. A platform without forms may send only the changed fields."""
     if text is None:
         return suggested(call.tool, call.effect, call.arguments)
     return read_pattern(text, call.tool, call.effect, call.arguments)
@@ -153,7 +153,7 @@ OWNERS_DANGER: Final = "Only an owner can allow dangerous calls from now on. You
 
 
 def _until(text: str, now: datetime, zone: tzinfo) -> datetime | str:
-    """The end of the day that is named, on the clocks of `zone`."""
+    """The end of the named day in `zone`."""
     today = now.astimezone(zone).date()
     try:
         day = date.fromisoformat(text.strip()) if text.strip() else today + timedelta(days=DAYS)
@@ -173,12 +173,12 @@ def _uses(text: str) -> int | str | None:
 
 
 def proposed_end(now: datetime, zone: tzinfo) -> str:
-    """The day that a form names at first."""
+    """The day that a form suggests."""
     return str(now.astimezone(zone).date() + timedelta(days=DAYS))
 
 
 def reach(grant: Grant, until: str) -> str:
-    """How far it goes, in words; `until` is the instant as it is to be written."""
+    """Scope of a grant in words: place, end and uses left. `until` is its end, already formatted."""
     where = "everywhere" if grant.everywhere else "in one conversation" if grant.session else "in one room"
     uses = "" if grant.uses_left is None else f", {grant.uses_left} use{'s' * (grant.uses_left != 1)}"
     return f"{where} until {until}{uses}"

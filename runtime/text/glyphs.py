@@ -104,7 +104,7 @@ def meant(shown: str) -> str:
 
 
 def hidden(shown: str) -> int:
-    """How many letters of the text behind `shown`, as `visible` wrote it, nobody would see.
+    """Number of invisible letters in the text behind `shown`, as `visible` wrote it.
 
     >>> hidden(visible("rm\u200b -r \u202e\u202e~ ⟨"))
     3

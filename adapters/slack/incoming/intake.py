@@ -184,7 +184,7 @@ class Intake:
         return Happening(body, me, Sender(user, name), self._when(body), room_name)
 
     def _when(self, body: Raw) -> datetime:
-        """When it was said, by our clock; what is old is told so later on."""
+        """Time it was said, by our clock and never in the future; our time now if Slack does not tell it."""
         now, at = self._now(), said_at(body)
         try:
             return now if at is None else min(now, datetime.fromtimestamp(at, UTC) - self._web.ahead)

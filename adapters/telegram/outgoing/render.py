@@ -158,7 +158,7 @@ def _called(mentions: Sequence[Mention]) -> Body:
 
 
 def _as_file(delivery: Delivery, document: Document, file: FileRef) -> list[Wire]:
-    """How a long text begins, on the file that holds it. Where the file is refused, all of the text follows plainly.
+    """The opening of a long text, on the file that holds all of it. If the file is refused, the whole text follows plainly.
 
     A message of text cannot become one with a file: over a preview the two are messages of their own. Other files stand
     between the two.

@@ -116,7 +116,7 @@ class Answerer:
         self._probe("answer-kept")
 
     async def _said(self, agent: Agent, answering: Answering) -> tuple[str, ModelReply | None]:
-        """Why there is no answer, and the reply, which may have cost something even then."""
+        """The reason for no answer, or "", and the reply, which may have cost something even then."""
         limit = min(ANSWER_TIMEOUT, agent.limits.model_time)
         try:
             async with asyncio.timeout(limit.total_seconds()):
@@ -134,7 +134,7 @@ class Answerer:
 
 
 def why_not(answering: Answering, iterations: int) -> str:
-    """Why the model is not asked; empty where it is. One call stays for what the run does after the decision."""
+    """The reason not to ask the model, or "". One call stays for what the run does after the decision."""
     if not answering.agent or answering.approval.state is not ApprovalState.PENDING:
         return DECIDED
     return NO_CALLS_LEFT if answering.iterations + 1 >= iterations else ""

@@ -98,7 +98,7 @@ def asked_further(approval: Approval, names: Sequence[str]) -> Approval:
 
 
 def home_of(approval: Approval) -> Home:
-    """How it stands in the room of its request."""
+    """The form a question has in the room of its request."""
     return Home(json.loads(approval.card).get("home", Home.WHOLE)) if approval.card else Home.WHOLE
 
 
@@ -133,7 +133,7 @@ def asked(kind: ApprovalKind, tool: str) -> str:
 
 
 def whom_for(approval: Approval, asking: Asking) -> str:
-    """Whom it is for, and in whose request it came up."""
+    """The person a question is for, and the request or schedule it came from."""
     known = json.loads(approval.card)
     whom = f"A question for {plainly(asking.to)}" if asking.to else "A question for anybody here"
     where = f" in {plainly(known['room'])}" if "room" in known else ""

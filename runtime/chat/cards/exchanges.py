@@ -43,7 +43,7 @@ def exchanges(card: str) -> list[Exchange]:
 
 
 def used_up(card: str) -> str | None:
-    """Why nothing more is asked, in words for the one who asks."""
+    """The reason not to ask any more, in words for the one who asks; None while there is none."""
     return USED_UP if sum(not one.failed for one in exchanges(card)) >= QUESTIONS_MAX else None
 
 

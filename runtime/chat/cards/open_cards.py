@@ -43,7 +43,7 @@ LABEL_MAX_CHARS: Final = 60
 
 
 def stranger(approval_id: ApprovalId, arguments: str, choices: Sequence[Choice] = LET_IN) -> Content:
-    """The card about somebody nobody knows."""
+    """The card about an unknown person."""
     buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in choices)
     return Content(f"**Let {name_in(arguments)} in?**\n\n{facts_in(arguments)}", buttons)
 
@@ -122,7 +122,7 @@ def pending(
 
 
 def request_of(approval: Approval, *, home: bool) -> str:
-    """The line that led to it, told at home alone, and a link to its message."""
+    """The request behind it, quoted at home alone, and a link to its message."""
     known = json.loads(approval.card) if approval.card else {}
     link = f"[{'message' if home else 'original message'}]({known['link']})" if "link" in known else ""
     return " · ".join(filter(None, [plainly(approval.request) if home else "", link]))
@@ -142,7 +142,7 @@ def _votes(voted: Sequence[str], quorum: int) -> str:
 
 
 def _asked_too(names: Sequence[str], away: Sequence[tuple[str, str]], how: Home) -> str:
-    """Whom the question reaches beside its room, and who is away, for those who read it there."""
+    """Sentences for the room of a question: the people asked elsewhere, and the people who are away."""
     gone = [f"{plainly(name)} is away until {moment(datetime.fromisoformat(until))}." for name, until in away]
     if names:
         return " ".join([f"I've asked {listed([plainly(name) for name in names])}.", *gone])

@@ -185,7 +185,7 @@ def _undo_button(approval: Approval) -> tuple[Button, ...]:
 
 
 def _undone(told: Mapping[str, Any]) -> str:
-    """How it stands with the undo, behind the outcome."""
+    """State of the undo, as a clause behind the outcome; empty if nobody asked for one."""
     by = plainly(told.get("undo_by", ""))
     match told.get("undo"):
         case "wanted":

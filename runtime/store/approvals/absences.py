@@ -25,7 +25,7 @@ OVER_ABSENCES = delete(absences).where(absences.c.until <= bindparam("now"))
 
 
 def away_until(who: PersonId, now: datetime) -> Op[datetime | None]:
-    """When somebody is back; None for one who is here."""
+    """Time an absent person is back, in UTC; None for one who is here."""
     rows = yield AWAY_UNTIL, {"who": who, "now": micros(now)}
     return moment(rows[0][0]) if rows else None
 
@@ -37,7 +37,7 @@ def set_away(who: Person, until: datetime, now: datetime) -> Op[None]:
 
 
 def come_back(who: Person, now: datetime) -> Op[bool]:
-    """End an absence; whether there was one."""
+    """End an absence; False if there was none."""
     rows = yield COME_BACK, {"who": who.id}
     if not rows or moment(rows[0][0]) <= now:
         return False

@@ -45,7 +45,7 @@ def of_identity(who: Identity, rights: Rights, now: datetime) -> Op[list[OpenQue
 
 
 def of_person(who: Person, rights: Rights, now: datetime) -> Op[list[OpenQuestion]]:
-    """The same. One for which their approval counts already waits for others."""
+    """Questions that wait for a person, oldest first. One that they approved already waits for others."""
     rows = yield OPEN_QUESTIONS, {"now": micros(now), "most": OPEN_MOST}
     names = (yield from names_of(who)) if rows else frozenset()
     answered = {row[0] for row in (yield VOTED_BY, {"person": who.id})} if rows else set()

@@ -54,7 +54,7 @@ def decide_listed(
 def _against(
     clicked: Approval, left: Sequence[Approval], click: Clicked, voter: Voter, rights: Rights, now: datetime
 ) -> Op[str | None]:
-    """Why nothing of the card is decided: somebody may decide all of it or nothing, and all of it is as it was shown."""
+    """The reason nothing on the card is decided, or None: a person may decide all of it, and it is still as shown."""
     shown = {one.id: one.arguments_hash for one in listing.listed_on(clicked)}
     copies = [at for _, at in (yield from standing(clicked.id))[0]]
     for one in left:

@@ -63,7 +63,7 @@ def to_do(now: datetime) -> Op[UndosToDo]:
 
 
 def begin(approval_id: ApprovalId, now: datetime) -> Op[Undoing | None]:
-    """Mark that it begins; None where somebody else began it."""
+    """Mark an undo as begun; None if somebody else began it."""
     approval = yield from locked(approval_id)
     rows = yield BEGIN, {"id": approval_id, "at": micros(now)}
     if not rows or approval is None:

@@ -85,7 +85,7 @@ def enqueue(new: NewDelivery, now: datetime) -> Op[bool]:
 
 
 def adopt(duty: Duty, channel: str, account: str, look_after: timedelta, now: datetime) -> Op[int | None]:
-    """How many parts are in doubt now; None when the duty was lost."""
+    """Put parts that an ended courier left marked in doubt; their number, or None if the duty was lost."""
     if not (yield from held(duty)):
         return None
     abandoned = yield ABANDONED, {"c": channel, "a": account}

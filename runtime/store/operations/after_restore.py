@@ -45,7 +45,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Aftermath:
-    """How much was in doubt: deliveries to be looked for, questions asked again, runs that go on."""
+    """Numbers of what was in doubt: deliveries to look for, questions asked again, runs that go on."""
 
     deliveries: int
     questions: int

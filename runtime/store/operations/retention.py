@@ -61,7 +61,7 @@ from runtime.store.sql.driver import Op, is_word, micros
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How one stock is walked: `bound` finds the end of the next slice, `act` removes what is done with in it.
+    """The walk through one stock: `bound` finds the end of the next slice, `act` removes its finished rows.
 
     `below` are removed with each row that `act` returns; `first` lies before every key.
     """

@@ -1,4 +1,4 @@
-"""How a run gives its lane up: parked with its questions, finished with its deliveries, or released unfinished."""
+"""The ways a run gives up its lane: parked with its questions, finished with its deliveries, or released unfinished."""
 
 from __future__ import annotations
 

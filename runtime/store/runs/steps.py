@@ -200,7 +200,7 @@ def mark_tool(lane: Lane, run: RunId, number: int, now: datetime) -> Op[Recorded
 
 
 class Finished(NamedTuple):
-    """How a call ended: its result, its files, and what would take it back."""
+    """Outcome of a call: its result, its files, and `kept`, which an undo needs."""
 
     result: str
     files: Sequence[FileRef] = ()
