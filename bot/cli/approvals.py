@@ -10,8 +10,6 @@ from bot.terminal.options import AsJson, ConfigFile, InRoom, Last, Which, WithId
 from bot.terminal.output import by_name, clean, show_facts, show_json, show_rows
 
 commands = typer.Typer(no_args_is_help=True, help="Questions about risky calls: list and answer them.")
-
-
 standing = typer.Typer(no_args_is_help=True, help="Grants let calls run without asking: list, show and end them.")
 
 
@@ -32,6 +30,8 @@ APPROVAL_COLUMNS = {
     "asked_at": "Asked",
     "room": "Room",
 }
+LISTED_MAX_CHARS: Final = 120
+"""Characters of a call in the list; `show` has all of it."""
 SHOWN: Final = {
     "id": "Id",
     "state": "State",
@@ -67,9 +67,9 @@ def list_(
     if as_json:
         show_json(rows)
         return
-    from runtime.text.glyphs import in_a_line
+    from runtime.text.glyphs import clip, in_a_line
 
-    shown = [{**row, "call": in_a_line(row["arguments"])} for row in rows]
+    shown = [{**row, "call": clip(in_a_line(row["arguments"]), LISTED_MAX_CHARS)} for row in rows]
     show_rows(shown, by_name(APPROVAL_COLUMNS, with_ids=ids), empty="Nothing is waiting for a decision.")
 
 
@@ -88,6 +88,8 @@ def show(
         show_json(row)
         return
     shown = {"Question": row["question"], **{head: row[key] for key, head in SHOWN.items() if row[key]}}
+    if row["state"] == "pending" and row["kind"] != "call":
+        shown["Answers"] = ", ".join(f"{choice} ({label})" for choice, label in row["choices"].items())
     show_facts(shown.items())
     typer.echo(f"\n{clean(row['call'])}")
     for one in row["asked_back"]:
@@ -158,7 +160,7 @@ def answer(
         str,
         typer.Argument(
             metavar="CHOICE",
-            help="For a call that was cut off: done, again or skip. For another call: conversation or all. For a question to a person: first to fourth, or text with --reason. For a stranger: user, viewer, operator or no.",
+            help="For a call that was cut off: done, again or skip. For another call: conversation or all. For a question to a person: one of its answers, or text with --reason. For a stranger: user, viewer, operator or no.",
         ),
     ],
     reason: Reason = "",
@@ -194,19 +196,19 @@ GRANT_COLUMNS: Final = {
     "uses": "Uses left",
     "by": "By",
 }
-GRANT_FACTS: Final = (
-    "id",
-    "state",
-    "tool",
-    "where",
-    "room",
-    "agent",
-    "by",
-    "created_at",
-    "until",
-    "revoked_at",
-    "approval",
-)
+GRANT_FACTS: Final = {
+    "id": "Id",
+    "state": "State",
+    "tool": "Tool",
+    "where": "Where",
+    "room": "Room",
+    "agent": "Agent",
+    "by": "By",
+    "created_at": "Given",
+    "until": "Until",
+    "revoked_at": "Revoked",
+    "approval": "Question",
+}
 
 
 @standing.command("list")
@@ -239,8 +241,9 @@ def show_grant(
     if as_json:
         show_json(row)
         return
-    show_facts([*((name, row[name]) for name in GRANT_FACTS if row[name]), ("uses left", _uses(row["uses_left"]))])
-    typer.echo(clean(row["pattern"]))
+    known = ((head, row[name]) for name, head in GRANT_FACTS.items() if row[name])
+    show_facts([*known, ("Uses left", _uses(row["uses_left"]))])
+    typer.echo(f"\n{clean(row['pattern'])}")
 
 
 @standing.command()

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from adapters.web.adapter import CHANNEL
 from adapters.web.rooms import ROOM_NAME
 from bot.accounts.naming import Named
-from bot.operator import audit, titles, trails, views
+from bot.operator import audit, finding, titles, trails, views
 from bot.operator.actor import Actor
 from bot.operator.api import OPERATIONS, Operation, OperatorApi
 from bot.operator.context import OperatorContext
@@ -156,6 +156,9 @@ class Operations(OperatorApi):
         address, wanted = await self._room_meant(room), _word(Mode, mode)
         if address is None or wanted is None or wanted is Mode.TRUSTED:
             raise Refusal(400, "Name a room, and one of the modes normal, read-only and plan.")
+        if not await self._context.finder.is_served(address):
+            account = self._names[0](address).partition("/")[0]
+            raise Refusal(404, f"There is no account {account} here.")
         made = await self._store.approvals.set_mode(MAIN, address, wanted, self.actor.person, self.actor.name)
         self._context.nudge(address)
         return await self._one_entitled(views.mode(address, made, *self._names))
@@ -222,6 +225,7 @@ class Operations(OperatorApi):
             raise Refusal(404, f"There is no approval {approval_id}.")
         if not revision and question.asked_arguments and question.state is ApprovalState.PENDING:
             raise Refusal(409, CHANGED.format(question.as_shown))
+        answer = {**answer, "choice": finding.answer(question, answer["choice"])}
         click = bodies.clicked(f"{question.id}{mark}{revision}", answer)
         return question.id, await self._context.sink(self._signal(question.address, click, self._context.new_id()))
 

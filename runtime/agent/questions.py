@@ -17,7 +17,7 @@ from runtime.agent.tool_calls import parsed
 from runtime.chat.audience import Audience, Places, Reach, mentions, reach
 from runtime.chat.cards import card_facts, listing, open_cards
 from runtime.chat.cards.calls import ShownCall, shown_call
-from runtime.contract import ApprovalId, ApprovalKind, Asking, CardContext, DeliveryId, Kind, NewId, Now
+from runtime.contract import ApprovalId, ApprovalKind, Asking, CardContext, DeliveryId, Kind, NewId, Now, PersonId
 from runtime.domain.approvals import Approval, ApprovalState, Home, Rights
 from runtime.domain.runs import StepState
 from runtime.policy.rules import Policy
@@ -100,7 +100,8 @@ class Questions:
         places = self._context.places
         name, schedule = places.room_name(run.address), run.claim.job.name if run.claim.job else ""
         link = places.link(run.address, audience.message) if audience.message and not schedule else ""
-        return card_facts.circumstances(name, schedule, to.home, to.asked, link, to.away)
+        known = card_facts.circumstances(name, schedule, to.home, to.asked, link, to.away)
+        return card_facts.with_heard(known, _others_heard(run, audience))
 
     def _question(self, run: LiveRun, approval: Approval, audience: Audience, to: Reach, rights: Rights) -> Question:
         card, *copies = [
@@ -160,7 +161,14 @@ class Questions:
             requester_name=asker,
             request="" if claim.job else card_facts.request_line(audience.said, audience.said_by, asker),
             terms=terms,
+            card=card_facts.with_heard("", _others_heard(run, audience)),
         )
+
+
+def _others_heard(run: LiveRun, audience: Audience) -> Sequence[PersonId]:
+    """People beside the requester whose words came into the run: they asked for its calls too."""
+    requester = run.claim.requester
+    return sorted(audience.heard - ({requester.id} if requester else set()))
 
 
 async def _shown(run: LiveRun, step: ToolStep) -> ShownCall:

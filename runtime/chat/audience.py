@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Final
 
-from runtime.contract import Address, ApprovalKind, Identity, Mention, Person
+from runtime.contract import Address, ApprovalKind, Identity, Mention, Person, PersonId
 from runtime.domain.approvals import Approval, Home, Rights, Voter, entitled
 from runtime.policy.terms import DM, PLACES, ROOM
 
@@ -35,7 +35,7 @@ class Audience:
 
     `said` are the newest words that its run heard, `said_by` whose, `message` the platform's id of them. `private`: the room is one person's and the agent's.
     `open_cards` are those that the requester has open in the conversation. `plan`: it is in the mode of that name, and what the
-    model said it would do.
+    model said it would do. `heard` are all whose words its run heard.
     """
 
     said: str = ""
@@ -45,6 +45,7 @@ class Audience:
     message: str = ""
     open_cards: int = 0
     plan: str | None = None
+    heard: frozenset[PersonId] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +78,9 @@ def able(question: Approval, candidates: Sequence[Candidate], rights: Rights) ->
 
 def mentions(question: Approval, room: Address, candidates: Sequence[Candidate], rights: Rights) -> tuple[Mention, ...]:
     """People whom a card in `room` calls: those who may decide and did not ask themselves. A private chat calls anyway."""
-    place = replace(room, thread="")
-    if any(place in one.rooms for one in candidates):
+    if any(room.whole_room in one.rooms for one in candidates):
         return ()
-    is_home = place == replace(question.address, thread="")
+    is_home = room.whole_room == question.address.whole_room
     deciding = [one for one in able(question, candidates, rights) if one.person.id != question.requester]
     found = (_mention(one, room) for one in deciding if one.here or not is_home)
     return tuple(islice(filter(None, found), MENTIONS_MAX))
@@ -120,9 +120,8 @@ def _present(deciding: Sequence[Candidate], quorum: int) -> Sequence[Candidate]:
 
 def _is_their_own(question: Approval, deciding: Sequence[Candidate]) -> bool:
     """True if the request was made in the private chat of a person who may decide: the question belongs there."""
-    at = question.address
-    rooms = {(room.channel, room.account, room.room) for one in deciding for room in one.rooms}
-    return DM in question.terms.to and (at.channel, at.account, at.room) in rooms
+    rooms = {room.whole_room for one in deciding for room in one.rooms}
+    return DM in question.terms.to and question.address.whole_room in rooms
 
 
 def reach_one(question: Approval, audience: Audience, places: Places) -> Reach:
@@ -146,15 +145,14 @@ def _copies(
     question: Approval, to: Sequence[str], deciding: Sequence[Candidate], places: Places
 ) -> Iterator[tuple[Address, str]]:
     """Rooms beside the one of the request, each with whom it reaches."""
-    home = question.address
-    known = {(home.channel, home.account, home.room)}
+    home = question.address.whole_room
     for one in deciding if DM in to else ():
         for room in () if one.here and ROOM in to else one.rooms:
-            if (room.channel, room.account, room.room) not in known and places.serves(room):
+            if room.whole_room != home and places.serves(room):
                 yield room, one.person.name
     for place in to:
         if place in PLACES:
             continue
         room = Address.parse(place)
-        if (room.channel, room.account, room.room) not in known and places.serves(room):
+        if room.whole_room != home and places.serves(room):
             yield room, places.room_name(room) or "another room"

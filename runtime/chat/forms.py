@@ -10,7 +10,7 @@ from runtime.chat import grant_views
 from runtime.chat.cards.exchanges import PLAIN_QUESTION, QUESTION_MAX_CHARS, used_up
 from runtime.contract import REASON, REASON_MAX_CHARS, Asking, Choice, Field, Form, Json
 from runtime.domain.approvals import Approval
-from runtime.text.glyphs import clip, meant, visible
+from runtime.text.glyphs import clip, length_meant, meant, visible
 
 ARGUMENT: Final = "argument"
 """The field for the only argument of a call, where that is a text."""
@@ -18,6 +18,7 @@ ARGUMENTS: Final = "arguments"
 ARGUMENTS_MAX_CHARS: Final = 100_000
 QUESTION: Final = "question"
 """The field for what an approver asks the agent."""
+TOO_LONG: Final = f"This is too long: at most {ARGUMENTS_MAX_CHARS:,} characters."
 OTHER_CALL: Final = "The call has changed in the meantime. Please open the form again."
 AGENTS_QUESTION_MAX_CHARS: Final = 300
 """Of the agent's question, above the field for its answer; the card has all of it."""
@@ -52,6 +53,8 @@ def edit(approval: Approval) -> Form:
 
 def changed_arguments(approval: Approval, values: Mapping[str, str]) -> Mapping[str, Json] | str:
     """Arguments that were typed into the form, or what is wrong with them. Codes are read as what they stand for."""
+    if any(length_meant(text) > ARGUMENTS_MAX_CHARS for text in values.values()):
+        return TOO_LONG
     typed = {name: meant(text).replace("\r\n", "\n") for name, text in values.items()}
     if ARGUMENT in typed and _lone(approval.arguments) is not None:
         arguments: Json = dict.fromkeys(json.loads(approval.arguments), typed[ARGUMENT])
@@ -70,7 +73,7 @@ def changed_arguments(approval: Approval, values: Mapping[str, str]) -> Mapping[
 def _fault(approval: Approval, arguments: Mapping[str, Json]) -> str:
     text = written(arguments)
     if len(text) > ARGUMENTS_MAX_CHARS:
-        return f"This is too long: at most {ARGUMENTS_MAX_CHARS:,} characters."
+        return TOO_LONG
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         return "This contains half a character, so it isn't valid Unicode."
     if arguments == json.loads(approval.arguments or "{}"):

@@ -157,5 +157,4 @@ def _may_show(approval: Approval, at: Address) -> bool:
 
 
 def _is_home(approval: Approval, at: Address) -> bool:
-    home = approval.address
-    return (home.channel, home.account, home.room) == (at.channel, at.account, at.room)
+    return approval.address.whole_room == at.whole_room

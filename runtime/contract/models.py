@@ -78,7 +78,8 @@ class ToolSpec:
 
     `undo` is the way back from its calls. `form` is all that others say of it (JSON), for a tool whose words are not ours:
     another one is asked about anew. With `asks` a person answers each call in place of the tool, which is never called.
-    `card` says how a call is shown to whoever may approve it; without one its names and values are.
+    `card` says how a call is shown to whoever may approve it; without one its names and values are. `polls`: the same call
+    is meant to be made again and again, until something is ready.
     """
 
     name: str
@@ -92,6 +93,7 @@ class ToolSpec:
     asks: Asks | None = None
     undo: Undo | None = None
     card: Card | None = field(default=None, compare=False)
+    polls: bool = False
     repeatable: bool = field(init=False)
     """True where a call cut in the middle may be made again without asking anyone."""
 
@@ -149,6 +151,15 @@ class Usage:
     input_tokens: int = 0
     output_tokens: int = 0
     cost_micros: int = 0
+
+    def __add__(self, more: Usage) -> Usage:
+        """Sum of what both calls took."""
+        return Usage(
+            self.model,
+            self.input_tokens + more.input_tokens,
+            self.output_tokens + more.output_tokens,
+            self.cost_micros + more.cost_micros,
+        )
 
 
 OpenFile = Callable[[str], AbstractContextManager[BinaryIO]]

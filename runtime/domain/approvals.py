@@ -87,6 +87,8 @@ LISTED_CALLS: Final = "listed"
 """In `Approval.card`: the calls of a card that lists several."""
 LISTED_WITH: Final = "listed_with"
 """In `Approval.card`: the question on whose card this one is listed."""
+HEARD: Final = "heard"
+"""In `Approval.card`: ids of people beside the requester whose words came into the run, so that they asked for the call too."""
 LEAST: Final = Role.OPERATOR
 """The least role that decides where the settings name no approvers."""
 
@@ -268,9 +270,7 @@ def grants_offered(approval: Approval, deciding: Collection[Person]) -> tuple[Ch
 
 def may_grant(call: Sought, giver: Voter, rights: Rights, *, everywhere: bool) -> bool:
     """True if this person may say so about such a call, as of now: a grant holds as long as its giver may give it."""
-    if rights.blocked & {*giver.names, giver.person.name} or not _leads_far(call.effect, giver, everywhere):
-        return False
-    return not_entitled(call, giver, rights) is None
+    return _leads_far(call.effect, giver, everywhere) and not_entitled(call, giver, rights) is None
 
 
 def _leads_far(effect: Effect, voter: Voter, everywhere: bool = False) -> bool:
@@ -280,8 +280,7 @@ def _leads_far(effect: Effect, voter: Voter, everywhere: bool = False) -> bool:
 
 def entitled(approval: Approval, voter: Voter, rights: Rights) -> bool:
     """True if this person may decide."""
-    is_blocked = rights.blocked & {*voter.names, voter.person.name}
-    return not is_blocked and not_entitled(approval, voter, rights) is None
+    return not_entitled(approval, voter, rights) is None
 
 
 def _cannot_let_in(voter: Voter, choice: Choice) -> str | None:
@@ -354,7 +353,7 @@ def _in_place(voter: Voter, places: Collection[Address]) -> bool:
     if voter.console:
         return voter.person.role >= Role.OPERATOR
     here = voter.address
-    return any((here.channel, here.account, here.room) == (one.channel, one.account, one.room) for one in places)
+    return any(here.whole_room == one.whole_room for one in places)
 
 
 class _Asking(Protocol):
@@ -372,14 +371,18 @@ class _Asking(Protocol):
 
 def not_entitled(approval: _Asking, voter: Voter, rights: Rights) -> str | None:
     """The reason this person may not decide, in words for them; None if they may."""
+    if rights.blocked & {*voter.names, voter.person.name}:
+        return "You are blocked here, so you can't answer this."
     leads, terms = voter.person.role >= LEAST, approval.terms
     if not (voter.names & rights.approvers if rights.approvers else leads):
         return f"Only approvers can answer this.{_asked(approval)}"
-    if terms.approvers and not _is_named(voter, terms.approvers):
-        return f"The rule for this call lets only {listed(terms.approvers, 'or')} answer.{_asked(approval)}"
+    for named in filter(None, (terms.approvers, *terms.approvers_before)):
+        if not _is_named(voter, named):
+            return f"The rule for this call lets only {listed(named, 'or')} answer.{_asked(approval)}"
     if approval.effect is Effect.DANGER and not leads:
         return "Only an operator or owner can decide about a dangerous call."
-    if approval.requester == voter.person.id and (terms.four_eyes or not (rights.self_approval and leads)):
+    askers = (approval.requester, *(json.loads(approval.card).get(HEARD, ()) if approval.card else ()))
+    if voter.person.id in askers and (terms.four_eyes or not (rights.self_approval and leads)):
         return "Someone else has to answer: you asked for this yourself."
     return None
 

@@ -118,7 +118,7 @@ class RoomRules:
     def rule(self, address: Address) -> RoomRule:
         if not self.rules:
             return ANY_ROOM
-        return _first(self.rules, self.named(replace(address, thread="")), self.named(address))
+        return _first(self.rules, self.named(address.whole_room), self.named(address))
 
     def attention(self, signal: Signal) -> Attention:
         """Attention that holds in the signal's room."""

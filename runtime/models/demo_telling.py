@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from runtime.contract import Call
@@ -40,12 +41,16 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
 """Per tool: what we tried, what we show, and the argument that names it. Where nothing is said of what we show, the result
 is words for people already."""
 
+RAN_WITH: Final = " had it run with "
+"""Stands between whoever changed a call and the arguments that ran."""
+
 
 def outcome(call: Call, result: str) -> str:
     """One call's result in words a person can use."""
     result, mark, change = result.partition(CHANGED)
     if mark:
-        return f"{_outcome(call, result)}\n\nThe call was changed: {inline(change)}"
+        ran = replace(call, arguments=change.partition(RAN_WITH)[2])
+        return f"{_outcome(ran, result)}\n\nThe call was changed: {inline(change)}"
     return _outcome(call, result)
 
 

@@ -167,9 +167,10 @@ def _until(text: str, now: datetime, zone: tzinfo) -> datetime | str:
 def _uses(text: str) -> int | str | None:
     if not text.strip():
         return None
-    if not (text.strip().isdecimal() and 1 <= int(text.strip()[:9]) <= USES_MOST):
+    digits = text.strip().lstrip("0")
+    if not (digits.isdecimal() and len(digits) <= len(str(USES_MOST)) and 1 <= int(digits) <= USES_MOST):
         return f"For “How often”, give a whole number from 1 to {USES_MOST:,}, or leave it empty."
-    return int(text.strip())
+    return int(digits)
 
 
 def proposed_end(now: datetime, zone: tzinfo) -> str:

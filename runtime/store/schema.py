@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0014"
+REVISION: Final = "0015"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -204,6 +204,25 @@ turns = Table(
     number("at"),
     words("files", server_default="[]"),
     PrimaryKeyConstraint("session", "number"),
+)
+
+# What stands in a model's request for the turns from `since_turn` to `upto_turn`, which stay where they are.
+summaries = Table(
+    "summaries",
+    metadata,
+    words("session"),
+    number("upto_turn"),
+    number("since_turn"),
+    words("kind"),
+    words("text"),
+    words("request"),
+    words("facts"),
+    words("model"),
+    number("tokens_before"),
+    number("tokens_after"),
+    words("run_id"),
+    number("at"),
+    PrimaryKeyConstraint("session", "upto_turn"),
 )
 
 approvals = Table(

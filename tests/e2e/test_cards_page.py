@@ -112,6 +112,7 @@ async def test_always_opens_a_form_that_says_what_is_wrong_and_then_holds(tab: T
     await card.get_by_role("button", name="Allow").click()
     settled = tab.at("card").filter(has_text="Approved from now on by owner")
     await expect(settled).to_contain_text("content = *; path = always*")
+    await expect(settled).not_to_contain_text("give a whole number")
     await tab.reply("Written to always.txt")
     await tab.say("write bye to always-2.txt")
     await tab.reply("Written to always-2.txt")

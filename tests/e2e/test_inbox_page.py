@@ -150,6 +150,22 @@ async def test_on_a_phone_the_buttons_are_in_view_also_of_a_long_call(browser: B
         await expect(card).to_have_count(0)
 
 
+async def test_buttons_cover_no_call_that_is_yet_to_be_scrolled_into_view(browser: Browser, house: House) -> None:
+    async with tab_of(browser, house.link, **PHONE) as tab:
+        await tab.say(f"write one to a.txt\nwrite {'word ' * 600} to long.txt")
+        await expect(tab.at("card")).to_have_count(2)
+        await tab.page.evaluate("() => { location.hash = '#/approvals'; }")
+        found = cards(tab)
+        await expect(found).to_have_count(2)
+        await expect(found.nth(0).get_by_test_id("approve")).to_be_in_viewport(ratio=1)
+        await expect(found.nth(1)).to_be_in_viewport()
+        await expect(found.nth(1).get_by_test_id("approve")).not_to_be_in_viewport()
+        await tab.page.mouse.move(195, 500)
+        await tab.page.mouse.wheel(0, 300)
+        await expect(found.nth(1).get_by_test_id("approve")).to_be_in_viewport(ratio=1)
+        await expect(found.nth(1).get_by_text("long.txt")).to_be_in_viewport(ratio=1)
+
+
 async def test_a_link_leads_there_and_back(tab: Tab, house: House) -> None:
     await tab.page.goto(f"{house.url}/#/approvals")
     await tab.page.reload()

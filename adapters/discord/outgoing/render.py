@@ -13,9 +13,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from adapters.discord.interactions import WITH_REASON, payload
+from adapters.discord.interactions import payload
 from adapters.discord.outgoing.dialect import to_discord
-from runtime.contract import Button, Choice, Content, Delivery, FileRef, Mention, Whole, Wire
+from runtime.contract import WITH_REASON, Button, Choice, Content, Delivery, FileRef, Mention, Whole, Wire
 from runtime.markup import Document, parse, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline

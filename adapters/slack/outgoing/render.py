@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from adapters.slack.interactions import BUTTON, WITH_REASON
+from adapters.slack.interactions import BUTTON
 from adapters.slack.outgoing.dialect import NOBODY, to_slack
 from adapters.slack.outgoing.mrkdwn import blocks_of
 from adapters.slack.text import escaped
-from runtime.contract import Button, Choice, Content, Delivery, FileRef, Kind, Mention, Whole, Wire
+from runtime.contract import WITH_REASON, Button, Choice, Content, Delivery, FileRef, Kind, Mention, Whole, Wire
 from runtime.markup import Document, neutralised, neutralised_text, parse, split, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline

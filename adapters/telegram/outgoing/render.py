@@ -15,8 +15,7 @@ from functools import partial
 from typing import Any, Final
 
 from adapters.telegram.outgoing.entities import MESSAGE_MAX_ENTITIES, Entity, written
-from adapters.telegram.parse import WITH_REASON
-from runtime.contract import Button, Choice, Delivery, FileRef, Mention, Whole, Wire
+from runtime.contract import WITH_REASON, Button, Choice, Delivery, FileRef, Mention, Whole, Wire
 from runtime.markup import Document, parse, split, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline

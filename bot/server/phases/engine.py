@@ -10,7 +10,7 @@ from bot.operator.reports import LateReporters
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
-from bot.wiring.engine import fetching_of, files_in, links_in, long_replies_of, pace_of
+from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, pace_of
 from bot.wiring.scheduling import reach_of, timetable_of
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.reminders import Reminders
@@ -18,7 +18,7 @@ from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
 from runtime.agent.questions import QuestionContext
-from runtime.agent.registry import MAIN, Agent, Agents, Limits
+from runtime.agent.registry import MAIN, Agent, Agents
 from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, LANES, UNDOS
@@ -179,7 +179,7 @@ def _main(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -
         tools=toolkit.toolbox.tools,
         scope=MAIN,
         workspaces=base.workspaces,
-        limits=Limits(base.settings.run.max_iterations, base.settings.approvals.expires),
+        limits=limits_of(base.settings),
     )
 
 

@@ -11,15 +11,16 @@ from typing import Final
 
 import structlog
 
-from runtime.agent.context import UNBOUNDED, RunFacts, build
 from runtime.agent.registry import Agent, Agents
 from runtime.chat.cards.asked_back import to_model
 from runtime.cluster.notifier import Listener
+from runtime.context.builder import Budget, RunFacts, build
 from runtime.contract import Address, ModelReply, ModelRequest, NodeId, Probe, UserTurn, no_probe
 from runtime.domain.approvals import ApprovalState, Rights
 from runtime.errors import ModelFailed, StoreError
 from runtime.markup.moments import roughly
 from runtime.store.protocol import Answering, AskedBack, AskingBack
+from runtime.store.protocol.runs import History
 
 log = structlog.get_logger("agent")
 
@@ -146,4 +147,5 @@ def request_of(agent: Agent, answering: Answering) -> ModelRequest:
     specs = [tool.spec for tool in agent.tools.values()]
     facts = RunFacts(agent.prompt(address), specs, partial(agent.workspaces.open, address))
     asked = UserTurn(to_model(answering.approval, answering.exchange))
-    return replace(build(facts, [*answering.turns, asked], UNBOUNDED), words_only=True)
+    known = History([*answering.turns, asked])
+    return replace(build(facts, known, Budget(agent.limits.window.tokens)), words_only=True)

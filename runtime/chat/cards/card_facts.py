@@ -15,9 +15,10 @@ from runtime.contract import (
     ApprovalKind,
     Asking,
     Choice,
+    PersonId,
 )
-from runtime.domain.approvals import EVENT_OF, OPTIONS, Approval, Home, offered
-from runtime.text.glyphs import clip, plainly
+from runtime.domain.approvals import EVENT_OF, HEARD, OPTIONS, Approval, Home, offered
+from runtime.text.glyphs import clip, legible, plainly
 
 LABELS = {
     Choice.APPROVE: "Approve",
@@ -73,6 +74,12 @@ def circumstances(
     known: dict[str, Any] = {"room": room, "schedule": schedule, "home": how, "asked": list(told), "link": link}
     known["away"] = [[name, until.isoformat()] for name, until in away]
     return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
+
+
+def with_heard(card: str, people: Sequence[PersonId]) -> str:
+    """The same, and who asked for it beside the requester: their words came into its run."""
+    known: dict[str, Any] = json.loads(card) if card else {}
+    return json.dumps(known | {HEARD: list(people)}, ensure_ascii=False) if people else card
 
 
 def with_asking(card: str, asking: Asking) -> str:
@@ -144,4 +151,4 @@ def whom_for(approval: Approval, asking: Asking) -> str:
 
 
 def quoted(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+    return "\n".join(f"> {legible(line)}".rstrip() for line in text.splitlines())

@@ -202,7 +202,7 @@ def _undone(told: Mapping[str, Any]) -> str:
 
 def _by(approval: Approval) -> str:
     when = f", {moment(approval.decided_at)}" if approval.decided_at else ""
-    return f" by {approval.decided_name}{when}" if approval.decided_name else when
+    return f" by {plainly(approval.decided_name)}{when}" if approval.decided_name else when
 
 
 def _answered(approval: Approval) -> Content:

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Final
 
 from runtime.chat.cards import listing
-from runtime.contract import Address, Choice, Clicked, NewId, Person
+from runtime.contract import Address, Choice, Clicked, NewId
 from runtime.domain.approvals import NO_SUCH_ANSWER, Approval, ApprovalState, Rights, Voter, objection
 from runtime.store.approvals.decisions import decide, is_frozen
-from runtime.store.approvals.quorum import voted
+from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.rulings import listed_with, refresh, standing
 from runtime.store.common import fact
 from runtime.store.protocol import Decided
@@ -39,14 +39,11 @@ def decide_listed(
     made: list[Decided] = []
     for one in left:
         made += [(yield from decide(replace(click, approval_id=one.id), voter, rights, now, new_id, alone=True))]
-    names: list[Person] = []
-    if left[0].terms.quorum > 1:
-        names = yield from voted(left[0], Choice.APPROVE, rights)
+    names = yield from approved_by(left[0], rights)
     counted = [one for one in made if one.objection is None]
     rooms: tuple[Address, ...] = ()
     if counted and clicked.lead:
-        told = [one.name for one in names]
-        rooms = yield from refresh(clicked.run_id, [clicked.lead], now, new_id, voted=told)
+        rooms = yield from refresh(clicked.run_id, [clicked.lead], now, new_id, voted=names)
     before = tuple(room for one in counted for room in one.deliveries)
     return replace((counted or made)[-1], lane_ready=any(one.lane_ready for one in made), deliveries=(*before, *rooms))
 

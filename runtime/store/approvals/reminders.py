@@ -8,12 +8,12 @@ from datetime import datetime
 from sqlalchemy import bindparam, select, update
 
 from runtime.chat.cards import card_facts, listing, open_cards
-from runtime.contract import Address, ApprovalKind, Choice, DeliveryId, Kind, NewId
+from runtime.contract import Address, DeliveryId, Kind, NewId
 from runtime.domain.approvals import ApprovalState, Rights
 from runtime.markup.moments import several
 from runtime.store.approvals.audience import those_who_decide
 from runtime.store.approvals.decisions import locked
-from runtime.store.approvals.quorum import voted
+from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, listed_with, standing
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
 from runtime.store.protocol import Calling, Due, NewDelivery
@@ -52,8 +52,7 @@ def call(wanted: Calling, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
     after = card_facts.asked_further(replace(approval, calls=wanted.made), wanted.told)
     next_at = after.next_call_at and micros(after.next_call_at)
     yield SET_CALLS, {"id_": after.id, "made": wanted.made, "next": next_at, "shown": after.card}
-    runs = Choice.APPROVE if after.kind is ApprovalKind.CALL else Choice.AGAIN
-    votes = (yield from voted(after, runs, rights)) if after.terms.quorum > 1 else []
+    names = yield from approved_by(after, rights)
     copies, ordinal = yield from standing(after.id)
     group = (yield from listed_with(after)) if after.lead else []
     at_home = [(at, card) for card, at in copies if at == after.address and wanted.told]  # it tells who is asked now
@@ -61,7 +60,7 @@ def call(wanted: Calling, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
     for number, (room, edits) in enumerate([*at_home, *((room, None) for room in wanted.rooms)], ordinal):
         again = edits is None and room in known
         called = wanted.mentions.get(room, ()) if edits is None else ()
-        names, home = [one.name for one in votes], room == after.address
+        home = room == after.address
         if group:
             said = listing.card(group, now, home=home, voted=names, again=again, mentions=called)
         else:

@@ -123,7 +123,7 @@ def _admitted(signal: Signal, gate: Gate, course: Decision, now: datetime, new_i
     if who is None:
         return (yield from stranger(signal, gate, now, new_id))
     if asks_alone(signal) and signal.actor != web_identity(who):  # on the page a person has many rooms
-        alone = replace(signal.address, thread="")
+        alone = signal.address.whole_room
         if room is None or not same_account(Address.parse(room), alone):
             yield NOTE_ROOM, {"i": signal.actor, "new_room": str(alone)}
     return who

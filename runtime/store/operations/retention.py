@@ -48,6 +48,7 @@ from runtime.store.schema import (
     sessions,
     signals,
     steps,
+    summaries,
     tool_forms,
     turns,
     undos,
@@ -315,6 +316,7 @@ WITH_TURNS = (
     .with_for_update(skip_locked=True)  # so that nobody begins to work there before its turns are gone
 )
 QUIET_ROOMS = select(sessions.c.address).where(QUIET)
+DROP_SUMMARIES = delete(summaries).where(summaries.c.session == bindparam("s"))
 DROP_TURNS = delete(turns).where(turns.c.session == bindparam("s"))
 LEAVE_THREAD = delete(participation).where(participation.c.address == bindparam("a"))
 
@@ -331,6 +333,7 @@ def drop_transcripts(duty: Duty, after: str, before: datetime, limit: int) -> Op
     last, more = yield from _upto(after, limit)
     quiet = yield WITH_TURNS, {"after": after, "upto": last, "before": micros(before)}
     for session, address in quiet:
+        yield DROP_SUMMARIES, {"s": session}
         yield DROP_TURNS, {"s": session}
         yield LEAVE_THREAD, {"a": address}
     return Swept(last, more, len(quiet))

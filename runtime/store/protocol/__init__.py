@@ -43,6 +43,7 @@ from runtime.store.protocol.retention import Quiet, Stock, Sweeping, Swept
 from runtime.store.protocol.runs import (
     Claim,
     Further,
+    History,
     NewDelivery,
     NewStep,
     Previewed,
@@ -51,6 +52,8 @@ from runtime.store.protocol.runs import (
     Released,
     Rendered,
     Runs,
+    Summary,
+    SummaryKind,
     ToolStep,
 )
 from runtime.store.protocol.schedules import Schedules
@@ -80,6 +83,7 @@ __all__ = [
     "Granted",
     "Grants",
     "Head",
+    "History",
     "Intake",
     "Known",
     "Lane",
@@ -106,6 +110,8 @@ __all__ = [
     "Schedules",
     "StepRow",
     "Stock",
+    "Summary",
+    "SummaryKind",
     "Sweeping",
     "Swept",
     "TakeIn",

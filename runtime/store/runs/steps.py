@@ -39,6 +39,12 @@ OPEN_STEPS = (
     .order_by(steps.c.number)
 )
 
+CALLS = (
+    select(steps.c.call_id, steps.c.tool, steps.c.arguments, steps.c.state, steps.c.result)
+    .where(steps.c.run_id == bindparam("run"), is_word(steps.c.kind, "tool"))
+    .order_by(steps.c.number)
+)
+
 ADD_STEP = add(steps)
 BLANK_STEP: Mapping[str, object] = {
     **dict.fromkeys(("call_id", "effect", "arguments", "arguments_hash", "result", "caution"), ""),
@@ -99,6 +105,14 @@ def open_steps(run: RunId) -> Op[tuple[ToolStep, ...]]:
         ToolStep(number, Call(call, tool, arguments), Effect(effect), hashed, StepState(state), turn, caution)
         for number, call, tool, arguments, effect, hashed, state, turn, caution in rows
     )
+
+
+def calls_of(run: RunId) -> Op[list[tuple[Call, str | None]]]:
+    rows = yield CALLS, {"run": run}
+    return [
+        (Call(call, tool, arguments), result if state == StepState.DONE else None)
+        for call, tool, arguments, state, result in rows
+    ]
 
 
 def record_model(
@@ -177,7 +191,7 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
             "arguments": step.call.arguments,
             "arguments_hash": step.arguments_hash,
             "result": step.result,
-            "caution": "" if step.state is StepState.OPEN else step.caution,
+            "caution": step.caution,
             "turn": turn,
             "ended_at": micros(now) if done else None,
             "node": lane.node,

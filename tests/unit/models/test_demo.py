@@ -25,9 +25,9 @@ from runtime.contract import (
     Turn,
     UserTurn,
 )
-from runtime.domain.transcript import NO_ANSWER, OURS, WAITING_FOR_ANSWER, WAITING_FOR_APPROVAL
+from runtime.domain.transcript import CHANGED, NO_ANSWER, OURS, WAITING_FOR_ANSWER, WAITING_FOR_APPROVAL
 from runtime.models.demo import Demo
-from runtime.models.demo_telling import fenced
+from runtime.models.demo_telling import fenced, outcome
 from runtime.workspace.safe_fs import reading
 
 TOOLS = [
@@ -277,6 +277,13 @@ def test_a_fence_holds_whatever_is_in_it(text: str) -> None:
     inside, _, end = rest.rpartition("\n")
     assert end == fence
     assert fence not in inside
+
+
+def test_a_changed_call_is_told_by_what_ran() -> None:
+    call = Call("c1", "shell", '{"command": "uname -a"}')
+    told = outcome(call, f'6.18{CHANGED}Ada had it run with {{"command": "uname -r"}}')
+    assert told.startswith("Output of `uname -r`:\n\n```\n6.18\n```")
+    assert told.endswith('The call was changed: `Ada had it run with {"command": "uname -r"}`')
 
 
 # ---------------------------------------------------------------------------------------------------------- asked back

@@ -12,7 +12,7 @@ from bot.settings.tables import Retention
 from bot.wiring.retention import keep_of, trimmer_of
 from runtime.store.operations import after_restore
 from runtime.store.operations.audit import TRIM
-from runtime.store.operations.retention import DROP_TURNS, LEAVE_THREAD, OLD, RULES
+from runtime.store.operations.retention import DROP_SUMMARIES, DROP_TURNS, LEAVE_THREAD, OLD, RULES
 from runtime.store.protocol import Stock
 from runtime.store.schema import metadata
 from runtime.store.snapshot import OURS
@@ -32,7 +32,7 @@ def tables(statements: Iterable[object]) -> set[str]:
 def walked(stock: Stock) -> set[str]:
     """The tables in which one walk removes or empties rows."""
     if stock is Stock.TRANSCRIPTS:
-        return tables([DROP_TURNS, LEAVE_THREAD])
+        return tables([DROP_SUMMARIES, DROP_TURNS, LEAVE_THREAD])
     if stock in OLD:
         return tables(OLD[stock])
     return tables([RULES[stock].act, *RULES[stock].below])

@@ -40,6 +40,7 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "steps": Treatment(("runs_days",), restored=Restored.MENDED),
     "waits": Treatment(("runs_days",), restored=Restored.MENDED),
     "turns": Treatment(("transcripts_days",)),
+    "summaries": Treatment(("transcripts_days",)),
     "approvals": Treatment(("approvals_days",), restored=Restored.MENDED),
     "votes": Treatment(("approvals_days",)),
     "undos": Treatment(("approvals_days",), restored=Restored.MENDED),

@@ -15,7 +15,7 @@ from runtime.chat.forms import QUESTION
 from runtime.contract import Address, Choice, Clicked, Content, Kind, NewId
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, asked_about, objection
 from runtime.store.approvals.decisions import MEANWHILE, NOBODY, locked
-from runtime.store.approvals.quorum import voted
+from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.rulings import edit_cards, standing
 from runtime.store.common import add, fact
 from runtime.store.protocol import Decided
@@ -56,8 +56,8 @@ def keep(after: Approval, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
     """Keep what its card says now, and show it on every copy; where a courier is to look."""
     yield SET_CARD, {"id_": after.id, "shown": after.card}
     is_open = after.state is ApprovalState.PENDING
-    people = (yield from voted(after, Choice.APPROVE, rights)) if is_open and after.terms.quorum > 1 else []
-    names, rank = [one.name for one in people], (Kind.APPROVAL if is_open else Kind.REPORT).rank
+    names = (yield from approved_by(after, rights)) if is_open else []
+    rank = (Kind.APPROVAL if is_open else Kind.REPORT).rank
     return (yield from edit_cards(after, lambda copy: _card(after, copy, names, now), now, new_id, rank))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -85,7 +84,7 @@ def give(given: Approval, wish: Wish | None, now: datetime, new_id: NewId) -> Op
         until=wish.until if wish else now + CONVERSATION_TIME,
         created_at=now,
         session="" if wish else given.session,
-        room=str(replace(given.address, thread="")) if wish and not wish.everywhere else "",
+        room=str(given.address.whole_room) if wish and not wish.everywhere else "",
         uses_left=wish.uses if wish else None,
     )
     yield FORGET, {"before": micros(now - KEPT)}
