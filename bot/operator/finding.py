@@ -8,7 +8,7 @@ from typing import Final
 
 from adapters.web.adapter import CHANNEL
 from bot.accounts.naming import Named, accounts_of, calling, of_page
-from runtime.chat.cards import labels_of
+from runtime.chat.cards.card_facts import labels_of
 from runtime.contract import Address, ApprovalKind, Choice
 from runtime.domain.approvals import Approval, ApprovalState
 from runtime.http.errors import Refusal

@@ -27,7 +27,7 @@ from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from runtime.agent.registry import MAIN
-from runtime.chat.forms import ARGUMENTS
+from runtime.chat.forms import ARGUMENTS, QUESTION
 from runtime.contract import (
     PEOPLE,
     Address,
@@ -43,6 +43,7 @@ from runtime.contract import (
     Said,
     ScheduleState,
     Signal,
+    Verdict,
     room_topic,
 )
 from runtime.domain.approvals import REVISION, ApprovalState
@@ -207,7 +208,20 @@ class Operations(OperatorApi):
         """Approve a call and later ones like it: `fields` are those of the form behind “Always…”."""
         return await self._answer(approval_id, {"choice": Choice.ALWAYS.value, "values": dict(fields)})
 
+    async def ask_back(self, approval_id: str, question: str = "") -> View:
+        """Ask the agent about a call that waits; its answer comes with the question's `asked_back`."""
+        asked, verdict = await self._pressed(approval_id, {"choice": Choice.WHY.value, "values": {QUESTION: question}})
+        if verdict.form_stays:
+            raise Refusal(409, verdict.notice or "Nothing was asked.")
+        return await self._approval(asked)
+
     async def _answer(self, approval_id: str, answer: View) -> View:
+        answered, verdict = await self._pressed(approval_id, answer)
+        if verdict.outcome is not Outcome.DECIDED:
+            raise Refusal(409, verdict.notice or "This changed nothing.")
+        return await self._approval(answered)
+
+    async def _pressed(self, approval_id: str, answer: View) -> tuple[ApprovalId, Verdict]:
         approval_id, mark, revision = approval_id.partition(REVISION)
         approval_id = await self._meant(approval_id, Thing.APPROVAL)
         question = await self._store.approvals.approval(ApprovalId(approval_id))
@@ -217,10 +231,7 @@ class Operations(OperatorApi):
             raise Refusal(409, CHANGED.format(question.as_shown))
         answer = {**answer, "choice": finding.answer(question, answer["choice"])}
         click = bodies.clicked(f"{question.id}{mark}{revision}", answer)
-        verdict = await self._context.sink(self._signal(question.address, click, self._context.new_id()))
-        if verdict.outcome is not Outcome.DECIDED:
-            raise Refusal(409, verdict.notice or "This changed nothing.")
-        return await self._approval(question.id)
+        return question.id, await self._context.sink(self._signal(question.address, click, self._context.new_id()))
 
     async def grants(self) -> list[View]:
         """All that were given, newest first, also those that ended."""

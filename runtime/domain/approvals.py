@@ -245,12 +245,8 @@ def asked_about(shown: ApprovalId) -> ApprovalId:
 
 def choices(approval: Approval) -> tuple[Choice, ...]:
     """Answers that a question takes: those of its kind, as far as its terms allow them."""
-    every = CHOICES[approval.kind]
-    return (
-        every
-        if approval.terms.editable and not approval.lead
-        else tuple(one for one in every if one is not Choice.EDIT)
-    )
+    without = {Choice.EDIT, Choice.WHY} if approval.lead else set() if approval.terms.editable else {Choice.EDIT}
+    return tuple(one for one in CHOICES[approval.kind] if one not in without)
 
 
 def offered(approval: Approval) -> tuple[Choice, ...]:

@@ -100,6 +100,7 @@ async def test_an_approved_call_runs_once_as_it_was_asked_for(owner: Visitor, ro
         "Approve",
         "Deny",
         "Edit…",
+        "Why?",
         "This conversation",
         "Always…",
     ]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from runtime.chat import listing
+from runtime.chat.cards import listing
 from runtime.contract import Address, Choice, Clicked, NewId
 from runtime.domain.approvals import NO_SUCH_ANSWER, Approval, ApprovalState, Rights, Voter, objection
 from runtime.store.approvals.decisions import decide, is_frozen

@@ -20,6 +20,7 @@ from bot.console.trace_page import _coded
 from bot.node.lock import Control
 from bot.node.login import command_line, login, sender
 from bot.operator.client import Client, Gone, connected
+from runtime.chat.cards.exchanges import with_answer, with_question
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, ApprovalId, ApprovalKind, Author, Choice, Clicked, Entry, View, room_topic
 from runtime.domain.approvals import ApprovalState
@@ -167,6 +168,29 @@ async def test_a_changed_call_is_a_click_with_what_was_typed() -> None:
     [signal] = store.signals
     assert signal.console
     assert signal.body == Clicked(ApprovalId("a1"), Choice.EDIT, "", {"arguments": '{"command": "ls"}'})
+
+
+async def test_a_question_to_the_agent_is_a_click_with_the_question() -> None:
+    store = await crowd()
+    store.asked = [approval()]
+    async with client(store) as api:
+        await api.ask_back("a1", "What for?")
+    [signal] = store.signals
+    assert signal.console
+    assert signal.body == Clicked(ApprovalId("a1"), Choice.WHY, "", {"question": "What for?"})
+
+
+async def test_questions_and_answers_stand_in_full_on_the_console() -> None:
+    card, made = with_question("", "Ada", "What <for>?")
+    card, failed = with_question(with_answer(card, made.number, "**Because**\u202e.\n" + "x" * 2_000), "Otto", "And?")
+    store = await crowd()
+    store.asked = [replace(approval(), card=with_answer(card, failed.number, "", "the model is away."))]
+    async with serving(store) as browser, browser.get("/console/approvals", **as_person("oscar")) as answer:
+        page = await answer.text()
+    assert "<strong>Ada asked: </strong>What &lt;for&gt;?" in page
+    assert f"<p>**Because**⟨U+202E⟩.</p><p>{'x' * 2_000}</p>" in page
+    assert "No answer: the model is away." in page
+    assert "/console/api/approvals/a1/ask" in page
 
 
 async def test_a_call_that_was_changed_meanwhile_is_looked_at_again() -> None:
