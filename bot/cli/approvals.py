@@ -168,7 +168,7 @@ def answer(
     reason: Reason = "",
     config: ConfigFile = None,
 ) -> None:
-    """Say what happened to a call that was cut off, answer a question of the agent, or decide about a stranger."""
+    """Say what happened to a call that was cut off, answer the agent's question, or decide about a stranger."""
     if last and not choice:
         approval, choice = "", approval  # the only word: --last takes the place of the id
     if not choice:

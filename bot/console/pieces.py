@@ -145,7 +145,7 @@ def _asked(row: View) -> Iterator[Html]:
         return
     yield tag("h3", row["question"], " ", badge(row["effect"]), tag("small", " in ", where(row)))
     if row["kind"] == ApprovalKind.OUTCOME:
-        yield tag("p", "The agent can't tell, so it hasn't run it again.", class_="faint")
+        yield tag("p", "The agent can't tell, so it hasn't repeated the call.", class_="faint")
     yield from _call(row)
 
 

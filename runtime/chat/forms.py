@@ -66,7 +66,7 @@ def changed_arguments(approval: Approval, values: Mapping[str, str]) -> Mapping[
     else:
         return OTHER_CALL
     if not isinstance(arguments, dict):
-        return "The arguments must be a JSON object, with a name for each."
+        return "The arguments must be a JSON object of names and values."
     return _fault(approval, arguments) or arguments
 
 
@@ -75,7 +75,7 @@ def _fault(approval: Approval, arguments: Mapping[str, Json]) -> str:
     if len(text) > ARGUMENTS_MAX_CHARS:
         return TOO_LONG
     if any("\ud800" <= letter <= "\udfff" for letter in text):
-        return "This contains half a character, so it isn't valid Unicode."
+        return "This contains a broken character. Please type it again."
     if arguments == json.loads(approval.arguments or "{}"):
         return "You haven't changed anything. To run it as it is, approve it."
     return ""
@@ -105,7 +105,7 @@ def readable(arguments: str) -> str:
 
 
 def _no_number(name: str) -> Json:
-    raise ValueError(f"{name} is not a number")
+    raise ValueError(f"{name} isn't a number")
 
 
 def why(approval: Approval) -> Form | str:

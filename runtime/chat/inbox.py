@@ -91,7 +91,7 @@ def told(answer: Answer, now: datetime) -> str:
     """Words around the cards. They may stand above or beneath them: a platform shows cards first."""
     lines = [_waiting(answer), _elsewhere(answer.elsewhere)]
     if answer.others:
-        lines.append(f"Others can answer {several(len(answer.others), 'question')} here:")
+        lines.append(f"{several(len(answer.others), 'question')} here that others can answer:")
     head = "\n\n".join(filter(None, lines)) or NOTHING
     return "\n".join(
         [head, *([""] if answer.others else []), *(f"- {_line(one, now)}" for one in answer.others[:OTHERS_MOST])]

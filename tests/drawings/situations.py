@@ -177,7 +177,7 @@ def situations() -> Mapping[str, Content]:
         "not undone": settled_cards.settled(
             replace(
                 WRITTEN,
-                outcome=settled_cards.with_undo(WRITTEN.outcome, "refused", "Bob", "'notes.md' was changed since."),
+                outcome=settled_cards.with_undo(WRITTEN.outcome, "refused", "Bob", "'notes.md' has changed since."),
             )
         ),
         "a person is asked": open_cards.pending(ASKED_BOB, ASKED),

@@ -35,8 +35,8 @@ LET_IN: Final = (Choice.USER, Choice.NO, Choice.OTHER)
 ROLES: Final = (Choice.USER, Choice.VIEWER, Choice.OPERATOR, Choice.NO)
 NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
 NOBODY_REACHED: Final = (
-    "I can't privately reach anybody who can decide this. They can send me `/approvals` in a private chat; "
-    "operators can also use the console."
+    "I have no private chat with anybody who can decide this. They can open one and send me `/approvals`. "
+    "Operators can also use the console."
 )
 LABEL_MAX_CHARS: Final = 60
 """Of an answer on a button. The least that a channel shows is 64, in UTF-16 units; it stands in full above where it is cut."""

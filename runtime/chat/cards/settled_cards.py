@@ -165,7 +165,7 @@ def came(outcome: str, *, home: bool) -> tuple[str, str]:
         case "failed":
             words = f"failed: {code or 'see below'}" if home else f"failed{code and ': '}{code}"
         case "waits":
-            words = f"waiting for the other question{'s' * (told['left'] > 1)}"
+            words = f"waiting for the other answer{'s' * (told['left'] > 1)}"
         case state:
             words = state
     more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
@@ -191,7 +191,7 @@ def _undone(told: Mapping[str, Any]) -> str:
         case "wanted":
             return f" · {by} is undoing it"
         case "done":
-            return f" · Undone by {by}"
+            return f" · undone by {by}"
         case "refused":
             return f" · {by} tried to undo it: {plainly(told['undo_why'])}"
         case "cut":

@@ -55,7 +55,7 @@ from runtime.store.sql.driver import Op, is_word, micros
 from runtime.text.naming import listed
 
 CLICK_REFUSED = "click refused"
-NOBODY = "This question no longer exists, or never did."
+NOBODY = "I can't find this question."
 MEANWHILE = "The call has changed in the meantime. Please look at the card again."
 Change = Callable[[Approval, Voter, Rights, datetime], Op[Approval | str]]
 """Changes what a question is about, or tells why it does not."""
@@ -118,7 +118,7 @@ def decide(
         return (yield from press(approval, voter, rights, [at for _, at in copies], now, new_id))
     against = objection(approval, voter, choice, rights, now, [at for _, at in copies], reason)
     if against is None and not (yield from is_frozen(approval)):
-        against = "This isn't the call that was asked about."
+        against = "This isn't the call I asked about, so your answer doesn't count."
     if against is None and click.approval_id != approval.as_shown:
         against = MEANWHILE
     if against is None and change is not None:
@@ -177,7 +177,7 @@ def _counted(
             now,
             new_id,
         )
-    return Decided(approval=approval, deliveries=rooms, notice=f"Your approval counts: {count} so far.")
+    return Decided(approval=approval, deliveries=rooms, notice=f"Your approval is counted: {count} so far.")
 
 
 def expire(now: datetime, new_id: NewId) -> Op[list[Decided]]:

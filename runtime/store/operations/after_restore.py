@@ -34,7 +34,7 @@ LIVES: Final = 1_000_000
 """More fences than one life ever uses: none of the lost life is given out again."""
 WITHDRAWN: Final = "It was asked again after a restore."
 GRANT_ENDED: Final = "a backup was restored, and it may have been revoked since"
-FORGOTTEN: Final = "A backup was restored since. They can write again."
+FORGOTTEN: Final = "A backup has been restored since. They can write again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +217,7 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
 
 
 def _warning(origin: Origin) -> str:
-    return (
-        f"Asked again after a restore {_whence(origin)}. Somebody may have answered it since then, "
-        "and it may have been done already."
-    )
+    return f"Asked again after a restore {_whence(origin)}. It may already have been answered, and even done."
 
 
 # ------------------------------------------------------------------------------------------------------------- calls

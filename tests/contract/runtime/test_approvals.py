@@ -217,7 +217,7 @@ VAIN = {
     "the requester where self-approval is off": Vain("Someone else has to answer", rights=ALONE),
     "from another room": Vain("belongs to another room", room="r2"),
     "with a forged id": Vain("no longer exists", forged=True),
-    "with an answer that the question has not": Vain("doesn't have that answer", choice=Choice.AGAIN),
+    "with an answer that the question has not": Vain("isn't one of the answers", choice=Choice.AGAIN),
 }
 
 

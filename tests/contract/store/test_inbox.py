@@ -134,7 +134,7 @@ async def test_rights_say_for_whom_a_question_waits(stage: Stage) -> None:
 async def test_who_has_voted_waits_with_the_others(stage: Stage) -> None:
     parked = await stage.park(WRITE)
     await set_terms(stage, parked, Terms(quorum=2))
-    assert (await press(stage, parked, actor=ADA, at=ROOM)).verdict.notice == "Your approval counts: 1 of 2 so far."
+    assert (await press(stage, parked, actor=ADA, at=ROOM)).verdict.notice == "Your approval is counted: 1 of 2 so far."
     assert await stage.store.approvals.inbox(ADA, Rights()) == []
     (waiting,) = await stage.store.approvals.inbox(OTTO, Rights())
     assert waiting.voted == ("Ada",)
@@ -263,7 +263,7 @@ async def test_others_of_the_room_are_told_of_its_questions_in_words(stage: Stag
     taken = await ask(stage, actor=VERA, private=3000, alone=False)
     assert taken.verdict.cards == ()
     assert taken.verdict.notice == (
-        "Others can answer 1 question here:\n\n- `shell` `uname -a`, asked 1 hour ago, expires in 11 hours"
+        "1 question here that others can answer:\n\n- `shell` `uname -a`, asked 1 hour ago, expires in 11 hours"
     )
     hidden = card_facts.circumstances(home=Home.TOLD)
     await set_terms(stage, parked, Terms(to=("dm",)), hidden)

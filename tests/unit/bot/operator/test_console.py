@@ -259,7 +259,7 @@ async def test_lists_are_narrowed_to_a_state() -> None:
     async with client(store) as api:
         assert [row["id"] for row in await api.deliveries("held")] == ["d1"]
         assert len(await api.deliveries()) == 2
-        with pytest.raises(Refusal, match="none of: queued"):
+        with pytest.raises(Refusal, match="isn't one of: queued"):
             await api.deliveries("lost")
 
 
@@ -331,7 +331,7 @@ async def test_a_login_that_is_none_is_somebodys() -> None:
 async def test_mistakes_about_people_are_told() -> None:
     async with client(await crowd()) as api:
         for mistake, words in (
-            (api.add_person("ada", "user"), "belongs to somebody"),
+            (api.add_person("ada", "user"), "is already taken"),
             (api.add_person("new", "king"), "is not a role"),
             (api.add_person("new", "user", ["nonsense"]), "is not an identity"),
             (api.add_person(" ", "user"), "^Write a name.$"),
@@ -538,7 +538,7 @@ async def test_open_questions_stand_oldest_first_and_are_narrowed_to_a_room_and_
     async with client(store) as api:
         assert [row["id"] for row in await api.approvals("pending", order="oldest")] == ["a3", "a2", "a1"]
         assert [row["id"] for row in await api.approvals("pending", person="ann")] == ["a2", "a3"]
-        with pytest.raises(BotError, match="is not an order"):
+        with pytest.raises(BotError, match="isn't a sort order"):
             await api.approvals(order="sideways")
 
 
