@@ -207,7 +207,7 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
     async def set_zone(
         zone: Annotated[str, "IANA name or city: Europe/Berlin, Tokyo, UTC."],
         context: ToolContext,
-        whole_room: Annotated[bool, "For everyone here without a zone of their own."] = False,
+        whole_room: Annotated[bool, "For everyone here who hasn't set a zone."] = False,
     ) -> str:
         """Set the person's time zone for later plans; existing schedules stay."""
         asker = actor(context)
@@ -330,7 +330,7 @@ class Words:
 
 def promised(name: str, when: str, where: str) -> str:
     """Said of what is done once."""
-    return f'I\'ll do that {when}, {where}. To change or cancel it, call it "{name}".'
+    return f"I'll do that {when}, {where}. It's called \"{name}\", in case you want to change or cancel it."
 
 
 def because(schedule: Schedule) -> str:
@@ -363,7 +363,7 @@ def outcome(one: Occurrence) -> str:
         case OccurrenceState.STARTED:
             return f"running{asked}"
         case OccurrenceState.PLANNED:
-            return f"failed{tries}, will be tried again: {brief(one.reason)}"
+            return f"failed{tries}, will try again: {brief(one.reason)}"
         case OccurrenceState.DONE:
             return f"done{tries}{asked}, {'nothing new, so nothing was posted' if one.silent else reached(one)}"
         case OccurrenceState.SKIPPED:

@@ -116,6 +116,6 @@ def other_poller(account: str, error: Refused) -> str:
             'see docs/channels/telegram.md) or set mode = "webhook".'
         )
     return (
-        f'account "{account}": another program polls with this token. Stop it, or give one of the two a bot of its own: '
+        f'account "{account}": another program polls with this token. Stop it, or use another bot here: '
         "Telegram gives updates to one poller only."
     )

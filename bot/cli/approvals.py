@@ -91,6 +91,24 @@ def show(
         shown["Answers"] = ", ".join(f"{choice} ({label})" for choice, label in row["choices"].items())
     show_facts(shown.items())
     typer.echo(f"\n{clean(row['call'])}")
+    for one in row["asked_back"]:
+        answer = one["answer"] or (f"No answer: {one['failed']}" if one["failed"] else "The agent is answering.")
+        typer.echo(f"\n{clean(one['by'])} asked: {clean(one['question'])}\n{clean(answer)}")
+
+
+@commands.command()
+def ask(
+    context: typer.Context,
+    approval: Annotated[str, typer.Argument(metavar="ID", help=ID_HELP)],
+    question: Annotated[
+        str,
+        typer.Argument(metavar="[QUESTION]", show_default=False, help="Without one it is: Why do you want to do this?"),
+    ] = "",
+    config: ConfigFile = None,
+) -> None:
+    """Ask the agent about a call that waits. Its answer comes beneath the card, and in `approvals show`."""
+    made = ask_about(context, config, _question(approval), lambda api, one: api.ask_back(one, question))
+    typer.echo(f"{made['tool']}: asked. `signalbox approvals show {approval}` has the answer.")
 
 
 @commands.command()
@@ -150,7 +168,7 @@ def answer(
     reason: Reason = "",
     config: ConfigFile = None,
 ) -> None:
-    """Say what happened to a call that was cut off, answer a question of the agent, or decide about a stranger."""
+    """Say what happened to a call that was cut off, answer the agent's question, or decide about a stranger."""
     if last and not choice:
         approval, choice = "", approval  # the only word: --last takes the place of the id
     if not choice:

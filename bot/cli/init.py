@@ -29,7 +29,8 @@ def add_to(cli: typer.Typer) -> None:
 ModelName = Annotated[str | None, typer.Option("--model", metavar="NAME", help='"demo", or a LiteLLM name.')]
 ApiBase = Annotated[str | None, typer.Option("--api-base", metavar="URL", help="Address of its server.")]
 KeyEnv = Annotated[
-    str | None, typer.Option("--key-env", metavar="NAME", help="Variable that holds its key, now and later.")
+    str | None,
+    typer.Option("--key-env", metavar="NAME", help="Environment variable that holds its key, now and at every start."),
 ]
 KeyStdin = Annotated[bool, typer.Option("--key-stdin", help="Read its key from standard input, and seal it.")]
 DataDir = Annotated[str | None, typer.Option("--data-dir", metavar="FOLDER", help="Where the data lives.")]
@@ -42,15 +43,13 @@ KeyFile = Annotated[bool, typer.Option("--key-file", help="Lock sealed secrets w
 Channels = Annotated[
     list[str] | None,
     typer.Option(
-        "--channel", metavar="NAME", help="Such as telegram or slack; its tokens are in their usual variables."
+        "--channel", metavar="NAME", help="Such as telegram or slack; its tokens come from their usual variables."
     ),
 ]
 Servers = Annotated[list[str] | None, typer.Option("--channel-server", metavar="CHANNEL=URL", hidden=True)]
-NoTry = Annotated[
-    bool, typer.Option("--no-try", help="Do not ask the model for a word, nor the channels whether they work.")
-]
-Yes = Annotated[bool, typer.Option("--yes", help="Ask nothing: flags and defaults answer.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a settings file that is there; it is kept.")]
+NoTry = Annotated[bool, typer.Option("--no-try", help="Don't try out the model or the channels.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Ask nothing: use flags and defaults.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing settings file; the old one is kept.")]
 
 
 def init(

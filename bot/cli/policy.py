@@ -50,17 +50,17 @@ def try_call(
     room: Annotated[str, typer.Option("--room", help="Address of the room, as rules write it.")] = "",
     person: Annotated[
         list[str] | None,
-        typer.Option("--person", help="Name or identity of the person who asks; again for a further one."),
+        typer.Option("--person", help="Name or identity of the person who asks. Repeatable."),
     ] = None,
     effect: Annotated[
-        str, typer.Option("--effect", help="What the tool may do (read, write, danger), where it is not known here.")
+        str, typer.Option("--effect", help="What the tool may do (read, write, danger), if it isn't known here.")
     ] = "",
     agent: Annotated[str, typer.Option("--agent", help="Name of the agent.")] = "main",
-    everything: Annotated[bool, typer.Option("--all", help="All tools that are known, instead of one.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All known tools, instead of one.")] = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Say what the settings decide about a call, by which rule, and why. Nothing is called, and no process is needed."""
+    """Show what the settings decide about a call, by which rule, and why. It calls nothing, and Signalbox needn't be running."""
     settings = settings_of(context, config)
     asker = _Asker(_place(room), frozenset(person or ()), agent)
     if everything == bool(tool):
@@ -85,7 +85,7 @@ def explain(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Say which rule of today's settings asks about a call that was asked about, and why."""
+    """Show which rule in the current settings asks about this call, and why."""
     settings = settings_of(context, config)
     which = Which(approval, last, "question", _of_rules)
 
@@ -103,7 +103,7 @@ def explain(
         who = f", for {row['requester']}" if row["requester"] else ""
         typer.echo(clean(f"{row['tool']} in {row['room']}{who}: {row['state']}."))
         if row["rule"]:
-            typer.echo(clean(f'The rule "{row["rule"]}" asked for it.'))
+            typer.echo(clean(f'The question came from the rule "{row["rule"]}".'))
         for one in granted:
             told = f"Its answer made a grant ({one['state']}): {one['brief']}, {one['where']}."
             typer.echo(clean(as_called(f"{told} See signalbox grants show {one['id']}")))
@@ -117,7 +117,7 @@ async def _of_rules(api: OperatorApi) -> list[View]:
 
 @commands.command("modes")
 def modes(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """List conversations whose mode somebody set."""
+    """List conversations whose mode was set."""
     rows = ask_operator(settings_of(context, config), lambda api: api.modes())
     if as_json:
         show_json(rows)
@@ -128,7 +128,7 @@ def modes(context: typer.Context, as_json: AsJson = False, config: ConfigFile = 
 @commands.command("mode")
 def set_mode(
     context: typer.Context,
-    room: Annotated[str, typer.Argument(help="Address of the room or thread, or what people call the room.")],
+    room: Annotated[str, typer.Argument(help="Address of the room or thread, or the room's name.")],
     mode: Annotated[str, typer.Argument(help="normal, read-only or plan.")],
     as_json: AsJson = False,
     config: ConfigFile = None,
@@ -220,7 +220,7 @@ def _row(settings: Settings, ask: Ask) -> dict[str, Any]:
     def result(role: Role) -> str:
         if found.ruling.value != "ask" or role < Role.OPERATOR or not own:
             return found.ruling.value
-        return "ask; decides it, if an approver" if listed else "ask; may decide it"
+        return "ask; may decide it, if an approver" if listed else "ask; may decide it"
 
     others = [f"{one.rule.ruling.value}: {one.title}" for one in found.depending]
     return {

@@ -51,7 +51,7 @@ def report(
         typer.Option("--option", metavar="KEY=VALUE", help="An option of the report; may be repeated."),
     ] = None,
     print_: Annotated[
-        bool, typer.Option("--print", help="Print it here, without charts, and show it in no room.")
+        bool, typer.Option("--print", help="Print it here, without charts, instead of showing it in a room.")
     ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the reports with their options.")] = False,
     wait: Annotated[
@@ -60,7 +60,7 @@ def report(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Make one of the built-in reports now. No model is asked.
+    """Make one of the built-in reports now. No model is called.
 
     Exit code: 0 shown, 1 failed, 3 waiting for an approval, 4 not shown within `--wait`, but still going on.
     """
@@ -81,7 +81,9 @@ def _check(wish: Wish, *, is_list: bool, is_print: bool) -> None:
     if not is_list and not wish.name:
         raise ConfigError("Which report? For example: signalbox report cost --print; or see: signalbox report --list")
     if not is_list and is_print == bool(wish.to):
-        raise ConfigError(f"Either --to ADDRESS or --print, as: signalbox report {wish.name} --to web:main/team42")
+        raise ConfigError(
+            f"Give either --to ADDRESS or --print, for example: signalbox report {wish.name} --to web:main/team42"
+        )
 
 
 def _pairs(options: Sequence[str]) -> dict[str, str]:
@@ -148,10 +150,10 @@ def in_words(told: Mapping[str, Any]) -> tuple[str, bool]:
                 False,
             )
         case _ if not told["runs"]:
-            return f"{name}: no Signalbox runs with this data_dir. The next start shows it in {rooms}.", True
+            return f"{name}: no Signalbox is running with this data_dir. The next start shows it in {rooms}.", True
         case _:
             return (
-                f"{name}: not shown everywhere yet ({told['shown']} of {told['wanted']}). It's still going on.",
+                f"{name}: not shown everywhere yet ({told['shown']} of {told['wanted']}). Signalbox is still working on it.",
                 False,
             )
 

@@ -42,7 +42,7 @@ def add_to(cli: typer.Typer) -> None:
     cli.add_typer(commands, name="schedules")
 
 
-INSTANT: Final = "2026-03-29T00:00:00Z, 2026-03-29T02:00+01:00, or without the end as the clocks of the zone show it"
+INSTANT: Final = "2026-03-29T00:00:00Z, 2026-03-29T02:00+01:00, or without an offset in the zone's local time"
 
 
 ScheduleArgument = Annotated[
@@ -95,12 +95,17 @@ CatchUp = Annotated[
 ]
 Window = Annotated[
     float | None,
-    typer.Option("--window-minutes", metavar="N", help="How far back --misfire window makes up for."),
+    typer.Option("--window-minutes", metavar="N", help="How far back --misfire window looks for missed runs."),
 ]
 Jitter = Annotated[
     float | None, typer.Option("--jitter-seconds", metavar="N", help="Delay each run by up to this much.")
 ]
-InThread = Annotated[str, typer.Option("--thread", help="Where reports go: room, own or running.")]
+InThread = Annotated[
+    str,
+    typer.Option(
+        "--thread", help="Where reports go. room: the room; own: a new thread each; running: one thread for all."
+    ),
+]
 Quiet = Annotated[bool | None, typer.Option("--quiet/--no-quiet", help="Don't post a report without news.")]
 MostCost = Annotated[
     float | None, typer.Option("--max-cost", metavar="DOLLARS", help="What its runs may cost in 24 hours; 0: no limit.")
@@ -210,7 +215,7 @@ def change(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Change a schedule; what you don't name stays. One from the settings file is changed there."""
+    """Change a schedule; what you don't name stays. Schedules from the settings file are changed there."""
     fields = {
         "when": when,
         "name": new_name,
@@ -222,7 +227,7 @@ def change(
         **_terms(misfire, catch_up, window_minutes, jitter_seconds, thread, quiet, max_cost),
     }
     if not (given := _given(fields)):
-        raise ConfigError("There is nothing to change. For example: --when 'every weekday at 9'")
+        raise ConfigError("Say what to change, for example: --when 'every weekday at 9'")
     row = _done(context, config, name, last, lambda api, name: api.change_schedule(name, given))
     _tell_of(row, as_json)
 
@@ -279,7 +284,7 @@ def run_(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Run a schedule once, now. If no process runs, the next start does it."""
+    """Run a schedule once, now. If Signalbox isn't running, the next start does it."""
     made = _done(context, config, name, last, lambda api, name: api.run_schedule(name))
     if as_json:
         show_json(made)
@@ -315,9 +320,7 @@ def next_(
     ] = "UTC",
     since: Annotated[
         str,
-        typer.Option(
-            "--from", metavar="INSTANT", help="Show what comes after this; intervals count from it. Default: now."
-        ),
+        typer.Option("--from", metavar="INSTANT", help="Show times after this; intervals count from it. Default: now."),
     ] = "",
     count: Annotated[int, typer.Option("--count", min=1, max=1000, metavar="N", help="How many times to show.")] = 5,
     as_json: AsJson = False,
@@ -453,7 +456,7 @@ def _instant(text: str, zone: ZoneInfo) -> datetime:
         said = datetime.fromisoformat(text)
         at = said.astimezone(UTC) if said.tzinfo else instant_of(said, zone)
     except (ValueError, OverflowError):
-        raise ConfigError(f"--from: {quoted(text)} is not an instant. For example: {INSTANT}") from None
+        raise ConfigError(f"--from: {quoted(text)} isn't a date and time. For example: {INSTANT}") from None
     if not FIRST_INSTANT <= at < LAST_INSTANT:
         raise ConfigError(
             f"--from: {quoted(text)} is not between {FIRST_INSTANT.year} and {LAST_INSTANT.year}. For example: {INSTANT}"

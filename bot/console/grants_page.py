@@ -60,5 +60,5 @@ def _end(row: View) -> Html:
         tag("button", "Revoke", type="submit"),
         method="post",
         action=f"{ROOT}/grants/{quote(row['id'], safe='')}/revoke",
-        data_ask=f"End this grant? Calls of {row['tool']} will need approval again.",
+        data_ask="End this grant? Its calls will need approval again.",
     )

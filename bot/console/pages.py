@@ -76,7 +76,7 @@ COUNT_WORDS: Final = {
     "runs.running": "runs in progress",
     "runs.parked": "runs waiting for people",
     "runs.ready": "runs about to continue",
-    "runs.suspect": "runs that ended a process",
+    "runs.suspect": "runs whose process crashed",
     "approvals.pending": "open questions",
     "deliveries.queued": "messages to send",
     "deliveries.open": "messages being sent",
@@ -181,7 +181,7 @@ async def _delivery(request: web.Request, do: Operations) -> Html:
             *([("Reason", row["reason"])] if row["reason"] else []),
         ]
     )
-    heads = ("Part", "State", "Attempts", "Looks", "Last attempt", "Receipt")
+    heads = ("Part", "State", "Attempts", "Checks", "Last attempt", "Receipt")
     lines = (
         (
             str(p["ordinal"]),

@@ -8,7 +8,7 @@ from typing import Final
 
 from adapters.web.adapter import CHANNEL
 from bot.accounts.naming import Named, accounts_of, calling, of_page
-from runtime.chat.cards import labels_of
+from runtime.chat.cards.card_facts import labels_of
 from runtime.contract import Address, ApprovalKind, Choice
 from runtime.domain.approvals import Approval, ApprovalState
 from runtime.http.errors import Refusal
@@ -22,11 +22,11 @@ from runtime.timeline.trail import Candidate, Thing
 MANY: Final = 10
 """Matches of one search."""
 NOT_FOUND: Final = (
-    'Nothing here goes by "{words}". Give the id of a message, run, approval or delivery, its first four or more '
+    'Nothing here goes by "{words}". Give the id of a message, run, approval or delivery, or at least its first four '
     "characters, or the id that the page gave a message. Logs name it as `trace`."
 )
 NO_ANSWER: Final = "This question takes {answers}."
-NO_SUCH: Final = "There is no {kind} {words}: give its id, or the first four or more characters of it."
+NO_SUCH: Final = "There is no {kind} {words}. Give its id, or at least its first four characters."
 SHORTENED: Final = 40
 """Characters of a text by which one of several is told from the others."""
 WORD_OF_THING: Final = {Thing.SIGNAL: "message"}

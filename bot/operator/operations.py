@@ -27,7 +27,7 @@ from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from runtime.agent.registry import MAIN
-from runtime.chat.forms import ARGUMENTS
+from runtime.chat.forms import ARGUMENTS, QUESTION
 from runtime.contract import (
     PEOPLE,
     Address,
@@ -43,6 +43,7 @@ from runtime.contract import (
     Said,
     ScheduleState,
     Signal,
+    Verdict,
     room_topic,
 )
 from runtime.domain.approvals import REVISION, ApprovalState
@@ -123,7 +124,7 @@ class Operations(OperatorApi):
     ) -> list[View]:
         """Newest first, or with `order` "oldest" the other way; with `person` those whose requester is called so."""
         if order not in ORDERS:
-            raise Refusal(400, f'"{order}" is not an order. Use one of: {", ".join(filter(None, ORDERS))}.')
+            raise Refusal(400, f'"{order}" isn\'t a sort order. Use one of: {", ".join(filter(None, ORDERS))}.')
         rows = await self._store.approvals.approvals(
             state=_word(ApprovalState, state),
             room=await self._room_meant(room),
@@ -207,7 +208,20 @@ class Operations(OperatorApi):
         """Approve a call and later ones like it: `fields` are those of the form behind “Always…”."""
         return await self._answer(approval_id, {"choice": Choice.ALWAYS.value, "values": dict(fields)})
 
+    async def ask_back(self, approval_id: str, question: str = "") -> View:
+        """Ask the agent about a call that waits; its answer comes with the question's `asked_back`."""
+        asked, verdict = await self._pressed(approval_id, {"choice": Choice.WHY.value, "values": {QUESTION: question}})
+        if verdict.form_stays:
+            raise Refusal(409, verdict.notice or "Nothing was asked.")
+        return await self._approval(asked)
+
     async def _answer(self, approval_id: str, answer: View) -> View:
+        answered, verdict = await self._pressed(approval_id, answer)
+        if verdict.outcome is not Outcome.DECIDED:
+            raise Refusal(409, verdict.notice or "Nothing has changed.")
+        return await self._approval(answered)
+
+    async def _pressed(self, approval_id: str, answer: View) -> tuple[ApprovalId, Verdict]:
         approval_id, mark, revision = approval_id.partition(REVISION)
         approval_id = await self._meant(approval_id, Thing.APPROVAL)
         question = await self._store.approvals.approval(ApprovalId(approval_id))
@@ -217,10 +231,7 @@ class Operations(OperatorApi):
             raise Refusal(409, CHANGED.format(question.as_shown))
         answer = {**answer, "choice": finding.answer(question, answer["choice"])}
         click = bodies.clicked(f"{question.id}{mark}{revision}", answer)
-        verdict = await self._context.sink(self._signal(question.address, click, self._context.new_id()))
-        if verdict.outcome is not Outcome.DECIDED:
-            raise Refusal(409, verdict.notice or "This changed nothing.")
-        return await self._approval(question.id)
+        return question.id, await self._context.sink(self._signal(question.address, click, self._context.new_id()))
 
     async def grants(self) -> list[View]:
         """All that were given, newest first, also those that ended."""
@@ -240,7 +251,7 @@ class Operations(OperatorApi):
     async def requeue(self, delivery_id: str) -> View:
         delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
         row = await self._store.operations.requeue(DeliveryId(delivery_id), self.actor.name)
-        return self._mended(row, f"{delivery_id} is neither on hold nor dead, so it cannot be requeued.")
+        return self._mended(row, f"{delivery_id} is neither on hold nor dead, so it can't be requeued.")
 
     async def reload(self) -> View:
         """Read the settings again: what changed, what needs a restart, and notes."""
@@ -257,9 +268,7 @@ class Operations(OperatorApi):
     async def discard(self, delivery_id: str) -> View:
         delivery_id = await self._meant(delivery_id, Thing.DELIVERY)
         row = await self._store.operations.discard(DeliveryId(delivery_id), self.actor.name)
-        return self._mended(
-            row, f"{delivery_id} is not waiting, or is being sent right now, so it cannot be discarded."
-        )
+        return self._mended(row, f"{delivery_id} isn't waiting, or is being sent right now, so it can't be discarded.")
 
     async def add_person(self, name: str, role: str, identities: Sequence[str] = ()) -> View:
         name = new_name(name)
@@ -269,7 +278,7 @@ class Operations(OperatorApi):
         given = [Identity(identity) for identity in identities]
         person = await self._store.people.add_person(name, _role(role), given, actor=self.actor.name)
         if person is None:
-            raise Refusal(409, f'"{name}", or one of the identities, belongs to somebody already.')
+            raise Refusal(409, f'"{name}" or one of the identities is already taken.')
         return await self._person(person.name)
 
     async def set_role(self, name: str, role: str) -> View:
@@ -401,7 +410,7 @@ class Operations(OperatorApi):
         signal = self._signal(self._room(room), Said(words), id)
         verdict = await self._context.sink(signal)
         if verdict.outcome is Outcome.REFUSED:
-            raise Refusal(403, verdict.notice or "This was not taken in.")
+            raise Refusal(403, verdict.notice or "This message was refused.")
         return {"outcome": verdict.outcome, "id": verdict.signal_id}
 
     async def room(self, room: str) -> View:
@@ -461,7 +470,7 @@ class Operations(OperatorApi):
 
     def _room(self, room: str) -> Address:
         if not ROOM_NAME.fullmatch(room):
-            raise Refusal(404, "A room's name has 6 to 32 small letters and digits.")
+            raise Refusal(404, "A room's name has 6 to 32 lowercase letters and digits.")
         return Address(CHANNEL, self._context.web_account, room)
 
     def _signal(self, address: Address, body: Body, event_id: str) -> Signal:
@@ -485,7 +494,7 @@ class Operations(OperatorApi):
         if found:
             several = ", ".join(one.grant.id for one in found)
             raise Refusal(409, f"Several begin with {words.strip()!r}: {several}.")
-        raise Refusal(404, f"There is no grant {words}: give its id, or the first four or more characters of it.")
+        raise Refusal(404, f"There is no grant {words}. Give its id, or at least its first four characters.")
 
     def _grant(self, one: Granted) -> View:
         return views.grant(one, self._context.effect_of(one), *self._names)
@@ -530,7 +539,7 @@ def _word(kind: type[Word], text: str) -> Word | None:
     try:
         return kind(text)
     except ValueError:
-        raise Refusal(400, f'"{text}" is none of: {", ".join(kind)}.') from None
+        raise Refusal(400, f'"{text}" isn\'t one of: {", ".join(kind)}.') from None
 
 
 def _role(text: str) -> Role:

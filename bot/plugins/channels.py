@@ -58,7 +58,7 @@ def _wrong(name: str, plugin: object) -> str:
     """The reason this cannot be the channel of that name, or empty. An exception raised here is the package's fault too."""
     if not NAME.fullmatch(name) or name in RESERVED:
         return (
-            "its name must be small letters from a to z, since identities and addresses begin with it, and none of "
+            "its name must be lowercase letters from a to z, since identities and addresses begin with it, and none of "
             + ", ".join(sorted(RESERVED))
         )
     if not isinstance(plugin, ChannelPlugin) or plugin.channel != name:

@@ -22,7 +22,7 @@ _NEEDS: Final = {"timestamp": "timestamp_header", "id": "dedupe_header"}
 def _room(address: str) -> str:
     found = Address.parse(address)
     if found.channel == "web" and not PAGE_ROOM.fullmatch(found.room):
-        raise ValueError('a room of the page with 6 to 32 small letters and digits, such as "web:main/deploys"')
+        raise ValueError('a room of the page with 6 to 32 lowercase letters and digits, such as "web:main/deploys"')
     return address
 
 
@@ -51,7 +51,7 @@ class HookTable(Section):
     """A webhook. A program posts to `/hooks/NAME`, and the agent gets a message: [hooks.md](hooks.md)."""
 
     name: AccountName = Field(
-        description="What its address ends with, and what people call it: small letters, digits and dashes."
+        description="What its address ends with, and what people call it: lowercase letters, digits and dashes."
     )
     to: Annotated[Text, AfterValidator(_room)] = Field(
         description='Address of the room that reads it and its answer, such as "slack:work/C1".'

@@ -28,7 +28,7 @@ Fault = tuple[str, str]
 
 def _named(name: str) -> str:
     if not SERVER_NAME.fullmatch(name):
-        raise ValueError('a name of at most 24 small letters, digits and dashes, such as "tickets"')
+        raise ValueError('a name of at most 24 lowercase letters, digits and dashes, such as "tickets"')
     return name
 
 
@@ -51,7 +51,7 @@ class McpTable(Section):
     """An MCP server whose tools the agent may call, as `NAME_tool`: [mcp.md](mcp.md)."""
 
     name: Annotated[str, AfterValidator(_named)] = Field(
-        description="What its tools' names begin with: small letters, digits and dashes. Each server has its own."
+        description="What its tools' names begin with: lowercase letters, digits and dashes. Each server has its own."
     )
     enabled: Switch = Field(default=True, description="false: it is left alone, as if it were not here.")
     command: str = Field(

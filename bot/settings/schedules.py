@@ -89,7 +89,7 @@ def _bare(error: Exception) -> str:
 def _room(address: str) -> str:
     found = Address.parse(address)
     if found.channel == "web" and not PAGE_ROOM.fullmatch(found.room):
-        raise ValueError('a room of the page with 6 to 32 small letters and digits, such as "web:main/reports"')
+        raise ValueError('a room of the page with 6 to 32 lowercase letters and digits, such as "web:main/reports"')
     return address
 
 

@@ -109,7 +109,7 @@ def _name(draft: Draft, dialogue: Dialogue, channel: str) -> str:
         if NAME.fullmatch(said) and said not in taken:
             return said
         dialogue.say(
-            f"{said} is taken." if said in taken else "A name has at most 32 small letters, digits and dashes."
+            f"{said} is taken." if said in taken else "A name has at most 32 lowercase letters, digits and dashes."
         )
 
 

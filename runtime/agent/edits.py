@@ -55,8 +55,8 @@ class Edits:
         rule, terms = policy.rule(ask), about.terms
         match policy.ruling(ask):
             case Ruling.DENY:
-                whose = f"The rule {rule.name!r}" if rule and rule.name else "The policy of this place"
-                return Changed(fault=f"{whose} does not allow the changed call.")
+                whose = f"The rule {rule.name!r}" if rule and rule.name else "The policy here"
+                return Changed(fault=f"{whose} doesn't allow the changed call.")
             case Ruling.ASK:
                 terms = stricter(about.terms, policy.terms(ask))
             case Ruling.ALLOW:

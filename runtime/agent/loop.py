@@ -44,7 +44,7 @@ from runtime.contract import (
 )
 from runtime.domain.runs import RunState, StepState
 from runtime.domain.transcript import OURS, not_seen
-from runtime.errors import ContextOverflow, ModelFailed
+from runtime.errors import ContextOverflow, ModelFailed, StoreError
 from runtime.policy.rules import Policy
 from runtime.reports.fan_out import Reporting
 from runtime.store.protocol import Claim, History, NewDelivery, Released, Runs, Summary, ToolStep
@@ -143,10 +143,6 @@ class AgentLoop:
         self._live[claim.run_id] = run
         try:
             more = (await self._until_end(run)).more
-            run.has_ended = True
-            if run.is_full and not more:
-                await self._condenser.tidy(self._conversation(run))
-            return more
         except Dropped:
             log.info("run dropped", reason="its lane is not surely ours any more")
             await self._store.release(claim.lane)  # nothing happens if it has another owner; else our lease was late
@@ -154,6 +150,17 @@ class AgentLoop:
         finally:
             del self._live[claim.run_id]
             self._progress(run.claim, Resting())
+        if run.is_full and not more:
+            await self._tidy(run)
+        return more
+
+    async def _tidy(self, run: LiveRun) -> None:
+        """Summarise a conversation that is nearly full, now that it was answered and nobody waits there."""
+        run.has_ended = True
+        try:
+            await self._condenser.tidy(self._conversation(run))
+        except StoreError as error:
+            log.warning("not summarised yet", reason=str(error))
 
     async def fail(self, claim: Claim, text: str) -> bool:
         """End a run that cannot go on with words to the person; whether its lane has more to do."""

@@ -14,9 +14,9 @@ from runtime.agent.asking import asked_person, asking_of, to_person
 from runtime.agent.offers import offering, together
 from runtime.agent.run_state import LiveRun
 from runtime.agent.tool_calls import parsed
-from runtime.chat import cards, listing
 from runtime.chat.audience import Audience, Places, Reach, mentions, reach
-from runtime.chat.calls import ShownCall, shown_call
+from runtime.chat.cards import card_facts, listing, open_cards
+from runtime.chat.cards.calls import ShownCall, shown_call
 from runtime.contract import ApprovalId, ApprovalKind, Asking, CardContext, DeliveryId, Kind, NewId, Now, PersonId
 from runtime.domain.approvals import Approval, ApprovalState, Home, Rights
 from runtime.domain.runs import StepState
@@ -93,15 +93,15 @@ class Questions:
         whom = await asked_person(self._store, asking, run.claim.requester)
         reached = await self._store.audience(run.claim.run_id, run.address, {whom.id} if whom else set())
         asked, asking, to = to_person(approval, asking, whom, reached, self._context.places)
-        card = cards.with_asking(self._circumstances(run, audience, to), asking)
+        card = card_facts.with_asking(self._circumstances(run, audience, to), asking)
         return self._question(run, replace(asked, card=card), reached, to, rights)
 
     def _circumstances(self, run: LiveRun, audience: Audience, to: Reach) -> str:
         places = self._context.places
         name, schedule = places.room_name(run.address), run.claim.job.name if run.claim.job else ""
         link = places.link(run.address, audience.message) if audience.message and not schedule else ""
-        known = cards.circumstances(name, schedule, to.home, to.asked, link, to.away)
-        return cards.with_heard(known, _others_heard(run, audience))
+        known = card_facts.circumstances(name, schedule, to.home, to.asked, link, to.away)
+        return card_facts.with_heard(known, _others_heard(run, audience))
 
     def _question(self, run: LiveRun, approval: Approval, audience: Audience, to: Reach, rights: Rights) -> Question:
         card, *copies = [
@@ -111,7 +111,7 @@ class Questions:
                 ordinal,
                 Kind.APPROVAL,
                 room,
-                cards.pending(
+                open_cards.pending(
                     approval,
                     approval.asked_at,
                     home=not ordinal,
@@ -159,9 +159,9 @@ class Questions:
             expires_at=now + (terms.expires or run.agent.limits.approval_time),
             caution=step.caution,
             requester_name=asker,
-            request="" if claim.job else cards.request_line(audience.said, audience.said_by, asker),
+            request="" if claim.job else card_facts.request_line(audience.said, audience.said_by, asker),
             terms=terms,
-            card=cards.with_heard("", _others_heard(run, audience)),
+            card=card_facts.with_heard("", _others_heard(run, audience)),
         )
 
 

@@ -13,9 +13,9 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from runtime.agent.asking import not_run, sorted_question
+from runtime.agent.duties.undoing import kept_before
 from runtime.agent.guard import LoopGuard, Made, Verdict
 from runtime.agent.run_state import Dropped, LiveRun, own
-from runtime.agent.undoing import kept_before
 from runtime.cancellation import cancellable
 from runtime.contract import (
     Address,

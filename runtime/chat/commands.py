@@ -208,7 +208,7 @@ def _work(work: Work, now: datetime) -> str:
             calls = several(work.iterations, "model call") if work.iterations else "in the first model call"
             return f"working on {whose} ({roughly(now - work.started_at)} so far, {calls})"
         case RunState.READY:
-            return f"{whose} has been answered and continues next"
+            return f"{whose} has its answers and continues next"
         case _:
             return f"{whose} is waiting for an answer"
 

@@ -61,7 +61,7 @@ def not_one(found: Sequence[Grant], mark: str = "/") -> str:
     """Words where `words` mean none or several."""
     if not found:
         return f"No grant has that id. `{mark}grants` lists them."
-    return f"Several grants begin like that: {', '.join(f'`{one.id}`' for one in found)}. Please give the full id."
+    return f"Several ids begin like that: {', '.join(f'`{one.id}`' for one in found)}. Please give the full id."
 
 
 # ------------------------------------------------------------------------------------------------------------- the form
@@ -94,7 +94,7 @@ def form(approval: Approval) -> Form:
             Field("until", "Until the end of", proposed_end(approval.asked_at, UTC), "A day, at most 90 days ahead"),
             Field("uses", "How often", hint="A number; leave it empty for no limit", optional=True, most=6),
         ),
-        note=f"This call runs, and so do later ones like it, until you end that with /grants. {AS_ASKED} stands for the value in this call.",
+        note=f"This call runs, and later ones like it run without asking. /grants ends that. {AS_ASKED} stands for the value in this call.",
         send="Allow",
     )
 

@@ -84,7 +84,7 @@ def meaning(one: RoomMode) -> str:
             return "plan: I ask once about everything I want to change, and start when it's approved"
         case Mode.TRUSTED:
             end = f" until {moment(one.until)}" if one.until else ""
-            return f"trusted{end}: I don't ask before I change something for {one.person_name}, unless it's dangerous"
+            return f"trusted{end}: I change things for {one.person_name} without asking, unless it's dangerous"
 
 
 def mode_told(one: RoomMode, now: datetime, mark: str) -> str:

@@ -170,6 +170,7 @@ OpenFile = Callable[[str], AbstractContextManager[BinaryIO]]
 class ModelRequest:
     """Request to a model. `files` opens a file that a turn names; without it there are none to look at.
 
+    `words_only`: the tools are those of the conversation, and none may be called: what is wanted are words for people.
     Errors of `files`: OSError where the file is not there any more.
     """
 
@@ -177,6 +178,7 @@ class ModelRequest:
     turns: Sequence[Turn]
     tools: Sequence[ToolSpec]
     files: OpenFile | None = None
+    words_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "usage": "Tokens and cost, for this room and for you",
     "schedules": "What's planned in this room",
     "timezone": "The time zone for times you mention",
-    "grants": "Calls that run without asking, for operators",
+    "grants": "Calls I make without asking (for operators and owners)",
     "mode": "How much I may do here without asking",
     "away": "Have me ask others while you're away",
     "back": "Tell me you're back, so I ask you again",
@@ -160,9 +160,9 @@ COMMANDS: Final[Mapping[str, str]] = {
 """Each command with its one line of help. `/stop` arrives as `Stopped`, wherever an adapter can tell."""
 ARGUMENTS: Final[Mapping[str, str]] = {
     "timezone": "A zone, such as Europe/Berlin",
-    "grants": "Which one to end: revoke ID",
+    "grants": "To end one: revoke ID",
     "mode": "normal, read-only, plan, or trusted 2h",
-    "away": "Until when, such as until Monday or 2d; off when you're back",
+    "away": "How long: until Monday, or 2d; off when you're back",
 }
 """What may be written behind a command, for those that take something."""
 UNREAD: Final = "unread"

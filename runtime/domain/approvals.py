@@ -76,7 +76,7 @@ OPTIONS: Final = (Choice.FIRST, Choice.SECOND, Choice.THIRD, Choice.FOURTH)
 """Choices that stand for the options of a question to a person, in their order."""
 
 WHY: Final = "Please give a reason when you deny this."
-NO_SUCH_ANSWER: Final = "This question doesn't have that answer."
+NO_SUCH_ANSWER: Final = "That isn't one of the answers to this question."
 REVISION: Final = "~"
 """Stands in a button's id before the number of changes that it knows of."""
 GRANTING: Final = frozenset({Choice.CONVERSATION, Choice.ALWAYS})
@@ -245,12 +245,8 @@ def asked_about(shown: ApprovalId) -> ApprovalId:
 
 def choices(approval: Approval) -> tuple[Choice, ...]:
     """Answers that a question takes: those of its kind, as far as its terms allow them."""
-    every = CHOICES[approval.kind]
-    return (
-        every
-        if approval.terms.editable and not approval.lead
-        else tuple(one for one in every if one is not Choice.EDIT)
-    )
+    without = {Choice.EDIT, Choice.WHY} if approval.lead else set() if approval.terms.editable else {Choice.EDIT}
+    return tuple(one for one in CHOICES[approval.kind] if one not in without)
 
 
 def offered(approval: Approval) -> tuple[Choice, ...]:
@@ -316,7 +312,7 @@ def no_undo(approval: Approval, voter: Voter, rights: Rights, copies: Collection
     is_requester = approval.requester == voter.person.id and voter.person.role >= Role.USER
     if is_requester or entitled(approval, voter, rights):
         return None
-    return "Only the person who asked for this, or somebody who can approve it, can undo it."
+    return "Only the person who asked, or an approver, can undo this."
 
 
 def answer_of(approval: Approval) -> str:

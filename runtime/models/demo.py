@@ -37,7 +37,7 @@ from runtime.models.demo_phrases import (
     wish,
 )
 from runtime.models.demo_plans import due_in, report, unless_told
-from runtime.models.demo_telling import inline, is_waiting, outcome
+from runtime.models.demo_telling import inline, is_waiting, outcome, purpose
 from runtime.models.images import NO_IMAGES, has_files, kinds
 from runtime.text.glyphs import bound
 
@@ -138,6 +138,17 @@ def answer(turns: Sequence[Turn], images: Mapping[str, str]) -> str:
     return "\n\n".join(paragraphs) or "There is nothing left to answer."
 
 
+def explained(turns: Sequence[Turn]) -> str:
+    """Explanation of the calls that wait: the words of the person before them."""
+    waiting = next((done for done in reversed(batches(turns)) if done.waits), None)
+    if waiting is None:
+        return "Nothing of mine waits for an answer."
+    said = [line for line in lines(turns[: waiting.begin]) if wish(line)]
+    asked = f"You asked me “{bound(said[-1], 300)}”. " if said else ""
+    calls = " ".join(purpose(call) for call, result in waiting.pairs if is_waiting(result))
+    return f"{asked}{calls} Nothing else led to it: I understand phrases, and have no reasons of my own."
+
+
 def last_answer(turns: Sequence[Turn]) -> int:
     """Index of the last assistant turn without calls; -1 when there is none."""
     finals = (i for i, turn in enumerate(turns) if isinstance(turn, AssistantTurn) and not turn.calls)
@@ -191,9 +202,8 @@ class Demo:
     ideas = ("list the files", "run: uname -a", "help")
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
-        text, wishes = think(
-            request.turns, await asyncio.to_thread(kinds, request) if has_files(request) else NO_IMAGES
-        )
+        images = await asyncio.to_thread(kinds, request) if has_files(request) else NO_IMAGES
+        text, wishes = (explained(request.turns), []) if request.words_only else think(request.turns, images)
         offered = {tool.name for tool in request.tools}
         missing = sorted({w.tool for w in wishes} - offered)
         if missing:

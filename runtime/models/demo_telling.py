@@ -72,6 +72,12 @@ def _outcome(call: Call, result: str) -> str:
     return f"{shown} {thing}:\n\n{fenced(result)}" if result.strip() else f"{shown} {thing}: nothing."
 
 
+def purpose(call: Call) -> str:
+    """The deed that a call that waits would do."""
+    tried, _, argument = TELLING.get(call.tool, ("call", "", ""))
+    return f"So I'd {tried} “{bound(subject(call, argument), 300)}” with the tool {call.tool}."
+
+
 def reason(text: str) -> str:
     return f"\n\n{fenced(text)}" if "\n" in text.strip() else f" {text.strip()}"
 

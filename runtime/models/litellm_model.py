@@ -156,6 +156,7 @@ class LiteModel:
         }
         optional = {
             "tools": self._offer.of(request.tools),
+            "tool_choice": "none" if request.words_only and request.tools else None,
             "api_base": settings.api_base,
             "api_key": settings.api_key or key_for_own_server(settings),
             "stream_options": {"include_usage": True} if settings.stream else None,

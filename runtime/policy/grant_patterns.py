@@ -210,7 +210,7 @@ def _condition(tool: str, effect: Effect, name: str, written: str, asked: Json) 
     if ANY not in written:
         return Exactly(written)
     if effect is not Effect.WRITE:
-        raise ValueError("a dangerous call can't have a *.")
+        raise ValueError("the pattern of a dangerous call can't contain *.")
     if OPEN_HOST.match(written):
         raise ValueError("put a / after the host name, before the *.")
     return Like(written)

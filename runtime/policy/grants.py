@@ -146,7 +146,7 @@ def _owners_alone(effect: Effect, where: str) -> list[str]:
     return [*told, *["Only an owner can allow it everywhere."] * (where == EVERYWHERE)]
 
 
-OWNERS_DANGER: Final = "Only an owner can allow dangerous calls from now on. You can still approve this one."
+OWNERS_DANGER: Final = "Only an owner can allow dangerous calls in advance. You can still approve this one."
 
 
 def _until(text: str, now: datetime, zone: tzinfo) -> datetime | str:
@@ -157,7 +157,7 @@ def _until(text: str, now: datetime, zone: tzinfo) -> datetime | str:
     except ValueError:
         return f"“{text.strip()[:40]}” isn't a date. Write one like {today + timedelta(days=DAYS)}."
     if not today <= day <= today + timedelta(days=DAYS_MOST):
-        return f"Choose a day between today and {today + timedelta(days=DAYS_MOST)}, at most {DAYS_MOST} days ahead."
+        return f"Choose a day from today to {today + timedelta(days=DAYS_MOST)}."
     return datetime.combine(day + timedelta(days=1), time(), zone).astimezone(now.tzinfo)
 
 
@@ -178,5 +178,5 @@ def proposed_end(now: datetime, zone: tzinfo) -> str:
 def reach(grant: Grant, until: str) -> str:
     """Scope of a grant in words: place, end and uses left. `until` is its end, already formatted."""
     where = "everywhere" if grant.everywhere else "in one conversation" if grant.session else "in one room"
-    uses = "" if grant.uses_left is None else f", {grant.uses_left} use{'s' * (grant.uses_left != 1)}"
+    uses = "" if grant.uses_left is None else f", {grant.uses_left} use{'s' * (grant.uses_left != 1)} left"
     return f"{where} until {until}{uses}"

@@ -27,7 +27,7 @@ def changes(before: str, now: str) -> str:
         found.append(_arguments(_properties(old), _properties(new)))
     if any(old.get(name) != new.get(name) for name in HINTS):
         found.append("its hints about what it may do")
-    return "; ".join(found) or "its form"
+    return "; ".join(found) or "its definition"
 
 
 def warning(before: str, now: str) -> str:

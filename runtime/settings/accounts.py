@@ -31,7 +31,7 @@ def of_form(form: TokenForm) -> AfterValidator:
 
 def _named(name: str) -> str:
     if not NAME.fullmatch(name):
-        raise ValueError('a name of at most 32 small letters, digits and dashes, such as "work"')
+        raise ValueError('a name of at most 32 lowercase letters, digits and dashes, such as "work"')
     return name
 
 
@@ -58,7 +58,7 @@ class Account(Section):
 
     channel: str = Field(description="Its platform.")
     name: AccountName = Field(
-        description="What people call it, in addresses too: small letters, digits and dashes. Each has its own."
+        description="What people call it, in addresses too: lowercase letters, digits and dashes. Each has its own."
     )
     enabled: Switch = Field(default=True, description="false: it is left alone, as if it were not here.")
     messages_per_second: Number = Field(

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0014"
+REVISION: Final = "0015"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -328,6 +328,17 @@ undos = Table(
     number("until"),
     words("undone_by", server_default=""),
     maybe_number("undone_at"),
+)
+
+# Questions of approvers that the agent has not answered yet; `node` is the one that is at it. What was asked is in the approval.
+asked_back = Table(
+    "asked_back",
+    metadata,
+    time_id("approval_id"),
+    number("number"),
+    maybe_words("node"),
+    number("asked_at"),
+    PrimaryKeyConstraint("approval_id", "number"),
 )
 
 OPEN_DELIVERY: Final = "state IN ('queued', 'open')"

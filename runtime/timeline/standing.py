@@ -19,7 +19,7 @@ def standing(telling: Telling) -> tuple[str, bool]:
     if trail.run:
         return _run(telling, trail.run)
     if any(one.state == "consumed" for one in trail.signals):
-        return "It was worked on. The run is no longer kept.", True
+        return "It was worked on. The details are no longer kept.", True
     if trail.signals:
         return _signal(telling, trail.signals[0])
     return _deliveries(telling)
@@ -35,11 +35,11 @@ def _signal(telling: Telling, signal: TracedSignal) -> tuple[str, bool]:
         case "decided" if telling.trail.deliveries:
             return _deliveries(telling)
         case "decided":
-            return "It took effect when it was accepted. The run it was about shows the rest.", True
+            return "It took effect at once. The run it was about shows the rest.", True
         case "observed":
             return "It's kept as context for the next run in this conversation. It gets no reply.", True
         case "stale":
-            return "It came too late and wasn't acted on. Its sender was told to ask again.", True
+            return "It arrived too late to act on. Its sender was told.", True
         case "forgotten":
             return "It was answered or stopped. The details are no longer kept.", True
         case _ if telling.trail.behind:
@@ -56,7 +56,7 @@ def _run(telling: Telling, run: TracedRun) -> tuple[str, bool]:
             waiting = [one.id for one in telling.trail.approvals if one.state is ApprovalState.PENDING]
             return f"It's waiting for somebody's answer: `signalbox approvals list` shows {', '.join(waiting)}.", False
         case RunState.READY:
-            return "Everything is decided. It's waiting for its turn in the conversation.", False
+            return "Its questions are settled. It's waiting for its turn in the conversation.", False
         case _:
             return _deliveries(telling)
 
@@ -65,9 +65,7 @@ def _at_work(telling: Telling, run: TracedRun) -> str:
     running = [one.tool for one in telling.trail.steps if one.state is StepState.MARKED]
     doing = f"running {', '.join(running)}" if running else "waiting for the model"
     if run.node in telling.trail.gone:
-        return (
-            f"{telling.label(run.node)} was working on it and is gone. The next process that checks picks it up again."
-        )
+        return f"{telling.label(run.node)} was working on it and is gone. Another process will pick it up."
     return f"{telling.label(run.node) or 'A node'} is working on it: {doing}."
 
 

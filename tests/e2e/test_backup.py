@@ -78,7 +78,7 @@ async def the_question_was_asked_again(ada: Visitor, old: str) -> None:
     withdrawn, card = await ada.cards(OTHER, 2)
     assert "Withdrawn" in withdrawn["markdown"]
     assert withdrawn["buttons"] == []
-    assert "Somebody may have answered it" in card["markdown"]
+    assert "It may already have been answered" in card["markdown"]
     late = await ada.click(OTHER, old, "approve")
     assert late.notice == "This question was withdrawn. It was asked again after a restore."
     first = await ada.click(OTHER, approval_of(card), "approve")

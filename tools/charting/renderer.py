@@ -72,7 +72,7 @@ class ChartRenderer:
                 argv, cwd=home, deadline=self._deadline, limit=OUTPUT_MAX_CHARS, pass_fds=descriptors, env=env
             )
         except OSError as error:
-            raise ToolFailed(f"The chart could not be drawn: no process can be started ({error.strerror}).") from error
+            raise ToolFailed(f"The chart couldn't be drawn: no process can be started ({error.strerror}).") from error
 
     def _take(self, home: Path, paper: BinaryIO, ended: Ended) -> Picture:
         if ended.timed_out:
@@ -80,7 +80,7 @@ class ChartRenderer:
         paper.seek(0)
         png = paper.read(PICTURE_MAX_BYTES + 1)
         if ended.code != 0 or not png.startswith(SIGNATURE) or len(png) > PICTURE_MAX_BYTES:
-            raise ToolFailed(f"The chart could not be drawn: {_last_line(ended.text) or f'exit code {ended.code}'}.")
+            raise ToolFailed(f"The chart couldn't be drawn: {_last_line(ended.text) or f'exit code {ended.code}'}.")
         self._keep(home)
         return Picture(png, json.loads(_last_line(ended.text))["missing"])
 

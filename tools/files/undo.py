@@ -20,7 +20,7 @@ from tools.files.workspace import named, opened, own_like, parts_of, told
 
 KEPT_MAX_BYTES: Final = 1024 * 1024
 """Of a file that is replaced; a longer one cannot be brought back."""
-CHANGED: Final = "{} was changed since, so I left it as it is."
+CHANGED: Final = "{} has changed since, so I left it alone."
 
 
 def keep(arguments: Mapping[str, Json], context: ToolContext) -> str | None:
@@ -56,7 +56,7 @@ def take_back(kept: str, context: ToolContext) -> str:
         if "old" in raw:
             data, admit = base64.b64decode(raw["old"]), partial(own_like, folder=folder)
             safe_fs.replace(name, folder, data, admit, mode=raw["mode"], settle=move)
-            return f"Brought {named(path)} back as it was."
+            return f"Restored {named(path)}."
         move("", name, folder)
         os.fsync(folder)
         return f"Removed {named(path)}."
@@ -88,7 +88,7 @@ def _old(workspace: Path, path: str) -> tuple[bytes | None, int]:
         with opened(workspace, path) as file:
             found = os.fstat(file)
             if not stat.S_ISREG(found.st_mode):
-                raise ToolFailed(f"{named(path)} is no plain file.")
+                raise ToolFailed(f"{named(path)} isn't a regular file.")
             return _read(file), stat.S_IMODE(found.st_mode) & 0o777
     return None, 0
 

@@ -172,7 +172,7 @@ class Poller:
         """Say what is wrong, and wait."""
         match error:
             case Refused() if error.code == 409 and await self._is_sibling(error):
-                self._away("another process of this Signalbox still polls, which ends soon")
+                self._away("another process of this Signalbox is still polling, but that ends soon")
                 await asyncio.sleep(self._backoff())
             case Refused() if error.code == 409:
                 self._refused(other_poller(self._account, error))

@@ -143,13 +143,13 @@ class Hook:
         if info.url != self._settings.hook:
             return ConnectionStatus(
                 Connection.REFUSED,
-                f'account "{account}": another program set the webhook of this bot to {info.url}. '
-                "Stop it, or give one of the two a bot of its own; then restart, or take that webhook away.",
+                f'account "{account}": another program set this bot\'s webhook to {info.url}. '
+                "Stop that program, or use another bot here. Then restart, or remove that webhook.",
             )
         if info.pending_update_count and info.last_error_message and self._is_fresh(info.last_error_date):
             return ConnectionStatus(
                 Connection.DEAF,
-                f'account "{account}": Telegram cannot bring {info.pending_update_count} updates to {info.url}: '
+                f'account "{account}": Telegram can\'t deliver updates to {info.url} ({info.pending_update_count} waiting): '
                 f"{info.last_error_message}. Is webhook_url right, and does it lead to the port of the page?",
             )
         return CONNECTED
@@ -171,7 +171,7 @@ class Hook:
             case _:
                 return ConnectionStatus(
                     Connection.RECONNECTING,
-                    f'account "{account}": Telegram is not reached: {error.message}. Retrying automatically.',
+                    f'account "{account}": Telegram can\'t be reached: {error.message}. Retrying automatically.',
                 )
 
 

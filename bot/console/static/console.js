@@ -65,7 +65,7 @@ async function send(form, pressed) {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(fields),
   }).catch(() => {
-    throw new Error("Signalbox isn't answering right now. Check whether it worked before you try again.");
+    throw new Error("Signalbox isn't answering. Before you try again, check whether your change was made.");
   });
   const told = await answer.json();
   if (!answer.ok) throw new Error(told.error);
@@ -104,7 +104,7 @@ async function loop() {
       if (away) tell("Connected again.");
       away = false;
     } catch {
-      if (!away) tell("Signalbox isn't answering. This page may be out of date, and keeps trying.", true);
+      if (!away) tell("Signalbox isn't answering. This page may be out of date. It keeps trying.", true);
       away = true;
     }
   }

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, select, update
 
-from runtime.chat import cards
+from runtime.chat.cards import open_cards, verdicts
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -55,7 +55,7 @@ from runtime.store.sql.driver import Op, is_word, micros
 from runtime.text.naming import listed
 
 CLICK_REFUSED = "click refused"
-NOBODY = "This question no longer exists, or never did."
+NOBODY = "I can't find this question."
 MEANWHILE = "The call has changed in the meantime. Please look at the card again."
 Change = Callable[[Approval, Voter, Rights, datetime], Op[Approval | str]]
 """Changes what a question is about, or tells why it does not."""
@@ -118,7 +118,7 @@ def decide(
         return (yield from press(approval, voter, rights, [at for _, at in copies], now, new_id))
     against = objection(approval, voter, choice, rights, now, [at for _, at in copies], reason)
     if against is None and not (yield from is_frozen(approval)):
-        against = "This isn't the call that was asked about."
+        against = "This isn't the call I asked about, so your answer doesn't count."
     if against is None and click.approval_id != approval.as_shown:
         against = MEANWHILE
     if against is None and change is not None:
@@ -128,7 +128,7 @@ def decide(
         yield from moved(now, approval.run_id, None, CLICK_REFUSED, f"{voter.person.name}: {against}")
         return (yield from _refused(approval.id, voter, against, now))
     if choice is Choice.OTHER:
-        more = cards.stranger(approval.id, approval.arguments, cards.ROLES)
+        more = open_cards.stranger(approval.id, approval.arguments, open_cards.ROLES)
         return Decided(approval=approval, deliveries=(yield from edit_cards(approval, lambda _: more, now, new_id)))
     return (yield from _answered(approval, voter, choice, reason, rights, now, new_id))
 
@@ -172,9 +172,12 @@ def _counted(
     rooms: tuple[Address, ...] = ()
     if approval.lead is None:
         rooms = yield from edit_cards(
-            approval, lambda home: cards.pending(approval, now, home=home, voted=names), now, new_id
+            approval,
+            lambda copy: open_cards.pending(approval, now, home=copy is None, voted=names, at=copy),
+            now,
+            new_id,
         )
-    return Decided(approval=approval, deliveries=rooms, notice=f"Your approval counts: {count} so far.")
+    return Decided(approval=approval, deliveries=rooms, notice=f"Your approval is counted: {count} so far.")
 
 
 def expire(now: datetime, new_id: NewId) -> Op[list[Decided]]:
@@ -253,7 +256,7 @@ def _record(ruled: Approval, now: datetime, new_id: NewId, given: Collection[str
     if ruled.choice in NEED_QUORUM:  # the call runs
         yield REOPEN_STEP, key
         return rooms
-    text = cards.result_of(ruled) + (yield from changed_words(ruled))
+    text = verdicts.result_of(ruled) + (yield from changed_words(ruled))
     yield CLOSE_STEP, {**key, "text": text, "at": micros(now)}
     rows = yield STEP, key
     yield SET_TURN, {"s": ruled.session, "n": rows[0][1], "new_text": text}

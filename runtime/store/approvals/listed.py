@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from runtime.chat import listing
+from runtime.chat.cards import listing
 from runtime.contract import Address, Choice, Clicked, NewId
 from runtime.domain.approvals import NO_SUCH_ANSWER, Approval, ApprovalState, Rights, Voter, objection
 from runtime.store.approvals.decisions import decide, is_frozen
@@ -64,5 +64,5 @@ def _against(
         if against := objection(one, voter, click.choice, rights, now, copies, click.reason):
             return against
         if shown.get(one.id) != one.arguments_hash or not (yield from is_frozen(one)):
-            return "This isn't the call that was asked about."
+            return "This isn't the call I asked about, so your answer doesn't count."
     return None

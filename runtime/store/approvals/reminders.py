@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, select, update
 
-from runtime.chat import cards, listing
+from runtime.chat.cards import card_facts, listing, open_cards
 from runtime.contract import Address, DeliveryId, Kind, NewId
 from runtime.domain.approvals import ApprovalState, Rights
 from runtime.markup.moments import several
@@ -49,7 +49,7 @@ def call(wanted: Calling, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
     approval = yield from locked(wanted.asked.id)
     if approval is None or approval.state is not ApprovalState.PENDING or approval.calls != wanted.asked.calls:
         return ()
-    after = cards.asked_further(replace(approval, calls=wanted.made), wanted.told)
+    after = card_facts.asked_further(replace(approval, calls=wanted.made), wanted.told)
     next_at = after.next_call_at and micros(after.next_call_at)
     yield SET_CALLS, {"id_": after.id, "made": wanted.made, "next": next_at, "shown": after.card}
     names = yield from approved_by(after, rights)
@@ -65,7 +65,7 @@ def call(wanted: Calling, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
             said = listing.card(group, now, home=home, voted=names, again=again, mentions=called)
         else:
             at = None if home else room
-            said = cards.pending(after, now, home=home, voted=names, again=again, mentions=called, at=at)
+            said = open_cards.pending(after, now, home=home, voted=names, again=again, mentions=called, at=at)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{after.id}", number, Kind.APPROVAL, room, said, edits)
         yield ADD_DELIVERY, delivery_row(card, now, after.run_id)
     yield from fact(now, "approval called", "", after.id, several(len(wanted.rooms), "room"))

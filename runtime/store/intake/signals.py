@@ -29,6 +29,7 @@ from runtime.contract import (
 )
 from runtime.domain.approvals import GRANTING, ApprovalState, Voter, told
 from runtime.domain.routing import BY_URGENCY, Decision
+from runtime.store.approvals.asked_back.asking import ask_back
 from runtime.store.approvals.decisions import decide
 from runtime.store.approvals.edits import Edit
 from runtime.store.approvals.granted.giving import decide_granting
@@ -164,6 +165,8 @@ def _clicked(
             decided = yield from decide_granting(click, voter, gate.rights, now, new_id)
         case Choice.EDIT:
             decided = yield from decide(click, voter, gate.rights, now, new_id, Edit(aside.changed))
+        case Choice.WHY:
+            decided = yield from ask_back(click, voter, gate.rights, now, new_id)
         case _:
             decided = yield from decide(click, voter, gate.rights, now, new_id)
     if decided.objection:

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, exists, func, select, update
 
-from runtime.chat import cards, listing
+from runtime.chat.cards import listing, open_cards, settled_cards
+from runtime.chat.cards.exchanges import without_open
 from runtime.contract import Address, ApprovalId, ApprovalKind, DeliveryId, Kind, NewId
 from runtime.domain.approvals import APPROVAL_MOVES, Approval, ApprovalEvent
 from runtime.domain.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
@@ -33,7 +34,7 @@ LIVES: Final = 1_000_000
 """More fences than one life ever uses: none of the lost life is given out again."""
 WITHDRAWN: Final = "It was asked again after a restore."
 GRANT_ENDED: Final = "a backup was restored, and it may have been revoked since"
-FORGOTTEN: Final = "A backup was restored since. They can write again."
+FORGOTTEN: Final = "A backup has been restored since. They can write again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,9 @@ def _withdraw_cards(approval: Approval, now: datetime, new_id: NewId) -> Op[None
     copies = [DeliveryId(card) for card, _, edits in found if edits is None]
     for card in copies:
         if (yield ON_SCREEN, {"d": card})[0][0]:
-            yield from edit_cards(approval, lambda home: cards.settled(approval, home=home), now, new_id)
+            yield from edit_cards(
+                approval, lambda copy: settled_cards.settled(approval, home=copy is None), now, new_id
+            )
             return
     for card in copies:
         yield from _discard(card, now)
@@ -188,7 +191,7 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
     fresh = ApprovalId(new_id())
     caution = "\n\n".join(filter(None, [old.caution, _warning(origin)]))
     expires = now + (old.expires_at - old.asked_at)
-    shown = listing.unlisted(old.card)
+    shown = without_open(listing.unlisted(old.card))
     again = replace(old, id=fresh, caution=caution, asked_at=now, expires_at=expires, calls=0, card=shown)
     values = dict(zip((column.name for column in APPROVAL_COLUMNS), row, strict=True))
     changed = {
@@ -205,7 +208,7 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
         Address.parse(at) for _, at, edits in (yield CARDS, {"o": f"approval:{old.lead or old.id}"}) if edits is None
     ]
     for ordinal, room in enumerate(dict.fromkeys((old.address, *copies))):
-        content = cards.pending(again, now, home=room == old.address)
+        content = open_cards.pending(again, now, home=room == old.address)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{fresh}", ordinal, Kind.APPROVAL, room, content)
         yield ADD_DELIVERY, delivery_row(card, now, old.run_id)
     yield from fact(
@@ -214,10 +217,7 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
 
 
 def _warning(origin: Origin) -> str:
-    return (
-        f"Asked again after a restore {_whence(origin)}. Somebody may have answered it since then, "
-        "and it may have been done already."
-    )
+    return f"Asked again after a restore {_whence(origin)}. It may already have been answered, and even done."
 
 
 # ------------------------------------------------------------------------------------------------------------- calls

@@ -35,6 +35,7 @@ from runtime.store.common import held
 from runtime.store.protocol import Duty, Quiet, Stock, Swept
 from runtime.store.schema import (
     approvals,
+    asked_back,
     deliveries,
     moves,
     nodes,
@@ -254,6 +255,7 @@ RULES: Final[Mapping[Stock, Rule]] = {
         ),
         delete(votes).where(votes.c.approval_id == ABOVE),
         delete(undos).where(undos.c.approval_id == ABOVE),
+        delete(asked_back).where(asked_back.c.approval_id == ABOVE),
     ),
     Stock.OCCURRENCES: _rule(
         occurrences.c.id,

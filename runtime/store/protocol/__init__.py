@@ -7,7 +7,19 @@ is known to have been written. An owner's write repeats its fence; `False` or `N
 
 from __future__ import annotations
 
-from runtime.store.protocol.approvals import Approvals, Asked, Calling, Changed, Decided, Due, Undoing, UndosToDo
+from runtime.store.protocol.approvals import (
+    Answering,
+    Approvals,
+    Asked,
+    AskedBack,
+    AskingBack,
+    Calling,
+    Changed,
+    Decided,
+    Due,
+    Undoing,
+    UndosToDo,
+)
 from runtime.store.protocol.cluster import Cluster
 from runtime.store.protocol.failover import Failover
 from runtime.store.protocol.grants import Granted, Grants
@@ -48,8 +60,11 @@ from runtime.store.protocol.schedules import Schedules
 
 __all__ = [
     "Accept",
+    "Answering",
     "Approvals",
     "Asked",
+    "AskedBack",
+    "AskingBack",
     "Audit",
     "AuditCheckpoint",
     "AuditRow",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, case, func, select, update
 
-from runtime.chat import cards
+from runtime.chat.cards import settled_cards
 from runtime.contract import Address, ApprovalKind, Call, Effect, FileRef, ModelReply, NewId, NodeId, RunId, files_json
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
@@ -136,8 +136,10 @@ def record_model(
     return Recorded(bool(stop[0][0]), waiting, (yield from open_steps(run)))
 
 
-def model_step(node: NodeId, run: RunId, number: int, reply: ModelReply, turn: int, now: datetime) -> Op[None]:
-    """A model call that was answered, and what it cost."""
+def model_step(
+    node: NodeId, run: RunId, number: int, reply: ModelReply, turn: int, now: datetime, about: str = ""
+) -> Op[None]:
+    """A model call that was answered, and what it cost. `about` says what it was for, where it does not lead the run on."""
     used = reply.usage
     yield (
         ADD_STEP,
@@ -148,6 +150,7 @@ def model_step(node: NodeId, run: RunId, number: int, reply: ModelReply, turn: i
             "kind": "model",
             "state": "done",
             "tool": used.model,
+            "result": about,
             "turn": turn,
             "ended_at": micros(now),
             "node": node,
@@ -237,7 +240,7 @@ def finish_tool(
     told: tuple[Address, ...] = ()
     if approval:
         took = now - moment(started)
-        outcome = cards.outcome(result, took)
+        outcome = settled_cards.outcome(result, took)
         if kept is not None:
             outcome = yield from offer(approval, outcome, kept, now)
         told = yield from came_of(approval, outcome, now, new_id)

@@ -75,6 +75,7 @@ TURNS = (
     .order_by(turns.c.number)
 )
 TURNS_SINCE = TURNS.where(turns.c.number >= bindparam("since"))
+TURNS_BETWEEN = TURNS_SINCE.where(turns.c.number <= bindparam("last"))
 # Where a person last asked to begin anew.
 TURNS_NOW = TURNS.where(
     turns.c.number >= select(sessions.c.since_turn).where(sessions.c.key == bindparam("s")).scalar_subquery()
@@ -123,6 +124,12 @@ def history(session: SessionKey, since: int) -> Op[History]:
     waits = yield OPEN_FROM, {"s": session}
     known, numbers = [turn_of(row[:-1]) for row in rows], [row[-1] for row in rows]
     return History(known, since, numbers, summary, waits[0][0])
+
+
+def frozen(session: SessionKey, since: int, last: int) -> Op[list[Turn]]:
+    """The turns from number `since` to `last`: what a run knew when it was parked, whatever others said after."""
+    rows = yield TURNS_BETWEEN, {"s": session, "since": since, "last": last}
+    return [turn_of(row) for row in rows]
 
 
 def attached(session: SessionKey, run: RunId) -> Op[tuple[FileRef, ...]]:

@@ -64,7 +64,7 @@ from tests.contract.runtime.strict import Planned
 GENERAL: Final = "general"
 NAMED: Final = Places(room_name=lambda address: f"#{address.room}" if address.room == GENERAL else "")
 CALL: Final = "```\nuname -a\n```"
-ASKS: Final = "[Approve]\n[Deny]\n[Edit…]"
+ASKS: Final = "[Approve]\n[Deny]\n[Edit…]\n[Why?]"
 OWNERS: Final = f"{ASKS}\n[This conversation]\n[Always…]"
 FORM: Final = form_of(fake_tool("shell", Effect.DANGER).spec, "")
 EXPIRES: Final = "expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) (in 12 h)"
@@ -256,8 +256,8 @@ async def test_where_nobody_can_be_asked_in_private_the_room_is_told_so_and_not_
     with capture_logs() as logs:
         process = await asked_in_general(any_stage, rules=[rule])
     assert await cards(any_stage, GENERAL) == [
-        "**May I run `shell`?** I can't privately reach anybody who can decide this. They can send me `/approvals` in a "
-        "private chat; operators can also use the console."
+        "**May I run `shell`?** I have no private chat with anybody who can decide this. They can open one and send "
+        "me `/approvals`. Operators can also use the console."
     ]
     assert [one["rule"] for one in logs if one["event"] == "nobody reached"] == ["quietly"]
     (waiting,) = await any_stage.store.approvals.inbox(ADA, Rights())
@@ -445,9 +445,9 @@ async def test_a_quorum_is_of_people_and_the_votes_so_far_stand_on_every_card(an
     """Scenario 23."""
     process = await asked_in_general(any_stage, there=[ADA], private=[OTTO], rules=ruled(quorum=2))
     assert all("2 people must approve this." in card for card in await cards(any_stage, GENERAL, "otto"))
-    assert await answered(process) == (Outcome.UNCHANGED, "Your approval counts: 1 of 2 so far.")
+    assert await answered(process) == (Outcome.UNCHANGED, "Your approval is counted: 1 of 2 so far.")
     for card in await cards(any_stage, GENERAL, "otto"):
-        assert "Ada approved: 1 of 2.\n[Approve]\n[Deny]\n[Edit…]" in card
+        assert "Ada approved: 1 of 2.\n[Approve]\n[Deny]\n[Edit…]\n[Why?]" in card
     assert await answered(process) == (Outcome.UNCHANGED, "You've approved this already: 1 of 2 so far.")
     assert process.tools["shell"].calls == []
     assert await answered(process, who=OTTO) == (Outcome.DECIDED, None)
@@ -475,14 +475,14 @@ async def test_two_votes_of_people_who_become_one_count_once(stage: Stage) -> No
     await answered(process)
     await answered(process, who=other)
     await stage.store.people.merge("Ada 2", "Ada", actor="test")
-    assert (await answered(process, who=OTTO))[1] == "Your approval counts: 2 of 3 so far."
+    assert (await answered(process, who=OTTO))[1] == "Your approval is counted: 2 of 3 so far."
 
 
 async def test_the_vote_of_one_who_may_not_decide_any_more_does_not_count(stage: Stage) -> None:
     process = await asked_for(stage, quorum=2)
     await answered(process, who=OTTO)
     await stage.store.people.set_role("Otto", Role.USER, actor="test")
-    assert (await answered(process))[1] == "Your approval counts: 1 of 2 so far."
+    assert (await answered(process))[1] == "Your approval is counted: 1 of 2 so far."
 
 
 async def test_one_denial_settles_a_quorum_at_once_also_of_one_who_approved(stage: Stage) -> None:
@@ -626,7 +626,7 @@ async def test_a_reminder_shows_the_votes_so_far(stage: Stage) -> None:
     process = await asked_in_general(stage, there=[ADA], rules=ruled(quorum=2))
     await answered(process)
     await waited(process, 7 * HOUR)
-    assert (await stage.screen(GENERAL))[-1].endswith("Ada approved: 1 of 2.\n[Approve]\n[Deny]\n[Edit…]")
+    assert (await stage.screen(GENERAL))[-1].endswith("Ada approved: 1 of 2.\n[Approve]\n[Deny]\n[Edit…]\n[Why?]")
 
 
 async def test_a_kill_repeats_no_reminder(any_stage: Stage) -> None:
@@ -709,7 +709,7 @@ async def test_an_approved_call_waits_for_the_other_question_and_runs_then(any_s
     first, second = await any_stage.pending()
     await process.click(first.id, room=GENERAL)
     await process.answer_all()
-    assert head((await any_stage.screen(GENERAL))[0]) == " · waiting for the other question"
+    assert head((await any_stage.screen(GENERAL))[0]) == " · waiting for the other answer"
     await process.click(second.id, Choice.DENY, room=GENERAL)
     assert [row[0] for row in await any_stage.rows("SELECT outcome FROM approvals ORDER BY step")] == [
         '{"state": "running"}',

@@ -200,7 +200,7 @@ async def test_only_its_own_options_are_answers(choice: Choice, stage: Stage) ->
     process = await stage.process(Planned(ask()), [asker()])
     await tell(process)
     verdict = await process.click((await only(stage)).id, choice, who=UMA, room=GENERAL)
-    assert verdict.notice == "This question doesn't have that answer."
+    assert verdict.notice == "That isn't one of the answers to this question."
 
 
 async def test_a_question_is_not_answered_from_another_room(stage: Stage) -> None:

@@ -129,7 +129,7 @@ async def test_a_rule_that_wants_reasons_lets_the_form_for_one_open(stage: Stage
 async def test_a_rule_that_forbids_edits_has_no_form(stage: Stage) -> None:
     process, question = await asked(stage, rules=[Rule(Ruling.ASK, "shell", asking=Changes(editable=False))])
     forms = Forms(stage.store, lambda: process.gate.rights)
-    assert await forms.open(question.id, Choice.EDIT, OTTO) == "This question doesn't have that answer."
+    assert await forms.open(question.id, Choice.EDIT, OTTO) == "That isn't one of the answers to this question."
 
 
 async def test_the_form_of_a_changed_call_has_the_changed_call(stage: Stage) -> None:
@@ -207,13 +207,13 @@ async def test_codes_are_read_as_what_they_stand_for(stage: Stage) -> None:
     ("typed", "words"),
     [
         ("{", "This isn't valid JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)."),
-        ("[1]", "The arguments must be a JSON object, with a name for each."),
-        ('"general"', "The arguments must be a JSON object, with a name for each."),
-        ('{"room": "a", "count": NaN}', "This isn't valid JSON: NaN is not a number."),
+        ("[1]", "The arguments must be a JSON object of names and values."),
+        ('"general"', "The arguments must be a JSON object of names and values."),
+        ('{"room": "a", "count": NaN}', "This isn't valid JSON: NaN isn't a number."),
         ('{"count": 3}', "'room' is a required property."),
         ('{"room": 7}', "room: 7 is not of type 'string'."),
         ('{"room": "a", "count": 10}', "count: 10 is greater than the maximum of 9."),
-        ('{"room": "\\ud800"}', "This contains half a character, so it isn't valid Unicode."),
+        ('{"room": "\\ud800"}', "This contains a broken character. Please type it again."),
         ('{"count": 2, "room": "general"}', "You haven't changed anything. To run it as it is, approve it."),
         (f'{{"room": "{"a" * 100_001}"}}', "This is too long: at most 100,000 characters."),
     ],
@@ -282,7 +282,7 @@ async def test_a_rule_may_forbid_it_and_then_there_is_no_button(stage: Stage) ->
     rule = Rule(Ruling.ASK, "shell", asking=Changes(editable=False))
     process, question = await asked(stage, rules=[rule])
     assert "[Edit…]" not in (await stage.screen())[-1]
-    await refused(process, question, "This question doesn't have that answer.", argument=CHANGED)
+    await refused(process, question, "That isn't one of the answers to this question.", argument=CHANGED)
 
 
 async def test_a_question_about_a_cut_call_cannot_be_edited(stage: Stage) -> None:
@@ -299,7 +299,7 @@ async def test_a_question_about_a_cut_call_cannot_be_edited(stage: Stage) -> Non
     await after.answer_all()
     [doubt] = await stage.pending()
     verdict = await after.edit(doubt.id, argument=CHANGED)
-    assert (verdict.outcome, verdict.notice) == (Outcome.UNCHANGED, "This question doesn't have that answer.")
+    assert (verdict.outcome, verdict.notice) == (Outcome.UNCHANGED, "That isn't one of the answers to this question.")
 
 
 @pytest.mark.parametrize("choice", [Choice.APPROVE, Choice.DENY])
@@ -324,7 +324,7 @@ def rules(*, changed: Ruling = Ruling.ASK, **terms: Any) -> list[Rule]:
 
 async def test_a_changed_call_that_a_rule_denies_is_denied_in_the_form(any_stage: Stage) -> None:
     process, question = await asked(any_stage, rules=rules(changed=Ruling.DENY))
-    await refused(process, question, "The rule 'releases' does not allow the changed call.", argument=CHANGED)
+    await refused(process, question, "The rule 'releases' doesn't allow the changed call.", argument=CHANGED)
     assert (await process.edit(question.id, argument="uname -m")).outcome is Outcome.DECIDED
 
 
@@ -350,7 +350,7 @@ async def test_four_eyes_of_the_changed_call_hold(stage: Stage) -> None:
 async def test_a_changed_call_that_takes_several_waits_for_the_others(any_stage: Stage) -> None:
     process, question = await asked(any_stage, rules=rules(quorum=2))
     verdict = await process.edit(question.id, argument=CHANGED)
-    assert (verdict.outcome, verdict.notice) == (Outcome.UNCHANGED, "Your approval counts: 1 of 2 so far.")
+    assert (verdict.outcome, verdict.notice) == (Outcome.UNCHANGED, "Your approval is counted: 1 of 2 so far.")
     assert not verdict.form_stays
     after = await now(any_stage, question.id)
     await process.answer_all()
@@ -383,7 +383,7 @@ async def test_a_button_of_the_card_before_an_edit_decides_nothing(stage: Stage,
     assert verdict.outcome is Outcome.UNCHANGED
     assert verdict.notice == "The call has changed in the meantime. Please look at the card again."
     second = await process.edit((await now(stage, question.id)).as_shown, argument="uname -m")
-    assert second.notice == "Your approval counts: 1 of 2 so far."
+    assert second.notice == "Your approval is counted: 1 of 2 so far."
     assert (await process.edit(question.id, OTTO, argument="uname -v")).notice == verdict.notice
     assert (await process.click(ApprovalId(f"{question.id}~1"), who=OTTO)).notice == verdict.notice
     assert (await process.click(ApprovalId(f"{question.id}~2"), who=OTTO)).outcome is Outcome.DECIDED

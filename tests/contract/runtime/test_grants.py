@@ -215,8 +215,8 @@ async def test_a_grant_that_goes_too_far_is_audited_as_every_answer_that_does_no
 @pytest.mark.parametrize(
     ("tool", "offers"),
     [
-        (shell(), ["approve", "deny", "edit", "conversation", "always"]),
-        (write(), ["approve", "deny", "edit", "conversation", "always"]),
+        (shell(), ["approve", "deny", "edit", "why", "conversation", "always"]),
+        (write(), ["approve", "deny", "edit", "why", "conversation", "always"]),
     ],
 )
 async def test_it_is_offered_on_the_card(stage: Stage, tool: FakeTool, offers: list[str]) -> None:
@@ -239,7 +239,7 @@ async def test_a_dangerous_call_is_for_owners_to_allow_for_longer(any_stage: Sta
     await tell(process)
     question = await only(any_stage)
     verdict = await process.click(question.id, Choice.CONVERSATION, who=OTTO)
-    assert verdict.notice == "Only an owner can allow dangerous calls from now on. You can still approve this one."
+    assert verdict.notice == "Only an owner can allow dangerous calls in advance. You can still approve this one."
     assert not await grants(any_stage)
     assert await only(any_stage) == question
     assert (await process.click(question.id, who=OTTO)).outcome is Outcome.DECIDED
@@ -248,9 +248,9 @@ async def test_a_dangerous_call_is_for_owners_to_allow_for_longer(any_stage: Sta
 async def test_where_no_owner_decides_a_dangerous_call_has_no_such_button(stage: Stage) -> None:
     process = await stage.process(Planned(SHELL), [shell()], rights=Rights(frozenset({OTTO})))
     await tell(process)
-    assert await buttons(stage) == [["approve", "deny", "edit"]]
+    assert await buttons(stage) == [["approve", "deny", "edit", "why"]]
     verdict = await process.click((await only(stage)).id, Choice.CONVERSATION, who=OTTO)
-    assert verdict.notice == "This question doesn't have that answer."
+    assert verdict.notice == "That isn't one of the answers to this question."
 
 
 @pytest.mark.parametrize("asking", [Changes(grants=False), Changes(quorum=2), Changes(four_eyes=True)])
@@ -258,9 +258,9 @@ async def test_a_rule_may_forbid_it(stage: Stage, asking: Changes) -> None:
     rules = [Rule(Ruling.ASK, "shell", asking=asking)]
     process = await stage.process(Planned(SHELL), [shell()], rules=rules)
     await tell(process)
-    assert await buttons(stage) == [["approve", "deny", "edit"]]
+    assert await buttons(stage) == [["approve", "deny", "edit", "why"]]
     verdict = await process.click((await only(stage)).id, Choice.CONVERSATION)
-    assert verdict.notice == "This question doesn't have that answer."
+    assert verdict.notice == "That isn't one of the answers to this question."
 
 
 @pytest.mark.parametrize("asking", [Changes(grants=False), Changes(quorum=2), Changes(four_eyes=True)])
@@ -413,8 +413,8 @@ async def test_one_click_approves_all_open_calls_each_for_itself(any_stage: Stag
     process = await any_stage.process(Planned(BOTH), [write(), shell()])
     await tell(process)
     assert await buttons(any_stage) == [
-        ["approve", "deny", "edit", "conversation", "always"],
-        ["approve", "deny", "edit", "conversation", "always", "all"],
+        ["approve", "deny", "edit", "why", "conversation", "always"],
+        ["approve", "deny", "edit", "why", "conversation", "always", "all"],
     ]
     first, last = await any_stage.pending()
     verdict = await process.click(last.id, Choice.ALL)
@@ -432,7 +432,7 @@ async def test_the_last_card_names_the_calls_before_it(stage: Stage) -> None:
     await tell(process, who=ADA)
     *_, last = await stage.screen()
     assert last.endswith(
-        "“Approve all” also approves 2 earlier calls: `write`, `write`.\n[Approve]\n[Deny]\n[Edit…]\n[This conversation]\n[Always…]\n[Approve all]"
+        "“Approve all” also approves 2 earlier calls: `write`, `write`.\n[Approve]\n[Deny]\n[Edit…]\n[Why?]\n[This conversation]\n[Always…]\n[Approve all]"
     )
 
 
@@ -465,7 +465,7 @@ async def test_a_call_that_takes_several_people_counts_one_vote_of_them(stage: S
     await tell(process)
     *_, last = await stage.pending()
     verdict = await process.click(last.id, Choice.ALL)
-    assert verdict.notice == "You approved 1 call. 1 question stays open. Your approval counts: 1 of 2 so far."
+    assert verdict.notice == "You approved 1 call. 1 question stays open. Your approval is counted: 1 of 2 so far."
 
 
 async def test_only_the_last_card_approves_all(stage: Stage) -> None:
@@ -473,14 +473,16 @@ async def test_only_the_last_card_approves_all(stage: Stage) -> None:
     await tell(process)
     first, _ = await stage.pending()
     verdict = await process.click(first.id, Choice.ALL)
-    assert verdict.notice == "This question doesn't have that answer."
+    assert verdict.notice == "That isn't one of the answers to this question."
     assert len(await stage.pending()) == 2
 
 
 async def test_a_single_call_has_no_such_button(stage: Stage) -> None:
     process = await stage.process(Planned(SHELL), [shell()])
     await tell(process)
-    assert (await process.click((await only(stage)).id, Choice.ALL)).notice == "This question doesn't have that answer."
+    assert (
+        await process.click((await only(stage)).id, Choice.ALL)
+    ).notice == "That isn't one of the answers to this question."
 
 
 async def test_two_clicks_on_all_at_once_decide_each_call_once(any_stage: Stage) -> None:

@@ -176,7 +176,7 @@ async def test_of_two_clicks_on_a_list_one_decides_all(any_stage: Stage) -> None
 async def test_a_quorum_counts_for_all_of_a_list(any_stage: Stage) -> None:
     process = await asked(any_stage, *writes(7), rules=[Rule(Ruling.ASK, "write", asking=Changes(quorum=2))])
     one = await lead(any_stage)
-    assert (await process.click(one.id)).notice == "Your approval counts: 1 of 2 so far."
+    assert (await process.click(one.id)).notice == "Your approval is counted: 1 of 2 so far."
     await process.answer_all()
     [card] = [card for card in await any_stage.screen() if "3 calls" in card]
     assert card.endswith("One answer applies to all of them. Ada approved: 1 of 2.\n[Approve]\n[Deny]")
@@ -206,7 +206,7 @@ async def test_a_console_decides_one_call_and_the_card_goes_on_with_the_others(a
 async def test_an_answer_that_is_no_yes_or_no_decides_nothing_of_a_list(stage: Stage) -> None:
     process = await asked(stage, *writes(7))
     refused = await process.click((await lead(stage)).id, Choice.AGAIN)
-    assert refused.notice == "This question doesn't have that answer."
+    assert refused.notice == "That isn't one of the answers to this question."
     assert len(await stage.pending()) == 7
 
 
@@ -215,7 +215,7 @@ async def test_a_call_that_is_not_as_it_was_listed_stops_the_whole_list(stage: S
     one = await lead(stage)
     await change(stage, "UPDATE steps SET arguments_hash = 'x' WHERE call_id = 'c-7'")
     refused = await process.click(one.id)
-    assert refused.notice == "This isn't the call that was asked about."
+    assert refused.notice == "This isn't the call I asked about, so your answer doesn't count."
     assert len(await stage.pending()) == 7
 
 
@@ -325,5 +325,5 @@ async def test_a_listed_call_is_not_edited(stage: Stage, console: bool) -> None:
     edit = Clicked((await lead(stage)).id, Choice.EDIT, values={"arguments": '{"text": "x"}'})
     refused = await process.reception.sink(replace(stage.signal(edit, ADA, "r1"), console=console))
     assert refused.outcome is Outcome.UNCHANGED
-    assert refused.notice == "This question doesn't have that answer."
+    assert refused.notice == "That isn't one of the answers to this question."
     assert len(await stage.pending()) == 7

@@ -98,7 +98,7 @@ async def test_a_chart_that_cannot_be_drawn_leaves_the_report(stage: Stage) -> N
     await at.fire()
     [shown] = await at.shown()
     assert "$12.00" in shown
-    assert shown.endswith("The chart could not be drawn: error: no fonts")
+    assert shown.endswith("The chart couldn't be drawn: error: no fonts")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ async def test_a_chart_that_cannot_be_drawn_leaves_the_report(stage: Stage) -> N
         ("activity", "## Activity in the last 24 hours"),
         ("approvals", "Nothing is waiting for a decision."),
         ("cost", "## No cost in the last 24 hours\n\nNo model was called."),
-        ("dead-letters", "Every message reached its room."),
+        ("dead-letters", "No messages are stuck."),
     ],
 )
 async def test_every_report_is_made_where_nothing_happened_and_is_silent_where_that_is_wanted(

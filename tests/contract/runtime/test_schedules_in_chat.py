@@ -80,7 +80,7 @@ async def test_a_reminder_comes_once(any_stage: Stage) -> None:
     at = await chat(any_stage)
     answer = await at.say("remind me in 20 minutes to stretch", who=UMA)
     assert answer == (
-        'I\'ll do that on Sunday 1 March 2026 at 12:20 (UTC), here. To change or cancel it, call it "stretch". '
+        "I'll do that on Sunday 1 March 2026 at 12:20 (UTC), here. It's called \"stretch\", in case you want to change or cancel it. "
         "I read times as UTC until I know your time zone."
     )
     for _ in range(3):

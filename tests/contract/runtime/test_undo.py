@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from runtime.agent.undoing import BROKE, GONE
+from runtime.agent.duties.undoing import BROKE, GONE
 from runtime.contract import (
     Addressing,
     ApprovalId,
@@ -142,7 +142,7 @@ async def test_undo_brings_the_old_file_back(any_stage: Stage) -> None:
     assert await undo(process, question) == ""
     assert (notes.read_bytes(), notes.stat().st_mode & 0o777) == (b"old \xff", 0o755)
     told = await card(any_stage)
-    assert told.startswith(APPROVED + " · Undone by Ada\n\n")
+    assert told.startswith(APPROVED + " · undone by Ada\n\n")
     assert "[Undo]" not in told
 
 
@@ -174,7 +174,7 @@ async def test_a_file_that_is_another_one_by_now_is_left_as_it_is(change: str, s
     await undo(process, question)
     assert sorted((path.name, path.is_symlink(), path.is_dir()) for path in folder(stage).iterdir()) == before
     assert (await card(stage)).startswith(
-        APPROVED + " · Ada tried to undo it: 'notes.txt' was changed since, so I left it as it is.\n\n"
+        APPROVED + " · Ada tried to undo it: 'notes.txt' has changed since, so I left it alone.\n\n"
     )
 
 
@@ -207,7 +207,7 @@ async def test_a_call_that_nobody_approved_has_no_card_and_no_undo(stage: Stage)
         (ADA, GENERAL, ""),
         (OTTO, GENERAL, ""),
         (UMA, GENERAL, ""),  # who asked for it
-        (VERA, GENERAL, "Only the person who asked for this, or somebody who can approve it, can undo it."),
+        (VERA, GENERAL, "Only the person who asked, or an approver, can undo this."),
         (ADA, "r9", "This card belongs to another room."),
     ],
 )
@@ -224,10 +224,7 @@ async def test_somebody_elses_user_may_not(stage: Stage) -> None:
     switch = Switch()
     process = await stage.process(Planned(LAMP, end="on"), [switch.tool()], rights=Rights(approvers=frozenset({ADA})))
     question = await approved(process, who=UMA)
-    assert (
-        await undo(process, question, who=OTTO)
-        == "Only the person who asked for this, or somebody who can approve it, can undo it."
-    )
+    assert await undo(process, question, who=OTTO) == "Only the person who asked, or an approver, can undo this."
     assert (await process.click(question, Choice.UNDO, who=STRANGER, room=GENERAL)).outcome is Outcome.REFUSED
     assert switch.undone == []
 
@@ -282,7 +279,7 @@ async def test_many_presses_at_once_undo_once(any_stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("point", "times", "ended"),
     [
-        ("approval-decided", 1, "Undone by Ada"),  # the press counted: another process does it
+        ("approval-decided", 1, "undone by Ada"),  # the press counted: another process does it
         ("undo-begun", 0, "Ada tried to undo it, but I was cut off. Please check whether it worked."),
         ("undo-done", 1, "Ada tried to undo it, but I was cut off. Please check whether it worked."),
     ],
@@ -422,8 +419,8 @@ async def test_every_copy_offers_undo_and_tells_of_it(stage: Stage) -> None:
     question = await approved(process)
     assert (await stage.screen("otto"))[1].endswith("[Undo]")
     assert await undo(process, question, who=OTTO, room="otto") == ""
-    assert " · Undone by Otto\n\n" in (await stage.screen("otto"))[1]
-    assert " · Undone by Otto\n\n" in await card(stage)
+    assert " · undone by Otto\n\n" in (await stage.screen("otto"))[1]
+    assert " · undone by Otto\n\n" in await card(stage)
 
 
 def test_offers_last_ten_minutes() -> None:

@@ -171,7 +171,7 @@ async def test_an_open_question_is_void_and_asked_again(stage: Stage) -> None:
     assert (fresh.run_id, fresh.step, fresh.arguments_hash) == (old.run_id, old.step, old.arguments_hash)
     assert fresh.state == "pending"
     assert fresh.expires_at == stage.clock() + LIFE
-    assert "Somebody may have answered it" in fresh.caution
+    assert "It may already have been answered" in fresh.caution
     assert await stage.column("SELECT state FROM runs") == ["parked"]
 
 
@@ -185,7 +185,7 @@ async def test_the_old_card_is_edited_and_a_new_one_goes_up(stage: Stage) -> Non
     assert edit.edit_of == Receipt(f"m-{edit.delivery.edits}")
     fresh = {button.approval_id for button in card.delivery.content.buttons}
     assert parked.approvals[0] not in fresh
-    assert "Somebody may have answered it" in card.delivery.content.text
+    assert "It may already have been answered" in card.delivery.content.text
     assert not card.in_doubt
     assert card.delivery.kind is Kind.APPROVAL
 

@@ -322,7 +322,7 @@ async def test_approvals_tells_a_viewer_of_the_room_what_others_may_answer(stage
     stage.clock.advance(hours=1)
     await command(stage, "approvals", actor=VERA)
     assert await told(stage) == (
-        "Others can answer 1 question here:\n\n- `shell` `uname -a`, asked 1 hour ago, expires in 11 hours"
+        "1 question here that others can answer:\n\n- `shell` `uname -a`, asked 1 hour ago, expires in 11 hours"
     )
 
 

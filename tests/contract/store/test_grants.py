@@ -135,7 +135,7 @@ async def test_operators_list_what_holds_and_end_it(stage: Stage) -> None:
     assert await told(stage, "/grants") == (
         "1 grant. I make these calls without asking; `/grants revoke ID` ends one.\n\n"
         f"- `{grant[:10]}` `shell` `command = uname -a` in one conversation until "
-        "[2026-03-02 12:00 UTC](time:2026-03-02T12:00:00Z), 3 uses, by Ada"
+        "[2026-03-02 12:00 UTC](time:2026-03-02T12:00:00Z), 3 uses left, by Ada"
     )
     assert await told(stage, f"!grants revoke {grant[:8]}", actor=OTTO) == (
         "Ended. I'll ask about `shell` `command = uname -a` again."
@@ -236,7 +236,7 @@ async def test_a_wrong_form_leaves_the_question_open_and_tells_all_that_is_wrong
 async def test_only_an_owner_always_allows_a_dangerous_call(stage: Stage) -> None:
     question = await asked(stage)
     verdict = await send(stage, question, FIELDS, actor=OTTO)
-    assert verdict.notice == "Only an owner can allow dangerous calls from now on. You can still approve this one."
+    assert verdict.notice == "Only an owner can allow dangerous calls in advance. You can still approve this one."
     assert not await stage.store.approvals.grants()
 
 
@@ -249,7 +249,7 @@ async def test_who_may_not_decide_sends_no_form(stage: Stage, actor: Identity) -
 
 async def test_a_form_for_nothing_is_refused(stage: Stage) -> None:
     verdict = await send(stage, ApprovalId("forged"), FIELDS)
-    assert verdict.notice == "This question no longer exists, or never did."
+    assert verdict.notice == "I can't find this question."
 
 
 async def test_a_form_sent_twice_grants_once(stage: Stage) -> None:

@@ -93,7 +93,7 @@ async def test_trust_ends_by_the_clocks_of_whoever_gives_it(stage: Stage) -> Non
     await stage.say("/mode trusted until 18:00")
     assert await told(stage) == (
         "Ada set the mode in this room and all its threads to trusted until "
-        "[2026-03-01 17:00 UTC](time:2026-03-01T17:00:00Z): I don't ask before I change something for Ada, unless it's dangerous."
+        "[2026-03-01 17:00 UTC](time:2026-03-01T17:00:00Z): I change things for Ada without asking, unless it's dangerous."
     )
     assert await stage.audit("mode set") == [("Ada", str(ROOM), "trusted until 2026-03-01 17:00 UTC")]
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from runtime.chat import pairing
-from runtime.chat.cards import LABELS
+from runtime.chat.cards.card_facts import LABELS
 from runtime.contract import Address, ApprovalId, Choice, Clicked, Content, Identity, Outcome, Role, Said
 from runtime.domain.approvals import ApprovalState, Rights
 from runtime.store.protocol import Paired, Taken
@@ -141,7 +141,9 @@ async def test_who_may_not_let_in_changes_nothing(stage: Stage, asked: ApprovalI
     assert (await press(stage, asked, Choice.USER, SAM)).verdict.outcome is Outcome.REFUSED
     refused = await press(stage, asked, Choice.OPERATOR, OTTO)
     assert refused.verdict.notice == "This needs the role owner, and yours is operator."
-    assert (await press(stage, asked, Choice.APPROVE)).verdict.notice == "This question doesn't have that answer."
+    assert (
+        await press(stage, asked, Choice.APPROVE)
+    ).verdict.notice == "That isn't one of the answers to this question."
     assert await stage.store.people.identified(SAM) is None
     assert len(await stage.audit("click refused")) == 3
 

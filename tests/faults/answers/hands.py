@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from bot.node.lock import control_of
 from bot.operator.client import connected
-from runtime.chat.cards import LABELS
+from runtime.chat.cards.card_facts import LABELS
 from runtime.contract import Choice
 from tests.contract.adapters.rig import Event, OnScreen, Place, Rig
 from tests.faults.channels.forms import send, until_heard

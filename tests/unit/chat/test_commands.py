@@ -168,7 +168,7 @@ def test_money_is_told_in_dollars(micros: int, dollars: str) -> None:
 def test_status_tells_what_was_decided_and_waits_for_its_turn() -> None:
     going = Going([Work(RunState.READY, "", NOW, 1), Work(RunState.RUNNING, "Ada", NOW, 1)])
     told = commands.going_on(going, NOW + timedelta(seconds=61))
-    assert "- a request has been answered and continues next\n" in told
+    assert "- a request has its answers and continues next\n" in told
     assert told.endswith("- working on Ada's request (61 seconds so far, 1 model call)")
 
 

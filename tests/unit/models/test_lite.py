@@ -119,6 +119,13 @@ async def test_what_is_sent_is_the_request_and_nothing_else(stream: bool) -> Non
     assert it.server.keys == [f"Bearer {KEY}"]
 
 
+async def test_where_words_alone_are_wanted_no_tool_may_be_called() -> None:
+    async with rig([Reply("Because.")]) as it:
+        reply = await it.model.reply(ModelRequest("", [UserTurn("why?")], [LIST], words_only=True), it.streamed.append)
+    (sent,) = it.server.requests
+    assert (reply.text, sent["tool_choice"], len(sent["tools"])) == ("Because.", "none", 1)
+
+
 @BOTH
 @pytest.mark.parametrize("finish", ["tool_calls", "stop"])
 async def test_calls_are_calls_whatever_the_finish_reason(stream: bool, finish: str) -> None:

@@ -379,8 +379,8 @@ def test_a_form_has_defaults() -> None:
     ("values", "fault"),
     [
         ({"until": "tomorrow"}, "“tomorrow” isn't a date. Write one like 2026-12-23."),
-        ({"until": "2026-11-22"}, "Choose a day between today and 2027-02-21, at most 90 days ahead."),
-        ({"until": "2027-02-22"}, "Choose a day between today and 2027-02-21, at most 90 days ahead."),
+        ({"until": "2026-11-22"}, "Choose a day from today to 2027-02-21."),
+        ({"until": "2027-02-22"}, "Choose a day from today to 2027-02-21."),
         ({"uses": "0"}, "For “How often”, give a whole number from 1 to 10,000, or leave it empty."),
         ({"uses": "-1"}, "For “How often”, give a whole number from 1 to 10,000, or leave it empty."),
         ({"uses": "many"}, "For “How often”, give a whole number from 1 to 10,000, or leave it empty."),
@@ -403,12 +403,13 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
 
 def test_danger_is_for_owners() -> None:
     told = wished({"pattern": "command = git status"}, replace(SHELL, by_owner=False), NOW, UTC)
-    assert told == "Only an owner can allow dangerous calls from now on. You can still approve this one."
+    assert told == "Only an owner can allow dangerous calls in advance. You can still approve this one."
 
 
 def test_how_far_it_goes_is_told() -> None:
     assert reach(GRANT, "Friday") == "in one room until Friday"
     assert (
-        reach(replace(GRANT, session="s", room="", uses_left=1), "Friday") == "in one conversation until Friday, 1 use"
+        reach(replace(GRANT, session="s", room="", uses_left=1), "Friday")
+        == "in one conversation until Friday, 1 use left"
     )
-    assert reach(replace(GRANT, room="", uses_left=3), "Friday") == "everywhere until Friday, 3 uses"
+    assert reach(replace(GRANT, room="", uses_left=3), "Friday") == "everywhere until Friday, 3 uses left"

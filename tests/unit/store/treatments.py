@@ -44,6 +44,7 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "approvals": Treatment(("approvals_days",), restored=Restored.MENDED),
     "votes": Treatment(("approvals_days",)),
     "undos": Treatment(("approvals_days",), restored=Restored.MENDED),
+    "asked_back": Treatment(("approvals_days",)),
     "grants": Treatment(until=OVER, restored=Restored.MENDED),
     "modes": Treatment(until=OVER, restored=Restored.MENDED),
     "absences": Treatment(until=f"{OVER}, or {REMOVED}"),

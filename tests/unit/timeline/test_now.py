@@ -34,7 +34,7 @@ NOWS: dict[str, tuple[Trail, str, bool]] = {
     ),
     "a click": (
         Trail("s1", (signal(state="decided", kind="clicked"),)),
-        "It took effect when it was accepted. The run it was about shows the rest.",
+        "It took effect at once. The run it was about shows the rest.",
         True,
     ),
     "a command": (
@@ -59,10 +59,10 @@ NOWS: dict[str, tuple[Trail, str, bool]] = {
     ),
     "too late": (
         Trail("s1", (signal(state="stale"),)),
-        "It came too late and wasn't acted on. Its sender was told to ask again.",
+        "It arrived too late to act on. Its sender was told.",
         True,
     ),
-    "its run is gone": (Trail("s1", (signal(),)), "It was worked on. The run is no longer kept.", True),
+    "its run is gone": (Trail("s1", (signal(),)), "It was worked on. The details are no longer kept.", True),
     "the model thinks": (
         trail(run=WORKING),
         "host/1 is working on it: waiting for the model.",
@@ -75,7 +75,7 @@ NOWS: dict[str, tuple[Trail, str, bool]] = {
     ),
     "its process is gone": (
         trail(run=WORKING, gone=frozenset([ONE])),
-        "host/1 was working on it and is gone. The next process that checks picks it up again.",
+        "host/1 was working on it and is gone. Another process will pick it up.",
         False,
     ),
     "parked": (
@@ -85,7 +85,7 @@ NOWS: dict[str, tuple[Trail, str, bool]] = {
     ),
     "decided": (
         trail(run=run(state=RunState.READY, ended_at=None)),
-        "Everything is decided. It's waiting for its turn in the conversation.",
+        "Its questions are settled. It's waiting for its turn in the conversation.",
         False,
     ),
     "on its way": (

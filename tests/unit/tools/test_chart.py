@@ -159,7 +159,7 @@ async def test_a_killed_process_is_an_answer_and_leaves_nothing(
         while not (found := drawing_for_us()):  # noqa: ASYNC110 - the kernel has no event for this
             await asyncio.sleep(0.005)
     os.kill(found[0], signal.SIGKILL)
-    with pytest.raises(ToolFailed, match="could not be drawn: exit code 137"):
+    with pytest.raises(ToolFailed, match="couldn't be drawn: exit code 137"):
         await calling
     assert attached == []
     assert list(call.workspace.iterdir()) == []

@@ -364,7 +364,7 @@ ONE: Final = Occurrence(OccurrenceId("o"), ScheduleId("s"), NOW, OccurrenceState
         ({"silent": True, "shown": 0, "wanted": 0}, "done, nothing new, so nothing was posted"),
         ({"manual": True, "attempts": 2}, "done after 2 tries, run by hand, posted"),
         ({"state": OccurrenceState.STARTED}, "running"),
-        ({"state": OccurrenceState.PLANNED, "reason": "no key"}, "failed, will be tried again: no key"),
+        ({"state": OccurrenceState.PLANNED, "reason": "no key"}, "failed, will try again: no key"),
         ({"state": OccurrenceState.SKIPPED, "reason": "missed"}, "skipped: missed"),
         ({"state": OccurrenceState.FAILED, "reason": "no\nkey", "attempts": 3}, "failed after 3 tries: no key"),
     ],

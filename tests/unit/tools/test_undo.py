@@ -40,7 +40,7 @@ def test_the_old_file_comes_back_and_a_new_one_goes(context: ToolContext) -> Non
 def test_a_file_that_was_changed_or_is_gone_is_left(old: str | None, there: str | None, context: ToolContext) -> None:
     kept, path = written(context, old, "new"), context.workspace / "notes.txt"
     path.unlink() if there is None else path.write_text(there)
-    with pytest.raises(ToolFailed, match=r"'notes\.txt' was changed since, so I left it as it is"):
+    with pytest.raises(ToolFailed, match=r"'notes\.txt' has changed since, so I left it alone"):
         take_back(kept, context)
     assert (path.read_text() if path.exists() else None) == there
     assert [one.name for one in context.workspace.iterdir()] == ["notes.txt"] * (there is not None)

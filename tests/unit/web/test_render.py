@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from adapters.web.render import render
-from runtime.chat.cards import pending, settled
+from runtime.chat.cards.open_cards import pending
+from runtime.chat.cards.settled_cards import settled
 from runtime.contract import Choice, Content, Delivery, DeliveryId, Kind, Whole
 from runtime.domain.approvals import Approval, ApprovalState
 from tests.unit.chat.test_cards import ANSWERED, ASKED, DENIED, DONE, PENDING

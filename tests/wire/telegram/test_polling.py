@@ -75,7 +75,7 @@ async def test_a_second_poller_is_told_with_the_fix_and_ends_by_itself(bench: Be
         reason = adapter.standing().reason
         assert 'account "tg"' in reason
         assert "another program polls with this token" in reason
-        assert "a bot of its own" in reason
+        assert "use another bot here" in reason
         await bench.driver.say("meanwhile")
         await until(lambda: adapter.standing().connection is Connection.CONNECTED, "connection")
         await bench.stage.taken("meanwhile")

@@ -336,7 +336,7 @@ def test_the_outbox_is_listed_and_shown(house: Path) -> None:
     assert "good morning" in shown.stdout
     refused = signalbox(house, "outbox", "requeue", rows[0]["id"])
     assert refused.returncode == 1
-    assert "cannot be requeued" in refused.stderr
+    assert "can't be requeued" in refused.stderr
 
 
 def test_what_happened_to_a_message_is_told_in_words_and_as_json(house: Path) -> None:
@@ -365,7 +365,7 @@ def test_messages_are_listed_to_choose_from(house: Path) -> None:
     ("arguments", "sentence"),
     [
         (["nothing-like-this"], "the id of a message, run, approval or delivery"),
-        (["0"], "first four or more characters"),
+        (["0"], "at least its first four characters"),
         (["--last", "--room", "web:main/nowhere"], "There is no message in web:main/nowhere yet."),
         (["--room", "nowhere"], "write channel:account/room"),
     ],

@@ -84,8 +84,8 @@ def test_what_cannot_be_made_is_told(house: Path, arguments: list[str], words: s
     ("arguments", "words"),
     [
         ([], "Which report? For example: signalbox report cost --print"),
-        (["cost"], "Either --to ADDRESS or --print, as: signalbox report cost --to"),
-        (["cost", "--print", "--to", "web:main/team42"], "Either --to ADDRESS or --print"),
+        (["cost"], "Give either --to ADDRESS or --print, for example: signalbox report cost --to"),
+        (["cost", "--print", "--to", "web:main/team42"], "Give either --to ADDRESS or --print"),
         (["cost", "--list"], "--list takes nothing else"),
         (["cost", "--print", "--option", "hours"], '--option: "hours" is not KEY=VALUE, such as hours=48'),
     ],
@@ -104,7 +104,7 @@ def test_without_a_process_it_is_printed_or_waits_for_the_next_start(tmp_path: P
     assert signalbox(tmp_path, "report", "approvals", "--print").stdout == "Nothing is waiting for a decision.\n"
     ended = signalbox(tmp_path, "report", "cost", "--to", "web:main/team42")
     assert ended.returncode == 0
-    assert "no Signalbox runs with this data_dir. The next start shows it in web:main/team42" in ended.stdout
+    assert "no Signalbox is running with this data_dir. The next start shows it in web:main/team42" in ended.stdout
     with running(tmp_path):
         for _ in range(100):
             every = json.loads(signalbox(tmp_path, "outbox", "list", "--json").stdout)
@@ -121,8 +121,8 @@ def test_without_a_process_it_is_printed_or_waits_for_the_next_start(tmp_path: P
         ({"state": "failed", "reason": "It broke."}, 1, "cost: couldn't be made. It broke."),
         ({"state": "stuck", "reason": "C1: no"}, 1, "cost: made, but it couldn't be shown everywhere: C1: no"),
         ({"state": "waiting"}, 3, "cost: waiting for an approval in slack:work/C1"),
-        ({}, 4, "cost: not shown everywhere yet (1 of 2). It's still going on."),
-        ({"runs": False}, 0, "cost: no Signalbox runs with this data_dir"),
+        ({}, 4, "cost: not shown everywhere yet (1 of 2). Signalbox is still working on it."),
+        ({"runs": False}, 0, "cost: no Signalbox is running with this data_dir"),
     ],
 )
 def test_every_ending_has_its_words_and_its_exit_code(change: dict[str, Any], code: int, words: str) -> None:

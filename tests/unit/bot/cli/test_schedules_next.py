@@ -60,7 +60,7 @@ def test_programs_get_a_list_of_instants_in_utc(tmp_path: Path) -> None:
         (["0 0 30 2 *"], "No year has day 30 of month 2"),
         (["every 0 minutes"], '"0" is not a whole number from 1 up'),
         (["daily", "--zone", "Europe/Berln"], "did you mean Europe/Berlin"),
-        (["daily", "--from", "yesterday"], '--from: "yesterday" is not an instant'),
+        (["daily", "--from", "yesterday"], '--from: "yesterday" isn\'t a date and time'),
     ],
 )
 def test_what_is_refused_ends_with_the_reason_and_an_example(tmp_path: Path, arguments: list[str], words: str) -> None:

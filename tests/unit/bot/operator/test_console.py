@@ -20,6 +20,7 @@ from bot.console.trace_page import _coded
 from bot.node.lock import Control
 from bot.node.login import command_line, login, sender
 from bot.operator.client import Client, Gone, connected
+from runtime.chat.cards.exchanges import with_answer, with_question
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, ApprovalId, ApprovalKind, Author, Choice, Clicked, Entry, View, room_topic
 from runtime.domain.approvals import ApprovalState
@@ -169,6 +170,29 @@ async def test_a_changed_call_is_a_click_with_what_was_typed() -> None:
     assert signal.body == Clicked(ApprovalId("a1"), Choice.EDIT, "", {"arguments": '{"command": "ls"}'})
 
 
+async def test_a_question_to_the_agent_is_a_click_with_the_question() -> None:
+    store = await crowd()
+    store.asked = [approval()]
+    async with client(store) as api:
+        await api.ask_back("a1", "What for?")
+    [signal] = store.signals
+    assert signal.console
+    assert signal.body == Clicked(ApprovalId("a1"), Choice.WHY, "", {"question": "What for?"})
+
+
+async def test_questions_and_answers_stand_in_full_on_the_console() -> None:
+    card, made = with_question("", "Ada", "What <for>?")
+    card, failed = with_question(with_answer(card, made.number, "**Because**\u202e.\n" + "x" * 2_000), "Otto", "And?")
+    store = await crowd()
+    store.asked = [replace(approval(), card=with_answer(card, failed.number, "", "the model is away."))]
+    async with serving(store) as browser, browser.get("/console/approvals", **as_person("oscar")) as answer:
+        page = await answer.text()
+    assert "<strong>Ada asked: </strong>What &lt;for&gt;?" in page
+    assert f"<p>**Because**⟨U+202E⟩.</p><p>{'x' * 2_000}</p>" in page
+    assert "No answer: the model is away." in page
+    assert "/console/api/approvals/a1/ask" in page
+
+
 async def test_a_call_that_was_changed_meanwhile_is_looked_at_again() -> None:
     store = await crowd()
     store.asked = [replace(approval(), asked_arguments='{"command": "id"}', card='{"edits": 1}')]
@@ -235,7 +259,7 @@ async def test_lists_are_narrowed_to_a_state() -> None:
     async with client(store) as api:
         assert [row["id"] for row in await api.deliveries("held")] == ["d1"]
         assert len(await api.deliveries()) == 2
-        with pytest.raises(Refusal, match="none of: queued"):
+        with pytest.raises(Refusal, match="isn't one of: queued"):
             await api.deliveries("lost")
 
 
@@ -307,7 +331,7 @@ async def test_a_login_that_is_none_is_somebodys() -> None:
 async def test_mistakes_about_people_are_told() -> None:
     async with client(await crowd()) as api:
         for mistake, words in (
-            (api.add_person("ada", "user"), "belongs to somebody"),
+            (api.add_person("ada", "user"), "is already taken"),
             (api.add_person("new", "king"), "is not a role"),
             (api.add_person("new", "user", ["nonsense"]), "is not an identity"),
             (api.add_person(" ", "user"), "^Write a name.$"),
@@ -514,7 +538,7 @@ async def test_open_questions_stand_oldest_first_and_are_narrowed_to_a_room_and_
     async with client(store) as api:
         assert [row["id"] for row in await api.approvals("pending", order="oldest")] == ["a3", "a2", "a1"]
         assert [row["id"] for row in await api.approvals("pending", person="ann")] == ["a2", "a3"]
-        with pytest.raises(BotError, match="is not an order"):
+        with pytest.raises(BotError, match="isn't a sort order"):
             await api.approvals(order="sideways")
 
 

@@ -96,7 +96,7 @@ async def test_what_rests_comes_after_what_is_due(house: House) -> None:
     assert [one["name"] for one in await house.api.schedules()] == ["news", "morning"]
     assert [one["name"] for one in await house.api.schedules("paused")] == ["morning"]
     assert "morning" not in await house.page("/console/schedules?state=active")
-    with pytest.raises(Refusal, match="is none of: active, paused, ended"):
+    with pytest.raises(Refusal, match="isn't one of: active, paused, ended"):
         await house.api.schedules("late")
 
 

@@ -115,7 +115,7 @@ def test_what_people_may_plan_has_bounds_of_its_own(tmp_path: Path) -> None:
         ),
         (('["web:main/reports"]', "[]"), ["schedules[1].to", "is empty", "web:main/reports"]),
         (('["web:main/reports"]', '"web:main/reports"'), ["schedules[1].to", "a list"]),
-        (('["web:main/reports"]', '["web:main/R!"]'), ["schedules[1].to[1]", "small letters and digits"]),
+        (('["web:main/reports"]', '["web:main/R!"]'), ["schedules[1].to[1]", "lowercase letters and digits"]),
         (('["web:main/reports"]', '["web:main/reports", "slack:work/C1"]'), ["schedules[1].to[2]", "[[accounts]]"]),
         (('["web:main/reports"]', '["web:mian/reports"]'), ["schedules[1].to[1]", "did you mean web:main?"]),
     ],

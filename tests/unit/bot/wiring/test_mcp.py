@@ -154,7 +154,7 @@ def test_a_server_of_others_is_shown_its_token(tmp_path: Path) -> None:
         ('name = "a"\nurl = "http://far.example.org/mcp"\ntoken = "y"', "could be read on the way to another machine"),
         ('name = "a"\nurl = "ftp://x"', "expected an address without a password in it"),
         ('name = "a"\nurl = "https://me:pass@x/"', "expected an address without a password in it"),
-        ('name = "No Name"\ncommand = "x"', "expected a name of at most 24 small letters"),
+        ('name = "No Name"\ncommand = "x"', "expected a name of at most 24 lowercase letters"),
         ('name = "a"\ncommand = "x"\nenv_from = ["GONE"]', "the variable GONE is not set; set it, or seal it"),
         ('name = "a"\ncommand = "x"\neffects = { b = "red" }', 'expected "read", "write" or "danger"'),
         ('name = "a"\ncommand = "x"\n[[mcp]]\nname = "a"\ncommand = "x"', "mcp[1] has this name too"),
