@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,13 +11,12 @@ from bot.node.lock import control_of
 from bot.operator.client import connected
 from runtime.chat.cards.card_facts import LABELS
 from runtime.contract import Choice
-from tests.contract.adapters.rig import OnScreen, Place, Rig
-from tests.faults.channels.forms import send
-from tests.faults.program import LOOK, until
+from tests.contract.adapters.rig import Event, OnScreen, Place, Rig
+from tests.faults.channels.forms import send, until_heard
+from tests.faults.program import until
 from tests.faults.sides import Seen, WebSide, web_side
-from tests.faults.stage import WEB, Stage
+from tests.faults.stage import Stage
 
-HEARD_WITHIN: Final = 3.0  # seconds; source: the time that Slack and Discord give an app
 SECOND: Final = "Sam"
 """Whoever presses second, where two have to."""
 
@@ -47,15 +45,15 @@ class Shown:
 
 @asynccontextmanager
 async def hands(on: Stage) -> AsyncIterator[Hands]:
-    if on.kind != WEB:
-        assert on.rig
-        yield RigHands(on, on.rig)
-        return
+    """Owners of the settings would be one person to whom all accounts belong: the second is added."""
     control = control_of(on.program.data)
     assert control
     async with connected(control) as client:
-        await client.add_person(SECOND, "owner")
+        await client.add_person(SECOND, "owner", [on.rig.stranger] if on.rig else [])
         link = str((await client.link(SECOND))["url"])
+    if on.rig:
+        yield RigHands(on, on.rig)
+        return
     assert isinstance(on.side, WebSide)
     async with web_side(on.program, stutter=False, token=link.rpartition("/")[2]) as second:
         yield WebHands(on.side, second)
@@ -111,20 +109,15 @@ class RigHands:
         ]
 
     async def press(self, card: Shown, choice: str, *, second: bool = False) -> None:
-        assert card.message
-        label = next(one.label for one in card.message.buttons if _choice(one.label) == choice)
-        while True:
-            event = await self.rig.click(self.place, card.message, label, user=self.rig.stranger if second else None)
-            if await self._heard(event):
-                return
+        message = card.message
+        assert message
+        label = next(one.label for one in message.buttons if _choice(one.label) == choice)
+        user = self.rig.stranger if second else None
 
-    async def _heard(self, event: object) -> bool:
-        end = asyncio.get_running_loop().time() + HEARD_WITHIN
-        while not await self.rig.acknowledged(event):  # type: ignore[arg-type]  # what the rig gave
-            if asyncio.get_running_loop().time() > end:
-                return False
-            await asyncio.sleep(LOOK)
-        return True
+        async def heard(event: Event) -> bool | None:
+            return await self.rig.acknowledged(event) or None
+
+        await until_heard(lambda: self.rig.click(self.place, message, label, user=user), heard, "an answer to a press")
 
     async def fill(self, card: Shown, choice: str, values: Mapping[str, str]) -> None:
         assert card.message

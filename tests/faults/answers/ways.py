@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tests.fakes.channel_board import recorded
-from tests.faults.answers.hands import Hands, one_card
+from tests.faults.answers.hands import Hands, Shown, one_card
 from tests.faults.app import EFFECTS
 from tests.faults.points import UNDONE
 from tests.faults.program import until
@@ -48,6 +48,10 @@ class Way:
     points: Sequence[str] = (*CLICK, *RUN)
     settings: Sequence[str] = ()
     people: int = 1
+
+    def began(self, at: Scene, doubt: Shown) -> int:
+        """How often the call had begun that this card is about."""
+        return at.calls()
 
     async def ask(self, at: Scene) -> None:
         """All that comes before the press which is killed."""
@@ -131,6 +135,9 @@ class Granted(Approve):
         "delivery-stored",
     )
 
+    def began(self, at: Scene, doubt: Shown) -> int:
+        return at.calls() - 1
+
     async def ask(self, at: Scene) -> None:
         await super().ask(at)
         card = await one_card(at.people, at.word, button="always")
@@ -156,6 +163,9 @@ class Granted(Approve):
 
 
 class All(Approve):
+    def began(self, at: Scene, doubt: Shown) -> int:
+        return sum(at.calls(f"{one}-{at.word}") for one in "ab" if f"{one}-{at.word}" in doubt.text)
+
     async def ask(self, at: Scene) -> None:
         await at.people.say(f"run: echo a-{at.word}\nrun: echo b-{at.word}")
         await one_card(at.people, f"b-{at.word}", button="all")
