@@ -6,11 +6,14 @@ import argparse
 import json
 import os
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 import litellm
+
+CARD: Final = "write "
+"""A message with this is answered by a card with a button instead of the model's words."""
 
 Model = Callable[[str], Awaitable[str]]
 

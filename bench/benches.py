@@ -16,6 +16,7 @@ from bench import program
 from bench.channels import BENCHES as CHANNELS
 from bench.channels import Bench
 from bench.claim import claim
+from bench.click import clicks
 from bench.cuts import cuts
 from bench.disk import fsync
 from bench.failover import failover
@@ -32,6 +33,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "store": store,
     "claim": claim,
     "reply": replies,
+    "click": clicks,
     "failover": failover,
     "cuts": cuts,
     "memory": memory,

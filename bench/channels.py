@@ -53,6 +53,9 @@ class People:
     def load(self, *, chats: int, messages: int) -> Told:
         return Told(**self._call("/load", {"chats": chats, "messages": messages}))
 
+    def clicks(self, count: int) -> Told:
+        return Told(**self._call("/clicks", {"clicks": count}))
+
     def forget(self) -> None:
         """What listened before does not count."""
         self._call("/polled")
@@ -168,15 +171,13 @@ def accounts(everybody: Sequence[People]) -> str:
     return "".join(f"[[accounts]]\n{table}\n" for table in lines)
 
 
-async def home(folder: Path, here: People) -> Path:
+async def home(folder: Path, here: People, role: Role = Role.USER) -> Path:
     """A folder with a store in which everybody who is `here` is known, each as a person of their own."""
     data = made(made(folder) / "var")
     data.chmod(0o700)
     store = await open_store(f"sqlite:///{data}/signalbox.db")
     try:
-        await asyncio.gather(
-            *(store.people.add_person(one, Role.USER, [one], actor="bench") for one in here.identities)
-        )
+        await asyncio.gather(*(store.people.add_person(one, role, [one], actor="bench") for one in here.identities))
     finally:
         await store.close()
     return folder

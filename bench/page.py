@@ -60,12 +60,10 @@ class Chat:
                 if asked:
                     return asked[0]["approval_id"], self._messages.rsplit("/", 2)[1]
 
-    async def approve(self, approval: str, room: str) -> None:
-        """Press Approve on the card."""
-        url, fields = (
-            f"{self._origin}/api/approvals/{approval}",
-            {"id": secrets.token_hex(16), "room": room, "choice": "approve"},
-        )
+    async def press(self, approval: str, room: str, choice: str) -> None:
+        """Press a button of the card."""
+        url = f"{self._origin}/api/approvals/{approval}"
+        fields = {"id": secrets.token_hex(16), "room": room, "choice": choice}
         async with self._session.post(url, json=fields, headers={"Origin": self._origin}) as answer:
             answer.raise_for_status()
 

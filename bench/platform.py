@@ -6,6 +6,7 @@ prints its URL, where
 
     GET  /account  {"account": the [[accounts]] table, "identities": [...]}: how to reach it, and everybody who is on it
     POST /load     {"chats": 50, "messages": 20}: each chat in a room of its own that nobody used before -> `load.Told`
+    POST /clicks   {"clicks": 20}: Approve on so many cards, one after another -> `load.Told`, until the card changes
     GET  /polled   when a bot was first listening since it was last asked, in seconds of time.time(); null for not yet
 
 What a chat says carries a mark that its answer echoes, so an answer is seen as its request passes, on every platform.
@@ -28,15 +29,19 @@ from typing import Final
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
-from bench.load import Ask, crowd
+from bench.load import Ask, Told, crowd
 from tests.contract.adapters.catalogue import RIGS
-from tests.contract.adapters.rig import WATCHING, Place, Rig
+from tests.contract.adapters.rig import WATCHING, OnScreen, Place, Rig
 from tests.fakes.serve import serve_until_told
 
 PLACES: Final = 2_000  # rooms that nobody used before: more than all loads of one run
 PATIENCE: Final = 60.0  # seconds for one reply
 MARK: Final = re.compile(rb"zq(\d+)qz")  # survives every dialect and every way of encoding a request
-SHOWS: Final = re.compile(r"/(sendMessage|editMessageText|chat\.(postMessage|update|stopStream)|messages(/\d+)?)$")
+SHOWS: Final = re.compile(
+    r"/(sendMessage|editMessageText|chat\.(postMessage|update|stopStream)|messages(/\d+)?|interactions/.*/callback)$"
+)
+APPROVE: Final = "Approve"
+CALM: Final = 0.05  # seconds: what follows a card is over before it is answered
 LISTENS: Final = re.compile(r"/getUpdates$")
 
 
@@ -54,13 +59,19 @@ class Watch:
         self._waiting[number] = shown
         return f"zq{number}qz", shown
 
+    def again(self, mark: str) -> asyncio.Event:
+        """When something with this mark is shown or changed once more."""
+        found = MARK.fullmatch(mark.encode())
+        assert found
+        return self._waiting.setdefault(int(found[1]), asyncio.Event())
+
     @web.middleware
     async def see(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if self.polled_at is None and listens(request):
             self.polled_at = time.time()
         body = await request.read() if SHOWS.search(request.path) and not is_form(request) else b""
         answer = await handler(request)
-        if (found := MARK.search(body)) and answer.status == 200 and (shown := self._waiting.pop(int(found[1]), None)):
+        if (found := MARK.search(body)) and answer.status < 300 and (shown := self._waiting.pop(int(found[1]), None)):
             shown.set()
         return answer
 
@@ -85,7 +96,12 @@ class Crowd:
     def app(self) -> web.Application:
         app = web.Application()
         app.add_routes(
-            [web.get("/account", self._account), web.post("/load", self._load), web.get("/polled", self._polled)]
+            [
+                web.get("/account", self._account),
+                web.post("/load", self._load),
+                web.post("/clicks", self._clicks),
+                web.get("/polled", self._polled),
+            ]
         )
         return app
 
@@ -96,6 +112,33 @@ class Crowd:
     async def _load(self, request: web.Request) -> web.Response:
         size = await request.json()
         return web.json_response(asdict(await crowd(self._chat, size["chats"], size["messages"])))
+
+    async def _clicks(self, request: web.Request) -> web.Response:
+        began, used = time.perf_counter(), time.process_time()
+        times = [await self._click(next(self._places)) for _ in range((await request.json())["clicks"])]
+        told = Told(len(times), time.perf_counter() - began, time.process_time() - used, times)
+        return web.json_response(asdict(told))
+
+    async def _click(self, place: Place) -> float:
+        """Have a card put, and press Approve on it: seconds until it changes."""
+        mark, shown = self._watch.mark()
+        async with asyncio.timeout(PATIENCE):
+            await self._rig.say(place, f"write hello to {mark}")
+            await shown.wait()
+            card = await self._card(place, mark)
+            await asyncio.sleep(CALM)
+            changed, began = self._watch.again(mark), time.perf_counter()
+            await self._rig.click(place, card, APPROVE)
+            await changed.wait()
+
+        return time.perf_counter() - began
+
+    async def _card(self, place: Place, mark: str) -> OnScreen:
+        while True:
+            for message in await self._rig.visible(place):
+                if mark in message.text and any(press.label == APPROVE for press in message.buttons):
+                    return message
+            await asyncio.sleep(CALM)
 
     async def _polled(self, request: web.Request) -> web.Response:
         at, self._watch.polled_at = self._watch.polled_at, None

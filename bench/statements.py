@@ -1,10 +1,11 @@
 """The SQL of one message: every transaction in order with its statements, as Markdown.
 
-    python -m bench.statements [--tool | --click] [--sql]
+    python -m bench.statements [--tool | --click [--deny] [--places N]] [--sql]
 
 The real program runs in this process, with the demo model, and with a driver that writes down what passes through it; a
 message is said on the page, in a conversation that is under way. `--tool`: its answer needs one tool call. `--click`:
-what follows an approval, from the press to the answer. `--sql`: the statements in full.
+what follows an approval, from the press to the answer, `--deny`: what follows a denial; `--places`: with copies
+of its card in so many more rooms. `--sql`: the statements in full.
 """
 
 from __future__ import annotations
@@ -38,14 +39,18 @@ LOOKS: Final = frozenset({"claim", "claim_suspect"})
 PLAIN: Final = "hello"
 TOOL: Final = "list the files"
 CLICK: Final = "write hello to notes.txt"
+ROOMS: Final = tuple(f"place{number:011}" for number in range(1, 10))
 SETTLED: Final = 0.4  # seconds: what follows a reply is over, and what looks once a second has not looked again
 
 TABLES: Final = re.compile(r"\b(?:INTO|UPDATE|FROM|JOIN)\s+(?!SET\b)(\w+)")
 UPSERT: Final = " DO UPDATE "
 
 
-async def heard_of(words: str, folder: Path) -> list[Operation]:
-    """Everything the store did for one message, or where that one asks, for the press on Approve."""
+async def heard_of(words: str, folder: Path, *, choice: str = "approve", extra: int = 0) -> list[Operation]:
+    """Everything the store did for one message, or where that one asks, for the press on `choice`.
+
+    A card then has copies in so many `extra` rooms.
+    """
     heard: list[Operation] = []
 
     async def make(settings: Settings) -> App:
@@ -56,29 +61,33 @@ async def heard_of(words: str, folder: Path) -> list[Operation]:
             setattr(driver, name, getattr(taped, name))
         return app
 
-    settings = load(environ={}, folder=folder, overrides={"web.port": 0, "web.token": TOKEN})
+    places = ["room", *(f"web:main/{room}" for room in ROOMS[:extra])]
+    settings = load(environ={}, folder=folder, overrides={"web.port": 0, "web.token": TOKEN, "approvals.to": places})
     async with (
         serving(settings, make=make) as ready,
         page(f"{ready.control.url}/link/{TOKEN}") as visitor,
         visitor.chat() as chat,
     ):
+        for room in ROOMS[:extra]:
+            async with visitor.chat(room) as other:
+                await other.ask(PLAIN)
         await chat.ask(PLAIN)
         await asyncio.sleep(SETTLED)
         heard.clear()
         if words == CLICK:
-            await _approved(chat, words, heard)
+            await _pressed(chat, words, choice, heard)
         else:
             await chat.ask(words)
         await asyncio.sleep(SETTLED)
         return [operation for operation in heard if _belongs(operation)]
 
 
-async def _approved(chat: Chat, words: str, heard: list[Operation]) -> None:
+async def _pressed(chat: Chat, words: str, choice: str, heard: list[Operation]) -> None:
     await chat.say(words)
     approval, room = await chat.card()
     await asyncio.sleep(SETTLED)
     heard.clear()
-    await chat.approve(approval, room)
+    await chat.press(approval, room, choice)
     await chat.reply()
 
 
@@ -130,15 +139,25 @@ def in_full(heard: Sequence[Operation]) -> Iterator[str]:
         yield "```"
 
 
+def quiet() -> None:
+    """Keep the program's log out of the figures."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.statements", description="The SQL of one message, as Markdown.")
     parser.add_argument("--tool", action="store_true", help="a message whose answer needs one tool call")
     parser.add_argument("--click", action="store_true", help="the press on Approve, and what follows until the answer")
+    parser.add_argument("--deny", action="store_true", help="with --click: the press on Deny")
+    most = len(ROOMS)
+    parser.add_argument("--places", type=int, default=0, choices=range(most + 1), help="copies of the card elsewhere")
     parser.add_argument("--sql", action="store_true", help="also the statements in full")
     chosen = parser.parse_args()
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    quiet()
+    words = CLICK if chosen.click else TOOL if chosen.tool else PLAIN
+    choice = "deny" if chosen.deny else "approve"
     with tempfile.TemporaryDirectory() as folder:
-        heard = asyncio.run(heard_of(CLICK if chosen.click else TOOL if chosen.tool else PLAIN, Path(folder)))
+        heard = asyncio.run(heard_of(words, Path(folder), choice=choice, extra=chosen.places))
     print("\n".join(told(heard)))
     if chosen.sql:
         print("\n".join(in_full(heard)))

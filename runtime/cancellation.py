@@ -27,6 +27,6 @@ async def cancellable(work: Coroutine[Any, Any, T]) -> T:
 
 
 def cancellations() -> int:
-    """How often this task was asked to end."""
+    """Number of requests to cancel this task; 0 outside a task."""
     task = asyncio.current_task()
     return task.cancelling() if task else 0

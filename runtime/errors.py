@@ -6,7 +6,7 @@ BotError
 ├── StoreError       the store is away, full, locked or newer than we are (a duplicate or a lost lease is a
 │                    return value)
 ├── ToolError        ToolRetry (the model may correct itself) · ToolFailed (the model is told, the run goes on)
-├── RunError         ModelFailed
+├── RunError         ModelFailed (ContextOverflow: a smaller request may do)
 └── IllegalMove      a bug in our code
 """
 
@@ -109,6 +109,10 @@ class ModelFailed(RunError):
     def __init__(self, reason: str, *, detail: str = "") -> None:
         super().__init__(reason)
         self.detail = detail
+
+
+class ContextOverflow(ModelFailed):
+    """The vendor refused the request: it is larger than the model's window. A smaller one may be accepted."""
 
 
 class IllegalMove(BotError):

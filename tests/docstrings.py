@@ -1,4 +1,4 @@
-"""Checks how docstrings of the product begin: with a verb or a noun phrase, never with a clause in place of one.
+"""Checks that docstrings of the product and of the fakes begin with a verb or a noun phrase, never with a clause.
 
 `make check` runs it as `python -m tests.docstrings`.
 """
@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
-FOLDERS: Final = ("adapters", "bot", "runtime", "signalbox", "tools")
-CLAUSE: Final = re.compile(r"(What|Who|Whoever|Whatever|Whether|Where|Which|That|Those)\b")
+FOLDERS: Final = ("adapters", "bot", "runtime", "signalbox", "tests/fakes", "tools")
+CLAUSE: Final = re.compile(
+    r"(?:What|Who|Whom|Whose|Which|Where|When|Why|How|Whether|Whatever|Whoever|Whichever|Wherever|Whenever|However"
+    r"|That|Those)\b"
+)
 FIX: Final = 'begin with a verb, or with the noun that the clause stands for; a predicate with "True if"'
 
 
@@ -27,7 +30,7 @@ def clauses(text: str) -> Iterator[tuple[int, str]]:
 
 
 def faults() -> Iterator[str]:
-    """A line for each docstring of the product that begins so."""
+    """A line for each docstring in FOLDERS that begins so."""
     for path in sorted(place for folder in FOLDERS for place in (ROOT / folder).rglob("*.py")):
         for line, begin in clauses(path.read_text(encoding="utf-8")):
             yield f'{path.relative_to(ROOT)}:{line}: the docstring begins with "{begin}": {FIX}.'

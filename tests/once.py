@@ -1,24 +1,33 @@
-"""What the product makes once in a process and tests would make anew for each of their stores: a third of their time."""
+"""What the product makes once in a process and tests would make anew for each of their stores: half of their time."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import cache
+from typing import Final
 
 import pytest
 from sqlalchemy.engine import Dialect
 
-from runtime.store import upgrade
-from runtime.store.schema import REVISION
+from runtime.store import store
 from runtime.store.sql import postgres, sqlite
 from runtime.store.sql.driver import Compiler
+from runtime.store.upgrade import upgrade_sqlite
+
+DURABLE: Final = sqlite.connect
+"""The product's own: it waits for the disk."""
 
 
 def share(patch: pytest.MonkeyPatch) -> None:
-    """All stores of an engine share their compiled statements, and new SQLite databases the words of their tables."""
+    """All stores of an engine share their compiled statements, new SQLite databases are copies of one, no commit waits
+    for the disk, and a server of PostgreSQL is asked once if it is one."""
     for engine in (sqlite, postgres):
         patch.setattr(engine, "Compiler", _made_once(Compiler))
-    patch.setattr(upgrade, "create_sqlite", _written_once(upgrade.create_sqlite))
+    for user in (sqlite, store):
+        patch.setattr(user, "connect", _in_no_hurry)
+    patch.setattr(store, "upgrade_sqlite", upgraded)
+    patch.setattr(postgres, "kept_statements", _asked_once(postgres.kept_statements))
 
 
 def _made_once(make: Callable[[Dialect], Compiler]) -> Callable[[Dialect], Compiler]:
@@ -32,18 +41,34 @@ def _made_once(make: Callable[[Dialect], Compiler]) -> Callable[[Dialect], Compi
     return again
 
 
-def _written_once(create: Callable[[sqlite3.Connection], None]) -> Callable[[sqlite3.Connection], None]:
-    statements: list[str] = []
+def _in_no_hurry(path: str) -> sqlite3.Connection:
+    """Tests kill our processes, not the machine: what the kernel has is kept."""
+    connection = DURABLE(path)
+    connection.execute("PRAGMA synchronous = OFF")
+    return connection
 
-    def again(raw: sqlite3.Connection) -> None:
-        if not statements:
-            with sqlite3.connect(":memory:", isolation_level=None) as first:
-                create(first)
-                words = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rootpage"
-                statements.extend(sql for (sql,) in first.execute(words))
-            first.close()
-        for statement in statements:
-            raw.execute(statement)
-        raw.execute("INSERT INTO alembic_version VALUES (?)", (REVISION,))
+
+@cache
+def _newest() -> sqlite3.Connection:
+    made = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    upgrade_sqlite(made)
+    return made
+
+
+def upgraded(raw: sqlite3.Connection) -> None:
+    """An empty database becomes a copy of one at the newest revision; another one is upgraded."""
+    if raw.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+        upgrade_sqlite(raw)
+    else:
+        _newest().backup(raw)
+
+
+def _asked_once(ask: Callable[[str], Awaitable[int]]) -> Callable[[str], Awaitable[int]]:
+    known: dict[str, int] = {}
+
+    async def again(url: str) -> int:
+        if url not in known:
+            known[url] = await ask(url)
+        return known[url]
 
     return again

@@ -1,4 +1,4 @@
-"""The tool that asks a person: it waits for their answer, and does nothing of its own."""
+"""The tool that asks a person and waits for the answer; it does nothing else."""
 
 from __future__ import annotations
 

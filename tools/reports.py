@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
@@ -76,7 +76,7 @@ def scope(context: ToolContext) -> Address | None:
         return None
     if context.address is None:
         raise ToolRetry("This tells of the room in which it is asked, and there is none here.")
-    return replace(context.address, thread="")
+    return context.address.whole_room
 
 
 def activity_of(found: Activity, named: Named) -> dict[str, Json]:
@@ -107,7 +107,7 @@ def costs_of(found: Costs, named: Named) -> dict[str, Json]:
 def _by_room(rows: Iterable[Cost], named: Named) -> list[dict[str, Json]]:
     sums: dict[tuple[str, str], dict[str, Json]] = {}
     for row in rows:
-        key = row.agent, named(replace(row.address, thread=""))
+        key = row.agent, named(row.address.whole_room)
         line = sums.setdefault(key, {"agent": key[0], "room": key[1]})
         for name in ("runs", "calls", "input_tokens", "output_tokens", "cost_micros"):
             line[name] = line.get(name, 0) + getattr(row, name)

@@ -279,7 +279,7 @@ def leads(person: Person | None) -> bool:
 
 def is_here(room: Address, context: ToolContext) -> bool:
     """True if it is this room, in whatever thread."""
-    return context.address is not None and replace(room, thread="") == replace(context.address, thread="")
+    return context.address is not None and room.whole_room == context.address.whole_room
 
 
 # ------------------------------------------------------------------------------------------------------------ the words

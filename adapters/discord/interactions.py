@@ -15,9 +15,8 @@ from adapters.discord.snowflakes import made_at
 from runtime.contract import (
     ARGUMENTS,
     COMMANDS,
-    FORM_CHOICES,
+    FORM_BEHIND,
     REASON,
-    TOO_LONG,
     Addressing,
     Body,
     Choice,
@@ -30,6 +29,7 @@ from runtime.contract import (
     Signal,
     Stopped,
     filled,
+    fitting,
 )
 
 Raw = Mapping[str, Any]
@@ -42,8 +42,6 @@ EPHEMERAL: Final = 1 << 6  # seen by one person alone
 TEXT_INPUT, ACTION_ROW, SHORT, PARAGRAPH = 4, 1, 1, 2
 
 ASK: Final = "ask"
-WITH_REASON: Final = "reason"
-"""The choice of the button that opens a form. It is ours alone: nothing is decided by it."""
 WHY: Final = "why"
 """The field for a reason in forms that an older version opened."""
 INPUT: Final = 4000  # characters of a field
@@ -60,12 +58,9 @@ def payload(approval: str, choice: str) -> str:
 
 def opens_form(raw: Raw) -> tuple[str, Choice] | None:
     """The approval and the choice whose form is wanted; None for any other interaction."""
-    approval, colon, choice = custom_id(raw).rpartition(":")
-    if raw["type"] != COMPONENT or not (approval and colon):
-        return None
-    if choice == WITH_REASON:
-        return approval, Choice.DENY
-    return (approval, Choice(choice)) if choice in FORM_CHOICES else None
+    approval, _, word = custom_id(raw).rpartition(":")
+    choice = FORM_BEHIND.get(word) if raw["type"] == COMPONENT and approval else None
+    return (approval, choice) if choice else None
 
 
 def presser(raw: Raw) -> Identity:
@@ -203,8 +198,9 @@ def unknown(raw: Raw) -> Answer:
 
 def form_answer(form: Form | str) -> Answer:
     """The form, or the words why there is none."""
-    if isinstance(form, str) or not form.fits(INPUT):
-        return told(form if isinstance(form, str) else TOO_LONG)
+    form = fitting(form, INPUT)
+    if isinstance(form, str):
+        return told(form)
     rows = [{"type": ACTION_ROW, "components": [_input(field)]} for field in form.fields]
     data = {"custom_id": payload(form.approval_id, form.choice), "title": form.title[:FORM_TITLE], "components": rows}
     return {"type": FORM, "data": data}

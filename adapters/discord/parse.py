@@ -20,7 +20,7 @@ SPOKEN: Final = frozenset({0, 19})  # a message, a reply; others tell of joins, 
 
 @dataclass(frozen=True, slots=True)
 class Me:
-    """How the bot is spoken to: its id, its own roles in that server, and whether a mention begins a thread."""
+    """Marks of a message to the bot: its id and its own roles in that server. `threads`: a mention begins a thread."""
 
     identity: str
     roles: frozenset[str] = frozenset()

@@ -15,7 +15,7 @@ PLATFORM: Final = "https://discord.com/api/v10"
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """How long the account waits. Tests make all of it short."""
+    """Waits of the account. Tests shorten all of them."""
 
     call: timedelta = timedelta(seconds=25)  # for an answer; the courier gives a send 30 s
     connect: timedelta = timedelta(seconds=8)

@@ -10,7 +10,7 @@ TIME_AT: Final = 22  # the bits below are a worker and a counter
 
 
 def made_at(number: str) -> datetime:
-    """When `number` was made, to the millisecond, by Discord's clock."""
+    """Time `number` was made, in UTC to the millisecond, by Discord's clock."""
     return EPOCH + timedelta(milliseconds=int(number) >> TIME_AT)
 
 

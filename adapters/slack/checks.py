@@ -90,7 +90,7 @@ class Checks:
         ]
 
     async def _way_in(self) -> list[Finding]:
-        """How events reach us."""
+        """Check the way events reach us: the HTTP path to enter at Slack, or a trial of Socket Mode."""
         if self._settings.mode == "http":
             path = f"/slack/{self._settings.account}/events"
             return [self._ok("http", f"{self._who}: Slack is to send events to {path}; only Slack can try that.")]

@@ -100,7 +100,7 @@ def place_of(body: Raw, me: BotUser) -> Address:
 
 
 def said_at(body: Raw) -> float | None:
-    """When it happened by Slack's clock, in seconds; None where that is not told."""
+    """Time of the event by Slack's clock, in seconds since 1970; None if the body does not tell it."""
     try:
         return float(mapping(body.get("event"))["event_ts"])
     except (KeyError, TypeError, ValueError):

@@ -137,7 +137,7 @@ def sentence(code: str, told: Mapping[str, Any]) -> str:
 
 
 def token_fix(code: str, setting: str) -> str:
-    """How to mend the token in `setting`: bot_token or app_token."""
+    """The fix for the token in `setting` (bot_token or app_token); empty if `code` is not about a token."""
     if code == "missing_scope":
         return "It is missing the scope connections:write." if setting == "app_token" else ""
     if code in ("invalid_auth", "not_authed", "not_allowed_token_type"):

@@ -1,4 +1,4 @@
-"""How the account stands with Slack, in words that name it and the fix."""
+"""Connection status of a Slack account, in words that name the account and the fix."""
 
 from __future__ import annotations
 

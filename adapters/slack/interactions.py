@@ -10,7 +10,7 @@ from adapters.slack.messages import ordered
 from adapters.slack.text import readable
 from runtime.contract import (
     COMMANDS,
-    FORM_CHOICES,
+    FORM_BEHIND,
     Address,
     Addressing,
     ApprovalId,
@@ -23,8 +23,6 @@ from runtime.contract import (
 
 BUTTON: Final = "signalbox:"
 """Begins the action_id of each button of ours."""
-WITH_REASON: Final = "reason"
-"""Stands in a button's value for "deny, and say why": it opens a form."""
 FORM_CALLBACK: Final = "signalbox:form"
 """The callback_id of each form of ours; an input has the field's name for its block and its action."""
 DENIAL: Final = "signalbox:denial"
@@ -49,9 +47,8 @@ def form_wanted(body: Raw) -> tuple[str, Choice] | None:
         approval, word = _value(action) if action else ("", "")
     except (KeyError, TypeError, AttributeError) as error:
         raise Malformed(f"{type(error).__name__}: {error}") from error
-    if word == WITH_REASON:
-        return approval, Choice.DENY
-    return (approval, Choice(word)) if word in FORM_CHOICES else None
+    choice = FORM_BEHIND.get(word)
+    return (approval, choice) if choice else None
 
 
 def _our_action(body: Raw) -> Raw | None:

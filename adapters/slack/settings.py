@@ -8,10 +8,10 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How long things may take. Tests shorten it.
+    """Time limits and waits of the account. Tests shorten them.
 
     `quiet`: a socket on which no event came for so long is replaced, since one can answer pings and be deaf.
-    `home`: how often the homes that people opened lately are looked at.
+    `home`: time between two looks at the homes that people opened lately.
     `shares`: how long to look for the message of an upload before it counts as uncertain.
     """
 

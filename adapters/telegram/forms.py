@@ -18,11 +18,11 @@ import structlog
 from telegram import Bot, CallbackQuery, ForceReply, Message, MessageEntity, ReplyParameters, User
 from telegram.error import TelegramError
 
-from adapters.telegram.parse import BUTTON, CHANNEL, WITH_REASON, text_of
+from adapters.telegram.parse import BUTTON, CHANNEL, text_of
 from adapters.telegram.rooms import Rooms
 from adapters.telegram.settling.known_ids import KnownIds
 from runtime.contract import (
-    FORM_CHOICES,
+    FORM_BEHIND,
     TOO_LONG,
     ApprovalId,
     Choice,
@@ -102,9 +102,9 @@ class Wanted:
 def wanted(query: CallbackQuery) -> Wanted | None:
     """The form behind a pressed button. Errors: AttributeError, TypeError for a press that cannot be read."""
     pressed = BUTTON.fullmatch(query.data or "")
-    if pressed is None or query.message is None or pressed["choice"] not in (*FORM_CHOICES, WITH_REASON):
+    choice = FORM_BEHIND.get(pressed["choice"]) if pressed and query.message else None
+    if pressed is None or choice is None:
         return None
-    choice = Choice.DENY if pressed["choice"] == WITH_REASON else Choice(pressed["choice"])
     actor = Identity(f"{CHANNEL}:{query.from_user.id}")
     return Wanted(ApprovalId(pressed["approval"]), choice, actor, query.from_user)
 

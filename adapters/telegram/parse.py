@@ -36,8 +36,6 @@ from runtime.text.glyphs import head
 
 CHANNEL: Final = "telegram"
 AFTER_A_NAME: Final = re.compile(r"^[,:]?\s+")
-WITH_REASON: Final = "reason"
-"""Stands in a button in place of a choice: a denial whose reason is asked for."""
 BUTTON: Final = re.compile(r"(?P<approval>[\x21-\x7e]{1,48}):(?P<choice>[a-z]+)")
 QUOTE: Final = 1_000
 """Characters of a message that somebody points at by answering it."""

@@ -1,4 +1,4 @@
-"""How much Telegram takes: some 30 messages a second in all, 1 a second in a chat, 20 a minute in a group.
+"""Telegram's rate limits: some 30 messages a second in all, 1 a second in a chat, 20 a minute in a group.
 
 Source: core.telegram.org/bots/faq, "My bot is hitting limits", read 2026-11. Burst and refill of a bucket together stay
 within the limit in any window of that length.

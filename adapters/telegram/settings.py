@@ -14,7 +14,7 @@ ROUTE: Final = "/telegram/{account}"
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """How long the account waits. Tests make all of it short."""
+    """Waits of the account. Tests shorten all of them."""
 
     poll: timedelta = timedelta(seconds=25)  # the platform holds a poll so long when there is nothing to tell
     margin: timedelta = timedelta(seconds=10)  # a poll that is not back by then is deaf

@@ -10,7 +10,7 @@ from runtime.contract import FORM_CHOICES, Author, Button, Content, Delivery, En
 from runtime.markup import Document, parse, to_html, to_plain
 from runtime.markup.attachment import folding
 from runtime.markup.moments import in_words, several
-from runtime.markup.tree import CodeBlock, Paragraph, Strong
+from runtime.markup.tree import CodeBlock, List, Paragraph, Strong
 from runtime.text.glyphs import visible
 
 
@@ -42,10 +42,16 @@ def html(content: Content) -> str:
             _details(f"Show all {several(len(short.file), 'character')}", to_html(Document((CodeBlock(short.file),))))
         )
     if content.folded:
-        first, *rest = parse(content.folded).blocks
-        summary = to_plain(Document((first,))).strip().rstrip(":")
-        shown.append(_details(summary, to_html(Document(tuple(rest)))))
+        shown.append(_folded(parse(content.folded)))
     return "\n".join(shown)
+
+
+def _folded(document: Document) -> str:
+    """Under its first line; several results of a list each keep their number."""
+    first, *rest = document.blocks
+    if isinstance(first, List):
+        return _details("Results", to_html(document))
+    return _details(to_plain(Document((first,))).strip().rstrip(":"), to_html(Document(tuple(rest))))
 
 
 def _ended(document: Document) -> str:

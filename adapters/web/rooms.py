@@ -93,7 +93,7 @@ class Rooms:
         return visitor, address
 
     async def reach(self, address: Address) -> str | None:
-        """Why nothing can be posted there: a conversation begins when somebody speaks, or the settings name it."""
+        """The reason nothing can be posted there, or None: a room opens when somebody speaks or the settings name it."""
         return await reach(self._history, self._is_named, address)
 
     async def _may_read(self, visitor: Visitor, address: Address) -> bool:
@@ -116,6 +116,6 @@ class Rooms:
 
 
 async def reach(history: History, is_named: IsNamed, address: Address) -> str | None:
-    """Why nothing can be posted in a room of the page; None where it can. Also for commands while no process runs."""
+    """The reason nothing can be posted in a room of the page, or None. Also serves commands while no process runs."""
     there = ROOM_NAME.fullmatch(address.room) and (is_named(address) or not await history.is_untouched(address))
     return None if there else UNOPENED

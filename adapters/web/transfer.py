@@ -159,8 +159,8 @@ def _saved(path: str) -> dict[str, str]:
 
 
 def _shown(file: int) -> dict[str, str] | None:
-    """How a picture is sent, by its own first bytes; None for what is none, however it is called. Of SVG, which may hold
-    a program, nothing is shown."""
+    """Headers for a picture, recognised by its first bytes and not by its name; None for anything else. SVG counts as
+    anything else, since it may hold a program."""
     begins = os.pread(file, 12, 0)
     kind = next((kind for kind, mark in PICTURES.items() if mark.match(begins)), None)
     return {"Content-Type": kind, "Content-Disposition": "inline"} if kind else None

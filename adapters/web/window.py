@@ -10,6 +10,7 @@ from aiohttp import web
 from adapters.web.render import brief, entry
 from runtime.contract import Entry, View
 from runtime.http.errors import Refusal
+from runtime.text.glyphs import legible
 
 
 class Window:
@@ -26,13 +27,24 @@ class Window:
         """The view as JSON; from now on the reader knows it."""
         told = [brief(e) if self._knows(e) else entry(e) for e in view.entries]
         self._versions = {e.id: e.version for e in view.entries}
-        return {"entries": told, "busy": view.busy}
+        return {"entries": told, "busy": view.busy, "mode": mode_of(view)}
 
     def _knows(self, entry: Entry) -> bool:
         known = self._versions.get(entry.id)
         if known is not None:
             return known == entry.version
         return self._since is not None and entry.at < self._since and entry.version == 0
+
+
+def mode_of(view: View) -> dict[str, Any] | None:
+    """Mode of the conversation as JSON; None where it is as ever."""
+    if not view.mode:
+        return None
+    return {
+        "name": view.mode,
+        "until": view.until.isoformat() if view.until else None,
+        "trusted": legible(view.trusted),
+    }
 
 
 def instant(request: web.Request, key: str) -> datetime | None:

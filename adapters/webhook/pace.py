@@ -1,4 +1,4 @@
-"""How much one hook may bring: a bucket that holds a minute's worth and fills again evenly."""
+"""Rate limit of one hook: a bucket that holds a minute's worth and refills evenly."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def identity_of(name: str) -> Identity:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """How a sender shows that it may.
+    """Proof that a sender is allowed to call the hook.
 
     "token": it shows `secret` in `header`, or as `Authorization: Bearer`. "hmac": `header` holds, behind `prefix`, the
     HMAC-SHA256 of `signed`, in which `{body}`, `{timestamp}` and `{id}` stand for the body as it came and the two headers;

@@ -55,7 +55,7 @@ class Reachability:
         self.silence.set()
 
     def connected(self, connection: Connection) -> None:
-        """How the account's own connection stands, where it is one that another node could have."""
+        """Note the status of the account's own connection, if another node could hold it."""
         if connection not in DOWN:
             self._down_since = None
         elif self._down_since is None:

@@ -1,4 +1,4 @@
-"""How each account stands with its platform, and since when. Who wants to know looks here; changes are logged."""
+"""Connection status of each account, and since when. Every other part reads it here; changes are logged."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class AccountSupervisor:
         return self._told()
 
     def connection(self) -> Connection:
-        """How the adapter itself stands with its platform."""
+        """Connection status as the adapter itself tells it."""
         return self._told().connection
 
     def _told(self) -> ConnectionStatus:

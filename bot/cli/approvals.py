@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from bot.terminal.options import AsJson, ConfigFile, InRoom, Last, Which, WithIds, ask_about, ask_operator, settings_of
 from bot.terminal.output import by_name, clean, show_facts, show_json, show_rows
 
-if TYPE_CHECKING:
-    pass
-
 commands = typer.Typer(no_args_is_help=True, help="Questions about risky calls: list and answer them.")
-
-
 standing = typer.Typer(no_args_is_help=True, help="Grants let calls run without asking: list, show and end them.")
 
 
@@ -24,7 +19,6 @@ def add_to(cli: typer.Typer) -> None:
 
 
 ID_HELP: Final = "As `approvals list` shows it, or its first characters."
-ApprovalArgument = Annotated[str, typer.Argument(metavar="ID", help=ID_HELP)]
 MaybeApproval = Annotated[str, typer.Argument(metavar="[ID]", show_default=False, help=ID_HELP)]
 Reason = Annotated[str, typer.Option("--reason", help="The agent reads it, and the card shows it.")]
 APPROVAL_COLUMNS = {
@@ -35,6 +29,8 @@ APPROVAL_COLUMNS = {
     "asked_at": "Asked",
     "room": "Room",
 }
+LISTED_MAX_CHARS: Final = 120
+"""Characters of a call in the list; `show` has all of it."""
 SHOWN: Final = {
     "id": "Id",
     "state": "State",
@@ -70,9 +66,9 @@ def list_(
     if as_json:
         show_json(rows)
         return
-    from runtime.text.glyphs import in_a_line
+    from runtime.text.glyphs import clip, in_a_line
 
-    shown = [{**row, "call": in_a_line(row["arguments"])} for row in rows]
+    shown = [{**row, "call": clip(in_a_line(row["arguments"]), LISTED_MAX_CHARS)} for row in rows]
     show_rows(shown, by_name(APPROVAL_COLUMNS, with_ids=ids), empty="Nothing is waiting for a decision.")
 
 
@@ -91,8 +87,28 @@ def show(
         show_json(row)
         return
     shown = {"Question": row["question"], **{head: row[key] for key, head in SHOWN.items() if row[key]}}
+    if row["state"] == "pending" and row["kind"] != "call":
+        shown["Answers"] = ", ".join(f"{choice} ({label})" for choice, label in row["choices"].items())
     show_facts(shown.items())
     typer.echo(f"\n{clean(row['call'])}")
+    for one in row["asked_back"]:
+        answer = one["answer"] or (f"No answer: {one['failed']}" if one["failed"] else "The agent is answering.")
+        typer.echo(f"\n{clean(one['by'])} asked: {clean(one['question'])}\n{clean(answer)}")
+
+
+@commands.command()
+def ask(
+    context: typer.Context,
+    approval: Annotated[str, typer.Argument(metavar="ID", help=ID_HELP)],
+    question: Annotated[
+        str,
+        typer.Argument(metavar="[QUESTION]", show_default=False, help="Without one it is: Why do you want to do this?"),
+    ] = "",
+    config: ConfigFile = None,
+) -> None:
+    """Ask the agent about a call that waits. Its answer comes beneath the card, and in `approvals show`."""
+    made = ask_about(context, config, _question(approval), lambda api, one: api.ask_back(one, question))
+    typer.echo(f"{made['tool']}: asked. `signalbox approvals show {approval}` has the answer.")
 
 
 @commands.command()
@@ -138,19 +154,26 @@ def edit(
 @commands.command()
 def answer(
     context: typer.Context,
-    approval: ApprovalArgument,
+    approval: MaybeApproval = "",
     choice: Annotated[
         str,
         typer.Argument(
             metavar="CHOICE",
-            help="For a call that was cut off: done, again or skip. For another call: conversation or all. For a question to a person: first to fourth, or text with --reason. For a stranger: user, viewer, operator or no.",
+            show_default=False,
+            help="For a call that was cut off: done, again or skip. For another call: conversation or all. For a question to a person: one of its answers, or text with --reason. For a stranger: user, viewer, operator or no.",
         ),
-    ],
+    ] = "",
+    last: Last = False,
+    room: InRoom = "",
     reason: Reason = "",
     config: ConfigFile = None,
 ) -> None:
     """Say what happened to a call that was cut off, answer the agent's question, or decide about a stranger."""
-    _answer(context, config, _question(approval), choice, reason)
+    if last and not choice:
+        approval, choice = "", approval  # the only word: --last takes the place of the id
+    if not choice:
+        raise typer.BadParameter("Say the id of the question (or --last) and your answer.", context)
+    _answer(context, config, _question(approval, last, room), choice, reason)
 
 
 def _question(approval: str, last: bool = False, room: str = "") -> Which:
@@ -179,19 +202,19 @@ GRANT_COLUMNS: Final = {
     "uses": "Uses left",
     "by": "By",
 }
-GRANT_FACTS: Final = (
-    "id",
-    "state",
-    "tool",
-    "where",
-    "room",
-    "agent",
-    "by",
-    "created_at",
-    "until",
-    "revoked_at",
-    "approval",
-)
+GRANT_FACTS: Final = {
+    "id": "Id",
+    "state": "State",
+    "tool": "Tool",
+    "where": "Where",
+    "room": "Room",
+    "agent": "Agent",
+    "by": "By",
+    "created_at": "Given",
+    "until": "Until",
+    "revoked_at": "Revoked",
+    "approval": "Question",
+}
 
 
 @standing.command("list")
@@ -224,8 +247,9 @@ def show_grant(
     if as_json:
         show_json(row)
         return
-    show_facts([*((name, row[name]) for name in GRANT_FACTS if row[name]), ("uses left", _uses(row["uses_left"]))])
-    typer.echo(clean(row["pattern"]))
+    known = ((head, row[name]) for name, head in GRANT_FACTS.items() if row[name])
+    show_facts([*known, ("Uses left", _uses(row["uses_left"]))])
+    typer.echo(f"\n{clean(row['pattern'])}")
 
 
 @standing.command()

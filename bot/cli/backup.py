@@ -100,6 +100,11 @@ def _tell(restored: Restored) -> None:
             f"{_count(after.questions, 'question')} to ask again, {_count(after.runs, 'piece')} of work to go on with. "
             + as_called("The next start does all that: signalbox run")
         )
+        if after.grants:
+            typer.echo(
+                f"{_count(after.grants, 'grant')} ended: revoked since or not, the backup can't tell. Such calls ask "
+                "again. " + as_called("What they were: signalbox grants list --all")
+            )
     for path in restored.kept:
         typer.echo(f"Kept what was there before: {path}")
 
@@ -129,5 +134,6 @@ def _restored_view(restored: Restored) -> dict[str, Any]:
         "messages_looked_for": after.deliveries if after else None,
         "questions_asked_again": after.questions if after else None,
         "runs_resumed": after.runs if after else None,
+        "grants_ended": after.grants if after else None,
         "kept": [str(path) for path in restored.kept],
     }

@@ -172,7 +172,7 @@ def _tell_the_end(draft: Draft, trouble: str | None) -> None:
 
 
 def _tell_of_pairing(draft: Draft, where: str) -> None:
-    """How the first person becomes known on the channels too."""
+    """Print the steps by which the first person is paired on the channels."""
     from bot.plugins.channels import known_channels
 
     titles = dict.fromkeys(known_channels()[str(table["channel"][0])].title for table in draft.accounts)

@@ -62,7 +62,7 @@ def try_call(
 ) -> None:
     """Show what the settings decide about a call, by which rule, and why. It calls nothing, and Signalbox needn't be running."""
     settings = settings_of(context, config)
-    asker = _Asker(room, frozenset(person or ()), agent)
+    asker = _Asker(_place(room), frozenset(person or ()), agent)
     if everything == bool(tool):
         raise ConfigError("Name a tool with --tool, or take all of them with --all.")
     if everything:
@@ -87,7 +87,7 @@ def explain(
 ) -> None:
     """Show which rule in the current settings asks about this call, and why."""
     settings = settings_of(context, config)
-    which = Which(approval, last, "question", lambda api: api.approvals(limit=1))
+    which = Which(approval, last, "question", _of_rules)
 
     async def work(api: OperatorApi) -> tuple[View, list[View]]:
         found = await api.approval(await which.of(api))
@@ -96,6 +96,8 @@ def explain(
     row, granted = ask_operator(settings, work)
     if row["kind"] == "person":
         raise ConfigError("This question is about a stranger: no rule asks it. See access.default.")
+    if row["kind"] == "answer":
+        raise ConfigError("The agent asks a person something here: no rule asks it.")
     asker = _Asker(row["address"], frozenset(row["requester_names"]), "main")
     if not as_json:
         who = f", for {row['requester']}" if row["requester"] else ""
@@ -106,6 +108,11 @@ def explain(
             told = f"Its answer made a grant ({one['state']}): {one['brief']}, {one['where']}."
             typer.echo(clean(as_called(f"{told} See signalbox grants show {one['id']}")))
     _show(settings, asker.ask(row["tool"], row["effect"], json.loads(row["arguments"])), as_json=as_json)
+
+
+async def _of_rules(api: OperatorApi) -> list[View]:
+    """Newest questions about calls: those to people are asked by no rule."""
+    return [row for row in await api.approvals() if row["kind"] in ("call", "outcome")]
 
 
 @commands.command("modes")
@@ -147,6 +154,16 @@ class _Asker:
         from runtime.policy.rules import Ask
 
         return Ask(tool, Effect(effect), arguments, self.agent, self.room, self.names)
+
+
+def _place(room: str) -> str:
+    """An address; a name would fit no rule that is about a room, and nobody would notice."""
+    from runtime.contract import Address
+
+    try:
+        return str(Address.parse(room)) if room else ""
+    except ValueError:
+        raise ConfigError(f"--room {room}: expected an address as rules write it, such as slack:work/C1.") from None
 
 
 def _pair(written: str) -> tuple[str, str]:

@@ -32,6 +32,7 @@ class Pages:
     def routes(self) -> list[web.RouteDef]:
         return [
             web.get("/console", self._serving(_overview)),
+            web.get("/console/", _without_slash),
             web.get(approvals_page.APPROVALS_PLACE, self._serving(approvals_page.approvals)),
             web.get(grants_page.GRANTS_PAGE, self._serving(grants_page.grants)),
             web.get("/console/runs", self._serving(_runs)),
@@ -52,6 +53,11 @@ class Pages:
             return web.Response(text=await make(request, do), content_type="text/html")
 
         return serve
+
+
+async def _without_slash(_request: web.Request) -> web.StreamResponse:
+    """A habit of people who type addresses."""
+    raise web.HTTPPermanentRedirect("/console")
 
 
 async def _asset(request: web.Request) -> web.Response:

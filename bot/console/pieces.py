@@ -12,8 +12,9 @@ from bot.console.layout import badge, facts, moment, table, where
 from bot.console.trace_page import link as trace_link
 from bot.operator.api import ROOT
 from bot.operator.views import View
-from runtime.chat.calls import whole_call
-from runtime.chat.cards import LABELS, SHA256_SHOWN
+from runtime.chat.cards.calls import whole_call
+from runtime.chat.cards.card_facts import LABELS, SHA256_SHOWN
+from runtime.chat.cards.exchanges import PLAIN_QUESTION, QUESTION_MAX_CHARS
 from runtime.contract import ApprovalKind, Choice, Whole
 from runtime.markup import parse, to_html, to_plain
 from runtime.markup.attachment import folding
@@ -38,6 +39,7 @@ def question(row: View) -> Html:
     return tag(
         "article",
         *_asked(row),
+        *_exchanges(row["asked_back"]),
         tag("p", row["caution"], class_="faint") if row["caution"] else None,
         tag("p", _asked_by(row), moment(row["asked_at"]), ", expires ", moment(row["expires_at"]), class_="faint"),
         None if row["kind"] == ApprovalKind.PERSON else tag("p", trace_link(row["id"])),
@@ -50,6 +52,8 @@ def question(row: View) -> Html:
             action=f"{ROOT}/approvals/{quote(row['as_shown'], safe='')}",
         ),
         _edit(row) if row["editable"] else None,
+        _always(row) if row["always"] else None,
+        _ask(row) if row["askable"] else None,
         class_="card",
     )
 
@@ -70,6 +74,66 @@ def _edit(row: View) -> Html:
         ),
         id=f"edit-of-{row['id']}",
     )
+
+
+def _always(row: View) -> Html:
+    """The form that approves the call, and later ones like it."""
+    return tag(
+        "details",
+        tag("summary", LABELS[Choice.ALWAYS]),
+        tag(
+            "form",
+            *(part for field in row["always"] for part in _input(f"{field['name']}-{row['id']}", field)),
+            tag("div", tag("button", "Allow", type="submit"), class_="buttons"),
+            method="post",
+            action=f"{ROOT}/approvals/{quote(row['as_shown'], safe='')}/always",
+        ),
+        id=f"always-of-{row['id']}",
+    )
+
+
+def _input(name: str, field: View) -> Iterator[Html]:
+    """One field of a form, with its label and what to write into it."""
+    yield tag("label", field["label"], for_=name)
+    if field["options"]:
+        options = [tag("option", one, value=one, selected=one == field["text"]) for one in field["options"]]
+        yield tag("select", *options, id=name, name=field["name"])
+    elif field["lines"]:
+        yield tag("textarea", field["text"], id=name, name=field["name"], rows="4", spellcheck="false")
+    else:
+        yield tag("input", id=name, name=field["name"], value=field["text"], autocomplete="off")
+    if field["hint"]:
+        yield tag("small", field["hint"], class_="faint")
+
+
+def _ask(row: View) -> Html:
+    """The form that asks the agent about its call."""
+    name = f"ask-{row['id']}"
+    return tag(
+        "details",
+        tag("summary", LABELS[Choice.WHY]),
+        tag(
+            "form",
+            tag("label", f"Your question (empty: {PLAIN_QUESTION})", for_=name),
+            tag("input", id=name, name="question", maxlength=str(QUESTION_MAX_CHARS), autocomplete="off"),
+            tag("div", tag("button", "Ask", type="submit"), class_="buttons"),
+            method="post",
+            action=f"{ROOT}/approvals/{quote(row['as_shown'], safe='')}/ask",
+        ),
+        id=f"ask-of-{row['id']}",
+    )
+
+
+def _exchanges(rows: Sequence[View]) -> Iterator[Html]:
+    """Questions of approvers to the agent, and its answers, all of them."""
+    for one in rows:
+        yield tag("p", tag("strong", f"{legible(one['by'])} asked: "), visible(one["question"], one_line=True))
+        if one["answer"]:
+            lines = visible(one["answer"]).splitlines()
+            yield tag("blockquote", *(tag("p", line) for line in lines if line.strip()))
+        else:
+            failed = f"No answer: {one['failed']}" if one["failed"] else "The agent is answering."
+            yield tag("p", legible(failed), class_="faint")
 
 
 def _asked(row: View) -> Iterator[Html]:
@@ -107,7 +171,8 @@ def settled(row: View) -> tuple[str, ...]:
     how = row["choices"][row["choice"]] if row["state"] == "answered" else row["state"]
     who = f"{row['decided_by']}: {cut(row['reason'], REASON_MAX_CHARS)}" if row["reason"] else row["decided_by"]
     about = tag("code", row["tool"]) if row["kind"] == ApprovalKind.CALL else row["question"]
-    what = tag("details", tag("summary", about), tag("pre", row["call"]), id=f"a-{row['id']}")
+    call = tag("pre", row["call"])
+    what = tag("details", tag("summary", about), call, *_exchanges(row["asked_back"]), id=f"a-{row['id']}")
     when = moment(row["decided_at"])
     told = when if row["kind"] == ApprovalKind.PERSON else trace_link(row["id"], when)
     return told, what, badge(how), who or "-", where(row)
@@ -144,7 +209,7 @@ def mend(row: View) -> Html:
 
 
 def accounts(rows: Sequence[View]) -> Iterator[Html]:
-    """How each account stands with its platform; nothing where no process runs."""
+    """Table of the accounts' connection status; nothing without `rows`, as when no process runs."""
     if rows:
         lines = ((row["account"], badge(row["state"]), moment(row["since"]), row["reason"] or "-") for row in rows)
         yield tag("h2", "Channels")

@@ -1,4 +1,4 @@
-"""The rules about tool calls: those that read a shell line as a text, which it is not."""
+"""The rules about tool calls: those that read a shell line as a text, which it is not, and those that fit no call."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
+from bot.doctor.idle_rules import idle_rules
 from bot.doctor.subject import Subject, fine, warning
 from bot.settings.settings import PolicyRule
 from runtime.contract import Finding
@@ -20,6 +21,7 @@ MEANT: Final = "git status"
 async def check_policy(subject: Subject) -> Sequence[Finding]:
     rules = subject.settings.policy
     found = [_by_glob(number, rule) for number, rule in enumerate(rules, start=1) if _is_by_glob(rule)]
+    found += idle_rules(subject)
     return found or ([fine("policy.rules", f"{len(rules)} rules")] if rules else [])
 
 

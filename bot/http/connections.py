@@ -50,7 +50,7 @@ class TooSlow(Refusal, TimeoutError):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How many connections there may be in all, from one address, and accepted in one turn of the loop; and how slow."""
+    """Limits on connections: in all, from one address, accepted in one turn of the loop, and the time each may take."""
 
     most: int
     of_one: int
@@ -143,7 +143,7 @@ def _is_whole(request: web.BaseRequest) -> bool:
 
 @dataclass(slots=True)
 class Body:
-    """How much of a request's body had come, and when that was looked at."""
+    """Bytes of a request's body that had come when it was last looked at, and the time of that look."""
 
     request: web.BaseRequest
     since: float

@@ -49,7 +49,7 @@ class Shortage:
             loop.default_exception_handler(context)
 
     def _port(self, context: Mapping[str, Any]) -> Hear | None:
-        """Whose socket could not accept for want of a descriptor; None for any other fault."""
+        """The port whose socket could not accept for want of a file descriptor; None for any other fault."""
         error, met = context.get("exception"), context.get("socket")
         if met is None or not (isinstance(error, OSError) and error.errno in NO_FILES):
             return None

@@ -60,7 +60,8 @@ class Counting(Observer):
         kind, outcome = type(signal.body).__name__.lower(), taken.verdict.outcome
         self._meters.signals.add(*self._labels.at(signal.address), kind, outcome)
         if isinstance(signal.body, Clicked) and outcome is Outcome.DECIDED and signal.body.choice in ENDINGS:
-            self._settled(signal.body.approval_id, signal.body.choice)
+            for approval in taken.settled or (signal.body.approval_id,):
+                self._settled(approval, signal.body.choice)
         if taken.claim:
             self.claimed(taken.claim)
         for one in taken.ended:

@@ -33,7 +33,7 @@ class Counter:
 
 
 class Histogram:
-    """How often a value fell between two bounds, and the sum of all values, a combination of labels."""
+    """Counts of values between two bounds, and the sum of all values, for each combination of labels."""
 
     def __init__(self, name: str, help: str, *labels: str, bounds: Sequence[float]) -> None:
         self.name: Final = name

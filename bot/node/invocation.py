@@ -1,4 +1,4 @@
-"""How this program is called where it was started, so that the commands we tell people work as they are printed."""
+"""The command that started this program, so that the commands we print work as printed."""
 
 from __future__ import annotations
 

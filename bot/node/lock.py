@@ -114,7 +114,7 @@ def _announce(data_dir: Path, control: Control) -> None:
 
 
 def control_of(data_dir: Path) -> Control | None:
-    """How to reach the process that owns the data folder; None when none runs or it is not ready yet."""
+    """Address and token of the process that owns the data folder; None if none runs or it is not ready yet."""
     pid = holder(data_dir)
     with suppress(OSError, ValueError, KeyError, TypeError):
         told = json.loads((data_dir / CONTROL).read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Whose command line this is, for the audit."""
+"""The person behind a command line, for the audit."""
 
 from __future__ import annotations
 

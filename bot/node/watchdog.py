@@ -74,7 +74,7 @@ class Watchdog:
         self._is_lost, self._waited = False, 0.0
 
     def trouble(self) -> str | None:
-        """Why this process takes nothing on at the moment, for `/readyz`."""
+        """The reason this process takes on no work at the moment, for `/readyz`; None if it does."""
         return "This process lost its place among the nodes and is joining again." if self._is_lost else None
 
     async def run(self) -> None:
@@ -121,7 +121,7 @@ def _tasks() -> Iterator[str]:
 
 
 def last_end(place: Path) -> Ended | None:
-    """When and why a watchdog last ended a process that had this folder."""
+    """Time and reason of the last process of this folder that a watchdog ended; None if none is recorded."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         told = json.loads((place / WATCHDOG_FILE).read_text(encoding="utf-8"))
         return Ended(datetime.fromisoformat(told["at"]), str(told["reason"]))

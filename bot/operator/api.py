@@ -125,6 +125,13 @@ class OperatorApi:
 
     @post("/approvals/{id}/edit")
     async def edit(self, approval_id: str, arguments: str) -> View: ...
+
+    @post("/approvals/{id}/always")
+    async def always(self, approval_id: str, fields: Form) -> View: ...
+
+    @post("/approvals/{id}/ask")
+    async def ask_back(self, approval_id: str, question: str = "") -> View: ...
+
     @get("/grants")
     async def grants(self) -> list[View]: ...
 

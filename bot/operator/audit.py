@@ -29,7 +29,7 @@ def no_checkpoint() -> AuditCheckpoint | None:
 async def verify(
     book: Audit, signed_head: SignedHead = no_head, signed_checkpoint: SignedCheckpoint = no_checkpoint
 ) -> View:
-    """How many rows there are and whether the chain is `whole`; if not, `fault` names the first bad row.
+    """Number of rows, and whether the chain is `whole`; if not, `fault` names the first bad row.
 
     `removed` rows before them were too old, and a signed checkpoint stands for them; `unsealed` rows are too young to
     be covered.

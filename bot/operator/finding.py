@@ -8,13 +8,15 @@ from typing import Final
 
 from adapters.web.adapter import CHANNEL
 from bot.accounts.naming import Named, accounts_of, calling, of_page
-from runtime.contract import Address
+from runtime.chat.cards.card_facts import labels_of
+from runtime.contract import Address, ApprovalKind, Choice
+from runtime.domain.approvals import Approval, ApprovalState
 from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
 from runtime.markup.moments import in_words
 from runtime.store.store import Store
-from runtime.text.glyphs import clip
-from runtime.text.naming import meant
+from runtime.text.glyphs import clip, visible
+from runtime.text.naming import folded, meant
 from runtime.timeline.trail import Candidate, Thing
 
 MANY: Final = 10
@@ -23,10 +25,27 @@ NOT_FOUND: Final = (
     'Nothing here goes by "{words}". Give the id of a message, run, approval or delivery, or at least its first four '
     "characters, or the id that the page gave a message. Logs name it as `trace`."
 )
+NO_ANSWER: Final = "This question takes {answers}."
 NO_SUCH: Final = "There is no {kind} {words}. Give its id, or at least its first four characters."
 SHORTENED: Final = 40
 """Characters of a text by which one of several is told from the others."""
 WORD_OF_THING: Final = {Thing.SIGNAL: "message"}
+
+
+def answer(question: Approval, words: object) -> str:
+    """The choice that `words` mean: by its own word, or by what its button says. Errors: Refusal lists those there are.
+
+    A call takes words that stand on no button, and refuses them itself; so does a question that is settled.
+    """
+    labels, text = labels_of(question), words if isinstance(words, str) else ""
+    said = [choice for choice, label in labels.items() if folded(label) == folded(text)]
+    if said:
+        return said[0]
+    is_told = question.kind is ApprovalKind.CALL or question.state is not ApprovalState.PENDING
+    if text in labels or (is_told and text in list(Choice)):
+        return text
+    listed = ", ".join(f"{choice} ({visible(label, one_line=True)})" for choice, label in labels.items())
+    raise Refusal(400, NO_ANSWER.format(answers=listed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +115,11 @@ class Finder:
     async def _under_its_identity(self, given: Address) -> Address:
         found = accounts_of(await self.store.cluster.named_accounts()).called(given.channel, given.account)
         return replace(given, account=found.identity) if found else given
+
+    async def is_served(self, address: Address) -> bool:
+        """True if the account of a room was ever at work here. A mistyped address names none."""
+        known = await self.store.cluster.named_accounts()
+        return (address.channel, address.account) in {(channel, identity) for channel, identity, _ in known}
 
     async def _known_rooms(self) -> dict[Address, str]:
         if self.rooms is None:

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from adapters.web.adapter import CHANNEL
 from adapters.web.rooms import ROOM_NAME
 from bot.accounts.naming import Named
-from bot.operator import audit, titles, trails, views
+from bot.operator import audit, finding, titles, trails, views
 from bot.operator.actor import Actor
 from bot.operator.api import OPERATIONS, Operation, OperatorApi
 from bot.operator.context import OperatorContext
@@ -27,7 +27,7 @@ from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from runtime.agent.registry import MAIN
-from runtime.chat.forms import ARGUMENTS
+from runtime.chat.forms import ARGUMENTS, QUESTION
 from runtime.contract import (
     PEOPLE,
     Address,
@@ -43,6 +43,7 @@ from runtime.contract import (
     Said,
     ScheduleState,
     Signal,
+    Verdict,
     room_topic,
 )
 from runtime.domain.approvals import REVISION, ApprovalState
@@ -155,6 +156,9 @@ class Operations(OperatorApi):
         address, wanted = await self._room_meant(room), _word(Mode, mode)
         if address is None or wanted is None or wanted is Mode.TRUSTED:
             raise Refusal(400, "Name a room, and one of the modes normal, read-only and plan.")
+        if not await self._context.finder.is_served(address):
+            account = self._names[0](address).partition("/")[0]
+            raise Refusal(404, f"There is no account {account} here.")
         made = await self._store.approvals.set_mode(MAIN, address, wanted, self.actor.person, self.actor.name)
         self._context.nudge(address)
         return await self._one_entitled(views.mode(address, made, *self._names))
@@ -200,7 +204,24 @@ class Operations(OperatorApi):
         """Approve a call with other arguments (JSON), or with another text where that is all it has."""
         return await self._answer(approval_id, {"choice": Choice.EDIT.value, "values": {ARGUMENTS: arguments}})
 
+    async def always(self, approval_id: str, fields: Mapping[str, Any]) -> View:
+        """Approve a call and later ones like it: `fields` are those of the form behind “Always…”."""
+        return await self._answer(approval_id, {"choice": Choice.ALWAYS.value, "values": dict(fields)})
+
+    async def ask_back(self, approval_id: str, question: str = "") -> View:
+        """Ask the agent about a call that waits; its answer comes with the question's `asked_back`."""
+        asked, verdict = await self._pressed(approval_id, {"choice": Choice.WHY.value, "values": {QUESTION: question}})
+        if verdict.form_stays:
+            raise Refusal(409, verdict.notice or "Nothing was asked.")
+        return await self._approval(asked)
+
     async def _answer(self, approval_id: str, answer: View) -> View:
+        answered, verdict = await self._pressed(approval_id, answer)
+        if verdict.outcome is not Outcome.DECIDED:
+            raise Refusal(409, verdict.notice or "Nothing has changed.")
+        return await self._approval(answered)
+
+    async def _pressed(self, approval_id: str, answer: View) -> tuple[ApprovalId, Verdict]:
         approval_id, mark, revision = approval_id.partition(REVISION)
         approval_id = await self._meant(approval_id, Thing.APPROVAL)
         question = await self._store.approvals.approval(ApprovalId(approval_id))
@@ -208,11 +229,9 @@ class Operations(OperatorApi):
             raise Refusal(404, f"There is no approval {approval_id}.")
         if not revision and question.asked_arguments and question.state is ApprovalState.PENDING:
             raise Refusal(409, CHANGED.format(question.as_shown))
+        answer = {**answer, "choice": finding.answer(question, answer["choice"])}
         click = bodies.clicked(f"{question.id}{mark}{revision}", answer)
-        verdict = await self._context.sink(self._signal(question.address, click, self._context.new_id()))
-        if verdict.outcome is not Outcome.DECIDED:
-            raise Refusal(409, verdict.notice or "Nothing has changed.")
-        return await self._approval(question.id)
+        return question.id, await self._context.sink(self._signal(question.address, click, self._context.new_id()))
 
     async def grants(self) -> list[View]:
         """All that were given, newest first, also those that ended."""
@@ -365,7 +384,7 @@ class Operations(OperatorApi):
         return await self._reports.listed()
 
     async def report(self, report_id: str) -> View:
-        """How one goes that was begun."""
+        """Progress of a report that was begun."""
         return await self._reports.state(report_id)
 
     async def make_report(self, name: str, to: Sequence[str], options: Mapping[str, Any]) -> View:

@@ -129,7 +129,7 @@ class ReportOperations:
         return await self.state(report.id)
 
     async def state(self, report_id: str) -> View:
-        """How a report goes that was begun."""
+        """Progress of a report that was begun. Errors: Refusal (404) for an unknown id."""
         made = await self.store.schedules.occurrences(ScheduleId(report_id), limit=1)
         report = made[0].report if made else None
         if report is None:

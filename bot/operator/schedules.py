@@ -190,7 +190,7 @@ class ScheduleOperations:
 
 def reports_to(schedule: Schedule, room: Address) -> bool:
     """True if it does, in whatever thread where `room` names none."""
-    return any(room in (address, replace(address, thread="")) for address in schedule.to)
+    return any(room in (address, address.whole_room) for address in schedule.to)
 
 
 def asker(actor: Actor) -> Asker:

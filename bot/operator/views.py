@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from adapters.web import render
 from bot.accounts.naming import Named
 from bot.accounts.status import State
-from runtime.chat.cards import about, call_of, labels_of
+from runtime.chat.cards.card_facts import about, labels_of
+from runtime.chat.cards.exchanges import Exchange, exchanges
+from runtime.chat.cards.settled_cards import call_of
 from runtime.chat.forms import readable
+from runtime.chat.grant_views import form
 from runtime.chat.modes import meaning
 from runtime.contract import Address, ApprovalKind, Choice, Entry
-from runtime.domain.approvals import Approval, choices
+from runtime.domain.approvals import Approval, ApprovalState, choices, offered
 from runtime.markup.moments import in_words
 from runtime.policy.modes import RoomMode
 from runtime.store.protocol import DeliveryRow, Granted, Known, OpenPart, Pairing, RunRow, StepRow
@@ -81,11 +85,19 @@ def approval(row: Approval, named: Named, called: Named) -> View:
         "choices": {choice.value: label for choice, label in labels_of(row).items()},
         "editable": Choice.EDIT in choices(row),
         "edited": visible(readable(row.arguments)) if Choice.EDIT in choices(row) else "",
+        "always": [asdict(field) for field in form(row).fields] if Choice.ALWAYS in offered(row) else [],
+        "askable": Choice.WHY in choices(row) and row.state is ApprovalState.PENDING,
+        "asked_back": [_exchange(one) for one in exchanges(row.card)],
         "choice": row.choice,
         "decided_by": row.decided_name,
         "decided_at": at(row.decided_at),
         "reason": row.reason,
     }
+
+
+def _exchange(one: Exchange) -> View:
+    """A question of an approver, with the agent's answer, or why there is none."""
+    return {"by": one.by, "question": one.question, "answer": one.answer, "failed": one.failed}
 
 
 def mode(address: Address, row: RoomMode, named: Named, called: Named) -> View:

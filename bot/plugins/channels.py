@@ -55,7 +55,7 @@ def _brought_channel(name: str) -> ChannelPlugin | None:
 
 
 def _wrong(name: str, plugin: object) -> str:
-    """Why this cannot be the channel of that name; empty when it can. What it raises is a fault of the package too."""
+    """The reason this cannot be the channel of that name, or empty. An exception raised here is the package's fault too."""
     if not NAME.fullmatch(name) or name in RESERVED:
         return (
             "its name must be lowercase letters from a to z, since identities and addresses begin with it, and none of "

@@ -20,7 +20,7 @@ SETTINGS_PAGE: Final = Path(__file__).parents[2] / "docs" / "settings.md"
 INTRODUCTION: Final = """\
 # Settings
 
-This page is made from the tables in `bot/settings_*.py` by `python -m bot.reference.settings`; a test fails when it is stale.
+This page is made from the tables in `bot/settings/` by `python -m bot.reference.settings`; a test fails when it is stale.
 
 Settings come from `signalbox.toml` (in the working folder, else in the user's config folder, else nowhere; or the file
 named by `--config`), then from variables, then from flags. The variable of `web.port` is `SIGNALBOX_WEB__PORT`: two

@@ -22,7 +22,7 @@ SEALED: Final = "secrets.sealed"
 
 
 class Place(StrEnum):
-    """Whose file of the chain it is."""
+    """Origin of a file of the chain, as people read it."""
 
     NAMED = "the settings"
     DATA = "the data folder"

@@ -40,7 +40,7 @@ BARE: Final[Mapping[str, str]] = {
 
 
 def vendor(model: str) -> str:
-    """Whose model this is; empty when the name does not tell."""
+    """The vendor of a model; empty if the name does not tell."""
     before, slash, _ = model.partition("/")
     if slash:
         return before

@@ -26,7 +26,10 @@ ESCALATE_HOURS: Final = 8.0
 
 def _asked_at(place: str) -> str:
     if place not in PLACES:
-        Address.parse(place)
+        try:
+            Address.parse(place)
+        except ValueError:
+            raise ValueError('"room", "dm", or the address of a room, such as "slack:work/C1"') from None
     return place
 
 
@@ -131,7 +134,9 @@ def _quorum(layers: Layers, place: str, rule: dict[str, Any]) -> Iterator[Fault]
         return
     people = {name for name in names if isinstance(name, str)}
     if quorum > len(people) and not people & ROLES:
-        yield f"{place}.quorum", f"is {quorum}, and only {len(people)} approvers are named; lower it, or name more"
+        known = "1 approver is" if len(people) == 1 else f"{len(people)} approvers are"
+        where = "" if rule.get("approvers") else " in access.approvers"
+        yield f"{place}.quorum", f"is {quorum}, and only {known} named{where}; lower it, or name more"
 
 
 def _number(value: object, default: float) -> float:

@@ -173,6 +173,8 @@ def wanted(name: str, detail: ErrorDetails) -> str:
         return _either(known_channels())
     if kind == "tuple_type" and isinstance(detail["input"], dict):
         return f"a list: write [[{name}]] with two brackets"
+    if kind == "too_short":
+        return f"at least {context['min_length']}, or leave it out"
     if kind == "value_error":
         return str(context["error"])
     return _WANTED.get(kind, detail["msg"])

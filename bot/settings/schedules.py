@@ -169,7 +169,7 @@ class DataTable(Section):
 
 
 class TermsTable(Section):
-    """How a schedule behaves."""
+    """Terms of a schedule: missed instants, jitter, the thread it posts in and the like."""
 
     misfire: Misfire = Field(
         default=Misfire.ONCE,
@@ -259,7 +259,7 @@ class ScheduleTable(TermsTable, PlanTable):
         return Task(kind, self.prompt or self.template or text or self.report, calls, self.options)
 
     def rule(self, zone: str) -> Planned:
-        """When it is due; `zone` is where clocks are read if it names none."""
+        """The rule for its instants, read in `zone` if it names no zone of its own."""
         from runtime.calendar import plan
 
         return plan(self.when, zone=self.zone or zone, now=LONG_AGO)

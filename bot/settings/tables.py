@@ -101,6 +101,13 @@ class Model(Section):
         description='Whether the model is shown images that people send: "auto" if it is known to look at them, "on" for '
         "a model that does and is in no list.",
     )
+    context_tokens: Whole | None = Field(
+        default=None,
+        ge=1000,
+        le=100_000_000,
+        description="How much the model reads at once, in tokens. Without it LiteLLM's list is asked, and what is not in "
+        "there counts as 128,000. Longer conversations are condensed.",
+    )
     timeout_seconds: Number = Field(default=120, gt=0, le=3600, description="Longest wait for one reply of the model.")
     preload: Switch = Field(
         default=False, description="Load the model client at start: more memory, a faster first reply."
@@ -268,6 +275,22 @@ class Sessions(Section):
         return timedelta(hours=self.freshness_hours)
 
 
+class Guard(Section):
+    """A model that repeats itself: the same call with the same arguments, in one piece of work."""
+
+    warn: Whole = Field(default=3, ge=2, le=1000, description="From this repetition on the model is told so.")
+    refuse: Whole = Field(default=5, ge=2, le=1000, description="From this one on the call isn't made.")
+    outcome: Whole = Field(
+        default=4, ge=2, le=1000, description="The same where each time the result was the same: it isn't made again."
+    )
+    breaker: Whole = Field(
+        default=30,
+        ge=1,
+        le=10_000,
+        description="After so many warned or refused calls the work ends, and the person is told.",
+    )
+
+
 class Run(Section):
     """One piece of agent work."""
 
@@ -288,6 +311,7 @@ class Run(Section):
         le=8760,
         description="Old name of `approvals.expires_hours`, read until the next minor version.",
     )
+    guard: Guard = Guard()
 
     @property
     def prompt(self) -> str:
@@ -371,7 +395,7 @@ class Files(Section):
 
 
 class Outbox(Section):
-    """How messages leave."""
+    """Delivery of messages."""
 
     unknown: Literal["repeat", "hold"] = Field(
         default="repeat",
@@ -458,12 +482,12 @@ class Nodes(Section):
 
     @property
     def patience(self) -> timedelta:
-        """How long the store may take for what is written: less than the lease, which it would cost otherwise."""
+        """The longest a write may take: 2 to 10 seconds, half the lease, since a slower one would lose the lease."""
         return timedelta(seconds=min(max(self.lease_seconds / 2, 2), 10))
 
 
 class Retention(Section):
-    """How long things are kept, in days; 0 keeps them for good. What is still open is never removed."""
+    """Time that things are kept, in days; 0 keeps them for good. Open work is never removed."""
 
     messages_days: Number = Field(
         default=365,

@@ -103,7 +103,7 @@ def run(work: Coroutine[Any, Any, Answer]) -> Answer:
 
 
 async def reachable(settings: Settings) -> Control | None:
-    """How to reach the running process; one that is starting is waited for. None when none runs."""
+    """Address and token of the running process, after waiting for one that is starting. None if none runs."""
     from bot.node.lock import control_of, holder
 
     for _ in range(int(STARTING / POLL_SECONDS)):

@@ -27,7 +27,7 @@ def adapters_of(settings: Settings) -> MakeAdapters:
 
 
 def buckets_of(settings: Settings, adapter: ChannelAdapter) -> Buckets | None:
-    """A bound that the settings give the whole account in place of the platform's own, if they do."""
+    """The account's own rate limit from the settings, in place of the platform's, if they set one."""
     here = (adapter.channel, adapter.account)
     most = next((one.messages_per_second for one in settings.accounts if (one.channel, one.name) == here), 0)
     if not most:

@@ -7,7 +7,7 @@ from runtime.egress import Egress, Opening, Result, Rule
 
 
 def egress_of(settings: Settings) -> Egress:
-    """One for the whole process: tools, webhooks and downloads share its bounds."""
+    """The one Egress of the process: tools, webhooks and downloads share its limits."""
     return Egress(rules_of(settings), allow=[Opening.parse(text) for text in settings.egress.allow])
 
 

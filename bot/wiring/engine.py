@@ -10,7 +10,11 @@ from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
 from bot.plugins.packages import made_model
 from bot.settings.settings import Settings
+from bot.settings.tables import Model as ModelSection
+from runtime.agent.guard import GuardLimits
 from runtime.agent.outcome import LongForm, LongText
+from runtime.agent.registry import Limits
+from runtime.context.window import WINDOW_TOKENS, Window
 from runtime.contract import Address, Fetch, Model, NewId, Space, Transcriber
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.intake.downloads import Fetching, FileBounds, FilesOf, Senders
@@ -47,6 +51,30 @@ def model_of(settings: Settings) -> Model:
             images=Images(chosen.images),
         )
     )
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Bounds of the main agent's runs."""
+    run, guard = settings.run, settings.run.guard
+    return Limits(
+        run.max_iterations,
+        settings.approvals.expires,
+        window=window_of(settings.model),
+        guard=GuardLimits(guard.warn, guard.refuse, guard.outcome, guard.breaker),
+    )
+
+
+def window_of(settings: ModelSection) -> Window:
+    """The model's window: as set, else as LiteLLM's list has it, which is read when it is first asked for."""
+
+    def find() -> int:
+        if settings.context_tokens:
+            return settings.context_tokens
+        from runtime.models.vendors import context_tokens_of
+
+        return context_tokens_of(settings.name) or WINDOW_TOKENS
+
+    return Window(find)
 
 
 def space_of(settings: Settings) -> DiskSpace:
@@ -142,7 +170,7 @@ def notices_of(settings: Settings, store: Store) -> Notices | None:
     from runtime.store.sql.notices import Notices
 
     async def newest() -> object:
-        """How many facts the audit has: each lasting change adds one."""
+        """The number of facts in the audit: each lasting change adds one."""
         return (await store.audit.audit_head()).number + await store.audit.audit_unsealed()
 
     return Notices(url=settings.database_url, listen_url=settings.listen_url, newest=newest)

@@ -59,7 +59,7 @@ def named(settings: Settings) -> Iterator[tuple[str, Sequence[str], bool]]:
 
 
 def given(settings: Settings) -> frozenset[str]:
-    """The names to which the settings give something."""
+    """The names that the settings give a right or role."""
     every = (name for _, names, gives in named(settings) if gives for name in names)
     return frozenset(name for name in every if not is_identity(name))
 

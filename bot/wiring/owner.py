@@ -49,7 +49,7 @@ async def settle_owner(
 
 
 async def owner_name(people: People) -> str:
-    """Whose link the start of an installation printed."""
+    """Name of the owner, to whom the link printed at the start belongs; a standard name if there is no owner."""
     return next((one.person.name for one in await people.people() if one.person.role is Role.OWNER), OWNER_NAME)
 
 

@@ -51,7 +51,7 @@ def keep_of(settings: Settings) -> Keep:
 
 
 def trimmer_of(settings: Settings, store: Store) -> Trimmer | None:
-    """None where the audit is kept for good."""
+    """The trimmer of the audit; None if the audit is kept for good."""
     if not settings.retention.audit_days:
         return None
     keep = timedelta(days=settings.retention.audit_days)

@@ -51,7 +51,7 @@ class FileSchedules:
         self._accounts: Accounts[Account] = Accounts([*accounts, *accounts_of(before)])
 
     async def sync(self, settings: Settings) -> Synced:
-        """Make it so; a repeat changes nothing.
+        """Bring the store in line with the settings; a repeat changes nothing.
 
         Errors: StoreError; ConfigError when the file of a template cannot be read. A repeat goes on from there.
         """

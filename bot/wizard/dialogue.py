@@ -1,4 +1,4 @@
-"""How a step asks: a person at the terminal, or nobody, where flags and defaults answer."""
+"""Questions of a step: to a person at the terminal, or to nobody, with answers from flags and defaults."""
 
 from __future__ import annotations
 

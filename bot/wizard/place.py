@@ -47,7 +47,7 @@ def ask_place(draft: Draft, dialogue: Dialogue) -> None:
 
 
 def folder_fault(folder: Path) -> str | None:
-    """Why the data cannot be kept there."""
+    """The reason the data cannot be kept in `folder`; None if it can."""
     place = _nearest(folder)
     if not place.is_dir():
         return f"{place} is no folder."

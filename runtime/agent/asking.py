@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Final
 
 from runtime.agent.run_state import LiveRun
 from runtime.chat.audience import Audience, Places, Reach, reach_one
@@ -12,16 +13,24 @@ from runtime.contract import ANYBODY, ApprovalKind, Asking, Asks, Call, Effect, 
 from runtime.domain.approvals import Approval, Home
 from runtime.domain.ids import digest
 from runtime.domain.runs import StepState
-from runtime.domain.transcript import ERROR, WAITING_FOR_ANSWER
+from runtime.domain.transcript import DENIED, ERROR, WAITING_FOR_ANSWER
 from runtime.errors import ToolError
 from runtime.policy.terms import PLACES, Terms
 from runtime.store.protocol import NewStep, Runs, ToolStep
 
+FAR: Final = (
+    "{} is not in this room, and approves nothing here. Ask somebody of the room, or an approver. Nobody was asked."
+)
+
 
 async def sorted_question(
-    store: Runs, call: Call, effect: Effect, asks: Asks, arguments: Mapping[str, Json]
+    store: Runs, run: LiveRun, call: Call, asks: Asks, arguments: Mapping[str, Json], near: Collection[str] | None
 ) -> NewStep:
-    """The call as one that waits for a person's answer; or done at once, with what is wrong with it."""
+    """The call as one that waits for a person's answer; or done at once, with what is wrong with it.
+
+    Asked is somebody of the room, or who may decide there: `near` are the approvers of the settings. None: anybody known.
+    """
+    effect = run.agent.tools[call.tool].spec.effect
     try:
         asking = asks(arguments)
     except ToolError as error:
@@ -32,7 +41,21 @@ async def sorted_question(
             return not_run(call, effect, f"{ERROR}I know nobody called {asking.to[:100]!r}. Nobody was asked.")
         if who.role < Role.USER:
             return not_run(call, effect, f"{ERROR}{who.name} may read here, but not answer. Nobody was asked.")
+        if near is not None and not await _is_near(store, run, who, near):
+            return not_run(call, effect, f"{DENIED}{FAR.format(who.name)}")
     return NewStep(call, effect, digest(call.arguments), StepState.ASKED, meanwhile=WAITING_FOR_ANSWER)
+
+
+async def _is_near(store: Runs, run: LiveRun, who: Person, approvers: Collection[str]) -> bool:
+    """True for the requester, for somebody of the room, and for those who may decide there."""
+    requester = run.claim.requester
+    if requester is not None and requester.id == who.id:
+        return True
+    found = await store.audience(run.claim.run_id, run.address, {who.id})
+    if any(one.here for one in found.candidates):
+        return True
+    deciding = await store.audience(run.claim.run_id, run.address, approvers)
+    return any(one.person.id == who.id for one in deciding.candidates)
 
 
 def not_run(call: Call, effect: Effect, why: str) -> NewStep:

@@ -10,13 +10,15 @@ from typing import Final, Protocol
 
 import structlog
 
-from runtime.agent.context import UNBOUNDED, RunFacts, build
+from runtime.agent.guard import tripped
 from runtime.agent.modes import Modes
 from runtime.agent.outcome import LongText, RunOutcome
 from runtime.agent.questions import QuestionContext, Questions
 from runtime.agent.registry import Agents
 from runtime.agent.run_state import Dropped, Ended, LiveRun, own
 from runtime.agent.tool_calls import Calls, in_doubt
+from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, partitions
+from runtime.context.condenser import Condenser, Conversation, is_full
 from runtime.contract import (
     Address,
     Busy,
@@ -24,6 +26,7 @@ from runtime.contract import (
     Job,
     Model,
     ModelReply,
+    ModelRequest,
     NewId,
     Now,
     Probe,
@@ -36,18 +39,23 @@ from runtime.contract import (
     TaskKind,
     Thinking,
     Turn,
+    Usage,
     no_probe,
 )
 from runtime.domain.runs import RunState, StepState
 from runtime.domain.transcript import OURS, not_seen
-from runtime.errors import ModelFailed
+from runtime.errors import ContextOverflow, ModelFailed, StoreError
 from runtime.policy.rules import Policy
 from runtime.reports.fan_out import Reporting
-from runtime.store.protocol import Claim, NewDelivery, Released, Runs, ToolStep
+from runtime.store.protocol import Claim, History, NewDelivery, Released, Runs, Summary, ToolStep
 from runtime.workspace.workspaces import WorkspaceFolders
 
 log = structlog.get_logger("agent")
 
+NO_ROOM: Final = (
+    "This conversation no longer fits into the model, even condensed. Write /new to begin anew: what was said stays here "
+    "to read."
+)
 STOPPED: Final = "Stopped here."
 EMPTY_REPLY: Final = "The model answered nothing. Please ask again, perhaps in other words."
 
@@ -122,6 +130,7 @@ class AgentLoop:
         )
         self._modes = Modes(store=store, calls=self._calls, rights=context.rights, now=now)
         self._questions = Questions(store=store, policy=policy, now=now, new_id=new_id, context=context)
+        self._condenser = Condenser()
         self._last_words = RunOutcome(new_id=new_id, long_replies=long_replies, reporting=reporting)
 
     async def work(self, claim: Claim) -> bool:
@@ -133,7 +142,7 @@ class AgentLoop:
         run = LiveRun(claim, agent, claim.iterations, claim.next_step, claim.turns, files=list(claim.files))
         self._live[claim.run_id] = run
         try:
-            return (await self._until_end(run)).more
+            more = (await self._until_end(run)).more
         except Dropped:
             log.info("run dropped", reason="its lane is not surely ours any more")
             await self._store.release(claim.lane)  # nothing happens if it has another owner; else our lease was late
@@ -141,6 +150,17 @@ class AgentLoop:
         finally:
             del self._live[claim.run_id]
             self._progress(run.claim, Resting())
+        if run.is_full and not more:
+            await self._tidy(run)
+        return more
+
+    async def _tidy(self, run: LiveRun) -> None:
+        """Summarise a conversation that is nearly full, now that it was answered and nobody waits there."""
+        run.has_ended = True
+        try:
+            await self._condenser.tidy(self._conversation(run))
+        except StoreError as error:
+            log.warning("not summarised yet", reason=str(error))
 
     async def fail(self, claim: Claim, text: str) -> bool:
         """End a run that cannot go on with words to the person; whether its lane has more to do."""
@@ -174,6 +194,8 @@ class AgentLoop:
                     return await self._finish(run, reply, RunState.DONE, reply.text)
                 if released := await self._act(run, reply):
                     return released
+                if run.guard and run.guard.is_tripped:
+                    return await self._finish(run, None, RunState.FAILED, tripped())
             return await self._finish(run, None, RunState.FAILED, too_long(run.agent.limits.iterations))
         except ModelFailed as error:
             log.warning("model failed", reason=str(error), detail=error.detail)
@@ -200,27 +222,32 @@ class AgentLoop:
 
     async def _ask_model(self, run: LiveRun) -> ModelReply:
         self._progress(run.claim, Thinking())
-        turns = await self._with_files(run, await self._turns(run))
-        reply = await run.unless_stopped(self._reply(run, turns))
+        history = await self._with_files(run, await self._history(run))
+        reply = await run.unless_stopped(self._reply(run, history))
         run.said = ""
         self._probe("model-answered")
         if not reply.calls and not reply.text.strip():
             raise ModelFailed(EMPTY_REPLY)
         return reply
 
-    async def _turns(self, run: LiveRun) -> Sequence[Turn]:
+    async def _history(self, run: LiveRun) -> History:
         known, run.turns = run.turns, None  # they came with the claim; every step adds some
-        return known or await self._store.turns(run.claim.lane.session, run.claim.since)
+        if known and is_short(known, run.agent.limits.window.tokens):
+            return History(known)
+        return await self._store.history(run.claim.lane.session, run.claim.since)
 
-    async def _with_files(self, run: LiveRun, turns: Sequence[Turn]) -> Sequence[Turn]:
-        """`turns` once the files that came with them are here; what is to be said of those becomes turns too."""
-        if self._files is None or not any(turn.files for turn in not_seen(turns)):
-            return turns
-        fetching = self._files.gather(run.claim.lane.session, run.address, turns, run.agent.workspaces)
+    async def _read(self, run: LiveRun) -> History:
+        return await self._store.history(run.claim.lane.session, run.claim.since)
+
+    async def _with_files(self, run: LiveRun, history: History) -> History:
+        """`history` once the files that came with it are here; what is to be said of those becomes turns too."""
+        if self._files is None or not any(turn.files for turn in not_seen(history.turns)):
+            return history
+        fetching = self._files.gather(run.claim.lane.session, run.address, history.turns, run.agent.workspaces)
         told = await run.unless_stopped(fetching)
         for text in told:
             run.obey(own(await self._store.note(run.claim.lane, run.claim.run_id, text)).stop)
-        return await self._turns(run) if told else turns
+        return await self._read(run) if told else history
 
     def _progress(self, claim: Claim, event: Progress) -> None:
         """Nobody waits in the room for scheduled work, so nothing is shown of it before its end."""
@@ -238,13 +265,46 @@ class AgentLoop:
             return run.agent.model
         return self._reporter(job)
 
-    async def _reply(self, run: LiveRun, turns: Sequence[Turn]) -> ModelReply:
-        request, limit = build(facts(run), turns, UNBOUNDED), run.agent.limits.model_time
+    async def _reply(self, run: LiveRun, history: History) -> ModelReply:
+        """The model's answer to as much of `history` as fits. A request that is refused as too large is sent smaller, once."""
+        parts = partitions(facts(run), history, UNBOUNDED)
+        if history.summary or not is_short(history.turns, run.agent.limits.window.tokens):
+            parts = await self._condenser.fitted(self._conversation(run), history)
+            run.is_full = is_full(parts, history, run.agent.limits.window.tokens)
+        try:
+            return await self._answer(run, parts)
+        except ContextOverflow:
+            parts = await self._condenser.refused(self._conversation(run), parts, await self._read(run))
+        try:
+            return await self._answer(run, parts)
+        except ContextOverflow as error:
+            raise ModelFailed(NO_ROOM, detail=error.detail) from None
+
+    async def _answer(self, run: LiveRun, parts: Partitions) -> ModelReply:
+        known, limit = facts(run), run.agent.limits.model_time
+        request = ModelRequest(parts.prompt, parts.history, known.tools, known.files)
         try:
             async with asyncio.timeout(limit.total_seconds()):
-                return await self._speaker(run).reply(request, partial(self._spoken, run))
+                reply = await self._speaker(run).reply(request, partial(self._spoken, run))
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {limit}.") from None
+        if parts.sent:
+            self._condenser.learn(run.agent.model.name, parts.sent, reply.usage.input_tokens)
+        return reply
+
+    def _conversation(self, run: LiveRun) -> Conversation:
+        window = run.agent.limits.window
+        return Conversation(facts(run), run.agent.model, window, partial(self._read, run), partial(self._keep, run))
+
+    async def _keep(self, run: LiveRun, summary: Summary, usage: Usage | None) -> bool:
+        """Store a summary: with the lane, or once the run has ended. Errors: Dropped when fenced."""
+        lane = None if run.has_ended else run.claim.lane
+        kept = await self._store.keep_summary(run.claim.run_id, lane, summary, usage)
+        self._probe("summary-made")
+        if lane:
+            own(kept or None)
+            run.next_step += 1
+        return kept
 
     async def _act(self, run: LiveRun, reply: ModelReply) -> Released | None:
         """One model turn with calls: recorded, then those allowed run, then those asked go up together."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from runtime.agent.asking import not_run
 from runtime.agent.run_state import LiveRun
 from runtime.agent.tool_calls import Calls
-from runtime.contract import ApprovalId, ApprovalKind, Effect, Now
+from runtime.contract import ApprovalId, ApprovalKind, Effect, Now, PersonId
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, entitled
 from runtime.domain.runs import StepState
 from runtime.domain.transcript import DENIED
@@ -37,18 +37,18 @@ class Modes:
             case Mode.READ_ONLY:
                 return [_denied(step) if _may_change(step) else step for step in steps]
             case Mode.PLAN:
-                return [self._asked(run, step) if _may_change(step) else step for step in steps]
+                return [_asked(step) if _may_change(step) else step for step in steps]
             case Mode.TRUSTED:
-                requester = run.claim.requester
-                is_theirs = run.claim.job is None and requester is not None and requester.id == mode.person
-                giver = await self._store.voter(mode.person, run.address) if is_theirs and mode.person else None
+                giver = await self._giver(run, mode.person) if mode.person else None
                 return [self._trusted(run, step, giver) if giver else step for step in steps]
 
-    def _asked(self, run: LiveRun, step: NewStep) -> NewStep:
-        """Asked, also where a rule would let it run."""
-        if step.state is not StepState.OPEN:
-            return step
-        return replace(step, state=StepState.ASKED, caution=run.agent.tools[step.call.tool].caution(), grant=None)
+    async def _giver(self, run: LiveRun, trusted: PersonId) -> Voter | None:
+        """Return the trusted person, if they asked for all that the run does and no words of others came into it."""
+        requester = run.claim.requester
+        if run.claim.job is not None or requester is None or requester.id != trusted:
+            return None
+        is_alone = await self._store.speakers(run.claim.run_id) <= {trusted}
+        return await self._store.voter(trusted, run.address) if is_alone else None
 
     def _trusted(self, run: LiveRun, step: NewStep, giver: Voter) -> NewStep:
         """Run without a question, where the one yes of whoever is trusted would settle that question."""
@@ -60,7 +60,7 @@ class Modes:
         terms = self._calls.terms(run, step)
         if terms.quorum > 1 or not entitled(self._question(run, step, terms), giver, self._rights()):
             return step
-        return replace(step, state=StepState.OPEN, caution="", unasked=giver.person.name)
+        return replace(step, state=StepState.OPEN, unasked=giver.person.name)
 
     def _question(self, run: LiveRun, step: NewStep, terms: Terms) -> Approval:
         """The question that this call would be."""
@@ -87,6 +87,11 @@ class Modes:
 
 def _may_change(step: NewStep) -> bool:
     return step.effect is not Effect.READ and step.state is not StepState.DONE
+
+
+def _asked(step: NewStep) -> NewStep:
+    """Asked, also where a rule would let it run."""
+    return replace(step, state=StepState.ASKED, grant=None)
 
 
 def _denied(step: NewStep) -> NewStep:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from runtime.agent.run_state import LiveRun
-from runtime.chat import offers
 from runtime.chat.audience import Audience, Reach, able
+from runtime.chat.cards import offers
 from runtime.contract import ApprovalId, ApprovalKind, Choice
 from runtime.domain.approvals import Approval, Rights, grants_offered
 from runtime.policy.grants import form_of

@@ -33,7 +33,7 @@ NAME: Final = "reply.md"
 
 
 class LongForm(StrEnum):
-    """How a long final text is shown."""
+    """Form in which a long final text is shown."""
 
     PARTS = "parts"  # in as many messages as it takes
     FILE = "file"  # its begin, and a file with all of it, where the channel carries files

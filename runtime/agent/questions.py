@@ -14,10 +14,10 @@ from runtime.agent.asking import asked_person, asking_of, to_person
 from runtime.agent.offers import offering, together
 from runtime.agent.run_state import LiveRun
 from runtime.agent.tool_calls import parsed
-from runtime.chat import cards, listing
 from runtime.chat.audience import Audience, Places, Reach, mentions, reach
-from runtime.chat.calls import ShownCall, shown_call
-from runtime.contract import ApprovalId, ApprovalKind, Asking, CardContext, DeliveryId, Kind, NewId, Now
+from runtime.chat.cards import card_facts, listing, open_cards
+from runtime.chat.cards.calls import ShownCall, shown_call
+from runtime.contract import ApprovalId, ApprovalKind, Asking, CardContext, DeliveryId, Kind, NewId, Now, PersonId
 from runtime.domain.approvals import Approval, ApprovalState, Home, Rights
 from runtime.domain.runs import StepState
 from runtime.policy.rules import Policy
@@ -93,14 +93,15 @@ class Questions:
         whom = await asked_person(self._store, asking, run.claim.requester)
         reached = await self._store.audience(run.claim.run_id, run.address, {whom.id} if whom else set())
         asked, asking, to = to_person(approval, asking, whom, reached, self._context.places)
-        card = cards.with_asking(self._circumstances(run, audience, to), asking)
+        card = card_facts.with_asking(self._circumstances(run, audience, to), asking)
         return self._question(run, replace(asked, card=card), reached, to, rights)
 
     def _circumstances(self, run: LiveRun, audience: Audience, to: Reach) -> str:
         places = self._context.places
         name, schedule = places.room_name(run.address), run.claim.job.name if run.claim.job else ""
         link = places.link(run.address, audience.message) if audience.message and not schedule else ""
-        return cards.circumstances(name, schedule, to.home, to.asked, link, to.away)
+        known = card_facts.circumstances(name, schedule, to.home, to.asked, link, to.away)
+        return card_facts.with_heard(known, _others_heard(run, audience))
 
     def _question(self, run: LiveRun, approval: Approval, audience: Audience, to: Reach, rights: Rights) -> Question:
         card, *copies = [
@@ -110,7 +111,7 @@ class Questions:
                 ordinal,
                 Kind.APPROVAL,
                 room,
-                cards.pending(
+                open_cards.pending(
                     approval,
                     approval.asked_at,
                     home=not ordinal,
@@ -158,13 +159,20 @@ class Questions:
             expires_at=now + (terms.expires or run.agent.limits.approval_time),
             caution=step.caution,
             requester_name=asker,
-            request="" if claim.job else cards.request_line(audience.said, audience.said_by, asker),
+            request="" if claim.job else card_facts.request_line(audience.said, audience.said_by, asker),
             terms=terms,
+            card=card_facts.with_heard("", _others_heard(run, audience)),
         )
 
 
+def _others_heard(run: LiveRun, audience: Audience) -> Sequence[PersonId]:
+    """People beside the requester whose words came into the run: they asked for its calls too."""
+    requester = run.claim.requester
+    return sorted(audience.heard - ({requester.id} if requester else set()))
+
+
 async def _shown(run: LiveRun, step: ToolStep) -> ShownCall:
-    """How the call is shown: as its tool says, else by names and values."""
+    """The call as its card shows it: drawn by its tool, else by names and values."""
     tool, arguments = run.agent.tools.get(step.call.tool), parsed(step.call.arguments)
     if tool is None or tool.spec.card is None or isinstance(arguments, str):
         return shown_call(step.call.arguments)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
+from runtime.agent.guard import GuardLimits
+from runtime.context.window import Window
 from runtime.contract import Address, Model, ModelReply, ModelRequest, OnText, Tool
 from runtime.errors import ModelFailed
 from runtime.workspace.workspaces import WorkspaceFolders
@@ -20,11 +22,13 @@ Prompt = Callable[[Address], str]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one run."""
+    """Bounds of one run, and the window of its model. `guard` bounds how often it may repeat itself."""
 
     iterations: int = 25
     approval_time: timedelta = timedelta(hours=12)
     model_time: timedelta = timedelta(minutes=10)
+    window: Window = field(default_factory=Window)
+    guard: GuardLimits = field(default_factory=GuardLimits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

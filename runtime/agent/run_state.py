@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from runtime.agent.guard import LoopGuard
 from runtime.agent.registry import Agent
 from runtime.contract import Address, FileRef, Turn
 from runtime.store.protocol import Claim
@@ -32,7 +33,8 @@ class LiveRun:
 
     `turns` came along with the claim, for its first model call. `stopped` is set when a person ends it; `cuts` are the
     waits that end with it at once. `files` are what its tools put onto its reply so far, and `said` is the text that the
-    model call at work has written.
+    model call at work has written. `is_full`: its conversation will soon need a summary. `has_ended`: its lane was given up.
+    `guard` judges its calls, once it makes one; `warnings` stand behind the results of those that it warned about, by id.
     """
 
     claim: Claim
@@ -44,6 +46,10 @@ class LiveRun:
     cuts: set[asyncio.Timeout] = field(default_factory=set)
     files: list[FileRef] = field(default_factory=list)
     said: str = ""
+    is_full: bool = False
+    has_ended: bool = False
+    guard: LoopGuard | None = None
+    warnings: dict[str, str] = field(default_factory=dict)
 
     @property
     def address(self) -> Address:

@@ -13,8 +13,9 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from runtime.agent.asking import not_run, sorted_question
+from runtime.agent.duties.undoing import kept_before
+from runtime.agent.guard import LoopGuard, Made, Verdict
 from runtime.agent.run_state import Dropped, LiveRun, own
-from runtime.agent.undoing import kept_before
 from runtime.cancellation import cancellable
 from runtime.contract import (
     Address,
@@ -76,6 +77,29 @@ class Calls:
     async def sort(self, run: LiveRun, call: Call) -> NewStep:
         """Open, asked, or done at once with the reason why it does not run."""
         tool = run.agent.tools.get(call.tool)
+        guard = await self._guard(run)
+        judged = guard.judge(call, polls=bool(tool and tool.spec.polls))
+        if judged.verdict is Verdict.REFUSED:
+            log.warning("call refused by the loop guard", tool=call.tool)
+            effect = tool.spec.effect if tool else Effect.READ
+            return replace(not_run(call, effect, judged.words), guard=judged.verdict.value)
+        if judged.words:
+            run.warnings[call.id] = judged.words
+        sorted_call = await self._sorted(run, tool, call)
+        if sorted_call.state is StepState.DONE:
+            guard.ended(call, sorted_call.result)
+        return replace(sorted_call, guard=judged.verdict.value) if judged.words else sorted_call
+
+    async def _guard(self, run: LiveRun) -> LoopGuard:
+        """The guard of this run, which knows every call that it made, also before a kill."""
+        if run.guard is None:
+            made = await self._store.calls_of(run.claim.run_id) if run.claim.resumed else []
+            polls = {name for name, tool in run.agent.tools.items() if tool.spec.polls}
+            known = [Made(call, result, call.tool in polls) for call, result in made]
+            run.guard = LoopGuard(run.agent.limits.guard, known)
+        return run.guard
+
+    async def _sorted(self, run: LiveRun, tool: Tool | None, call: Call) -> NewStep:
         if tool is None:
             known = ", ".join(sorted(run.agent.tools))
             return not_run(call, Effect.READ, f"{ERROR}there is no tool {call.tool!r}; there are {known}.")
@@ -85,13 +109,16 @@ class Calls:
         policy, ask = self._policy(), self._ask(run, call.tool, effect, arguments)
         ruling = policy.ruling(ask)
         if tool.spec.asks and ruling is not Ruling.DENY:
-            return await sorted_question(self._store, call, effect, tool.spec.asks, arguments)
+            rule = policy.rule(ask)
+            is_open = ruling is Ruling.ALLOW and rule is not None and rule.tool != "*"
+            near = None if is_open else self._rights().approvers
+            return await sorted_question(self._store, run, call, tool.spec.asks, arguments, near)
         changed = "" if ruling is Ruling.DENY else await self._changed(tool)
+        caution = "\n\n".join(filter(None, [tool.caution(), changed]))
         match ruling:
             case Ruling.ALLOW if not changed:
-                return NewStep(call, effect, digest(call.arguments), StepState.OPEN)
+                return NewStep(call, effect, digest(call.arguments), StepState.OPEN, "", caution)
             case Ruling.ALLOW | Ruling.ASK:
-                caution = "\n\n".join(filter(None, [tool.caution(), changed]))
                 grant = None if changed else await self._granted(run, tool, ask)
                 state = StepState.OPEN if grant else StepState.ASKED
                 return NewStep(call, effect, digest(call.arguments), state, "", caution, grant=grant)
@@ -114,7 +141,7 @@ class Calls:
         terms = self._policy().terms(ask)
         if not grantable(terms):
             return None
-        requester, room = run.claim.requester, str(replace(run.address, thread=""))
+        requester, room = run.claim.requester, str(run.address.whole_room)
         form, session = form_of(tool.spec, tool.caution()), run.claim.lane.session
         call = Sought(
             run.claim.agent,
@@ -168,6 +195,10 @@ class Calls:
         self._probe("tool-finished")
         log.info("tool ran", tool=step.call.tool, step=step.number)
         self._progress(run.claim, Working(step.call.tool, step.call.arguments, ended=True))
+        if run.guard:
+            run.guard.ended(step.call, result)
+        if warning := run.warnings.pop(step.call.id, ""):
+            result = f"{result}\n\n{warning}"
         recorded = own(await self._record(run, step, result, files, *kept))
         run.files += files
         for room in recorded.told:
@@ -197,7 +228,7 @@ class Calls:
         tool = run.agent.tools.get(step.call.tool)
         if tool is None:
             return f"{ERROR}there is no tool {step.call.tool!r} any more."
-        if step.caution and not step.caution.startswith(tool.caution()):
+        if not step.caution.startswith(tool.caution()):  # without its sandbox now, or another tool by this name
             return f"{ERROR}{step.call.tool} is not what was asked about any more, so it was not called."
         if step.caution:
             await self._accept(run, tool)

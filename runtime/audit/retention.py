@@ -34,7 +34,7 @@ UPLOADS_KEPT: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """How long. A stock that is not named is kept for good, and so are workspaces without a time."""
+    """Times that stocks are kept. A stock without one is kept for good, and so are workspaces."""
 
     stocks: Mapping[Stock, timedelta]
     workspaces: timedelta | None = None

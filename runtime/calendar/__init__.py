@@ -1,4 +1,4 @@
-"""When something is due: what people and settings say about time, understood, and the instants that follow from it.
+"""Due times: the words of people and settings, understood, and the instants that follow from them.
 
     text -plan-> Planned (Cron | Every | At, zone) -next_after, instants-> instants in UTC
                     `- written, read: for the store     `- in_words: for people

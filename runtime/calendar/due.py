@@ -1,4 +1,4 @@
-"""When something is due. The rule for clocks that are set, in full:
+"""Due times. The rule for clocks that are set forward or back, in full:
 
 - A time on the wall that is skipped is later by what was skipped; if something is due there anyway, it is due once.
 - Of a time that comes twice, hours that somebody chose (`30 2 * * *`, "daily at 2:30") are due the first time only,

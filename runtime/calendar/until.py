@@ -9,7 +9,7 @@ from typing import Final
 from runtime.calendar.clocks import cut_out
 from runtime.calendar.errors import WhenError, quoted
 from runtime.calendar.phrases import normal
-from runtime.calendar.plans import LENGTHS, At
+from runtime.calendar.plans import LENGTHS, At, Planned
 from runtime.calendar.reading import EXPRESSION_MAX_CHARS, plan
 from runtime.calendar.scene import DAY_NAMES, UNITS
 from runtime.calendar.zones import instant_of, wall_of, zone_named
@@ -39,10 +39,18 @@ def until(text: str, *, zone: str, now: datetime) -> datetime:
         if len(times) > 1:
             raise WhenError(f"{quoted(words)} says several times of day", UNTIL_EXAMPLES)
         return _on(DAY_NAMES[found["day"]], times[0] if times else time(), zone, now)
-    planned = plan(f"{words} at 0:00" if BARE_DAY.fullmatch(words) else words, zone=zone, now=now)
+    planned = _planned(f"{words} at 0:00" if BARE_DAY.fullmatch(words) else words, zone, now)
     if not isinstance(planned.when, At):
         raise WhenError(f"{quoted(words)} comes again and again", UNTIL_EXAMPLES)
     return planned.when.instant
+
+
+def _planned(words: str, zone: str, now: datetime) -> Planned:
+    """As for a schedule, and refused with examples of an end."""
+    try:
+        return plan(words, zone=zone, now=now)
+    except WhenError as error:
+        raise WhenError(error.reason, UNTIL_EXAMPLES) from error
 
 
 def _later(length: timedelta, words: str, now: datetime) -> datetime:

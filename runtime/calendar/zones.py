@@ -43,7 +43,7 @@ class Stretch:
 
     @property
     def set_by(self) -> timedelta:
-        """How far the clocks were set forward when it began; negative: back."""
+        """The distance by which the clocks were set forward when it began; negative: back."""
         return self.offset - self.before
 
 
@@ -64,7 +64,7 @@ def zone_named(name: str) -> ZoneInfo:
 
 
 def instant_of(wall: datetime, zone: ZoneInfo) -> datetime:
-    """When the clocks of `zone` show `wall`, by the rule above."""
+    """The instant, in UTC, at which the clocks of `zone` show `wall`: the first of two, by the rule above."""
     return wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
 
 

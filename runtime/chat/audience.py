@@ -1,4 +1,4 @@
-"""Whom a question reaches: who may decide it, where they are asked, and what the room of the request shows. Pure."""
+"""Audience of a question: the people who may decide, the places they are asked in, and the card in its own room. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Final
 
-from runtime.contract import Address, ApprovalKind, Identity, Mention, Person
+from runtime.contract import Address, ApprovalKind, Identity, Mention, Person, PersonId
 from runtime.domain.approvals import Approval, Home, Rights, Voter, entitled
 from runtime.policy.terms import DM, PLACES, ROOM
 
@@ -35,7 +35,7 @@ class Audience:
 
     `said` are the newest words that its run heard, `said_by` whose, `message` the platform's id of them. `private`: the room is one person's and the agent's.
     `open_cards` are those that the requester has open in the conversation. `plan`: it is in the mode of that name, and what the
-    model said it would do.
+    model said it would do. `heard` are all whose words its run heard.
     """
 
     said: str = ""
@@ -45,6 +45,7 @@ class Audience:
     message: str = ""
     open_cards: int = 0
     plan: str | None = None
+    heard: frozenset[PersonId] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +78,16 @@ def able(question: Approval, candidates: Sequence[Candidate], rights: Rights) ->
 
 def mentions(question: Approval, room: Address, candidates: Sequence[Candidate], rights: Rights) -> tuple[Mention, ...]:
     """People whom a card in `room` calls: those who may decide and did not ask themselves. A private chat calls anyway."""
-    place = replace(room, thread="")
-    if any(place in one.rooms for one in candidates):
+    if any(room.whole_room in one.rooms for one in candidates):
         return ()
-    is_home = place == replace(question.address, thread="")
+    is_home = room.whole_room == question.address.whole_room
     deciding = [one for one in able(question, candidates, rights) if one.person.id != question.requester]
     found = (_mention(one, room) for one in deciding if one.here or not is_home)
     return tuple(islice(filter(None, found), MENTIONS_MAX))
 
 
 def _mention(one: Candidate, room: Address) -> Mention | None:
-    """By their account on the platform of `room`, if they have one there."""
+    """A mention by their account on the platform of `room`, if they have one there."""
     own, any_of = f"{room.channel}:{room.account}/", f"{room.channel}:"
     known = [name for name in one.names if name.startswith(own) or (name.startswith(any_of) and "/" not in name)]
     return Mention(Identity(min(known)), one.person.name) if known else None
@@ -119,10 +119,9 @@ def _present(deciding: Sequence[Candidate], quorum: int) -> Sequence[Candidate]:
 
 
 def _is_their_own(question: Approval, deciding: Sequence[Candidate]) -> bool:
-    """True if the request was made in the private chat of one who may decide: there such a question belongs."""
-    at = question.address
-    rooms = {(room.channel, room.account, room.room) for one in deciding for room in one.rooms}
-    return DM in question.terms.to and (at.channel, at.account, at.room) in rooms
+    """True if the request was made in the private chat of a person who may decide: the question belongs there."""
+    rooms = {room.whole_room for one in deciding for room in one.rooms}
+    return DM in question.terms.to and question.address.whole_room in rooms
 
 
 def reach_one(question: Approval, audience: Audience, places: Places) -> Reach:
@@ -146,15 +145,14 @@ def _copies(
     question: Approval, to: Sequence[str], deciding: Sequence[Candidate], places: Places
 ) -> Iterator[tuple[Address, str]]:
     """Rooms beside the one of the request, each with whom it reaches."""
-    home = question.address
-    known = {(home.channel, home.account, home.room)}
+    home = question.address.whole_room
     for one in deciding if DM in to else ():
         for room in () if one.here and ROOM in to else one.rooms:
-            if (room.channel, room.account, room.room) not in known and places.serves(room):
+            if room.whole_room != home and places.serves(room):
                 yield room, one.person.name
     for place in to:
         if place in PLACES:
             continue
         room = Address.parse(place)
-        if (room.channel, room.account, room.room) not in known and places.serves(room):
+        if room.whole_room != home and places.serves(room):
             yield room, places.room_name(room) or "another room"

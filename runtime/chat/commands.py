@@ -14,6 +14,7 @@ from typing import Final
 from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, Role, Said, Stopped
 from runtime.domain.runs import RunState
 from runtime.markup.moments import moment, roughly, several
+from runtime.text.glyphs import clip
 
 PAIR: Final = "pair"
 """Lets an owner enter a pairing code in a direct room; `COMMANDS` does not list it, since nobody else may."""
@@ -24,6 +25,8 @@ IN_PUBLIC: Final = frozenset({"new", "stop", PAIR})
 NEEDED: Final[Mapping[str, Role]] = {name: Role.USER if name in ACTS else Role.VIEWER for name in COMMANDS}
 """The least role that may give a command."""
 
+ARGUMENT_MAX_CHARS: Final = 100
+"""Characters behind a command that is written as a message."""
 FORM: Final = re.compile(rf"[/!]({'|'.join(COMMANDS)})", re.IGNORECASE)
 ARGUED: Final = re.compile(rf"[/!]({'|'.join(ARGUMENTS)})[ \t]+(\S[^\n]{{0,99}})", re.IGNORECASE)
 PAIR_FORM: Final = re.compile(rf"[/!]{PAIR}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
@@ -75,7 +78,7 @@ class Going:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """Tokens and money of some time."""
+    """Tokens and money spent in a period."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -116,14 +119,16 @@ def is_stop(text: str) -> bool:
 
 
 def name_of(command: Commanded) -> str:
-    """As `COMMANDS` writes it."""
+    """The command's name as `COMMANDS` writes it."""
     name = command.name.strip().lstrip("/!").lower()
     return ALIASES.get(name, name)
 
 
 def kept(command: Commanded) -> str:
-    """A command as it is stored: without its argument, which may be a code."""
-    return f"/{name_of(command)[:32]}"
+    """A command as it is stored and shown. The argument of one that `ARGUMENTS` does not list may be a code."""
+    name = name_of(command)[:32]
+    argument = clip(" ".join(command.argument.split()), ARGUMENT_MAX_CHARS) if name in ARGUMENTS else ""
+    return f"/{name} {argument}".rstrip()
 
 
 # --------------------------------------------------------------------------------------------------------- the answers

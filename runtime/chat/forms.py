@@ -7,16 +7,20 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from runtime.chat import grant_views
+from runtime.chat.cards.exchanges import PLAIN_QUESTION, QUESTION_MAX_CHARS, used_up
 from runtime.contract import REASON, REASON_MAX_CHARS, Asking, Choice, Field, Form, Json
 from runtime.domain.approvals import Approval
-from runtime.text.glyphs import clip, meant, visible
+from runtime.text.glyphs import clip, length_meant, meant, visible
 
 ARGUMENT: Final = "argument"
 """The field for the only argument of a call, where that is a text."""
 ARGUMENTS: Final = "arguments"
 ARGUMENTS_MAX_CHARS: Final = 100_000
+QUESTION: Final = "question"
+"""The field for what an approver asks the agent."""
+TOO_LONG: Final = f"This is too long: at most {ARGUMENTS_MAX_CHARS:,} characters."
 OTHER_CALL: Final = "The call has changed in the meantime. Please open the form again."
-QUESTION_MAX_CHARS: Final = 300
+AGENTS_QUESTION_MAX_CHARS: Final = 300
 """Of the agent's question, above the field for its answer; the card has all of it."""
 NO_FORM: Final = "There's nothing to fill in here."
 
@@ -49,6 +53,8 @@ def edit(approval: Approval) -> Form:
 
 def changed_arguments(approval: Approval, values: Mapping[str, str]) -> Mapping[str, Json] | str:
     """Arguments that were typed into the form, or what is wrong with them. Codes are read as what they stand for."""
+    if any(length_meant(text) > ARGUMENTS_MAX_CHARS for text in values.values()):
+        return TOO_LONG
     typed = {name: meant(text).replace("\r\n", "\n") for name, text in values.items()}
     if ARGUMENT in typed and _lone(approval.arguments) is not None:
         arguments: Json = dict.fromkeys(json.loads(approval.arguments), typed[ARGUMENT])
@@ -67,7 +73,7 @@ def changed_arguments(approval: Approval, values: Mapping[str, str]) -> Mapping[
 def _fault(approval: Approval, arguments: Mapping[str, Json]) -> str:
     text = written(arguments)
     if len(text) > ARGUMENTS_MAX_CHARS:
-        return f"This is too long: at most {ARGUMENTS_MAX_CHARS:,} characters."
+        return TOO_LONG
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         return "This contains a broken character. Please type it again."
     if arguments == json.loads(approval.arguments or "{}"):
@@ -102,17 +108,26 @@ def _no_number(name: str) -> Json:
     raise ValueError(f"{name} isn't a number")
 
 
+def why(approval: Approval) -> Form | str:
+    """A question for the agent about its call; words where it was asked often enough."""
+    field = Field(QUESTION, "Your question", hint=PLAIN_QUESTION, lines=True, optional=True, most=QUESTION_MAX_CHARS)
+    note = f"The agent answers beneath the card, and the call waits. A “?” alone asks: {PLAIN_QUESTION}"
+    asking = Form(approval.as_shown, Choice.WHY, "Ask the agent", (field,), note, "Ask")
+    return used_up(approval.card) or asking
+
+
 def answer(approval: Approval) -> Form:
     """Words in answer to a question of the agent's."""
-    question = clip(" ".join(Asking.from_json(approval.card).question.split()), QUESTION_MAX_CHARS)
+    question = clip(" ".join(Asking.from_json(approval.card).question.split()), AGENTS_QUESTION_MAX_CHARS)
     field = Field(REASON, question, hint="I'll read what you write.", lines=True, most=REASON_MAX_CHARS)
     return Form(approval.id, Choice.TEXT, "Answer", (field,))
 
 
-FORMS: Final[Mapping[Choice, Callable[[Approval], Form]]] = {
+FORMS: Final[Mapping[Choice, Callable[[Approval], Form | str]]] = {
     Choice.DENY: denial,
     Choice.EDIT: edit,
     Choice.ALWAYS: grant_views.form,
+    Choice.WHY: why,
     Choice.TEXT: answer,
 }
 """The form of each choice that has one."""

@@ -68,14 +68,14 @@ def not_one(found: Sequence[Grant], mark: str = "/") -> str:
 
 
 def given(wish: Wish) -> str:
-    """How far a yes holds, for its card."""
+    """Scope of a standing yes, for its card: calls, place, end and number of uses."""
     where = EVERYWHERE if wish.everywhere else f"in {HERE}"
     uses = "" if wish.uses is None else f", {several(wish.uses, 'use')}"
     return f"{_code(wish.pattern.brief())} {where} until {moment(wish.until)}{uses}"
 
 
 def _code(text: str) -> str:
-    """One line of code that it cannot leave."""
+    """One line of code, which no mark-up in the text can leave."""
     return f"`{in_a_line(text, PATTERN_MAX_CHARS).replace('`', chr(39))}`"
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from runtime.chat import cards
+from runtime.chat.cards import card_facts, open_cards
 from runtime.contract import Address, ApprovalKind, Asking, Content, Waiting
 from runtime.domain.approvals import Approval, Home, asked_in_private
 from runtime.markup.moments import roughly, several
@@ -57,9 +57,9 @@ def card(question: OpenQuestion, at: Address | None, now: datetime) -> Content:
     """Its card as one person sees it at `at`, or on a surface that is no room."""
     approval = question.approval
     if approval.kind is ApprovalKind.PERSON:
-        return cards.stranger(approval.id, approval.arguments)
-    home = at is not None and _is_home(approval, at) and cards.home_of(approval) is Home.WHOLE
-    return cards.pending(approval, now, home=home, voted=question.voted, at=None if home else at)
+        return open_cards.stranger(approval.id, approval.arguments)
+    home = at is not None and _is_home(approval, at) and card_facts.home_of(approval) is Home.WHOLE
+    return open_cards.pending(approval, now, home=home, voted=question.voted, at=None if home else at)
 
 
 def waiting(question: OpenQuestion, now: datetime) -> Waiting:
@@ -127,7 +127,7 @@ def _counted(number: int) -> str:
 
 
 def _elsewhere(rooms: Sequence[str]) -> str:
-    """Rules keep some questions in their rooms."""
+    """A sentence on the questions that their rules keep in their rooms."""
     if not rooms:
         return ""
     names = listed(list(dict.fromkeys(plainly(one) for one in rooms)))
@@ -140,7 +140,7 @@ def _line(one: Approval, now: datetime) -> str:
         asking = Asking.from_json(one.card)
         whom = f"for {visible(asking.to, one_line=True)}" if asking.to else "for anybody here"
         return f"{in_code(asking.question)} {whom}, asked {since} ago, expires in {left}"
-    call = "" if cards.home_of(one) is Home.TOLD else f" {in_code(one.arguments)}"
+    call = "" if card_facts.home_of(one) is Home.TOLD else f" {in_code(one.arguments)}"
     return f"`{one.tool}`{call}, asked {since} ago, expires in {left}"
 
 
@@ -157,5 +157,4 @@ def _may_show(approval: Approval, at: Address) -> bool:
 
 
 def _is_home(approval: Approval, at: Address) -> bool:
-    home = approval.address
-    return (home.channel, home.account, home.room) == (at.channel, at.account, at.room)
+    return approval.address.whole_room == at.whole_room

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from runtime.contract import Address, Schedule, ScheduleState
@@ -72,4 +71,4 @@ def zone_known(zones: Mapping[str, str], person: str, room: str) -> str:
 
 def room_of(address: Address) -> str:
     """Under which the zone of a room is kept: one for all of its threads."""
-    return str(replace(address, thread=""))
+    return str(address.whole_room)

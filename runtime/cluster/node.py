@@ -63,7 +63,7 @@ class Node:
         return self._clock() - self._renewed < self._length.total_seconds() * SAFE
 
     def trouble(self) -> str | None:
-        """Why nothing can be written at the moment, as far as the heartbeat has seen; `/readyz` tells it."""
+        """The reason nothing can be written at the moment, as the heartbeat sees it, for `/readyz`; None if writes work."""
         waits = 0.0 if self._asked is None else self._clock() - self._asked
         return f"The database has not answered for {waits:.0f} s." if waits > SLOW.total_seconds() else None
 
@@ -125,7 +125,7 @@ class Membership:
         return self._node is not None and self._node.fresh()
 
     def trouble(self) -> str | None:
-        """Why nothing can be written at the moment, as far as the heartbeat has seen."""
+        """The reason nothing can be written at the moment, as the heartbeat sees it; None if writes work or no node joined."""
         return self._node.trouble() if self._node else None
 
     async def take(self, role: str) -> Duty | None:

@@ -19,5 +19,8 @@ ROLES: Final = "roles"
 DUE: Final = "due"
 """A schedule is due, or became so earlier."""
 
+ASKED_BACK: Final = "asked-back"
+"""An approver asked the agent about a call that waits."""
+
 UNDOS: Final = "undos"
 """Somebody wants a call to be taken back."""

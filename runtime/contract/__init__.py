@@ -56,16 +56,19 @@ from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Pe
 from runtime.contract.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
 from runtime.contract.forms import (
     ANYBODY,
+    FORM_BEHIND,
     FORM_CHOICES,
     REASON,
     REASON_MAX_CHARS,
     TOO_LONG,
+    WITH_REASON,
     Asking,
     Asks,
     Field,
     Form,
     OpenForm,
     filled,
+    fitting,
     no_form,
 )
 from runtime.contract.inbox import ReadInbox, Waiting, empty_inbox
@@ -181,6 +184,7 @@ __all__ = [
     "CHOICES",
     "COMMANDS",
     "CONNECTED",
+    "FORM_BEHIND",
     "FORM_CHOICES",
     "INBOX",
     "KEPT_MAX_CHARS",
@@ -192,6 +196,7 @@ __all__ = [
     "TOO_LONG",
     "UNREAD",
     "UPLOADS",
+    "WITH_REASON",
     "AccountSecret",
     "Activity",
     "AdapterContext",
@@ -334,6 +339,7 @@ __all__ = [
     "files_json",
     "files_of",
     "filled",
+    "fitting",
     "no_form",
     "no_probe",
     "room_topic",

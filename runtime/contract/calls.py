@@ -1,4 +1,4 @@
-"""How a call is shown on its card: a tool names its arguments in parts, and each value is drawn by us."""
+"""Parts of a call on its card: a tool names its arguments, and we draw each value."""
 
 from __future__ import annotations
 

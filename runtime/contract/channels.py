@@ -12,7 +12,7 @@ from runtime.contract.signals import Sink
 
 
 class Connection(StrEnum):
-    """How an account stands with its platform."""
+    """Connection of an account to its platform."""
 
     CONNECTING = "connecting"  # not yet since the start
     CONNECTED = "connected"
@@ -70,4 +70,4 @@ class ChannelAdapter(Protocol):
         """Find out whether an uncertain `part` is on screen. Raises Retryable when the platform is away."""
 
     def standing(self) -> ConnectionStatus:
-        """How the account stands with its platform at this moment."""
+        """Connection of the account at this moment, with its reason; asks nobody and raises nothing."""

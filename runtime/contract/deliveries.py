@@ -22,7 +22,7 @@ class ApprovalKind(StrEnum):
 
 
 CHOICES: Final[Mapping[ApprovalKind, tuple[Choice, ...]]] = {
-    ApprovalKind.CALL: (Choice.APPROVE, Choice.DENY, Choice.EDIT),
+    ApprovalKind.CALL: (Choice.APPROVE, Choice.DENY, Choice.EDIT, Choice.WHY),
     ApprovalKind.OUTCOME: (Choice.DONE, Choice.AGAIN, Choice.SKIP),
     ApprovalKind.PERSON: (Choice.USER, Choice.NO, Choice.OTHER, Choice.VIEWER, Choice.OPERATOR),
     ApprovalKind.ANSWER: (Choice.FIRST, Choice.SECOND, Choice.THIRD, Choice.FOURTH, Choice.TEXT),
@@ -43,7 +43,7 @@ class Kind(StrEnum):
 
 
 class Mark(StrEnum):
-    """How a question ended, at a glance: it begins the text of a settled card."""
+    """End of a question at a glance; the first character of a settled card's text."""
 
     YES = "✅"
     NO = "❌"

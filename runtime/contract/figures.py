@@ -95,7 +95,7 @@ class Figures(Protocol):
         """Since `since`. A thread has a row of its own; the sums are over all, listed or not."""
 
     async def pending_approvals(self, *, room: Address | None = None, most: int = 50) -> tuple[int, list[Pending]]:
-        """How many there are, and those that expire first."""
+        """Number of pending approvals, and at most `most` of them, the first to expire first."""
 
     async def dead_letters(self, *, room: Address | None = None, most: int = 50) -> tuple[int, list[Stuck]]:
-        """How many there are, and the newest."""
+        """Number of messages that are dead or on hold, and at most `most` of them, newest first."""

@@ -12,6 +12,10 @@ from runtime.contract.signals import Choice, Clicked
 
 FORM_CHOICES: Final = frozenset({Choice.ALWAYS, Choice.EDIT, Choice.WHY, Choice.TEXT})
 """Choices that count only with what was typed into their form. A denial may have one, for its reason."""
+WITH_REASON: Final = "reason"
+"""Stands in a button for "deny, and say why": it opens a form, and nothing is decided by it."""
+FORM_BEHIND: Final[Mapping[str, Choice]] = {**{one.value: one for one in FORM_CHOICES}, WITH_REASON: Choice.DENY}
+"""The choice whose form a button opens, by its word; a button with another word decides."""
 
 REASON: Final = "reason"
 """The field whose words are the reason of a click."""
@@ -47,13 +51,15 @@ class Form:
     note: str = ""
     send: str = "Send"
 
-    def fits(self, most: int) -> bool:
-        """True if no field is longer than `most` characters: what is cut must not be sent back."""
-        return all(len(field.text) <= most for field in self.fields)
-
 
 OpenForm = Callable[[ApprovalId, Choice, Identity], Awaitable[Form | str]]
 """Makes the form behind a button for whoever pressed it, or tells in words why there is none."""
+
+
+def fitting(form: Form | str, most: int) -> Form | str:
+    """The form, where no field is longer than `most` characters, since what is cut must not be sent back; else words."""
+    is_cut = isinstance(form, Form) and any(len(field.text) > most for field in form.fields)
+    return TOO_LONG if is_cut else form
 
 
 async def no_form(approval: ApprovalId, choice: Choice, actor: Identity) -> Form | str:

@@ -78,7 +78,8 @@ class ToolSpec:
 
     `undo` is the way back from its calls. `form` is all that others say of it (JSON), for a tool whose words are not ours:
     another one is asked about anew. With `asks` a person answers each call in place of the tool, which is never called.
-    `card` says how a call is shown to whoever may approve it; without one its names and values are.
+    `card` says how a call is shown to whoever may approve it; without one its names and values are. `polls`: the same call
+    is meant to be made again and again, until something is ready.
     """
 
     name: str
@@ -92,6 +93,7 @@ class ToolSpec:
     asks: Asks | None = None
     undo: Undo | None = None
     card: Card | None = field(default=None, compare=False)
+    polls: bool = False
     repeatable: bool = field(init=False)
     """True where a call cut in the middle may be made again without asking anyone."""
 
@@ -150,6 +152,15 @@ class Usage:
     output_tokens: int = 0
     cost_micros: int = 0
 
+    def __add__(self, more: Usage) -> Usage:
+        """Sum of what both calls took."""
+        return Usage(
+            self.model,
+            self.input_tokens + more.input_tokens,
+            self.output_tokens + more.output_tokens,
+            self.cost_micros + more.cost_micros,
+        )
+
 
 OpenFile = Callable[[str], AbstractContextManager[BinaryIO]]
 """Opens a file of the conversation's workspace by its path, for reading."""
@@ -159,6 +170,7 @@ OpenFile = Callable[[str], AbstractContextManager[BinaryIO]]
 class ModelRequest:
     """Request to a model. `files` opens a file that a turn names; without it there are none to look at.
 
+    `words_only`: the tools are those of the conversation, and none may be called: what is wanted are words for people.
     Errors of `files`: OSError where the file is not there any more.
     """
 
@@ -166,6 +178,7 @@ class ModelRequest:
     turns: Sequence[Turn]
     tools: Sequence[ToolSpec]
     files: OpenFile | None = None
+    words_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import IntEnum
 from typing import Any, NewType
@@ -67,6 +67,11 @@ class Address:
     def __str__(self) -> str:
         base = f"{self.channel}:{self.account}/{self.room}"
         return f"{base}/{self.thread}" if self.thread else base
+
+    @property
+    def whole_room(self) -> Address:
+        """The same without a thread: the room with all its threads."""
+        return replace(self, thread="") if self.thread else self
 
     @classmethod
     def parse(cls, text: str) -> Address:

@@ -76,10 +76,16 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A room at one moment. `busy`: a message is not answered yet, and no approval is waited for."""
+    """A room at one moment. `busy`: a message is not answered yet, and no approval is waited for.
+
+    `mode`: how much runs there unasked, empty where it is as ever; `until` and `trusted` are set while somebody is trusted.
+    """
 
     entries: tuple[Entry, ...]
     busy: bool
+    mode: str = ""
+    until: datetime | None = None
+    trusted: str = ""
 
 
 class History(Protocol):
@@ -135,7 +141,7 @@ class Workspaces(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """Why nothing more may be written, as a sentence. `everywhere`: the disk itself is short."""
+    """The reason nothing more may be written, as a sentence. `everywhere`: the disk itself is short."""
 
     words: str
     everywhere: bool = False
@@ -208,7 +214,7 @@ class Places(Protocol):
         """Rooms and threads in which something was taken in after `since`, each with its newest message."""
 
     async def last_heard(self, channel: str, account: str) -> datetime | None:
-        """When anything was last taken in for the account; None for never."""
+        """Time anything was last taken in for the account, in UTC; None for never. Errors: StoreError."""
 
     async def moved(self, channel: str, account: str) -> Mapping[str, str]:
         """Rooms that have another id at the platform now: the room of the rows, to the newest id."""

@@ -79,7 +79,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How a schedule behaves.
+    """Terms of a schedule.
 
     `quiet`: a report without news is not shown. `jitter`: each firing comes up to so much later, evenly spread.
     `most_micros`: money, in millionths of a US dollar, that its runs of one day (24 hours) may cost; 0 is no bound.
@@ -317,10 +317,10 @@ class Timetable(Protocol):
         """Its next planned instants."""
 
     def words(self, schedule: Schedule) -> str:
-        """When it is due, as it was understood: "every weekday at 09:00 (Europe/Berlin)"."""
+        """Its rule in words, as we understood it: "every weekday at 09:00 (Europe/Berlin)"."""
 
     def clocks(self, schedule: Schedule) -> tzinfo:
-        """Whose clocks it goes by; written as a text it is the zone's name."""
+        """The zone its times are read in; `str()` of it is the zone's name."""
 
     async def set_zone(self, zone: str, asker: Asker, *, whole_room: bool = False) -> str:
         """Set the zone of the asker, or of everybody in their room who has none of their own; its full name."""

@@ -173,7 +173,7 @@ Its argument says what it is: "a poll". The person is told; `COMMANDS` does not 
 
 
 class Trigger(StrEnum):
-    """How a piece of work begins."""
+    """Cause of a piece of work."""
 
     MESSAGE = "message"  # somebody wrote in a room
     SCHEDULE = "schedule"  # an instant of a schedule came
@@ -188,7 +188,7 @@ class Trigger(StrEnum):
 
 
 class Addressing(StrEnum):
-    """How a message reached the agent."""
+    """Way in which a message reached the agent."""
 
     DIRECT = "direct"  # in a room of one person and the agent
     MENTION = "mention"  # in a room of several, and it names the agent, answers it or is a command

@@ -1,4 +1,4 @@
-"""How much one account may send: token buckets that posts, edits, looks and typing share, and whose turn it is.
+"""Rate limits of one account: token buckets shared by posts, edits, looks and typing, and the order of turns.
 
 A bucket holds at most `burst` tokens and gains one each `every`. Who finds too few waits in line at that bucket: more
 urgent ones first, then who came first, so rooms take turns. Nobody waits in line at a bucket that is not what keeps

@@ -1,4 +1,4 @@
-"""How long the couriers wait, and what they do when nobody can tell."""
+"""Waits of the couriers, and their choice for a message that may or may not be on screen."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ class PartSender:
         self.tell(open_, known.ordinal)
 
     def _unsure_for(self, open_: OpenDelivery, known: OpenPart) -> timedelta:
-        """How long the preview that this one replaces may still be changed by something that was cut."""
+        """Time in which an interrupted edit may still change the preview that this delivery replaces."""
         if not open_.over_preview or not self._is_edit(open_, known.ordinal) or open_.delivery.edits is None:
             return timedelta()
         return self._previews.unsure_for(open_.delivery.edits)

@@ -195,7 +195,7 @@ class Previews:
                 self._doubt(preview)
 
     def unsure_for(self, preview: DeliveryId) -> timedelta:
-        """How long a change of it that was cut may still arrive; nothing when none can."""
+        """Time in which an interrupted edit of `preview` may still arrive; zero if none can."""
         now = self._ticks()
         until = self._unsure.get(preview, self._began)
         if preview not in self._ours:  # another process changed it, perhaps until its end

@@ -87,12 +87,14 @@ LISTED_CALLS: Final = "listed"
 """In `Approval.card`: the calls of a card that lists several."""
 LISTED_WITH: Final = "listed_with"
 """In `Approval.card`: the question on whose card this one is listed."""
+HEARD: Final = "heard"
+"""In `Approval.card`: ids of people beside the requester whose words came into the run, so that they asked for the call too."""
 LEAST: Final = Role.OPERATOR
 """The least role that decides where the settings name no approvers."""
 
 
 class Home(StrEnum):
-    """How a question stands in the room of its request."""
+    """Form of a question in the room of its request."""
 
     WHOLE = "whole"
     QUIET = "quiet"  # without buttons: nobody there may decide
@@ -157,7 +159,7 @@ class Approval:
 
     @property
     def edits(self) -> int:
-        """How often the call was changed while it is asked about."""
+        """Number of changes made to the call since it was asked about."""
         return int(json.loads(self.card).get("edits", 0)) if self.asked_arguments else 0
 
     @property
@@ -167,7 +169,7 @@ class Approval:
 
     @property
     def next_call_at(self) -> datetime | None:
-        """When people are called next, if nobody decides before."""
+        """Time of the next reminder to people if nobody decides before; None after the last."""
         due = calls(self.terms, self.expires_at - self.asked_at)[self.calls :]
         return self.asked_at + due[0][0] if due else None
 
@@ -209,7 +211,7 @@ def objection(
     copies: Collection[Address] = (),
     reason: str = "",
 ) -> str | None:
-    """Why this click changes nothing, in words for the one who clicked; None when it counts.
+    """The reason this click changes nothing, in words for the person who clicked; None if it counts.
 
     `copies` are the rooms beside its own in which the question stands.
     """
@@ -243,12 +245,8 @@ def asked_about(shown: ApprovalId) -> ApprovalId:
 
 def choices(approval: Approval) -> tuple[Choice, ...]:
     """Answers that a question takes: those of its kind, as far as its terms allow them."""
-    every = CHOICES[approval.kind]
-    return (
-        every
-        if approval.terms.editable and not approval.lead
-        else tuple(one for one in every if one is not Choice.EDIT)
-    )
+    without = {Choice.EDIT, Choice.WHY} if approval.lead else set() if approval.terms.editable else {Choice.EDIT}
+    return tuple(one for one in CHOICES[approval.kind] if one not in without)
 
 
 def offered(approval: Approval) -> tuple[Choice, ...]:
@@ -272,9 +270,7 @@ def grants_offered(approval: Approval, deciding: Collection[Person]) -> tuple[Ch
 
 def may_grant(call: Sought, giver: Voter, rights: Rights, *, everywhere: bool) -> bool:
     """True if this person may say so about such a call, as of now: a grant holds as long as its giver may give it."""
-    if rights.blocked & {*giver.names, giver.person.name} or not _leads_far(call.effect, giver, everywhere):
-        return False
-    return not_entitled(call, giver, rights) is None
+    return _leads_far(call.effect, giver, everywhere) and not_entitled(call, giver, rights) is None
 
 
 def _leads_far(effect: Effect, voter: Voter, everywhere: bool = False) -> bool:
@@ -284,8 +280,7 @@ def _leads_far(effect: Effect, voter: Voter, everywhere: bool = False) -> bool:
 
 def entitled(approval: Approval, voter: Voter, rights: Rights) -> bool:
     """True if this person may decide."""
-    is_blocked = rights.blocked & {*voter.names, voter.person.name}
-    return not is_blocked and not_entitled(approval, voter, rights) is None
+    return not_entitled(approval, voter, rights) is None
 
 
 def _cannot_let_in(voter: Voter, choice: Choice) -> str | None:
@@ -311,7 +306,7 @@ def _cannot_answer(approval: Approval, voter: Voter, choice: Choice, words: str)
 
 
 def no_undo(approval: Approval, voter: Voter, rights: Rights, copies: Collection[Address]) -> str | None:
-    """Why this person may not take back what the call did: its requester may, and whoever may decide about it."""
+    """The reason this person may not undo the call, or None. Its requester may, and anyone who may decide it."""
     if not _in_place(voter, (approval.address, *copies)):
         return "This card belongs to another room."
     is_requester = approval.requester == voter.person.id and voter.person.role >= Role.USER
@@ -327,7 +322,7 @@ def answer_of(approval: Approval) -> str:
 
 
 def told(approval: Approval) -> str:
-    """How it ended, who said so: a clause for a sentence."""
+    """Its end and the person who decided, as a clause for a sentence."""
     who = f" by {approval.decided_name}" if approval.decided_name else ""
     why = f" ({approval.reason.removesuffix('.')})" if approval.reason else ""
     is_outcome = approval.state is ApprovalState.ANSWERED and approval.kind is ApprovalKind.OUTCOME
@@ -358,7 +353,7 @@ def _in_place(voter: Voter, places: Collection[Address]) -> bool:
     if voter.console:
         return voter.person.role >= Role.OPERATOR
     here = voter.address
-    return any((here.channel, here.account, here.room) == (one.channel, one.account, one.room) for one in places)
+    return any(here.whole_room == one.whole_room for one in places)
 
 
 class _Asking(Protocol):
@@ -375,15 +370,19 @@ class _Asking(Protocol):
 
 
 def not_entitled(approval: _Asking, voter: Voter, rights: Rights) -> str | None:
-    """Why this person may not decide, in words for them; None if they may."""
+    """The reason this person may not decide, in words for them; None if they may."""
+    if rights.blocked & {*voter.names, voter.person.name}:
+        return "You are blocked here, so you can't answer this."
     leads, terms = voter.person.role >= LEAST, approval.terms
     if not (voter.names & rights.approvers if rights.approvers else leads):
         return f"Only approvers can answer this.{_asked(approval)}"
-    if terms.approvers and not _is_named(voter, terms.approvers):
-        return f"The rule for this call lets only {listed(terms.approvers, 'or')} answer.{_asked(approval)}"
+    for named in filter(None, (terms.approvers, *terms.approvers_before)):
+        if not _is_named(voter, named):
+            return f"The rule for this call lets only {listed(named, 'or')} answer.{_asked(approval)}"
     if approval.effect is Effect.DANGER and not leads:
         return "Only an operator or owner can decide about a dangerous call."
-    if approval.requester == voter.person.id and (terms.four_eyes or not (rights.self_approval and leads)):
+    askers = (approval.requester, *(json.loads(approval.card).get(HEARD, ()) if approval.card else ()))
+    if voter.person.id in askers and (terms.four_eyes or not (rights.self_approval and leads)):
         return "Someone else has to answer: you asked for this yourself."
     return None
 

@@ -32,7 +32,7 @@ CALM: Final = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How an account's way to its platform stands on this node.
+    """State of an account's way to its platform, seen from this node.
 
     `silent`: since the last answer; `unanswered`: calls since then; `down`: since when its connection is, if it is.
     """

@@ -51,7 +51,7 @@ def first_at(at: datetime) -> str:
 
 
 def made_at(made: str) -> datetime | None:
-    """When an id was made, to the millisecond, by the clock of the process that made it; None as for `value_of`."""
+    """Time an id was made, in UTC to the millisecond, by the clock of the process that made it; None as for `value_of`."""
     value = value_of(made)
     return None if value is None else EPOCH + timedelta(milliseconds=value >> CHANCE)
 

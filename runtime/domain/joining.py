@@ -1,4 +1,4 @@
-"""Whose words may be worked on together: a run acts with the rights of the one who began it, and nobody gains any by it.
+"""Rules for joining messages in one run. It acts with the rights of the person who began it, so nobody may gain rights.
 
 So into somebody's run come their own words, and those of people who may do at least as much. What a program says joins
 no run but its own: it is not asked whether it wants what the run then does. Those who wait keep their order, so what

@@ -1,4 +1,4 @@
-"""Whose business a message is: the rules of rooms, and what follows from them. Pure.
+"""Routing of messages: the rules of rooms, and the decision that follows from them. Pure.
 
 In a room of one person and the agent every message is for the agent. In a room of several it depends on how the message
 reached it and on the attention that the room is given; `COURSES` holds all of it.
@@ -118,7 +118,7 @@ class RoomRules:
     def rule(self, address: Address) -> RoomRule:
         if not self.rules:
             return ANY_ROOM
-        return _first(self.rules, self.named(replace(address, thread="")), self.named(address))
+        return _first(self.rules, self.named(address.whole_room), self.named(address))
 
     def attention(self, signal: Signal) -> Attention:
         """Attention that holds in the signal's room."""

@@ -32,6 +32,10 @@ CHANGED: Final = "\n\n[from Signalbox] An approver changed this call before it r
 OURS: Final = "[from Signalbox] "
 """How a line in a user turn begins that no person wrote."""
 
+RECORD_BEGINS: Final = "<record>"
+RECORD_ENDS: Final = "</record>"
+"""Marks around what is to be summarised, and around the summary."""
+
 NO_RESULT: Final = f"{ERROR}no result was recorded"
 EARLIER: Final = UserTurn(f"{OURS}The conversation before this point is not here.")
 

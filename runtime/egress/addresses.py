@@ -141,7 +141,7 @@ def _split(text: str) -> tuple[str, str | None]:
 
 
 def trouble(address: Ip, port: int, *, is_usual: bool, openings: Iterable[Opening]) -> str | None:
-    """Why `address` may not be dialled on `port`; None when it may. A usual port needs no opening of its own."""
+    """The reason `address` may not be dialled on `port`, or None. A usual port needs no opening of its own."""
     admitting = [opening for opening in openings if opening.admits(address, port)]
     what = special(address)
     if what is not None and not admitting:

@@ -67,7 +67,7 @@ def connector(addresses: Sequence[Ip], tls: ssl.SSLContext | None) -> aiohttp.TC
 
 
 class Wire:
-    """How far one request has come."""
+    """Progress of one request: the address it went to, and whether bytes may have been sent."""
 
     def __init__(self) -> None:
         self.sent = False

@@ -1,5 +1,5 @@
-"""Why a request was not sent, or had no answer. The texts are written for the model, and name no path, query or header,
-since those may hold a secret."""
+"""Reasons a request was not sent or had no answer. The texts are for the model, and name no path, query or header, since
+those may hold a secret."""
 
 from __future__ import annotations
 

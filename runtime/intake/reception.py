@@ -8,7 +8,7 @@ from hashlib import sha256
 
 import structlog
 
-from runtime.cluster.topics import LANES, UNDOS
+from runtime.cluster.topics import ASKED_BACK, LANES, UNDOS
 from runtime.contract import (
     INBOX,
     Address,
@@ -90,6 +90,8 @@ class Reception:
             self._probe("approval-decided")
             if signal.body.choice is Choice.UNDO:
                 self._notifier.notify(UNDOS)
+        elif isinstance(signal.body, Clicked) and signal.body.choice is Choice.WHY:
+            self._notifier.notify(ASKED_BACK)
         self._probe("accepted")
         if taken.verdict.outcome is not Outcome.IGNORED:
             kind, outcome = type(signal.body).__name__.lower(), taken.verdict.outcome.value

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final, Protocol
@@ -56,7 +55,7 @@ class RoomNames:
 
     def hear(self, signal: Signal) -> None:
         """Take in the name that `signal` brings along."""
-        room, name = room_at(signal.address), seen(signal.room_name)[:ROOM_NAME_MAX_CHARS]
+        room, name = signal.address.whole_room, seen(signal.room_name)[:ROOM_NAME_MAX_CHARS]
         now = monotonic()
         if name and (self._known.get(room) != name or now - self._seen.get(room, -SEEN_AGAIN) >= SEEN_AGAIN):
             self._known[room] = self._fresh[room] = name
@@ -65,7 +64,7 @@ class RoomNames:
 
     def of(self, address: Address) -> str:
         """Name by which people call the room of `address`; empty where nobody told."""
-        return self._known.get(room_at(address), "")
+        return self._known.get(address.whole_room, "")
 
     def all(self) -> Mapping[Address, str]:
         return self._known
@@ -93,8 +92,3 @@ class RoomNames:
         if names := dict(self._fresh):
             await self._book.name_rooms(names)
             self._fresh = {room: name for room, name in self._fresh.items() if names.get(room) != name}
-
-
-def room_at(address: Address) -> Address:
-    """Without its thread."""
-    return replace(address, thread="") if address.thread else address

@@ -21,7 +21,7 @@ CHAPTER: Final = 60  # characters of a heading that is named; a longer one is cu
 
 
 def opening(document: Document, file: str, measure: Measure, limit: int) -> Document:
-    """How `document` begins, the headings that follow, and a word that `file` has the whole: at most `limit` in all.
+    """The opening of `document`, the headings that follow and a note that `file` has all of it, in at most `limit`.
 
     `measure` and `limit` are as for `split`, but the result is short even where `limit` is not. Headings that do not
     fit are left out. Errors: as `split`, also where that last word alone is too long.

@@ -58,7 +58,7 @@ def briefly(length: timedelta) -> str:
 
 
 def ago(length: timedelta) -> str:
-    """How long back something was."""
+    """A past time in words, from the `length` since then: "just now", "5 minutes ago"."""
     return "just now" if length < timedelta(seconds=10) else f"{roughly(length)} ago"
 
 

@@ -25,6 +25,7 @@ from runtime.contract import (
     Usage,
     UserTurn,
 )
+from runtime.domain.transcript import RECORD_BEGINS, RECORD_ENDS
 from runtime.models.demo_phrases import (
     WHAT_I_KNOW,
     Wish,
@@ -36,11 +37,15 @@ from runtime.models.demo_phrases import (
     wish,
 )
 from runtime.models.demo_plans import due_in, report, unless_told
-from runtime.models.demo_telling import inline, is_waiting, outcome
+from runtime.models.demo_telling import inline, is_waiting, outcome, purpose
 from runtime.models.images import NO_IMAGES, has_files, kinds
 from runtime.text.glyphs import bound
 
 I_AM: Final = "I'm the demo model built into Signalbox: no network, no key, and no understanding of my own."
+RECORD_LINES: Final = 30
+RECORD_LINE: Final = 200
+"""Lines of a summary, and characters of each."""
+
 ECHO_BOUND: Final = 4_000
 """Characters of a person's words that are said back."""
 
@@ -88,12 +93,24 @@ def was_told(turns: Sequence[Turn], done: Batch) -> bool:
 
 def think(turns: Sequence[Turn], images: Mapping[str, str] = NO_IMAGES) -> tuple[str, list[Wish]]:
     """The words of the reply, or what it asks for. `images` are types of images by path."""
+    if record := record_in(turns):
+        return record, []
     last = max((i for i, turn in enumerate(turns) if isinstance(turn, AssistantTurn)), default=-1)
     wishes = [found for line in lines(turns[last + 1 :]) if (found := wish(line))]
     if wishes:
         return "", wishes
     text, work = answer(turns, images), due_in(turns)
     return unless_told(work, text) if work else text, []
+
+
+def record_in(turns: Sequence[Turn]) -> str:
+    """The summary of a conversation, where one is wanted: what people said, a line each, the newest."""
+    whole = turns[-1].text if len(turns) == 1 else ""
+    if not whole.startswith(RECORD_BEGINS):
+        return ""
+    told = whole.partition(RECORD_BEGINS)[2].partition(RECORD_ENDS)[0].splitlines()
+    said = [line.strip() for line in told if line.strip() and not line.startswith(("assistant", "result of"))]
+    return "\n".join(["Said so far:", *(f"- {bound(line, RECORD_LINE)}" for line in said[-RECORD_LINES:])])
 
 
 def answer(turns: Sequence[Turn], images: Mapping[str, str]) -> str:
@@ -119,6 +136,17 @@ def answer(turns: Sequence[Turn], images: Mapping[str, str]) -> str:
         *reminders(said, parked),
     ]
     return "\n\n".join(paragraphs) or "There is nothing left to answer."
+
+
+def explained(turns: Sequence[Turn]) -> str:
+    """Explanation of the calls that wait: the words of the person before them."""
+    waiting = next((done for done in reversed(batches(turns)) if done.waits), None)
+    if waiting is None:
+        return "Nothing of mine waits for an answer."
+    said = [line for line in lines(turns[: waiting.begin]) if wish(line)]
+    asked = f"You asked me “{bound(said[-1], 300)}”. " if said else ""
+    calls = " ".join(purpose(call) for call, result in waiting.pairs if is_waiting(result))
+    return f"{asked}{calls} Nothing else led to it: I understand phrases, and have no reasons of my own."
 
 
 def last_answer(turns: Sequence[Turn]) -> int:
@@ -174,9 +202,8 @@ class Demo:
     ideas = ("list the files", "run: uname -a", "help")
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
-        text, wishes = think(
-            request.turns, await asyncio.to_thread(kinds, request) if has_files(request) else NO_IMAGES
-        )
+        images = await asyncio.to_thread(kinds, request) if has_files(request) else NO_IMAGES
+        text, wishes = (explained(request.turns), []) if request.words_only else think(request.turns, images)
         offered = {tool.name for tool in request.tools}
         missing = sorted({w.tool for w in wishes} - offered)
         if missing:

@@ -1,4 +1,4 @@
-"""How the demo model is asked for work at other times, and what it reads when such work is due."""
+"""Scheduled work of the demo model: the requests it understands, and the text it reads when the work is due."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""How the demo model tells of a tool's result."""
+"""Words of the demo model for a tool's result."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from runtime.contract import Call
@@ -40,12 +41,16 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
 """Per tool: what we tried, what we show, and the argument that names it. Where nothing is said of what we show, the result
 is words for people already."""
 
+RAN_WITH: Final = " had it run with "
+"""Stands between whoever changed a call and the arguments that ran."""
+
 
 def outcome(call: Call, result: str) -> str:
     """One call's result in words a person can use."""
     result, mark, change = result.partition(CHANGED)
     if mark:
-        return f"{_outcome(call, result)}\n\nThe call was changed: {inline(change)}"
+        ran = replace(call, arguments=change.partition(RAN_WITH)[2])
+        return f"{_outcome(ran, result)}\n\nThe call was changed: {inline(change)}"
     return _outcome(call, result)
 
 
@@ -65,6 +70,12 @@ def _outcome(call: Call, result: str) -> str:
     if not shown and result.strip():
         return result
     return f"{shown} {thing}:\n\n{fenced(result)}" if result.strip() else f"{shown} {thing}: nothing."
+
+
+def purpose(call: Call) -> str:
+    """The deed that a call that waits would do."""
+    tried, _, argument = TELLING.get(call.tool, ("call", "", ""))
+    return f"So I'd {tried} “{bound(subject(call, argument), 300)}” with the tool {call.tool}."
 
 
 def reason(text: str) -> str:

@@ -22,11 +22,15 @@ class Repeat(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """`words` are a whole sentence; `wait` is what the provider asked for before the next try."""
+    """`words` are a whole sentence; `wait` is what the provider asked for before the next try.
+
+    `overflow`: the request does not fit into the model's window.
+    """
 
     words: str
     repeat: Repeat = Repeat.NEVER
     wait: timedelta | None = None
+    overflow: bool = False
 
 
 class Unusable(Exception):
@@ -56,7 +60,7 @@ def failure_of(error: Exception, *, litellm: Any, model: str, limit: timedelta) 
         case litellm.exceptions.MidStreamFallbackError():
             return BROKE_OFF
         case litellm.ContextWindowExceededError():
-            return Failure(f"The conversation is too long for the model {model}.")
+            return Failure(f"The conversation is too long for the model {model}.", overflow=True)
         case TimeoutError() | litellm.Timeout() if headers is None:
             return Failure(f"The model did not answer within {limit.total_seconds():g} seconds.")
         case litellm.APIConnectionError() | litellm.InternalServerError() if NOT_REACHED.search(str(error)):

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from math import ceil
 from typing import Any, Final
 
 import structlog
 
-from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, Usage
-from runtime.errors import ModelFailed
+from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, Usage, UserTurn
+from runtime.domain.transcript import OURS
+from runtime.errors import ContextOverflow, ModelFailed
 from runtime.models.draft import Draft
 from runtime.models.failures import (
     BROKE_OFF,
@@ -38,6 +39,13 @@ BACKOFF: Final = (timedelta(seconds=0.5), timedelta(seconds=2))
 LONGEST_WAIT: Final = timedelta(seconds=30)
 """A provider that asks for more is not waited for: a person hears of it sooner."""
 
+CONTINUATIONS: Final = 3
+"""How often an answer that was cut at the length limit is asked to go on."""
+
+GO_ON: Final = (
+    f"{OURS}Your answer was cut at its length limit. Go on exactly where it ended: repeat nothing, and begin with no words "
+    "of your own about it."
+)
 CUT_NOTE: Final = "\n\n*(The answer ends here: the model reached its length limit.)*"
 
 REFUSED: Final = frozenset({400, 413, 422})
@@ -65,6 +73,14 @@ class ModelSettings:
     images: Images = Images.AUTO
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply, and whether it was cut at the model's length limit."""
+
+    reply: ModelReply
+    is_cut: bool
+
+
 class LiteModel:
     """One model, asked through LiteLLM."""
 
@@ -80,6 +96,15 @@ class LiteModel:
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         litellm = await self._loaded(on_text)
         self._library.spare_loggers()
+        answer = self._reply_of(litellm, await self._usable(litellm, request, on_text), request)
+        for _ in range(CONTINUATIONS):
+            if not answer.is_cut:
+                break
+            answer = await self._continued(litellm, request, answer, on_text)
+        return replace(answer.reply, text=answer.reply.text + CUT_NOTE) if answer.is_cut else answer.reply
+
+    async def _usable(self, litellm: Any, request: ModelRequest, on_text: OnText) -> Draft:
+        """An answer that can be used, after as many tries as its failures are worth."""
         images = await self._sight.images(litellm, request)
         arguments = self._arguments(request, images)
         tries = 0
@@ -98,7 +123,19 @@ class LiteModel:
                 failure = failure_of(error, litellm=litellm, model=self.name, limit=self._settings.timeout)
                 await self._wait_or_raise(failure, error, tries)
             else:
-                return self._reply_of(litellm, draft, request)
+                return draft
+
+    async def _continued(self, litellm: Any, request: ModelRequest, begun: Answer, on_text: OnText) -> Answer:
+        """The answer with what comes after its cut; where that cannot be had it ends there and says so."""
+        asked = replace(request, turns=[*request.turns, AssistantTurn(begun.reply.text), UserTurn(GO_ON)])
+        try:
+            draft = await self._usable(litellm, asked, lambda more: on_text(begun.reply.text + more))
+        except ModelFailed as error:
+            log.warning("an answer was not continued", model=self.name, reason=str(error))
+            return Answer(replace(begun.reply, text=begun.reply.text + CUT_NOTE), is_cut=False)
+        more = self._reply_of(litellm, draft, asked)
+        words = ModelReply(begun.reply.text + more.reply.text, more.reply.calls, begun.reply.usage + more.reply.usage)
+        return Answer(words, more.is_cut)
 
     async def _loaded(self, on_text: OnText) -> Any:
         """LiteLLM. Where that takes seconds people are shown first that somebody is at work."""
@@ -119,6 +156,7 @@ class LiteModel:
         }
         optional = {
             "tools": self._offer.of(request.tools),
+            "tool_choice": "none" if request.words_only and request.tools else None,
             "api_base": settings.api_base,
             "api_key": settings.api_key or key_for_own_server(settings),
             "stream_options": {"include_usage": True} if settings.stream else None,
@@ -147,7 +185,8 @@ class LiteModel:
         wait = BACKOFF[min(tries, len(BACKOFF)) - 1] if failure.wait is None else failure.wait
         if tries > repeats or wait > LONGEST_WAIT:
             # Not "from error": a log of the whole chain would print what the provider wrote, perhaps the key.
-            raise ModelFailed(self._without_key(failure.words), detail=self._detail(error)) from None
+            raised = ContextOverflow if failure.overflow else ModelFailed
+            raise raised(self._without_key(failure.words), detail=self._detail(error)) from None
         await self._sleep(max(wait, timedelta(0)).total_seconds())
 
     def _detail(self, error: Exception) -> str:
@@ -156,13 +195,12 @@ class LiteModel:
     def _without_key(self, text: str) -> str:
         return text.replace(self._settings.api_key, "[key]") if self._settings.api_key else text
 
-    def _reply_of(self, litellm: Any, draft: Draft, request: ModelRequest) -> ModelReply:
+    def _reply_of(self, litellm: Any, draft: Draft, request: ModelRequest) -> Answer:
         taken = (call.id for turn in request.turns if isinstance(turn, AssistantTurn) for call in turn.calls)
         calls = draft.calls(taken) if draft.has_calls else ()
-        text = draft.text + CUT_NOTE if draft.finish == "length" else draft.text
-        usage = draft.usage or estimated_usage(litellm, request, text, calls)
-        cost = self._cost(litellm, usage)
-        return ModelReply(text, calls, Usage(self.name, usage.prompt_tokens, usage.completion_tokens, cost))
+        usage = draft.usage or estimated_usage(litellm, request, draft.text, calls)
+        spent = Usage(self.name, usage.prompt_tokens, usage.completion_tokens, self._cost(litellm, usage))
+        return Answer(ModelReply(draft.text, calls, spent), draft.finish == "length")
 
     def _cost(self, litellm: Any, usage: Any) -> int:
         """In millionths of a US dollar, by LiteLLM's own price table; 0 for a model that is not in it."""

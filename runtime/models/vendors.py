@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from functools import lru_cache
 from importlib.util import find_spec
@@ -208,7 +209,7 @@ PUBLIC: Final = re.compile(r"\.[a-z]{2,}$")
 
 @lru_cache(16)
 def fault_of(name: str, api_base: str = "") -> str | None:
-    """Why nobody can be asked for the model `name`; None where LiteLLM may know its vendor."""
+    """The reason no vendor can be asked for the model `name`; None if LiteLLM may know its vendor."""
     vendor, slash, model = name.partition("/")
     if (slash and model and vendor in VENDORS) or BY_FORM.match(name) or _is_known(name, api_base):
         return None
@@ -219,6 +220,26 @@ def fault_of(name: str, api_base: str = "") -> str | None:
     near = difflib.get_close_matches(vendor.lower(), VENDORS, n=1, cutoff=0.6)
     fix = f"did you mean {near[0]}/{model}?" if near else f"write provider/model, such as {MODEL_EXAMPLE}"
     return f'there is no provider "{vendor}"; {fix}'
+
+
+@lru_cache(16)
+def context_tokens_of(name: str) -> int | None:
+    """Window of the model `name` in tokens, by LiteLLM's own list; None where it is not in there.
+
+    The list is read as text and one entry of it parsed: to load LiteLLM takes a hundred times as long.
+    """
+    package = find_spec("litellm")
+    place = Path(next(iter(package.submodule_search_locations or ()), "")) if package else Path()
+    try:
+        listed = _text(place / MODELS)
+    except OSError:
+        return None
+    for one in (name, name.partition("/")[2]):
+        if one and (at := listed.find(f'"{one}": {{')) >= 0:
+            entry, _ = json.JSONDecoder().raw_decode(listed, listed.index("{", at))
+            tokens = entry.get("max_input_tokens") or entry.get("max_tokens")
+            return tokens if isinstance(tokens, int) and tokens > 0 else None
+    return None
 
 
 def _is_known(name: str, api_base: str) -> bool:

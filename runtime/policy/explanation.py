@@ -1,4 +1,4 @@
-"""Why a call may run, is asked about or is denied: each rule's conditions, and which of them hold. No I/O."""
+"""Explanation of a decision (run, ask or deny): each rule's conditions, and which of them hold. No I/O."""
 
 from __future__ import annotations
 

@@ -27,10 +27,10 @@ EVERYWHERE: Final = "everywhere"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """A standing yes to calls of one tool. An empty `session`, `room` or `person` is any.
+    """A standing yes to calls of one tool. An empty `session` or `room` is any.
 
     `form` is the tool's, see `form_of`; `by` the person who said so, as an answer to `from_approval`. Without `uses_left`
-    any number of calls may follow. `tainted`: also for calls of a run that read what strangers wrote.
+    any number of calls may follow.
     """
 
     id: GrantId
@@ -44,8 +44,6 @@ class Grant:
     created_at: datetime
     session: str = ""
     room: str = ""
-    person: str = ""
-    tainted: bool = False
     uses_left: int | None = None
     revoked_at: datetime | None = None
 
@@ -93,7 +91,6 @@ def fits(grant: Grant, call: Sought, now: datetime) -> bool:
         and (grant.agent, grant.tool, grant.form) == (call.agent, call.tool, call.form)
         and grant.session in ("", call.session)
         and grant.room in ("", call.room)
-        and grant.person in ("", call.requester)
         and grant.pattern.fits(call.arguments)
     )
 
@@ -138,7 +135,7 @@ def wished(values: Mapping[str, str], call: Asked, now: datetime, zone: tzinfo) 
 
 
 def _pattern(text: str | None, call: Asked) -> Pattern | list[str]:
-    """A platform without forms may send only the fields that were changed."""
+    """The pattern that a form describes. A platform without forms may send only the changed fields."""
     if text is None:
         return suggested(call.tool, call.effect, call.arguments)
     return read_pattern(text, call.tool, call.effect, call.arguments)
@@ -153,7 +150,7 @@ OWNERS_DANGER: Final = "Only an owner can allow dangerous calls in advance. You 
 
 
 def _until(text: str, now: datetime, zone: tzinfo) -> datetime | str:
-    """The end of the day that is named, on the clocks of `zone`."""
+    """The end of the named day in `zone`."""
     today = now.astimezone(zone).date()
     try:
         day = date.fromisoformat(text.strip()) if text.strip() else today + timedelta(days=DAYS)
@@ -167,18 +164,19 @@ def _until(text: str, now: datetime, zone: tzinfo) -> datetime | str:
 def _uses(text: str) -> int | str | None:
     if not text.strip():
         return None
-    if not (text.strip().isdecimal() and 1 <= int(text.strip()[:9]) <= USES_MOST):
+    digits = text.strip().lstrip("0")
+    if not (digits.isdecimal() and len(digits) <= len(str(USES_MOST)) and 1 <= int(digits) <= USES_MOST):
         return f"For “How often”, give a whole number from 1 to {USES_MOST:,}, or leave it empty."
-    return int(text.strip())
+    return int(digits)
 
 
 def proposed_end(now: datetime, zone: tzinfo) -> str:
-    """The day that a form names at first."""
+    """The day that a form suggests."""
     return str(now.astimezone(zone).date() + timedelta(days=DAYS))
 
 
 def reach(grant: Grant, until: str) -> str:
-    """How far it goes, in words; `until` is the instant as it is to be written."""
+    """Scope of a grant in words: place, end and uses left. `until` is its end, already formatted."""
     where = "everywhere" if grant.everywhere else "in one conversation" if grant.session else "in one room"
     uses = "" if grant.uses_left is None else f", {grant.uses_left} use{'s' * (grant.uses_left != 1)} left"
     return f"{where} until {until}{uses}"

@@ -23,10 +23,15 @@ QUOTED: Final = re.compile(r"""[^"\\$`]+""")
 VARIABLE_NAME: Final = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
 BRACED_NAME: Final = re.compile(r"\{#?(?:[A-Za-z_]\w*|[0-9@*#?$!-]+)\}", re.ASCII)
 ARITHMETIC: Final = re.compile(r"""\(\((?:[^()`$'"\\]|\$(?=\w)|\([^()`$'"\\]*\))*\)\)""")
+UNREADABLE: Final = re.compile(
+    r"\(\(|\[|\{[ \t\n|(]"
+)  # behind `$`: arithmetic that is not plain, bash's old one, commands
+SUBSCRIPT: Final = re.compile(r"\w\[")  # up to its `]` no `#` and no `<<` means anything to bash
 FUNCTION: Final = re.compile(r"\([ \t]*\)")
 BACKQUOTED: Final = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
 OPERATOR: Final = re.compile(r"\d*(?:<<<|<<-|<<|<>|<&|<|>>|>\||>&|>|&>>|&>)")
 EXPANDED: Final = re.compile(r"[*?]|\[.*\]|\{.*(?:,|\.\.).*\}", re.DOTALL)
+GOES_ON: Final = re.compile(r"[ \t]*(?:[^ \t\n;&|)#]|&>)")
 ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=", re.ASCII)
 HIDDEN: Final = "\0"  # stands for a quoted character or an expansion, where only unquoted ones have a meaning
 
@@ -110,6 +115,7 @@ class _Reader:
         if self._skips(" ") or self._skips("\t") or self._skips("\\\n"):
             return
         if char == "#":
+            self._looks_past_subscripts()
             self._comment()
         elif self._substitutes_a_file():
             words.append(_Word(None))
@@ -139,6 +145,11 @@ class _Reader:
         self._nested(")")
         return True
 
+    def _looks_past_subscripts(self) -> None:
+        """Before text that is left out: where an array's subscript may go on, bash reads it otherwise."""
+        if SUBSCRIPT.search(self.text, 0, self.at):
+            self.clear = self.plain = False
+
     def _comment(self) -> None:
         end = self.text.find("\n", self.at)
         self.at = len(self.text) if end < 0 else end
@@ -153,7 +164,8 @@ class _Reader:
             self.at = function.end()
             words.clear()
         else:
-            self.clear &= self.text[self.at] == "(" and not words
+            # Two of them are arithmetic to bash, in which `#` begins no comment, and subshells to others.
+            self.clear &= self.text[self.at] == "(" and not words and not self.text.startswith("((", self.at)
             self._close(words)
             opens = self.text[self.at] == "("
             self.at += 1
@@ -199,8 +211,11 @@ class _Reader:
         target = self._word().text
         if kind in ("<<", "<<-"):
             self.plain = False
+            self._looks_past_subscripts()
             self.awaited.append((target or "", not set("\"'\\") & set(self.text[began : self.at])))
             self.clear &= target is not None
+        elif kind.startswith("&>") and GOES_ON.match(self.text, self.at):
+            self.clear = self.plain = False  # to `dash` the command ended at `&`, and what follows is another one
         elif target != "/dev/null" and not (kind in (">&", "<&") and target and re.fullmatch(r"[0-9]|-", target)):
             self.plain = False
 
@@ -326,13 +341,16 @@ class _Reader:
         if arithmetic := ARITHMETIC.match(self.text, self.at):
             self.plain = False
             self.at = arithmetic.end()
-        elif self._skips("("):
+            return None
+        if UNREADABLE.match(self.text, self.at):
+            self.clear = self.plain = False
+        if self._skips("("):
             self._nested(")")
         elif name := BRACED_NAME.match(self.text, self.at) or VARIABLE_NAME.match(self.text, self.at):
             self.at = name.end()
         elif self._skips("{"):
             self.plain = False
-            self._braced()
+            self._braced(quotes=quotes)
         elif quotes and self.text.startswith("'", self.at):
             self.plain = False
             self.clear &= "\\" not in self._single()  # where it ends, shells differ
@@ -343,17 +361,18 @@ class _Reader:
             return "$"
         return None
 
-    def _braced(self) -> None:
+    def _braced(self, *, quotes: bool) -> None:
         """Read the rest of `${…}`, whose default may hold substitutions."""
         self.depth += 1
-        self._braced_words()
+        self._braced_words(quotes=quotes)
         self.depth -= 1
 
-    def _braced_words(self) -> None:
+    def _braced_words(self, *, quotes: bool) -> None:
         while self.depth < DEEPEST and self.at < len(self.text):
             char = self.text[self.at]
             if self._skips("}"):
                 return
+            self.clear &= quotes or char != "'"  # between double quotes it quotes for bash, and is a letter to dash
             if char in "\"'\\$`":
                 self._piece(char)
             else:

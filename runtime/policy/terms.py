@@ -23,7 +23,8 @@ class Terms:
     """Conditions under which a question is asked and decided; they are frozen with it.
 
     `rule` is the name of the policy that asks. `to` holds "room", "dm" and addresses. `approvers` (names, identities or
-    roles) narrow who may decide, and add nobody. `quorum` people have to approve; with `four_eyes` the requester is none
+    roles) narrow who may decide, and add nobody; so do all of `approvers_before`, who were those of the call before it was
+    changed. `quorum` people have to approve; with `four_eyes` the requester is none
     of them. Unless it is `editable` an approver cannot change the call; without `grants` a yes is for one call alone.
     Without `expires` the agent's own limit holds. An empty `remind` reminds once, at half the time; `remind` and
     `escalate` count from the asking.
@@ -32,6 +33,7 @@ class Terms:
     rule: str = ""
     to: tuple[str, ...] = PLACES
     approvers: tuple[str, ...] = ()
+    approvers_before: tuple[tuple[str, ...], ...] = ()
     quorum: int = 1
     four_eyes: bool = False
     reason_required: bool = False
@@ -75,7 +77,7 @@ def _read(name: str, value: Any) -> Any:
         return None if value is None else timedelta(seconds=value)
     if name in LISTS_OF_DURATIONS:
         return tuple(timedelta(seconds=one) for one in value)
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(_read("", one) for one in value) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,8 +119,10 @@ def calls(terms: Terms, expires: timedelta) -> Sequence[tuple[timedelta, bool]]:
 
 def stricter(asked: Terms, changed: Terms) -> Terms:
     """Terms of a call that was changed while it was asked about: those of its own rule, and nothing easier than before."""
+    others = asked.approvers not in ((), changed.approvers)
     return replace(
         changed,
+        approvers_before=(*asked.approvers_before, *[asked.approvers] * others),
         quorum=max(asked.quorum, changed.quorum),
         four_eyes=asked.four_eyes or changed.four_eyes,
         reason_required=asked.reason_required or changed.reason_required,

@@ -31,7 +31,7 @@ def changes(before: str, now: str) -> str:
 
 
 def warning(before: str, now: str) -> str:
-    """For a card."""
+    """A warning for an approval card about the changes of a tool's form."""
     return f"This tool has changed since it was accepted: {changes(before, now)}. Approving accepts it as it is now."
 
 

@@ -48,7 +48,7 @@ REMINDER: Final = re.compile(r"\s*remind me\b(?: (?:to|that)\b)?", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
-    """How much may be planned by people; what stands in the settings file is not bound."""
+    """Limits on the schedules that people make; schedules of the settings file have none."""
 
     per_person: int = 50
     per_room: int = 100

@@ -7,17 +7,25 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Insert, Select, Table, Text, bindparam, case, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Select, Table, Text, bindparam, case, func, or_, select, update
 
 from runtime.contract import Address, Identity, NewId, Person, PersonId, Role, SessionKey
 from runtime.store.protocol import Duty, Lane, NewDelivery
 from runtime.store.schema import audit, deliveries, identities, moves, people, roles, sessions
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.upsert import Insert, insert
 
 
 def add(table: Table, *, without: tuple[str, ...] = ()) -> Insert:
     """An insert whose parameters are the table's columns, by name."""
     return insert(table).values({c.name: bindparam(c.name) for c in table.columns if c.name not in without})
+
+
+def put(table: Table) -> Insert:
+    """The same; a row of that key takes the new values."""
+    new, key = add(table), [column.name for column in table.primary_key]
+    values = {column.name: new.excluded[column.name] for column in table.columns if column.name not in key}
+    return new.on_conflict_do_update(index_elements=key, set_=values)
 
 
 # -------------------------------------------------------------------------------------------------------- the audit
@@ -84,6 +92,11 @@ def held(duty: Duty) -> Op[bool]:
 
 
 # ------------------------------------------------------------------------------------------------------------ lanes
+
+
+def escaped(text: str) -> str:
+    """`text` in a pattern of LIKE, with the escape character \\."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 def session_key(agent: str, address: Address) -> SessionKey:

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0013"
+REVISION: Final = "0015"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -206,6 +206,25 @@ turns = Table(
     PrimaryKeyConstraint("session", "number"),
 )
 
+# What stands in a model's request for the turns from `since_turn` to `upto_turn`, which stay where they are.
+summaries = Table(
+    "summaries",
+    metadata,
+    words("session"),
+    number("upto_turn"),
+    number("since_turn"),
+    words("kind"),
+    words("text"),
+    words("request"),
+    words("facts"),
+    words("model"),
+    number("tokens_before"),
+    number("tokens_after"),
+    words("run_id"),
+    number("at"),
+    PrimaryKeyConstraint("session", "upto_turn"),
+)
+
 approvals = Table(
     "approvals",
     metadata,
@@ -309,6 +328,17 @@ undos = Table(
     number("until"),
     words("undone_by", server_default=""),
     maybe_number("undone_at"),
+)
+
+# Questions of approvers that the agent has not answered yet; `node` is the one that is at it. What was asked is in the approval.
+asked_back = Table(
+    "asked_back",
+    metadata,
+    time_id("approval_id"),
+    number("number"),
+    maybe_words("node"),
+    number("asked_at"),
+    PrimaryKeyConstraint("approval_id", "number"),
 )
 
 OPEN_DELIVERY: Final = "state IN ('queued', 'open')"

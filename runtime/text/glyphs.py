@@ -32,7 +32,9 @@ SIGNS: Final = re.compile(r"[\\`*_\[\]<>~|&]")
 """Letters by which Markdown begins inside a line."""
 TAB: Final = 8
 _RUNS: Final = re.compile(r"[!-~]+(?: [!-~]+)*|[ \t]+|\n+|([^ \t\n])\1*")  # plain words at once, else like by like
-_CODES: Final = re.compile(r"⟨U\+([0-9A-F]{4,6})(?: ×(\d+))?⟩|⟨(\d+) spaces⟩|\n⟨(\d+) empty lines⟩\n")  # noqa: RUF001 - as written
+_CODES: Final = re.compile(
+    r"⟨U\+([0-9A-F]{4,5}|10[0-9A-F]{4})(?: ×(\d{1,9}))?⟩|⟨(\d{1,9}) spaces⟩|\n⟨(\d{1,9}) empty lines⟩\n"  # noqa: RUF001 - as written
+)
 _NO_GLYPH: Final = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"))
 # Letters, signs and marks without a glyph: Default_Ignorable_Code_Point of Unicode 16 beside Cf and Cn, and braille's blank.
 _BLANK: Final = frozenset(
@@ -103,8 +105,13 @@ def meant(shown: str) -> str:
     return _CODES.sub(_of_code, shown)
 
 
+def length_meant(shown: str) -> int:
+    """Characters that `meant` would make of it, at most: one code may stand for very many."""
+    return len(shown) + sum(int(one[2] or one[3] or one[4] or 0) for one in _CODES.finditer(shown))
+
+
 def hidden(shown: str) -> int:
-    """How many letters of the text behind `shown`, as `visible` wrote it, nobody would see.
+    """Number of invisible letters in the text behind `shown`, as `visible` wrote it.
 
     >>> hidden(visible("rm\u200b -r \u202e\u202e~ ⟨"))
     3

@@ -1,4 +1,4 @@
-"""How long a text is, in the unit that each platform counts in.
+"""Length of a text, in the unit that each platform counts in.
 
 | unit | who counts in it |
 | --- | --- |

@@ -1,4 +1,4 @@
-"""How a message came in: sent, accepted, refused, merged, joined to work under way, answered."""
+"""Arrival of a message: sent, accepted, refused, merged, joined to a running run, answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How what was to be shown was shown: each delivery with its parts, their attempts and what went wrong."""
+"""Deliveries on a timeline, each with its parts, their attempts and their failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a message stands now, in one sentence, and whether anything more will happen."""
+"""Present state of a message in one sentence, and whether anything more will happen."""
 
 from __future__ import annotations
 

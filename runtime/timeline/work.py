@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import groupby, takewhile
 from typing import Final
 
-from runtime.chat.cards import LABELS, labels_of
+from runtime.chat.cards.card_facts import LABELS, labels_of
 from runtime.contract import ApprovalKind, NodeId
 from runtime.domain.approvals import Approval, ApprovalState
 from runtime.domain.deliveries import PartEvent
@@ -107,7 +107,7 @@ def _model(
     tools = [one.tool for one in takewhile(lambda one: not one.is_model, after)]
     took = span(step.ended_at - _since(telling, run, step, step.ended_at))
     told = [f"model call {number} ({step.tool}) answered within {took}", *_spent(step)]
-    told.append(f"it asked for {', '.join(tools)}" if tools else "it gave the reply")
+    told.append(step.result or (f"it asked for {', '.join(tools)}" if tools else "it gave the reply"))
     yield telling.event(step.ended_at, What.MODEL, "; ".join(told), run.id, step.node)
 
 

@@ -27,6 +27,10 @@ Admit = Callable[[int], None]
 """Gives what was just made, an open descriptor, to whom it shall belong."""
 
 
+Settle = Callable[[str, str, int], None]
+"""Gives a file that was written whole its name in an open folder."""
+
+
 class BadPath(ValueError):
     """Not a path inside a folder."""
 
@@ -127,13 +131,37 @@ def put(root: Path, path: str, source: Path, admit: Admit) -> None:
         os.fsync(above)
 
 
-def replace(name: str, folder: int, data: bytes, admit: Admit, *, mode: int = 0o644) -> None:
+def unnamed() -> str:
+    """A name that nobody uses."""
+    return f".{token_hex(8)}.part"
+
+
+def over_all(fresh: str, name: str, folder: int) -> None:
+    """Over whatever is there."""
+    os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def place(fresh: str, name: str, folder: int) -> bool:
+    """Give the file `fresh` the name `name`, unless that is taken by now: then it goes, and this is False."""
+    try:
+        os.link(fresh, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except FileExistsError:
+        os.unlink(fresh, dir_fd=folder)
+        return False
+    except OSError:  # no file, or a file system without links
+        over_all(fresh, name, folder)
+        return True
+    os.unlink(fresh, dir_fd=folder)
+    return True
+
+
+def replace(name: str, folder: int, data: bytes, admit: Admit, *, mode: int = 0o644, settle: Settle = over_all) -> None:
     """Make `data` the whole file `name` of an open folder, over what is there; durable when this returns.
 
     It is written under another name first: readers see the old file meanwhile, and a link or a pipe of that name is
-    replaced, never written through.
+    replaced, never written through. `settle` gives it its name.
     """
-    fresh = f".{token_hex(8)}.part"
+    fresh = unnamed()
     with os.fdopen(os.open(fresh, NEW_FILE, 0o600, dir_fd=folder), "wb") as file:
         try:
             file.write(data)
@@ -141,7 +169,7 @@ def replace(name: str, folder: int, data: bytes, admit: Admit, *, mode: int = 0o
             os.fchmod(file.fileno(), mode)
             admit(file.fileno())
             os.fsync(file.fileno())
-            os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+            settle(fresh, name, folder)
         except BaseException:
             with suppress(FileNotFoundError):
                 os.unlink(fresh, dir_fd=folder)

@@ -182,6 +182,22 @@ async def test_stop_lets_a_running_command_end_and_says_so(tab: Tab) -> None:
     await tab.reply("are you there?")
 
 
+async def test_a_conversation_shows_its_mode_while_it_is_not_normal(tab: Tab) -> None:
+    mode = tab.at("mode")
+    await expect(mode).to_be_hidden()
+    await tab.say("/mode read-only")
+    await expect(mode).to_have_text("Read-only: I read here, and change nothing.")
+    await tab.page.reload()
+    await expect(mode).to_be_visible()
+    await tab.say("/mode trusted 2h")
+    await expect(mode).to_contain_text(re.compile(r"^Trusted until .*: owner's changes need no question"))
+    await tab.at("new-room").click()
+    await expect(mode).to_be_hidden()
+    await tab.page.go_back()
+    await tab.say("/mode normal")
+    await expect(mode).to_be_hidden()
+
+
 async def test_conversations_stand_side_by_side(tab: Tab) -> None:
     await tab.say("the first topic")
     await tab.reply("the first topic")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -111,6 +112,7 @@ async def test_always_opens_a_form_that_says_what_is_wrong_and_then_holds(tab: T
     await card.get_by_role("button", name="Allow").click()
     settled = tab.at("card").filter(has_text="Approved from now on by owner")
     await expect(settled).to_contain_text("content = *; path = always*")
+    await expect(settled).not_to_contain_text("give a whole number")
     await tab.reply("Written to always.txt")
     await tab.say("write bye to always-2.txt")
     await tab.reply("Written to always-2.txt")
@@ -147,6 +149,34 @@ async def test_a_call_is_changed_in_a_form_on_its_card(tab: Tab) -> None:
     await tab.reply("The call was changed: owner had it run with")
     await tab.say("read changed.txt")
     await tab.reply("goodbye")
+
+
+async def test_the_agent_is_asked_back_in_the_card_and_answers_beneath_it(tab: Tab, house: House) -> None:
+    await tab.say("write hello to asked.txt")
+    card = await tab.open_card()
+    await card.get_by_test_id("why").click()
+    await expect(card).to_contain_text("The agent answers beneath the card, and the call waits.")
+    await card.get_by_test_id("why-question-send").click()  # empty: the plain question
+    await expect(card).to_contain_text("owner asked: “Why do you want to do this?” The agent answered:")
+    await expect(card.locator("blockquote")).to_contain_text("You asked me “write hello to asked.txt”.")
+    await card.get_by_test_id("why").click()
+    await card.get_by_test_id("why-question-text").fill("Is it <b>new</b>?")
+    await card.get_by_test_id("why-question-send").click()
+    await expect(card).to_contain_text("“Is it <b>new</b>?” The agent answered:")
+    await expect(card.locator("blockquote")).to_have_count(2)
+    asked = house.command("approvals", "ask", await newest(house), "Is it big?")
+    assert asked.returncode == 0, asked.stderr
+    await expect(card).to_contain_text("1 earlier answer on the console.")
+    await expect(card).to_contain_text("“Is it big?” The agent answered:")
+    shown = house.command("approvals", "show", "--last").stdout
+    assert shown.count("You asked me “write hello to asked.txt”.") == 3
+    assert "asked: Is it big?" in shown
+    await card.get_by_test_id("deny").click()
+    await expect(await tab.closed_card("Denied by owner")).to_contain_text("“Is it big?” The agent answered:")
+
+
+async def newest(house: House) -> str:
+    return str(json.loads(house.command("approvals", "list", "--json").stdout)[-1]["id"])
 
 
 async def test_a_command_line_changes_a_call_too(tab: Tab, house: House) -> None:

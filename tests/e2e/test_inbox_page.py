@@ -82,7 +82,7 @@ async def test_everything_is_decided_in_one_place_oldest_first(tab: Tab) -> None
     await expect(tab.page.get_by_text("Nothing is waiting for you.")).to_be_visible()
     await expect(icon).to_have_attribute("href", "/static/icon.svg")
     await expect(tab.page).to_have_title("Approvals · Signalbox")
-    await tab.at("room-item").first.click()
+    await tab.at("room-item").filter(has_text="b.txt").click()
     await expect(await tab.closed_card("Denied by owner")).to_contain_text("not today")
 
 
@@ -148,6 +148,22 @@ async def test_on_a_phone_the_buttons_are_in_view_also_of_a_long_call(browser: B
         assert await tab.page.evaluate(SIDEWAYS) == 0
         await card.get_by_test_id("deny").click()
         await expect(card).to_have_count(0)
+
+
+async def test_buttons_cover_no_call_that_is_yet_to_be_scrolled_into_view(browser: Browser, house: House) -> None:
+    async with tab_of(browser, house.link, **PHONE) as tab:
+        await tab.say(f"write one to a.txt\nwrite {'word ' * 600} to long.txt")
+        await expect(tab.at("card")).to_have_count(2)
+        await tab.page.evaluate("() => { location.hash = '#/approvals'; }")
+        found = cards(tab)
+        await expect(found).to_have_count(2)
+        await expect(found.nth(0).get_by_test_id("approve")).to_be_in_viewport(ratio=1)
+        await expect(found.nth(1)).to_be_in_viewport()
+        await expect(found.nth(1).get_by_test_id("approve")).not_to_be_in_viewport()
+        await tab.page.mouse.move(195, 500)
+        await tab.page.mouse.wheel(0, 300)
+        await expect(found.nth(1).get_by_test_id("approve")).to_be_in_viewport(ratio=1)
+        await expect(found.nth(1).get_by_text("long.txt")).to_be_in_viewport(ratio=1)
 
 
 async def test_a_link_leads_there_and_back(tab: Tab, house: House) -> None:

@@ -100,6 +100,7 @@ async def test_an_approved_call_runs_once_as_it_was_asked_for(owner: Visitor, ro
         "Approve",
         "Deny",
         "Edit…",
+        "Why?",
         "This conversation",
         "Always…",
     ]
@@ -222,7 +223,7 @@ async def test_a_forged_id_changes_nothing(house: House, owner: Visitor, room: s
     await owner.question(room, LEAVE_A_TRACE)
     forged = uuid4().hex[:22]
     answer = await owner.click(room, forged, "approve")
-    await refused(house, owner, room, answer, forged, "does not exist")
+    await refused(house, owner, room, answer, forged, "no longer exists")
 
 
 @pytest.mark.parametrize("choice", ["approve", "deny"])

@@ -152,7 +152,7 @@ class Channel:
         return web.json_response(event)
 
     def _wake(self) -> None:
-        """Whoever waits for events is answered now."""
+        """Answer everyone who waits for events."""
         self._news.set()
         self._news = asyncio.Event()
 

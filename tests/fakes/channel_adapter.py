@@ -68,7 +68,7 @@ def no_floor(address: Address) -> str:
 
 
 async def none_known(address: Address) -> Iterable[str]:
-    """What an adapter knows that was not told of the store's receipts: only those it saw itself."""
+    """No receipts: for an adapter that knows only those it saw itself."""
     return ()
 
 

@@ -1,4 +1,4 @@
-"""What people see on the fake channel, and what they did there. Kept in a journal that outlives the process.
+"""The screen of the fake channel and the acts of its people, kept in a journal that outlives the process.
 
 The journal is a file of JSON lines, each synced to the disk before anyone is told of it:
 
@@ -26,7 +26,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What a message looks like: equal bodies cannot be told apart on screen."""
+    """Look of a message: equal bodies cannot be told apart on screen."""
 
     text: str
     buttons: tuple[tuple[str, str, str], ...] = ()
@@ -89,7 +89,7 @@ class Board:
         return [post for post in self.posts.values() if post.room == room]
 
     def is_given(self, message_id: str) -> bool:
-        """Whether a message has that id, of the bot or of a person."""
+        """True if a message of the bot or of a person has that id."""
         room, _, number = message_id.rpartition("-")
         return int(number) <= self._last[room]
 
@@ -169,5 +169,5 @@ def recorded(journal: Path) -> list[Record]:
 
 
 def on_screen(journal: Path) -> list[Post]:
-    """What people see by `journal`, in the order shown; for tests that killed the process."""
+    """Messages on screen according to `journal`, in the order shown; for tests that killed the process."""
     return list(Board(journal).posts.values())

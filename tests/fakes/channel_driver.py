@@ -13,7 +13,7 @@ from tests.fakes.channel_faults import Do
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What people see, in the order shown; the private notices; how many sends arrived, and which event was last acked."""
+    """Messages on screen in the order shown, private notices, number of sends that arrived, and the last acked event."""
 
     posts: list[Post]
     notices: list[dict[str, str]]

@@ -91,7 +91,7 @@ class Discord:
         return web.json_response({})
 
     async def _strike(self, raw: Mapping[str, Any]) -> None:
-        """What is not about one kind of call."""
+        """Apply faults that concern no single kind of call."""
         table = self._switches() | self._strokes()
         for name, value in raw.items():
             done = table[name](value)
@@ -99,7 +99,7 @@ class Discord:
                 await done
 
     def _switches(self) -> dict[str, Callable[[Any], Any]]:
-        """What holds until lifted."""
+        """Faults that last until lifted, by name."""
         faults, gateway = self.faults, self.gateway
         return {
             "away": self._go_away,
@@ -117,7 +117,7 @@ class Discord:
         }
 
     def _strokes(self) -> dict[str, Callable[[Any], Any]]:
-        """What happens now."""
+        """Faults that happen once, at once, by name."""
         gateway = self.gateway
         return {
             "drop": lambda _: gateway.drop(),

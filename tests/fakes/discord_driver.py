@@ -63,7 +63,7 @@ class Driver:
         await self._call("POST", "/faults", {"do": Do(do), "count": count, "seconds": seconds, "on": on})
 
     async def set(self, **what: Any) -> None:
-        """What holds until lifted, or happens now: see `tests.fakes.discord`."""
+        """Set faults that last until lifted, or cause one at once: see `tests.fakes.discord`."""
         await self._call("POST", "/faults", what)
 
     async def lift(self) -> None:

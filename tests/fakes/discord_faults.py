@@ -1,4 +1,4 @@
-"""What a test puts in the way of a bot on the fake Discord."""
+"""Faults that a test puts in the way of a bot on the fake Discord."""
 
 from __future__ import annotations
 

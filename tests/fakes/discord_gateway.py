@@ -25,7 +25,7 @@ HEARD_WITH_CONTENT: Final = ("content", "attachments", "embeds", "components")
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """What one shard was told. `socket` is None while nobody listens."""
+    """Events that one shard was told. `socket` is None while nobody listens."""
 
     shard: int
     count: int
@@ -171,7 +171,7 @@ class Gateway:
 
     @property
     def flags(self) -> int:
-        """What the application may ask for, as its flags say."""
+        """Flags of the application: the privileged intents it may ask for."""
         return (1 << 18) * bool(self.privileged & MESSAGE_CONTENT) | (1 << 14) * bool(self.privileged & MEMBERS)
 
     def _resume(self, socket: Socket, given: Record) -> None:

@@ -1,4 +1,4 @@
-"""What people do on the fake Discord.
+"""Acts of people on the fake Discord.
 
     {"type": "message", "channel": "700" | "dm", "user": "42", "text": "hi", "reply_to": "…", "files": {"a.txt": base64}}
     {"type": "edit", "message": "…", "text": "hello"}        {"type": "delete", "message": "…"}
@@ -138,12 +138,12 @@ class People:
 
 
 def fields(values: Mapping[str, str]) -> list[Record]:
-    """What was typed into a form, as Discord tells it."""
+    """Values typed into a form, as Discord sends them."""
     made = ({"type": 4, "id": 2, "custom_id": name, "value": value} for name, value in values.items())
     return [{"type": 1, "id": 1, "components": [one]} for one in made]
 
 
 def kind_of(name: str) -> Record:
-    """What Discord says a file is, by its name; nothing where it does not know."""
+    """Discord's content type of a file, by its name; empty if it knows none."""
     kind, _ = guess_type(name)
     return {} if kind is None else {"content_type": f"{kind}; charset=utf-8" if kind.startswith("text/") else kind}

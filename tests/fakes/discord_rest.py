@@ -1,4 +1,4 @@
-"""What a bot may call on the fake Discord, as `/api/v10`."""
+"""Calls of a bot on the fake Discord, under `/api/v10`."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Rest:
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """What holds for each call: away, the token, refusals as JSON, the headers of the rate limit."""
+        """Apply the rules of every call: away, the token, refusals as JSON, the headers of the rate limit."""
         if not request.path.startswith(API):
             return await handler(request)
         try:
@@ -359,7 +359,7 @@ def places(request: web.Request) -> tuple[str, str]:
 
 
 def page(messages: list[Record], request: web.Request) -> list[Record]:
-    """What `after`, `before`, `around` and `limit` ask for, oldest first."""
+    """Messages that `after`, `before`, `around` and `limit` ask for, oldest first. Errors: Refusal for a bad `limit`."""
     query = request.query
     limit = int(query.get("limit", "50"))
     if not 1 <= limit <= 100:

@@ -1,4 +1,4 @@
-"""What Discord refuses, and in which words. Source: discord.com/developers/docs, opcodes and status codes, read 2026-08."""
+"""Discord's refusals, in its words. Source: discord.com/developers/docs, opcodes and status codes, read 2026-08."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def check_message(raw: Mapping[str, Any], *, files: int, changes: bool = False) 
 
 
 def is_rich(raw: Mapping[str, Any]) -> bool:
-    """Whether a message has any markup."""
+    """True if a message has any markup."""
     return MARKUP.search(raw.get("content") or "") is not None
 
 

@@ -1,4 +1,4 @@
-"""Who and what there is on the fake Discord: people, servers, channels, threads, messages. Kept in a journal.
+"""People, servers, channels, threads and messages of the fake Discord, kept in a journal.
 
 The journal is a file of JSON lines, one for each change, in the platform's own words:
 
@@ -322,7 +322,7 @@ def stamp(at: float | None = None) -> str:
 
 
 def sent_at(number: str) -> float:
-    """When a snowflake was made, in seconds."""
+    """Time a snowflake was made, in seconds since 1970."""
     return ((int(number) >> 22) + EPOCH) / 1000
 
 

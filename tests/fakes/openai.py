@@ -66,7 +66,7 @@ class Reply:
         return cls(**{**raw, "calls": calls, "instead": instead})
 
     def frame(self, number: int, piece: Json, event: str = "") -> bytes:
-        """That piece of a stream, as it goes over the wire."""
+        """Bytes of one piece of a stream, or whatever a test sends in its place."""
         whole = f"{event}data: {json.dumps(piece, ensure_ascii=False)}\n\n".encode()
         given = self.instead.get(number, "%s")
         return (given.encode() if isinstance(given, str) else given).replace(b"%s", whole)
@@ -82,7 +82,7 @@ def echo(request: Json) -> Reply:
 
 
 def shown(content: str | list[Json]) -> str:
-    """What a message says and shows, in words."""
+    """Text of a message, with each image in words: its type and size in bytes."""
     if isinstance(content, str):
         return content
     images = [image_of(part["image_url"]["url"]) for part in content if part["type"] == "image_url"]

@@ -1,4 +1,4 @@
-"""What the strictest providers demand of a chat completions request."""
+"""Rules of the strictest providers for a chat completions request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BEGINS: Final = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff", "image/
 
 
 def refusal(request: Mapping[str, Any]) -> str | None:
-    """Why `request` is not accepted; None when it is."""
+    """The reason `request` is refused; None if it is accepted."""
     messages = request.get("messages")
     if not isinstance(messages, list) or not messages:
         return "messages: at least one is needed"

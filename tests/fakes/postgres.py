@@ -140,7 +140,7 @@ class Postgres:
             raise RuntimeError(f"initdb failed:\n{made.stdout}{made.stderr}")
 
     def _launch(self) -> bool:
-        """Whether the server came up; False when it ended at once, as it does when somebody took the port."""
+        """Start the server; True once it is up, False if it ended at once, as it does if somebody took the port."""
         settings = {
             "listen_addresses": "127.0.0.1",
             "port": self._port,
@@ -169,7 +169,7 @@ class Postgres:
         return _await(self._ready)
 
     def _ready(self) -> bool | None:
-        """Whether the server takes connections, by the last line of its pid file; None when it is gone."""
+        """True if the server takes connections, by its pid file's status line; None if it is gone."""
         assert self._process is not None
         if self._process.poll() is not None:
             self._process.communicate()
@@ -182,7 +182,7 @@ class Postgres:
         return len(lines) >= 8 and lines[7].strip() == "ready"
 
     def _ground(self) -> dict[str, object]:
-        """Where and as whom the programs run: never as root, and without our PG* and locale variables."""
+        """Folder, user and environment of the programs: never root, and without our PG* and locale variables."""
         place = {"cwd": self._home, "env": {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}}
         return place | ({"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {})
 

@@ -1,4 +1,4 @@
-"""How the fake servers run: inside a test, or as a process of their own that a test may kill."""
+"""Ways to run a fake server: inside a test, or as a separate process that a test may kill."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people see in the fake Slack, and what they did there. Kept in a journal that outlives the process.
+"""The screen of the fake Slack and the acts of its people, kept in a journal that outlives the process.
 
 The journal is a file of JSON lines, each written out before anyone is told of it:
 
@@ -148,11 +148,11 @@ class Board:
         self._write({"op": "acked", "id": event_id, "answer": answer})
 
     def notice(self, channel: str, user: str, text: str, thread_ts: str = "", **more: Any) -> None:
-        """What one person alone sees; `more` are its `ts` and `blocks`, or the `ts` of one that it `replaces`."""
+        """Show a notice to one person alone; `more`: its `ts` and `blocks`, or the `ts` of one that it `replaces`."""
         self._write({"op": "notice", "channel": channel, "user": user, "text": text, "thread_ts": thread_ts, **more})
 
     def use_response_url(self, url_id: str) -> bool:
-        """Whether it may be used once more."""
+        """Count a use of a response URL; False if it is used up, too old or unknown."""
         made, uses = self.response_urls.get(url_id, (0.0, RESPONSES))
         if uses >= RESPONSES or self.clock() > made + RESPONSES_FOR:
             return False

@@ -1,4 +1,4 @@
-"""How the fake Slack tells an app what happened: over its sockets or by signed requests, again until it is acknowledged."""
+"""Event delivery of the fake Slack: over sockets or by signed requests, repeated until acknowledged."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Delivery:
                 return
 
     async def _try(self, event: Event, attempt: int) -> Any:
-        """What the app answered; None when it did not accept."""
+        """The app's answer; None if it did not accept."""
         if hook := self.hooks.get(event.team):
             # Slack promises no order; but what people do one after the other is seldom told the other way round.
             async with nullcontext() if attempt else self._line:

@@ -16,7 +16,7 @@ Told = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What `/visible` shows; see tests.fakes.slack."""
+    """The answer of `/visible`; see tests.fakes.slack."""
 
     raw: Told
 
@@ -43,7 +43,7 @@ class Screen:
 
 
 def text_of(message: Told) -> str:
-    """What a person reads of a message's text: its blocks where it has some."""
+    """The text a person reads in a message: that of its blocks, if it has any."""
     blocks = message["blocks"]
     return "\n".join(filter(None, map(_block_text, blocks))) if blocks else str(message["text"])
 
@@ -94,7 +94,7 @@ class Driver:
         await self._call("DELETE", "/faults")
 
     async def sockets(self, do: str | None = None, **pace: Any) -> Told:
-        """What happens to the sockets, or how they keep time; how many are open and were ever opened."""
+        """Do something to the sockets or change their pace; the numbers of sockets open and ever opened."""
         return await self._call("POST", "/sockets", {**({"do": do} if do else {}), **pace})
 
     async def hook(self, url: str, *, team: str = "T1") -> None:

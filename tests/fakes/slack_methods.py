@@ -29,7 +29,7 @@ Shown = Callable[[Message | None, Message], None]
 
 @dataclass(slots=True)
 class Methods:
-    """What an app may call. `on_shown` sends the app its own messages, as Slack does."""
+    """Methods an app may call. `on_shown` sends the app its own messages, as Slack does."""
 
     board: Board
     faults: Faults

@@ -1,4 +1,4 @@
-"""What people do in the fake Slack, as the payloads that Slack sends of it."""
+"""Acts of people in the fake Slack, as the payloads that Slack sends about them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class People:
         }
 
     def extras(self, message: Message) -> dict[str, Any]:
-        """What only some messages have."""
+        """Fields that only some messages have."""
         made: dict[str, Any] = {}
         if message.thread_ts:
             root = self.board.root(message.channel, message.thread_ts)
@@ -147,7 +147,7 @@ class People:
         return file
 
     def file(self, file: File) -> dict[str, Any]:
-        """What Slack says about a file."""
+        """Slack's description of a file."""
         shares: dict[str, Any] = {}
         for channel, thread, ts in file.shares:
             share = {"ts": ts, **({"thread_ts": thread} if thread else {})}
@@ -297,13 +297,13 @@ class People:
 
 
 def answer_of(event: Event, acked: Mapping[str, Any]) -> str:
-    """What the app said privately in its acknowledgement of `event`, as people see it."""
+    """Private text of the app's acknowledgement of `event`, as people see it; empty if there is none."""
     answer = acked.get(event.id)
     return str(answer.get("text", "")) if isinstance(answer, dict) and event.kind == "slash_commands" else ""
 
 
 def brief(event: Event) -> dict[str, Any]:
-    """What a test is told of an event that it caused."""
+    """Summary of an event for the test that caused it."""
     told = event.payload.get("event", {})
     return {"id": event.id, "kind": event.kind, **{k: told[k] for k in ("channel", "ts", "user") if k in told}}
 

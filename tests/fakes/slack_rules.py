@@ -1,4 +1,4 @@
-"""What Slack refuses: limits and forms of messages, blocks and views. Source: platforms' reference pages, read 2026-08."""
+"""Slack's refusals: limits and forms of messages, blocks and views. Source: platforms' reference pages, read 2026-08."""
 
 from __future__ import annotations
 

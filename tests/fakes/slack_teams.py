@@ -45,14 +45,14 @@ SCOPES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls: the workspace, and whether with an app-level token."""
+    """The caller of a method: its workspace, and whether its token is app-level."""
 
     team: str
     app_level: bool
 
 
 def caller(token: str, *, app_level: bool) -> Caller:
-    """Who `token` belongs to. Errors: Refused, for none, a wrong one and one of the other kind."""
+    """The caller that `token` belongs to. Errors: Refused for a missing or wrong token, or one of the other kind."""
     if not token:
         raise Refused("not_authed")
     bot, app = BOT_TOKEN.fullmatch(token), APP_TOKEN.fullmatch(token)

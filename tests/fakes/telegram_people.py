@@ -1,4 +1,4 @@
-"""What people do on the fake Telegram, as a test asks for it by POST /inject.
+"""Acts of people on the fake Telegram, as a test asks for them by POST /inject.
 
     {"type": "message", "chat": 11, "user": 11, "text": "hi", "thread": 5, "reply_to": 101, "mention": true, "bot": false,
      "files": [{"name": "notes.txt", "content": "<base64>", "mime": "text/plain", "as": "document"}], "album": "a1"}
@@ -187,6 +187,6 @@ def user(number: int, *, bot: bool = False) -> Raw:
 
 
 def wanted(update: Mapping[str, Any], allowed: Any) -> bool:
-    """Whether the bot asked for such updates."""
+    """True if the bot asked for such updates."""
     kinds = [kind for kind in update if kind != "update_id"]
     return not allowed or any(kind in allowed for kind in kinds)

@@ -1,4 +1,4 @@
-"""What Telegram refuses, in its words: limits in UTF-16 units and bytes, entities, buttons, and how often."""
+"""Telegram's refusals, in its words: limits in UTF-16 units and bytes, entities, buttons and rates."""
 
 from __future__ import annotations
 

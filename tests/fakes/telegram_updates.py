@@ -1,4 +1,4 @@
-"""How the fake Telegram tells its updates: to one poller, or to a webhook, chat by chat in order."""
+"""Update delivery of the fake Telegram: to one poller, or to a webhook, in order within each chat."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Polls:
         self.tell()
 
     def deafen(self) -> None:
-        """Who waits hears nothing more and is not told why; or the next one, if nobody does."""
+        """Leave the waiting poll without an answer or an error; the next poll, if none waits."""
         self._deaf = self._turn + (not self._waiting)
 
     async def get(self, asked: Mapping[str, Any], cut: Callable[[], object]) -> list[Raw]:
@@ -132,7 +132,7 @@ class Hook:
             self.tell()
 
     def _next(self) -> Raw | None:
-        """What is told next, of the chats for which nothing is under way."""
+        """The next update to deliver, from chats with no delivery under way; None if there is none."""
         if not self._world.webhook.get("url", "").startswith(LOOPBACK):
             return None
         for number, update in enumerate(self._people.repeated):
@@ -161,7 +161,7 @@ class Hook:
 
 
 def queue_of(update: Mapping[str, Any]) -> int:
-    """What the platform keeps in order: the chat of a message; a click stands for itself."""
+    """The queue within which order is kept: the chat of a message; each click has its own."""
     for kind in ("message", "edited_message", "my_chat_member"):
         if kind in update:
             return int(update[kind]["chat"]["id"])

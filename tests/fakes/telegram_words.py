@@ -1,4 +1,4 @@
-"""What Telegram's clients mark in what people write: names, commands and addresses, at offsets in UTF-16 units."""
+"""Marks that Telegram's clients set in texts: names, commands and addresses, at offsets in UTF-16 units."""
 
 from __future__ import annotations
 

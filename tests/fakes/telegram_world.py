@@ -122,7 +122,7 @@ class World:
     # --------------------------------------------------------------------------------------------------- messages
 
     def me(self) -> Raw:
-        """What `getMe` says."""
+        """The answer of `getMe`."""
         seen = {"can_join_groups": True, "can_read_all_group_messages": not self.privacy}
         return self.bot | seen | {"supports_inline_queries": False}
 

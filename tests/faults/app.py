@@ -42,6 +42,7 @@ from runtime.contract import (
     ToolContext,
     ToolSpec,
 )
+from runtime.store.approvals import undos
 from tests.fakes.channel_adapter import FakeAdapter
 from tests.fakes.channel_board import append
 from tools.catalogue import first_tools
@@ -76,16 +77,22 @@ STEPS: Final = {name: timedelta(seconds=0.02) for name in ("probe_all", "probe_c
 
 
 class KillAt:
-    """A probe: at the `hit`-th time of `point` the process is gone, with no chance to tidy up."""
+    """A probe: at the `hit`-th time of `point` the process is gone, with no chance to tidy up.
 
-    def __init__(self, point: str, hit: int) -> None:
+    With a file that says so, times count only while it is there; the kill takes it away.
+    """
+
+    def __init__(self, point: str, hit: int, armed: Path | None = None) -> None:
         self._point = point
         self._left = hit
+        self._armed = armed
 
     def __call__(self, point: str) -> None:
-        if point == self._point:
+        if point == self._point and (self._armed is None or self._armed.exists()):
             self._left -= 1
             if self._left == 0:
+                if self._armed:
+                    self._armed.unlink()
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -162,11 +169,13 @@ async def serve(
     logs.configure(settings.log.level, settings.log.format, settings.secret_values())
     if given.hurry:
         hurry(settings.outbox.settle_second_seconds)
+    if given.undo_cut:
+        setattr(undos, "CUT_AFTER", timedelta(seconds=given.undo_cut))  # noqa: B010 - a constant, in production
     tools = first_tools(shell_of(settings)).items()
     make = partial(
         build,
         adapters=partial(fakes, places=given.fake),
-        probe=KillAt(given.kill, given.hit),
+        probe=KillAt(given.kill, given.hit, given.armed),
         model=model(Slow(model_of(settings), timedelta(seconds=given.think))),
         tools={name: tool(Counted(one, given.data / EFFECTS)) for name, one in tools},
     )
@@ -190,6 +199,8 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--hurry", action="store_true", help="shorten waits that no setting shortens")
     parser.add_argument("--kill", default="", metavar="POINT")
     parser.add_argument("--hit", type=int, default=1)
+    parser.add_argument("--undo-cut", type=float, metavar="SECONDS", help="after which an undo was cut off")
+    parser.add_argument("--armed", type=Path, metavar="FILE", help="count only while there is this file")
     parser.add_argument("--think", type=float, default=0.0, metavar="SECONDS", help="how long the model takes")
     parser.add_argument("--set", type=setting, action="append", default=[], metavar="NAME=JSON")
     return parser

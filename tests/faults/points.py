@@ -31,4 +31,14 @@ UNDONE: Final = (
 )
 """Only where a call is taken back: see `tests/contract/runtime/test_undo`."""
 
+ASKED_BACK: Final = (
+    "answer-begun",  # the agent is about to be asked about its call
+    "answer-made",  # it answered, and nobody knows
+    "answer-kept",  # its answer is recorded, and not shown
+)
+"""Only where an approver asks why: see `tests/faults/channels/test_asked_back`."""
+
+CONDENSED: Final = "summary-made"
+"""A summary is kept. Only where a conversation is long: see `tests/contract/runtime/test_long_conversations`."""
+
 POINTS: Final = ANYWHERE + WHEN_SENDING

@@ -23,10 +23,11 @@ LEAVES_WITHIN: Final = 10.0  # seconds after SIGTERM
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """Where a life of the process ends: at the `hit`-th time that it passes `point`."""
+    """Where a life of the process ends: at the `hit`-th time that it passes `point`; `armed`: since `Program.arm`."""
 
     point: str
     hit: int = 1
+    armed: bool = False
 
     def __str__(self) -> str:
         return f"{self.point} (time {self.hit})"
@@ -53,7 +54,8 @@ class Program:
     async def run(self, plan: Sequence[Kill] = ()) -> None:
         """Live and die by `plan`, then live until `leave`. Errors: RuntimeError when it ends in any other way."""
         for kill in plan:
-            code = await self._live("--kill", kill.point, "--hit", str(kill.hit))
+            when = ("--armed", str(self._armed)) if kill.armed else ()
+            code = await self._live("--kill", kill.point, "--hit", str(kill.hit), *when)
             if code != -signal.SIGKILL:
                 raise RuntimeError(f"not killed at {kill}: ended with {code}\n{self.log()}")
             self.kills.append(kill)
@@ -61,6 +63,19 @@ class Program:
         code = await self._live()
         if code != 0:
             raise RuntimeError(f"left with {code}\n{self.log()}")
+
+    def arm(self) -> None:
+        """From now on the next kill that waits for this counts."""
+        self._armed.touch()
+
+    @property
+    def is_armed(self) -> bool:
+        """True until it was killed."""
+        return self._armed.exists()
+
+    @property
+    def _armed(self) -> Path:
+        return self.data.parent / "armed"
 
     async def up(self) -> str:
         """Where it listens, as soon as it does."""

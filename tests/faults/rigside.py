@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from runtime.chat.cards import LABELS
+from runtime.chat.cards.card_facts import LABELS
 from tests.contract.adapters.rig import Event, OnScreen, Place, Press, Rig, Skill
 from tests.faults.program import LOOK
 from tests.faults.sides import Button, Seen

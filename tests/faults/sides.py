@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -90,10 +90,13 @@ class FakeSide:
 class WebSide:
     """The page: a request that was cut is repeated with the same id, and `stutter` cuts the first try of each."""
 
-    def __init__(self, program: Reachable, http: aiohttp.ClientSession, *, stutter: bool = True) -> None:
+    def __init__(
+        self, program: Reachable, http: aiohttp.ClientSession, *, stutter: bool = True, token: str = TOKEN
+    ) -> None:
         self._program = program
         self._http = http
         self._stutter = stutter
+        self._token = token
         self.refused = 0
 
     async def say(self, room: str, text: str) -> None:
@@ -101,6 +104,10 @@ class WebSide:
 
     async def click(self, room: str, approval_id: str, choice: str, reason: str = "") -> None:
         await self._post(f"/api/approvals/{approval_id}", {"room": room, "choice": choice, "reason": reason})
+
+    async def fill(self, room: str, approval_id: str, choice: str, values: Mapping[str, str]) -> None:
+        """Send the form behind a button."""
+        await self._post(f"/api/approvals/{approval_id}", {"room": room, "choice": choice, "values": dict(values)})
 
     async def seen(self, room: str) -> list[Seen]:
         told = await self._call("GET", f"/api/rooms/{room}/timeline")
@@ -148,7 +155,7 @@ class WebSide:
 
     async def _try(self, method: str, url: str, path: str, event: object) -> Any:
         if not self._http.cookie_jar.filter_cookies(URL(url)):
-            async with self._http.get(f"{url}/link/{TOKEN}", allow_redirects=False) as door:
+            async with self._http.get(f"{url}/link/{self._token}", allow_redirects=False) as door:
                 if door.status != 303:
                     raise aiohttp.ClientConnectionError("the owner's link is not there yet")
         async with self._http.request(method, url + path, json=event, headers={"Origin": url}) as answer:
@@ -165,8 +172,8 @@ def seen(text: str, buttons: Sequence[Button]) -> Seen:
 
 
 @asynccontextmanager
-async def web_side(program: Reachable, *, stutter: bool = True) -> AsyncIterator[WebSide]:
-    """A browser with its cookies, by loopback address."""
+async def web_side(program: Reachable, *, stutter: bool = True, token: str = TOKEN) -> AsyncIterator[WebSide]:
+    """A browser with its cookies, by loopback address. `token` is its person's."""
     jar = aiohttp.CookieJar(unsafe=True)
     async with aiohttp.ClientSession(cookie_jar=jar, timeout=aiohttp.ClientTimeout(total=5)) as http:
-        yield WebSide(program, http, stutter=stutter)
+        yield WebSide(program, http, stutter=stutter, token=token)

@@ -48,7 +48,7 @@ from tests.security.presses import BLOCKED, DEMOTED, HERE, PEOPLE, REMOVED, THER
 from tests.security.wires import Sent, SlackWire, WebWire, Wire, token_of, until
 from tests.unit.web.stage import FakeNotifier
 
-REFUSALS: Final = "SELECT count(*) FROM audit WHERE kind IN ('refused', 'click refused')"
+REFUSALS: Final = "SELECT count(*) FROM audit WHERE kind IN ('refused', 'click refused', 'undo refused')"
 QUESTIONS: Final = "SELECT id, state, choice, decided_by, arguments FROM approvals ORDER BY id"
 VOTES: Final = "SELECT v.approval_id, p.name, v.choice FROM votes v JOIN people p ON p.id = v.person_id ORDER BY v.at"
 WISH: Final = re.compile(r"please \w+")
@@ -115,8 +115,7 @@ class House:
         """A new process: what was kept in memory is gone."""
         names = frozenset({self.wire.identity(BLOCKED)})
         rooms, rights = RoomRules(blocked=names), self.rule.rights(self.wire.identity)
-        model = Asking(self.rule.tool, self.asked)
-        self.process = await self.stage.process(model, [self.tool], rooms=rooms, rights=rights)
+        self.process = await self._begun(rooms=rooms, rights=rights)
         self.wire.heard = self.heard
         adapter = self.wire.adapter(self._given())
         async with self.wire.reachable(adapter), at_work(adapter, self._sink), self.process.running():
@@ -124,6 +123,9 @@ class House:
             if not self.wire.cards:
                 self.wire.cards += [await self._card(adapter, room) for room in self.wire.rooms]
             yield
+
+    async def _begun(self, **setting: Any) -> Process:
+        return await self.stage.process(Asking(self.rule.tool, self.asked), [self.tool], **setting)
 
     def _given(self) -> AdapterContext:
         store = self.stage.store

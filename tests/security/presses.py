@@ -63,17 +63,25 @@ RULES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """One press of a button on the card in `room`; with a `reason` the form behind it is sent."""
+    """One press of a button on the card in `room`; with a `reason` or `values` the form behind it is sent.
+
+    `alone`: the platform vouches that nobody else saw what was pressed; only where a wire `has_alone`.
+    """
 
     who: str
     payload: str
     reason: str | None = None
     twist: Twist | None = None
     what: str = ""
+    values: Mapping[str, str] | None = None
+    room: int = HERE
+    alone: bool = False
 
     def __str__(self) -> str:
-        how = "sends the form of" if self.reason is not None else "presses"
-        return f"{self.who} {how} {self.what}: {self.payload[:80]!r}"
+        how = "presses" if self.reason is None and self.values is None else "sends the form of"
+        where = f" in room {self.room}" * bool(self.room) + " alone" * self.alone
+        filled = f" with {dict(self.values)}" if self.values is not None else ""
+        return f"{self.who} {how} {self.what}: {self.payload[:80]!r}{filled}{where}"
 
 
 def forged(question: str, elsewhere: str) -> Mapping[str, str]:

@@ -22,8 +22,8 @@ from bot.cli.approvals import APPROVAL_COLUMNS
 from bot.console import pieces
 from bot.operator import views
 from bot.terminal import output
-from runtime.chat import cards
-from runtime.chat.calls import shown_call
+from runtime.chat.cards import card_facts, open_cards, settled_cards
+from runtime.chat.cards.calls import shown_call
 from runtime.chat.inbox import in_code
 from runtime.contract import CardText, CardValue, Delivery, DeliveryId, Kind, Working
 from runtime.domain.approvals import Approval, ApprovalState
@@ -82,7 +82,7 @@ SETTLED: Final[Mapping[str, Any]] = {"state": ApprovalState.APPROVED, "decided_n
 
 
 def _content(row: Approval) -> Delivery:
-    card = cards.pending(row, ASKED) if row.state is ApprovalState.PENDING else cards.settled(row)
+    card = open_cards.pending(row, ASKED) if row.state is ApprovalState.PENDING else settled_cards.settled(row)
     return Delivery(DeliveryId("d1"), "approval:a1", 0, Kind.APPROVAL, row.address, card)
 
 
@@ -268,7 +268,7 @@ def _shown_as_file(arguments: dict[str, Any]) -> Approval:
     text = json.dumps(arguments)
     call = shown_call(text, [CardValue("path", "new"), CardText("content", 60)])
     assert call.is_whole
-    return replace(PENDING, arguments=text, card=cards.frozen("", call, PENDING.arguments_hash))
+    return replace(PENDING, arguments=text, card=card_facts.frozen("", call, PENDING.arguments_hash))
 
 
 def _read(tally: Tally, case: str, shown: Sequence[Piece], runs: Mapping[str, Any]) -> None:

@@ -33,8 +33,11 @@ COMMANDS: Final = (
 WIDTHS: Final = (1440, 390)
 HEIGHT: Final = 2400  # so that no bar covers a card that is scrolled to
 SETTLED: Final = """async () => {
-  await new Promise(requestAnimationFrame);
-  await Promise.all(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished));
+  const moving = () => document.getAnimations().filter((one) => one instanceof CSSTransition);
+  do {  // one that another takes the place of ends with an error
+    await new Promise(requestAnimationFrame);
+    await Promise.allSettled(moving().map((one) => one.finished));
+  } while (moving().length);
 }"""
 OUT_OF_SIGHT: Final = """(element, within) => {
   const box = element.closest(within), lost = [];

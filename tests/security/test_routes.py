@@ -64,6 +64,7 @@ TABLE: Final[Mapping[str, Rights]] = {
             "GET /console/api/approvals",
             "GET /console/api/approvals/{id}",
             "POST /console/api/approvals/{id}",
+            "POST /console/api/approvals/{id}/ask",
             "POST /console/api/approvals/{id}/edit",
             "GET /console/api/grants",
             "GET /console/api/grants/{id}",

@@ -18,15 +18,17 @@ from aiohttp import web
 from yarl import URL
 
 from adapters.discord.adapter import DiscordAdapter
+from adapters.discord.interactions import EPHEMERAL
 from adapters.discord.settings import DiscordSettings
 from adapters.slack.adapter import SlackAdapter
-from adapters.slack.interactions import BUTTON, DENIAL
+from adapters.slack.interactions import BUTTON, DENIAL, FORM_CALLBACK
 from adapters.slack.settings import SlackSettings
 from adapters.telegram.adapter import TelegramAdapter
+from adapters.telegram.forms import Seal
 from adapters.telegram.settings import TelegramSettings
 from adapters.web.adapter import WebAdapter
 from adapters.web.settings import WebSettings
-from runtime.contract import REASON, AdapterContext, Address, ChannelAdapter, Identity
+from runtime.contract import REASON, AdapterContext, Address, ApprovalId, ChannelAdapter, Choice, Field, Form, Identity
 from runtime.http.guard import install
 from tests.contract.adapters.rigs import discord as discord_rig
 from tests.contract.adapters.rigs import slack as slack_rig
@@ -43,7 +45,7 @@ from tests.fakes.slack_board import Event
 from tests.fakes.slack_delivery import request_body, secret_of, signature
 from tests.fakes.telegram import TOKEN, Telegram
 from tests.fakes.telegram_people import user
-from tests.security.presses import HERE, PEOPLE, ROBOT, Press, Raw
+from tests.security.presses import PEOPLE, ROBOT, Press, Raw
 
 TEAM: Final = slack_rig.TEAM
 FIRST_PERSON: Final = 5_001
@@ -66,6 +68,7 @@ class Wire(Protocol):
     rooms: tuple[Address, Address]
     cards: list[str]
     has_form: bool
+    has_alone: bool
     heard: Mapping[str, Sized]
     """What was made of each event, by its key."""
 
@@ -96,6 +99,7 @@ class SlackWire:
     rooms: tuple[Address, Address] = (Address("slack", TEAM, "C1"), Address("slack", TEAM, "C2"))
     cards: list[str] = field(default_factory=list)
     has_form: bool = True
+    has_alone: bool = True
     heard: Mapping[str, Sized] = field(default_factory=dict)
     _hook: str = ""
     _events: dict[str, Event] = field(default_factory=dict)
@@ -147,14 +151,29 @@ class SlackWire:
         return Sent(sent.key)
 
     def _event(self, press: Press) -> Event:
-        room, person = self.rooms[HERE].room, self._user(press.who)
+        room, person = self.rooms[press.room].room, self._user(press.who)
+        if press.values is not None:
+            return self._sent(press, press.values)
         if press.reason is None:
-            pressed = {"channel": room, "ts": self.cards[HERE], "value": press.payload, "action_id": f"{BUTTON}x"}
-            return self.slack.people.click({**pressed, "user": person})
+            card = self.cards[press.room]
+            pressed = {"channel": room, "ts": card, "value": press.payload, "action_id": f"{BUTTON}x"}
+            event = self.slack.people.click({**pressed, "user": person})
+            if press.alone:
+                event.payload["container"]["is_ephemeral"] = True
+            return event
         about = {"approval": press.payload.rpartition(":")[0], "room": room, "thread": ""}
         view = {"id": self.slack.board.next_id("V"), "callback_id": DENIAL, "private_metadata": json.dumps(about)}
         values = [["reason", "reason", press.reason]]
         return self.slack.people.submit({"view": view, "values": values, "user": person})
+
+    def _sent(self, press: Press, values: Mapping[str, str]) -> Event:
+        """The form behind a button. What it is about comes back as we opened it."""
+        approval, _, choice = press.payload.rpartition(":")
+        about = {"approval": approval, "choice": choice, "room": self.rooms[press.room].room, "thread": ""}
+        known = json.dumps(about | ({"alone": True} if press.alone else {}))
+        view = {"id": self.slack.board.next_id("V"), "callback_id": FORM_CALLBACK, "private_metadata": known}
+        typed = [[name, name, text] for name, text in values.items()]
+        return self.slack.people.submit({"view": view, "values": typed, "user": self._user(press.who)})
 
     async def _brought(self, event: Event, *, can_read: bool = True) -> None:
         if self._hook:
@@ -190,6 +209,7 @@ class TelegramWire:
     )
     cards: list[str] = field(default_factory=list)
     has_form: bool = False
+    has_alone: bool = False
     heard: Mapping[str, Sized] = field(default_factory=dict)
     _updates: dict[str, int] = field(default_factory=dict)
     _answers: dict[str, list[str]] = field(default_factory=dict)
@@ -223,13 +243,15 @@ class TelegramWire:
         return serving(app, self.hook)
 
     async def send(self, press: Press) -> Sent:
-        world, chat = self.telegram.world, int(self.rooms[HERE].room)
+        if press.values is not None:
+            return await self._answer(press, press.values)
+        world, chat = self.telegram.world, int(self.rooms[press.room].room)
         query = f"q{len(world.queries) + 1}"
         body = {
             "id": query,
             "from": user(NUMBERS[press.who], bot=press.who == ROBOT),
             "chat_instance": "1",
-            "message": world.messages[chat, int(self.cards[HERE].rpartition(":")[2])],
+            "message": world.messages[chat, int(self.cards[press.room].rpartition(":")[2])],
             "data": press.payload,
         }
         if press.twist:
@@ -245,6 +267,39 @@ class TelegramWire:
             )
             return Sent(f"c{query}")
         return Sent(f"c{query}", await self._answered(query, 0))
+
+    async def _answer(self, press: Press, values: Mapping[str, str]) -> Sent:
+        """The answer to a message of ours that asks for the words of a form, which everybody there can give."""
+        world, chat = self.telegram.world, self.rooms[press.room].room
+        approval, _, choice = press.payload.rpartition(":")
+        form = Form(ApprovalId(approval), Choice(choice), "", tuple(Field(name, "") for name in values))
+        asking = {
+            "message_id": 1,
+            "date": 1,
+            "chat": world.ensure(int(chat)).told(),
+            "from": world.bot,
+            "text": f"Answer this message.\n{Seal(TOKEN).line(form, chat)}",
+        }
+        words = [*values.values()] if len(values) == 1 else [f"{name}: {text}" for name, text in values.items()]
+        done = self.telegram.people.do(
+            {
+                "type": "message",
+                "chat": int(chat),
+                "user": NUMBERS[press.who],
+                "bot": press.who == ROBOT,
+                "text": "\n".join(words),
+                "more": {"reply_to_message": asking},
+            }
+        )
+        self.telegram._news()
+        update, keys = int(done["update_id"]), (f"u{done['update_id']}", f"m{chat}:{done['message_id']}")
+
+        def taken() -> str | None:
+            is_over = update in self.telegram.hook.delivered or (not self.hook and world.confirmed > update)
+            return next((key for key in keys if key in self.heard), keys[0] if is_over else None)
+
+        await until(lambda: taken() is not None, f"end of {press}")
+        return Sent(taken() or keys[0])
 
     async def again(self, sent: Sent) -> Sent:
         query = sent.key[1:]
@@ -278,6 +333,7 @@ class DiscordWire:
     )
     cards: list[str] = field(default_factory=list)
     has_form: bool = True
+    has_alone: bool = True
     heard: Mapping[str, Sized] = field(default_factory=dict)
     _done: dict[str, str] = field(default_factory=dict)
     _answers: dict[str, str] = field(default_factory=dict)
@@ -297,10 +353,10 @@ class DiscordWire:
         return nullcontext()
 
     async def send(self, press: Press) -> Sent:
-        asked: Raw = {"message": self.cards[HERE], "user": self._user(press.who), "custom_id": press.payload}
-        kind = "click" if press.reason is None else "submit"
-        values = {"values": {REASON: press.reason}} if press.reason is not None else {}
-        done = self._twisted(press, {"type": kind, **asked, **values})
+        asked: Raw = {"message": self.cards[press.room], "user": self._user(press.who), "custom_id": press.payload}
+        values = press.values if press.reason is None else {REASON: press.reason}
+        typed = {"type": "click"} if values is None else {"type": "submit", "values": values}
+        done = self._twisted(press, {**asked, **typed})
         number = str(done["id"])
         self._done[f"i{number}"] = done["event"]
         if press.twist:
@@ -314,6 +370,8 @@ class DiscordWire:
 
         def changed(event: str, data: Raw, guild: str | None) -> None:
             data = deepcopy(data)
+            if press.alone:
+                data["message"]["flags"] = EPHEMERAL
             if press.twist:
                 press.twist(data)
             emit(event, data, guild)
@@ -349,6 +407,7 @@ class WebWire:
     rooms: tuple[Address, Address] = (Address("web", PAGE, "room0001"), Address("web", PAGE, "room0002"))
     cards: list[str] = field(default_factory=list)
     has_form: bool = True
+    has_alone: bool = True
     heard: Mapping[str, Sized] = field(default_factory=dict)
     identities: dict[str, Identity] = field(default_factory=dict)
     _base: str = ""
@@ -377,7 +436,15 @@ class WebWire:
         event = f"event-{next(self._numbers):06}"
         asked: Raw = {
             "path": quote(approval.encode("utf-8", "surrogatepass"), safe=""),
-            "json": {"id": event, "room": self.rooms[HERE].room, "choice": choice, "reason": press.reason or ""},
+            "json": {
+                "id": event,
+                "room": self.rooms[press.room].room,
+                "choice": choice,
+                "reason": press.reason or "",
+                **({"values": press.values} if press.values is not None else {}),
+                **({"reason": press.values[REASON]} if press.values and REASON in press.values else {}),
+                **({"inbox": True} if press.alone else {}),
+            },
             "headers": {"Origin": self._base, "X-Signalbox": "1", "Cookie": f"{self._cookie}={token_of(press.who)}"},
         }
         if press.twist:

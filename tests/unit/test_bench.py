@@ -14,6 +14,7 @@ import pytest
 
 from bench.__main__ import main
 from bench.benches import BENCHES, Found
+from bench.click import commits
 from bench.figures import Figure, at_most, ratio_at_least, ratio_at_most, table
 from bench.stacks import ROOT, report, stacks
 
@@ -31,6 +32,8 @@ JUDGED: Final = [
     "memory",
     "start to first poll",
     "reply telegram",
+    "click telegram",
+    "transactions of a click, deny, 1 extra place",
     "throughput telegram",
 ]
 """What the design bounds."""
@@ -122,6 +125,11 @@ def test_the_statements_of_a_click_begin_with_the_press_and_end_with_the_answer(
     assert commits[0] == "accept"
     assert commits[-1] in ("finish", "render_shown")  # shown by the one where the room was free, by the other where not
     assert sorted({*commits}) == ["accept", "claim", "finish", "finish_tool", "mark_tool", "render_shown", "steer"]
+
+
+async def test_another_place_costs_a_denial_one_transaction() -> None:
+    alone = await commits("deny", 0)
+    assert await commits("deny", 1) == alone + 1
 
 
 def test_a_sample_belongs_to_the_innermost_that_has_a_name() -> None:

@@ -1,4 +1,4 @@
-"""The picture in words, for who cannot see it and for the model, which never does."""
+"""The picture in words, for people who cannot see it and for the model, which never sees it."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _needs_powers(size: float, unit: str) -> bool:
 
 
 def _scale(ticks: Sequence[float], most: float) -> tuple[float, str]:
-    """In what to count; ones where millions would need more digits than they save."""
+    """The scale to count in; ones if millions would need more digits than they save."""
     for step, letter in MAGNITUDES:
         if most >= step and _digits([tick / step for tick in ticks]) <= 2:
             return step, letter
@@ -113,7 +113,7 @@ def _dressed(value: float, number: str, unit: str) -> str:
 
 
 def _digits(ticks: Sequence[float]) -> int:
-    """How many digits behind the point tell all `ticks` apart from their rounded selves."""
+    """Fewest decimals at which no tick moves visibly by rounding; at most `MOST_DIGITS`."""
     gap = min((b - a for a, b in pairwise(ticks) if b > a), default=1.0)
     for digits in range(MOST_DIGITS):
         if all(abs(round(tick, digits) - tick) < gap / 1000 for tick in ticks):

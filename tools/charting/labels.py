@@ -1,4 +1,4 @@
-"""How the labels of an axis are laid so that none touches another. Pure: widths are measured by who draws."""
+"""Layout of an axis's labels, so that none touches another. Pure: the caller measures widths."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The picture that every kind of chart is drawn on: its title, its legend, and the room they leave.
 
 All is placed in pixels from the lower left corner: what was measured is then where it was meant to be. matplotlib is
-imported in the functions that need it, so that who reads a module of ours does not load it.
+imported in the functions that need it, so that importing our modules does not load it.
 """
 
 from __future__ import annotations

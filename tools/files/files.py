@@ -166,7 +166,7 @@ def write_file(
 
 
 def replace(workspace: Path, path: str, data: bytes) -> None:
-    """Make `data` the whole file at `path`; who reads meanwhile sees the old one. Errors: ToolFailed."""
+    """Make `data` the whole file at `path`; a reader meanwhile sees the old one. Errors: ToolFailed."""
     with opened_parent(workspace, path) as (folder, name):
         mode = _mode_to_keep(folder, name, path)
         with told(path):

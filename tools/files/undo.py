@@ -20,6 +20,7 @@ from tools.files.workspace import named, opened, own_like, parts_of, told
 
 KEPT_MAX_BYTES: Final = 1024 * 1024
 """Of a file that is replaced; a longer one cannot be brought back."""
+CHANGED: Final = "{} has changed since, so I left it alone."
 
 
 def keep(arguments: Mapping[str, Json], context: ToolContext) -> str | None:
@@ -39,21 +40,41 @@ def keep(arguments: Mapping[str, Json], context: ToolContext) -> str | None:
 
 
 def take_back(kept: str, context: ToolContext) -> str:
-    """Bring the old file back, or remove the one that was new. Errors: ToolFailed."""
+    """Bring the old file back, or remove the one that was new. Errors: ToolFailed.
+
+    The file is moved out of the way and then compared with what the call wrote, and nothing is put over a file that came
+    meanwhile: so nobody's words are lost. For a moment there is no file of that name.
+    """
     raw = json.loads(kept)
     path: str = raw["path"]
-    if _digest(context.workspace, path) != raw["wrote"]:
-        raise ToolFailed(f"{named(path)} has changed since, so I left it alone.")
     *folders, name = parts_of(path)
     with ExitStack() as stack, told(path):
         folder = stack.enter_context(safe_fs.folder_below(context.workspace, folders))
+        move = partial(_move, path, raw["wrote"])
+        if _digest(name, folder) != raw["wrote"]:
+            raise ToolFailed(CHANGED.format(named(path)))
         if "old" in raw:
-            data = base64.b64decode(raw["old"])
-            safe_fs.replace(name, folder, data, partial(own_like, folder=folder), mode=raw["mode"])
+            data, admit = base64.b64decode(raw["old"]), partial(own_like, folder=folder)
+            safe_fs.replace(name, folder, data, admit, mode=raw["mode"], settle=move)
             return f"Restored {named(path)}."
-        os.unlink(name, dir_fd=folder)
+        move("", name, folder)
         os.fsync(folder)
         return f"Removed {named(path)}."
+
+
+def _move(path: str, wrote: str, fresh: str, name: str, folder: int) -> None:
+    """Put `fresh`, if any, in place of what the call wrote. Errors: ToolFailed where something else stands there."""
+    aside = safe_fs.unnamed()
+    with suppress(FileNotFoundError):
+        os.rename(name, aside, src_dir_fd=folder, dst_dir_fd=folder)
+    if _digest(aside, folder) != wrote:
+        with suppress(FileNotFoundError):
+            safe_fs.place(aside, name, folder)
+        raise ToolFailed(CHANGED.format(named(path)))
+    if fresh and not safe_fs.place(fresh, name, folder):
+        os.unlink(aside, dir_fd=folder)
+        raise ToolFailed(CHANGED.format(named(path)))
+    os.unlink(aside, dir_fd=folder)
 
 
 def _old(workspace: Path, path: str) -> tuple[bytes | None, int]:
@@ -77,11 +98,12 @@ def _read(file: int) -> bytes:
         return data.read(KEPT_MAX_BYTES + 1)
 
 
-def _digest(workspace: Path, path: str) -> str:
-    """Digest of the file at `path`; empty for one that is gone, or is no plain file."""
-    with suppress(ToolFailed), opened(workspace, path) as file:
-        if stat.S_ISREG(os.fstat(file).st_mode):
-            with os.fdopen(os.dup(file), "rb") as data:
+def _digest(name: str, folder: int) -> str:
+    """Digest of a file; empty for one that is gone, or is no plain file."""
+    with suppress(OSError):
+        file = os.open(name, safe_fs.OPEN_FILE, dir_fd=folder)
+        with os.fdopen(file, "rb") as data:
+            if stat.S_ISREG(os.fstat(file).st_mode):
                 return hashlib.file_digest(data, "sha256").hexdigest()
     return ""
 

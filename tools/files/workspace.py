@@ -74,7 +74,7 @@ def _newest(workspace: Path) -> list[str]:
 
 
 def _changed_at(workspace: Path, path: str) -> float | None:
-    """When a file changed last; None where there is none to be read."""
+    """Time of a file's last change, in seconds since 1970; None if it cannot be read."""
     with suppress(ToolFailed), opened(workspace, path) as file:
         return os.fstat(file).st_mtime
     return None

@@ -60,10 +60,11 @@ def tool(
     caution: str = "",
     card: Card | None = None,
     undo: Undo | None = None,
+    polls: bool = False,
 ) -> Callable[[Function], FunctionTool]:
     """Make the decorated function a Tool. `output_bound` counts characters; `caution` is shown on approval cards, and `card`
     says in which parts a call is shown there: it gets the arguments and a CardContext. With `undo` a call that was approved
-    can be taken back for a while.
+    can be taken back for a while. `polls`: the same call is meant to be made until something is ready.
 
     Errors: TypeError for a function without a docstring or with parameters no model could give.
     """
@@ -80,6 +81,7 @@ def tool(
             output_bound=output_bound,
             card=card,
             undo=undo,
+            polls=polls,
         )
         return FunctionTool(spec, function, parameters, context_name, caution)
 

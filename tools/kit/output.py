@@ -41,7 +41,7 @@ class Ends:
             self._trim()
 
     def text(self) -> str:
-        """Text that was kept, with a line in the middle saying how much was not. Ends the stream."""
+        """The kept text, with a line in the middle on how much was left out. Ends the stream."""
         self.feed(b"", final=True)
         self._trim()
         if not self._cut:

@@ -21,7 +21,7 @@ LAST_WORDS: Final = 1.0  # seconds for output still in the pipe once the process
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended. `code` is 128 + n when signal n killed it; `text` is stdout and stderr as they came."""
+    """Result of a process. `code` is 128 + n if signal n killed it; `text` is stdout and stderr as they came."""
 
     text: str
     code: int

@@ -19,7 +19,7 @@ BESIDE_PATTERNS: Final = frozenset({"additionalProperties", "unevaluatedProperti
 
 
 def schema_faults(schema: Mapping[str, Json], arguments: Mapping[str, Json]) -> str:
-    """The first thing wrong with `arguments`, in a sentence; nothing where nothing is, or the schema cannot be read."""
+    """The first fault of `arguments` in a sentence; empty if there is none or the schema cannot be read."""
     from jsonschema import Draft202012Validator  # here: 6 MB, and most processes never need it
     from jsonschema.exceptions import best_match
     from referencing import Registry

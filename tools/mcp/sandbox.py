@@ -235,7 +235,7 @@ def _start(program: Program) -> Path | None:
 
 
 def _other(program: Program) -> int | None:
-    """Whom we step down to."""
+    """The user id a server runs as if we are root; else None, for our own."""
     return program.uid if os.geteuid() == 0 else None
 
 

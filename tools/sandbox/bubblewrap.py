@@ -234,7 +234,7 @@ KERNEL_HINTS: Final = (
 
 
 def trouble(reasons: Sequence[str], *, root: bool = False) -> str:
-    """Why there is no sandbox and how to get one, for the model, the person who asked and `doctor`."""
+    """The reason there is no sandbox and the way to get one, for the model, the person who asked and `doctor`."""
     if root:
         return "The shell is off: [tools.shell] uid is 0, and commands are never run as root. Set another uid."
     outer = 'Where a container is the boundary already, set [tools.shell] sandbox = "external".'

@@ -47,7 +47,7 @@ class External:
 
 
 def _tasks_of(uid: int) -> int:
-    """How many threads run as `uid` now; 0 where there is no /proc to tell."""
+    """Number of threads that run as `uid`; 0 without /proc."""
     count = 0
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it ended meanwhile

@@ -73,7 +73,7 @@ def become(order: Order) -> None:
 
 
 def _first_to_go() -> None:
-    """When memory runs out, the kernel ends a tool before it ends Signalbox or its database."""
+    """Make the kernel kill a tool before Signalbox or its database when memory runs out."""
     try:
         with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123
             score.write(OOM_SCORE)

@@ -21,11 +21,11 @@ LONGEST_ORDER: Final = 120_000  # bytes; Linux takes 131,072 in one argument (MA
 
 @dataclass(frozen=True, slots=True)
 class ShellSettings:
-    """How commands run. Memory, file size, processor time and open files are bounded per process.
+    """Settings for commands. Memory, file size, processor time and open files are limited per process.
 
     `auto` is bubblewrap where it works and no shell elsewhere; `bwrap` is the same for an operator who wants a start
-    without it to fail; `external` runs commands bare: the container around the program is the boundary. `uid` is
-    whom commands run as when the program runs as root. `processes` counts one sandbox's, threads included.
+    without it to fail; `external` runs commands bare: the container around the program is the boundary. `uid` is the
+    user that commands run as if the program runs as root. `processes` counts one sandbox's, threads included.
     """
 
     sandbox: Literal["auto", "bwrap", "external"] = "auto"

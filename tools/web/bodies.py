@@ -29,7 +29,7 @@ CONTROLS: Final = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127))
 
 
 class Form(Enum):
-    """How a body is read."""
+    """Format of a body, which decides its reader."""
 
     PAGE = auto()
     JSON = auto()

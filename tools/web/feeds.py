@@ -32,7 +32,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Reading:
-    """How far the parser has come. Only names are looked at, since feeds disagree about namespaces."""
+    """State of the parser. It compares local names only, since feeds disagree about namespaces."""
 
     feed: Entry = field(default_factory=Entry)
     entries: list[Entry] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Reading:
             self.current = None
 
     def _owner(self) -> Entry | None:
-        """Whose direct part the element is that the parser is in."""
+        """The feed or entry that the current element is a direct child of; None for any deeper one."""
         above = self.path[-2] if len(self.path) > 1 else ""
         if self.current is not None:
             return self.current if above in ENTRIES else None

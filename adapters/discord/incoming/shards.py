@@ -91,7 +91,7 @@ class Shards:
                 await asyncio.sleep(self._not_told(error, failures).total_seconds())
 
     def _not_told(self, error: Exception, failures: int) -> timedelta:
-        """How that stands, and how long to wait."""
+        """Keep the failure as the connection's status. Returns the wait before the next try, grown with `failures`."""
         failure, waits = ours(error, self._settings.account, reads=True), self._settings.waits
         is_refused = getattr(error, "status", 0) in (401, 403)
         self._before = ConnectionStatus(Connection.REFUSED if is_refused else Connection.CONNECTING, str(failure))

@@ -45,7 +45,7 @@ class Reach:
         self._identity = identity
 
     async def of(self, address: Address) -> str | None:
-        """Why nothing can be posted there, with the fix; None when it can, or Discord cannot be asked now."""
+        """The reason nothing can be posted there, with its fix; None if posting works or Discord cannot be asked."""
         try:
             async with asyncio.timeout(REACH_TIMEOUT.total_seconds()):
                 return await self._asked(address)

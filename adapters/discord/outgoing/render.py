@@ -13,9 +13,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from adapters.discord.interactions import WITH_REASON, payload
+from adapters.discord.interactions import payload
 from adapters.discord.outgoing.dialect import to_discord
-from runtime.contract import Button, Choice, Content, Delivery, FileRef, Mention, Whole, Wire
+from runtime.contract import WITH_REASON, Button, Choice, Content, Delivery, FileRef, Mention, Whole, Wire
 from runtime.markup import Document, parse, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
@@ -98,7 +98,7 @@ def reply_of(delivery: Delivery) -> str:
 
 
 def measure(document: Document) -> int:
-    """How long it is at most: as Discord's Markdown, or as its plain twin."""
+    """Length in characters of the longer form: Discord's Markdown or its plain twin."""
     return max(characters(to_discord(document)), characters(to_plain(document)))
 
 
@@ -123,7 +123,7 @@ def _further(files: Sequence[FileRef]) -> Iterator[Wire]:
 
 
 def _as_file(content: Content, document: Document, file: FileRef, reply_to: str) -> Wire:
-    """How a long text begins, and the file that holds it; if the file is refused, the text in parts."""
+    """The opening of a long text with a file that holds all of it; the text in parts in case the file is refused."""
     rows = buttons(content.buttons)
     text = to_discord(opening(document, file.name, measure, LIMIT))
     *before, last = split(document, measure, LIMIT)

@@ -201,7 +201,7 @@ CALLS_NOBODY: Final[Mapping[str, Any]] = {"allowed_mentions": {"parse": [], "rep
 
 
 def _calling(users: Sequence[str]) -> Raw:
-    """Whom a message notifies; an edit never does."""
+    """The `allowed_mentions` field: notify `users` and the author replied to; without `users`, nobody."""
     return {"allowed_mentions": {"parse": [], "users": list(users), "replied_user": False}} if users else CALLS_NOBODY
 
 

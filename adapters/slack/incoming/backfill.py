@@ -193,7 +193,7 @@ def looks(seen: Sequence[Seen], freshest: str) -> list[Look]:
     rooms: dict[Address, list[str]] = defaultdict(list)
     threads: list[tuple[str, Address]] = []
     for one in seen:
-        room = Address(one.address.channel, one.address.account, one.address.room)
+        room = one.address.whole_room
         thread = one.address.thread
         is_root = not thread or thread == one.message_id
         rooms[room].append(one.message_id if is_root else thread)

@@ -11,7 +11,6 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final, Protocol
@@ -52,7 +51,6 @@ from adapters.slack.text import escaped, names_me
 from adapters.slack.web import Web, sdk_log
 from runtime.contract import (
     REASON,
-    TOO_LONG,
     Address,
     ApprovalId,
     Choice,
@@ -66,6 +64,7 @@ from runtime.contract import (
     Signal,
     Sink,
     Verdict,
+    fitting,
 )
 from runtime.errors import Rejected, StoreError
 
@@ -184,7 +183,7 @@ class Intake:
         return Happening(body, me, Sender(user, name), self._when(body), room_name)
 
     def _when(self, body: Raw) -> datetime:
-        """When it was said, by our clock; what is old is told so later on."""
+        """Time it was said, by our clock and never in the future; our time now if Slack does not tell it."""
         now, at = self._now(), said_at(body)
         try:
             return now if at is None else min(now, datetime.fromtimestamp(at, UTC) - self._web.ahead)
@@ -289,12 +288,11 @@ class Intake:
         show: Callable[[Form], Awaitable[None]],
     ) -> None:
         """The form, or the reason why there is none. Errors: ChannelError."""
-        form = await self._forms(approval, choice, actor)
-        if isinstance(form, Form) and form.fits(TEXT):
+        form = fitting(await self._forms(approval, choice, actor), TEXT)
+        if isinstance(form, Form):
             await show(form)
         else:
-            words = form if isinstance(form, str) else TOO_LONG
-            await self._speaking.notice(address, user_in(actor), words)
+            await self._speaking.notice(address, user_in(actor), form)
 
 
 def says_to(me: BotUser, body: Raw) -> bool:
@@ -322,7 +320,7 @@ def user_in(identity: Identity) -> str:
 def seen_at(signal: Signal) -> Address:
     """Place where its sender looks: a message that could begin a thread has none open yet."""
     is_root = signal.address.thread == signal.message_id
-    return replace(signal.address, thread="") if is_root else signal.address
+    return signal.address.whole_room if is_root else signal.address
 
 
 class Storing(AsyncMiddleware):

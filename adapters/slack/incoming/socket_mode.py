@@ -109,7 +109,7 @@ class Sockets:
             raise _ending(socket.ended.result())
 
     async def _until_end(self, socket: Socket) -> str:
-        """Why it is to be replaced."""
+        """Wait until the socket must be replaced; the reason."""
         look = min(self._pace.silent, self._pace.quiet).total_seconds() / 4
         while True:
             done, _ = await asyncio.wait({socket.ended}, timeout=look)
@@ -134,7 +134,7 @@ class Sockets:
             self._health.no_way_in(_ending(reason))
 
     def _wait(self, error: ChannelError) -> timedelta:
-        """How long until the next try: it doubles, and what Slack names counts."""
+        """Wait before the next try: doubled with each failure, and at least as long as Slack asks."""
         if isinstance(error, Refusal) and self._health.standing.connection is Connection.REFUSED:
             return self._pace.refused
         self._failures += 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from runtime.contract import Address
 
@@ -81,4 +80,4 @@ class Unheard:
 
 
 def _around(place: Address) -> frozenset[Address]:
-    return frozenset((place, replace(place, thread="")))
+    return frozenset((place, place.whole_room))

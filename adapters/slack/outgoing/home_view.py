@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from adapters.slack.outgoing.mrkdwn import blocks_of
 from adapters.slack.outgoing.render import SECTION, actions
-from runtime.contract import Content, Waiting
+from runtime.contract import Waiting
 from runtime.markup import Document, parse, to_plain
 from runtime.markup.attachment import unabridged
 from runtime.markup.moments import several
@@ -54,11 +54,7 @@ def _question(one: Waiting) -> list[Json]:
     blocks = [made for block in document.blocks for made in _block(block)]
     if len(to_plain(document)) > CARD_MAX_CHARS or len(blocks) > CARD_BLOCKS_MOST:
         return [_said(f"May I run {one.tool}? {CALL_TOO_LONG}")]
-    return [*blocks, *_buttons(one.card)]
-
-
-def _buttons(card: Content) -> list[Json]:
-    return actions(card.buttons)
+    return [*blocks, *actions(one.card.buttons)]
 
 
 def _block(block: Block) -> Iterator[Json]:

@@ -29,7 +29,7 @@ class Reach:
         self._web = web
 
     async def of(self, address: Address, me: BotUser) -> str | None:
-        """Why nothing can be posted there, with the fix; None when it can, or Slack cannot be asked or does not tell us."""
+        """The reason nothing can be posted there, with its fix; None if posting works or Slack gives no answer."""
         try:
             async with asyncio.timeout(REACH_TIMEOUT.total_seconds()):
                 return await self._channel(address.room, me) or await self._thread(address)

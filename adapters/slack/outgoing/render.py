@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from adapters.slack.interactions import BUTTON, WITH_REASON
+from adapters.slack.interactions import BUTTON
 from adapters.slack.outgoing.dialect import NOBODY, to_slack
 from adapters.slack.outgoing.mrkdwn import blocks_of
 from adapters.slack.text import escaped
-from runtime.contract import Button, Choice, Content, Delivery, FileRef, Kind, Mention, Whole, Wire
+from runtime.contract import WITH_REASON, Button, Choice, Content, Delivery, FileRef, Kind, Mention, Whole, Wire
 from runtime.markup import Document, neutralised, neutralised_text, parse, split, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
@@ -88,7 +88,7 @@ def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
 
 
 def size(document: Document) -> int:
-    """How much of a message it fills, as Markdown or as its plain twin, whichever is more."""
+    """Size against the limit of a Markdown block, of the larger form: Markdown or its plain twin."""
     plain = to_plain(document)
     as_text = len(escaped(plain)) * MARKDOWN // TEXT
     return max(len(_dumped(to_slack(document))), len(_dumped(plain)), as_text)
@@ -155,9 +155,9 @@ def _button(approval: str, word: str, label: str, style: str | None) -> Json:
 def _with_file(
     content: Content, document: Document, pieces: Sequence[Document], file: FileRef, *, over: bool
 ) -> list[Wire]:
-    """How a long text begins, with a file that has it all; where the file is refused, the text in parts.
+    """The opening of a long text with a file that holds all of it; the text in parts in case the file is refused.
 
-    `over` a message that is there, that one becomes how it begins: a message cannot become a file. Other files stand
+    `over` an existing message, that message becomes the opening: a message cannot become a file. Other files stand
     between the two.
     """
     beginning = opening(document, file.name, size, SECTION)

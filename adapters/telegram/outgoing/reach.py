@@ -46,7 +46,7 @@ class Reach:
         self._identity = int(identity)
 
     async def of(self, address: Address, chat: int) -> str | None:
-        """Why nothing can be posted there, with the fix; None when it can, or Telegram cannot be asked now."""
+        """The reason nothing can be posted there, with its fix; None if posting works or Telegram cannot be asked."""
         try:
             async with asyncio.timeout(REACH_TIMEOUT.total_seconds()):
                 return await self._asked(address, chat)

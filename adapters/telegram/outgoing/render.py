@@ -15,8 +15,7 @@ from functools import partial
 from typing import Any, Final
 
 from adapters.telegram.outgoing.entities import MESSAGE_MAX_ENTITIES, Entity, written
-from adapters.telegram.parse import WITH_REASON
-from runtime.contract import Button, Choice, Delivery, FileRef, Mention, Whole, Wire
+from runtime.contract import WITH_REASON, Button, Choice, Delivery, FileRef, Mention, Whole, Wire
 from runtime.markup import Document, parse, split, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
@@ -158,7 +157,7 @@ def _called(mentions: Sequence[Mention]) -> Body:
 
 
 def _as_file(delivery: Delivery, document: Document, file: FileRef) -> list[Wire]:
-    """How a long text begins, on the file that holds it. Where the file is refused, all of the text follows plainly.
+    """The opening of a long text, on the file that holds all of it. If the file is refused, the whole text follows plainly.
 
     A message of text cannot become one with a file: over a preview the two are messages of their own. Other files stand
     between the two.

@@ -1,4 +1,4 @@
-"""How fast probes go. They are edits, so the platform counts them with everything else that is sent to a chat."""
+"""The pace of probes. They are edits, so the platform counts them with everything else sent to a chat."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class Nothing:
 
 
 def strangers(others: int) -> int:
-    """How many ids above the base may be of nobody we know, when so many other messages are lost."""
+    """The most ids above the base that may be strangers', while `others` other messages are lost."""
     return max(SLACK, BEYOND - 1 - others)
 
 

@@ -194,7 +194,7 @@ class SendQueues:
         ]
 
     def count(self) -> Counter[int]:
-        """How many parts are in doubt, by chat."""
+        """Number of parts in doubt, by chat."""
         return Counter({chat: len(line.doubts) for chat, line in self._chats.items()})
 
     def is_alone(self, chat: int) -> bool:

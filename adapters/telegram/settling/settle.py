@@ -180,7 +180,7 @@ class Settling:
         return reach(base, len(others) + unheard, is_dead)
 
     async def _unheard(self, chat: int) -> int:
-        """How many lost messages of former lives nobody has looked for yet, so that nothing is known of them."""
+        """Number of lost messages, stored by earlier processes, that nobody has looked for yet."""
         if space_of(chat) != BOX:
             return 0
         stored = Counter(other for other in await self._memory.unsettled() if space_of(other) == BOX)
@@ -234,7 +234,7 @@ class Settling:
         return [(each, ids) for each, ids in wanted if not (private and len(ids) > self._spare(each))]
 
     def _spare(self, search: Search) -> int:
-        """How many more probes this look may make."""
+        """Number of probes this look has left."""
         return budget(search.chat) - len(search.tried)
 
     def _pick(self, search: Search, scene: Scene) -> tuple[Search, int] | None:

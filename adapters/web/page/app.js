@@ -1,6 +1,6 @@
 // The page: one conversation at a time, with what is lasting from the timeline and what is passing from the events.
 
-import { byId, h, icon, newId, sleep, storage } from "./dom.js";
+import { byId, h, icon, newId, sleep, storage, until } from "./dom.js";
 import { Attachments, FilesPanel } from "./files.js";
 import { ADDRESS as INBOX, Inbox } from "./inbox.js";
 import { Live } from "./live.js";
@@ -31,6 +31,7 @@ class Page {
   #again = false; // something changed while it was
   #around = null; // the timer of a look at what else changed
   #reconnect = 0;
+  #trust = 0; // the timer of a mode that ends
 
   constructor(me) {
     this.#me = me;
@@ -120,6 +121,7 @@ class Page {
     this.#busy = this.#more = false;
     this.#loaded = isFresh(room); // there is nothing to read
     if (roomInAddress() !== room) history.pushState(null, "", `#${room}`);
+    this.#showMode(null);
     this.live.clear();
     this.log.enter(room);
     this.files.enter(room);
@@ -179,6 +181,16 @@ class Page {
     } while (this.#again);
   }
 
+  /** How much runs here unasked, where that isn't as ever. Trust ends by itself. */
+  #showMode(mode) {
+    clearTimeout(this.#trust);
+    const left = mode?.until ? Date.parse(mode.until) - Date.now() : Infinity;
+    const told = left > 0 && mode && words.modes[mode.name];
+    byId("mode").hidden = !told;
+    byId("mode").textContent = told ? told({ ...mode, until: mode.until && until(mode.until) }) : "";
+    if (told && mode.until) this.#trust = setTimeout(() => this.#showMode(null), left);
+  }
+
   #tryAgainLater() {
     setTimeout(() => this.refresh(), 3_000);
   }
@@ -202,6 +214,7 @@ class Page {
     const first = !this.#loaded;
     this.#merge(answer.entries);
     this.#busy = answer.busy;
+    this.#showMode(answer.mode);
     if (first) this.#more = answer.entries.length >= PAGE;
     this.#loaded = true;
     this.#draw({ first });

@@ -54,6 +54,12 @@ export function showLocally(time) {
   time.textContent = inText.format(new Date(time.dateTime));
 }
 
+/** The time alone where it is today's. */
+export function until(at) {
+  const date = new Date(at);
+  return (daysAgo(date) === 0 ? clock : inText).format(date);
+}
+
 export function dayOf(at) {
   const date = new Date(at);
   const ago = daysAgo(date);

@@ -135,7 +135,8 @@ export class Log {
     const head = open ? (approves ? words.needsApproval : words.needsAnswer) : (entry.ended || words.closed);
     const decide = async (button, reason, values) => {
       const answer = await this.#actions.decide(button, reason, values);
-      if (!answer.decided && answer.notice) this.#answers.set(entry.id, answer.notice);
+      if (answer.decided || !answer.notice) this.#answers.delete(entry.id);
+      else this.#answers.set(entry.id, answer.notice);
       return answer;
     };
     const actions = entry.buttons?.length > 0

@@ -48,6 +48,13 @@ export const words = {
   sendingAnswer: "Sending your answer…",
   answerTaken: "Got your answer.",
 
+  // the mode of a conversation
+  modes: {
+    "read-only": () => "Read-only: I read here, and change nothing.",
+    plan: () => "Plan: I ask once about all that I want to change, and start after one yes.",
+    trusted: ({ trusted, until }) => `Trusted until ${until}: ${trusted}'s changes need no question, dangerous ones still do.`,
+  },
+
   // the inbox
   approvals: "Approvals",
   inboxEmpty: "Nothing is waiting for you.",

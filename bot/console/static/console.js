@@ -22,7 +22,8 @@ function localTimes(root) {
 // What a person is in the middle of must not be taken from under them.
 function isInUse(live) {
   const typed = [...live.querySelectorAll("input, textarea")].some((input) => input.value !== input.defaultValue);
-  return typed || live.querySelector("input:focus, textarea:focus, select:focus, button[disabled]") !== null;
+  const picked = [...live.querySelectorAll("select:has(option[selected])")].some((one) => !one.selectedOptions[0].defaultSelected);
+  return typed || picked || live.querySelector("input:focus, textarea:focus, select:focus, button[disabled]") !== null;
 }
 
 let shown = null;

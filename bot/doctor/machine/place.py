@@ -95,7 +95,7 @@ def file_system(folder: Path) -> str:
 
 
 def _flush(folder: Path) -> list[Finding]:
-    """How long a small write takes until it lasts."""
+    """Check the time a small write takes to reach the disk: the median of a few."""
     try:
         took = [_one_flush(folder) for _ in range(FLUSHES)]
     except OSError as error:

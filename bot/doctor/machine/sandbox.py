@@ -48,7 +48,7 @@ async def check_sandbox(subject: Subject) -> Sequence[Finding]:
 
 
 def _sum() -> str:
-    """How all of them together are bounded: by the control group that Signalbox and its tools are in, if at all."""
+    """The limits on all of them together, set by the control group of Signalbox and its tools, or the way to set some."""
     bounds = dict(sum_bounds())
     if not bounds:
         way = "set MemoryMax and TasksMax in the unit, or start the container with bounds"

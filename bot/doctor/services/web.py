@@ -28,7 +28,7 @@ async def check_web(subject: Subject) -> Sequence[Finding]:
 
 
 def taken(host: str, port: int) -> str | None:
-    """Why nobody can listen there."""
+    """The reason nobody can listen on `host` and `port`; None if it works."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, socket.SOCK_STREAM) as trial:

@@ -13,7 +13,7 @@ from bot.server.phases.http import HttpPhase
 from bot.server.phases.store import StorePhase
 from bot.telemetry.instrument import Duty
 from bot.wiring.retention import retention_of, trimmer_of
-from runtime.agent.expiry import Expiry
+from runtime.agent.duties.expiry import Expiry
 from runtime.audit.sealer import Sealer
 from runtime.contract import Content, DeliveryId, Kind
 from runtime.domain.clock import Jumps
@@ -43,6 +43,7 @@ def duties_of(
     decided, remind = engine.reception.decided, engine.reminders.look
     yield Expiry(approvals=store.approvals, decided=decided, first=jumps.look, remind=remind).run
     yield engine.undoer.run
+    yield engine.answerer.run
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()

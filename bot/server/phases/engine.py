@@ -10,17 +10,18 @@ from bot.operator.reports import LateReporters
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
-from bot.wiring.engine import fetching_of, files_in, links_in, long_replies_of, pace_of
+from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, pace_of
 from bot.wiring.scheduling import reach_of, timetable_of
+from runtime.agent.duties.answering import Answerer
+from runtime.agent.duties.reminders import Reminders
+from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
 from runtime.agent.questions import QuestionContext
-from runtime.agent.registry import MAIN, Agent, Agents, Limits
-from runtime.agent.reminders import Reminders
-from runtime.agent.undoing import Undoer
+from runtime.agent.registry import MAIN, Agent, Agents
 from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
-from runtime.cluster.topics import LANES, UNDOS
+from runtime.cluster.topics import ASKED_BACK, LANES, UNDOS
 from runtime.contract import Address, Model, Sink, Timetable, Tool
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
@@ -46,6 +47,7 @@ class EnginePhase:
     reception: Reception
     reminders: Reminders
     undoer: Undoer
+    answerer: Answerer
     sink: Sink
 
 
@@ -81,7 +83,22 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
             nudge=couriers.nudge,
             probe=base.probe,
         ),
+        answerer=_answerer(base, agents, couriers, asking),
         sink=base.instruments.sink(reception.sink),
+    )
+
+
+def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: QuestionContext) -> Answerer:
+    membership = base.membership
+    return Answerer(
+        approvals=base.store.approvals,
+        agents=agents,
+        rights=asking.rights,
+        node=lambda: membership.lease.node if membership.lease else None,
+        rung=base.notifier.listen(ASKED_BACK),
+        lease_is_fresh=membership.lease_is_fresh,
+        nudge=couriers.nudge,
+        probe=base.probe,
     )
 
 
@@ -162,7 +179,7 @@ def _main(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -
         tools=toolkit.toolbox.tools,
         scope=MAIN,
         workspaces=base.workspaces,
-        limits=Limits(base.settings.run.max_iterations, base.settings.approvals.expires),
+        limits=limits_of(base.settings),
     )
 
 

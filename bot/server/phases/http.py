@@ -64,7 +64,7 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
 
 
 async def _store_trouble(base: StorePhase) -> str | None:
-    """Why the store takes nothing. Errors: StoreError says it too."""
+    """The reason the store takes no writes, or None. Errors: StoreError, with such a reason."""
     if trouble := base.membership.trouble():
         return trouble
     await base.store.check()

@@ -8,24 +8,20 @@ from sqlalchemy import bindparam, delete, select
 
 from runtime.contract import Person, PersonId
 from runtime.markup.moments import FORM
-from runtime.store.common import fact
+from runtime.store.common import fact, put
 from runtime.store.schema import absences
 from runtime.store.sql.driver import Op, micros, moment
-from runtime.store.sql.upsert import insert
 
 AWAY_UNTIL = select(absences.c.until).where(
     absences.c.person_id == bindparam("who"), absences.c.until > bindparam("now")
 )
-_ABSENCE = insert(absences).values({column.name: bindparam(column.name) for column in absences.columns})
-SET_ABSENCE = _ABSENCE.on_conflict_do_update(
-    index_elements=[absences.c.person_id], set_={name: _ABSENCE.excluded[name] for name in ("until", "set_at")}
-)
+SET_ABSENCE = put(absences)
 COME_BACK = delete(absences).where(absences.c.person_id == bindparam("who")).returning(absences.c.until)
 OVER_ABSENCES = delete(absences).where(absences.c.until <= bindparam("now"))
 
 
 def away_until(who: PersonId, now: datetime) -> Op[datetime | None]:
-    """When somebody is back; None for one who is here."""
+    """Time an absent person is back, in UTC; None for one who is here."""
     rows = yield AWAY_UNTIL, {"who": who, "now": micros(now)}
     return moment(rows[0][0]) if rows else None
 
@@ -37,7 +33,7 @@ def set_away(who: Person, until: datetime, now: datetime) -> Op[None]:
 
 
 def come_back(who: Person, now: datetime) -> Op[bool]:
-    """End an absence; whether there was one."""
+    """End an absence; False if there was none."""
     rows = yield COME_BACK, {"who": who.id}
     if not rows or moment(rows[0][0]) <= now:
         return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
@@ -12,7 +11,7 @@ from typing import Any
 from sqlalchemy import Text, and_, bindparam, exists, func, literal_column, or_, select
 
 from runtime.chat.audience import Audience, Candidate
-from runtime.contract import Address, Person, RunId
+from runtime.contract import Address, Person, PersonId, RunId
 from runtime.domain.approvals import LEAST
 from runtime.policy.modes import Mode
 from runtime.store.approvals.modes import mode_at
@@ -22,12 +21,19 @@ from runtime.store.schema import absences, approvals, deliveries, identities, pe
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros
 
 LAST_SAID = (
-    select(signals.c.text, signals.c.actor_name, signals.c.message_id)
+    select(signals.c.text, func.coalesce(people.c.name, signals.c.actor_name), signals.c.message_id)
+    .outerjoin(people, people.c.id == signals.c.person_id)
     .where(signals.c.run_id == bindparam("run"), is_word(signals.c.kind, "said"))
     .order_by(signals.c.accepted_at.desc(), signals.c.id.desc())
     .limit(1)
 )
-"""The newest of the messages that a run heard: what people said while it worked led to its calls too."""
+"""The newest of the messages that a run heard, with our name of whoever said it: what people said while it worked led to
+its calls too, and on a platform anybody may be called like the requester."""
+SPEAKERS = (
+    select(signals.c.person_id)
+    .where(signals.c.run_id == bindparam("run"), is_word(signals.c.kind, "said"), signals.c.person_id.is_not(None))
+    .distinct()
+)
 _WITH_IDENTITIES = (
     select(people.c.id, people.c.name, people.c.role, identities.c.identity, identities.c.room, absences.c.until)
     .outerjoin(identities, identities.c.person_id == people.c.id)
@@ -99,9 +105,16 @@ def audience(run: RunId, address: Address, approvers: Collection[str], now: date
     rows = yield LAST_SAID, {"run": run}
     said, by, message = rows[0] if rows else ("", "", "")
     candidates = yield from those_who_decide(address, approvers, now)
-    private = bool((yield IS_PRIVATE, {"room": str(_room(address))}))
+    private = bool((yield IS_PRIVATE, {"room": str(address.whole_room)}))
     cards = (yield OPEN_CARDS, {"run": run})[0][0]
-    return Audience(said, by, candidates, private, message, int(cards), (yield from _plan(run, address, now)))
+    plan, heard = (yield from _plan(run, address, now)), (yield from speakers(run))
+    return Audience(said, by, candidates, private, message, int(cards), plan, heard)
+
+
+def speakers(run: RunId) -> Op[frozenset[PersonId]]:
+    """People whose words a run heard."""
+    rows = yield SPEAKERS, {"run": run}
+    return frozenset(PersonId(row[0]) for row in rows)
 
 
 def _plan(run: RunId, address: Address, now: datetime) -> Op[str | None]:
@@ -128,7 +141,7 @@ def those_who_decide(address: Address, approvers: Collection[str], now: datetime
     found: dict[str, Candidate] = {}
     for key, group in groupby(rows, itemgetter(0)):
         if key not in found:
-            found[key] = yield from _candidate(list(group), _room(address))
+            found[key] = yield from _candidate(list(group), address.whole_room)
     return tuple(sorted(found.values(), key=lambda one: (one.person.name, one.person.id)))
 
 
@@ -142,7 +155,3 @@ def _candidate(rows: Iterable[tuple[Any, ...]], here: Address) -> Op[Candidate]:
         if not is_here and name.startswith(f"{here.channel}:"):
             is_here = bool((yield SPOKE_HERE, {"i": name, "room": str(here)}))
     return Candidate(who, frozenset([who.id, *names]), tuple(dict.fromkeys(rooms)), is_here, maybe_moment(first[5]))
-
-
-def _room(address: Address) -> Address:
-    return replace(address, thread="")

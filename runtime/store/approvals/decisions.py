@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, select, update
 
-from runtime.chat import cards
+from runtime.chat.cards import open_cards, verdicts
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -46,13 +46,12 @@ from runtime.store.approvals.rulings import (
     standing,
 )
 from runtime.store.approvals.undo_offers import press
-from runtime.store.common import fact, moved
+from runtime.store.common import fact, moved, put
 from runtime.store.protocol import Decided
 from runtime.store.runs.turns import SET_TURN
 from runtime.store.runs.waits import settled
 from runtime.store.schema import approvals, sessions, steps, votes
 from runtime.store.sql.driver import Op, is_word, micros
-from runtime.store.sql.upsert import insert
 from runtime.text.naming import listed
 
 CLICK_REFUSED = "click refused"
@@ -75,11 +74,7 @@ OVERDUE = (
     .order_by(approvals.c.expires_at)
     .limit(100)
 )
-_VOTE = insert(votes).values({column.name: bindparam(column.name) for column in votes.columns})
-SET_VOTE = _VOTE.on_conflict_do_update(
-    index_elements=[votes.c.approval_id, votes.c.person_id],
-    set_={name: _VOTE.excluded[name] for name in ("choice", "reason", "at")},
-)
+SET_VOTE = put(votes)
 STEP = select(steps.c.arguments_hash, steps.c.turn).where(
     steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n")
 )
@@ -117,7 +112,7 @@ def decide(
         from runtime.store.approvals.listed import decide_listed  # which needs this module
 
         return (yield from decide_listed(approval, click, voter, rights, now, new_id))
-    is_home = replace(voter.address, thread="") == replace(approval.address, thread="")
+    is_home = voter.address.whole_room == approval.address.whole_room
     copies = [] if is_home else (yield from standing(approval.lead or approval.id))[0]
     if choice is Choice.UNDO:
         return (yield from press(approval, voter, rights, [at for _, at in copies], now, new_id))
@@ -133,7 +128,7 @@ def decide(
         yield from moved(now, approval.run_id, None, CLICK_REFUSED, f"{voter.person.name}: {against}")
         return (yield from _refused(approval.id, voter, against, now))
     if choice is Choice.OTHER:
-        more = cards.stranger(approval.id, approval.arguments, cards.ROLES)
+        more = open_cards.stranger(approval.id, approval.arguments, open_cards.ROLES)
         return Decided(approval=approval, deliveries=(yield from edit_cards(approval, lambda _: more, now, new_id)))
     return (yield from _answered(approval, voter, choice, reason, rights, now, new_id))
 
@@ -177,7 +172,10 @@ def _counted(
     rooms: tuple[Address, ...] = ()
     if approval.lead is None:
         rooms = yield from edit_cards(
-            approval, lambda home: cards.pending(approval, now, home=home, voted=names), now, new_id
+            approval,
+            lambda copy: open_cards.pending(approval, now, home=copy is None, voted=names, at=copy),
+            now,
+            new_id,
         )
     return Decided(approval=approval, deliveries=rooms, notice=f"Your approval is counted: {count} so far.")
 
@@ -258,7 +256,7 @@ def _record(ruled: Approval, now: datetime, new_id: NewId, given: Collection[str
     if ruled.choice in NEED_QUORUM:  # the call runs
         yield REOPEN_STEP, key
         return rooms
-    text = cards.result_of(ruled) + (yield from changed_words(ruled))
+    text = verdicts.result_of(ruled) + (yield from changed_words(ruled))
     yield CLOSE_STEP, {**key, "text": text, "at": micros(now)}
     rows = yield STEP, key
     yield SET_TURN, {"s": ruled.session, "n": rows[0][1], "new_text": text}

@@ -42,7 +42,7 @@ AGENT = select(sessions.c.agent).where(sessions.c.key == bindparam("k"))
 
 
 def asked(approval_id: ApprovalId) -> Op[Asked | None]:
-    """A question with what a policy wants to know of its request."""
+    """A question with the facts of its request that a policy asks for."""
     rows = yield BY_ID, {"id": approval_id}
     if not rows:
         return None

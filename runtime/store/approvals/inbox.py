@@ -8,9 +8,9 @@ from typing import Any, Final
 from sqlalchemy import Integer, Select, bindparam, select
 
 from runtime.chat.inbox import OpenQuestion
-from runtime.contract import Address, ApprovalKind, Choice, Identity, Person
+from runtime.contract import Address, Identity, Person
 from runtime.domain.approvals import Approval, Rights, Voter, waits_for
-from runtime.store.approvals.quorum import voted
+from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.common import in_room, names_of, whom
 from runtime.store.schema import approvals, votes
@@ -45,7 +45,7 @@ def of_identity(who: Identity, rights: Rights, now: datetime) -> Op[list[OpenQue
 
 
 def of_person(who: Person, rights: Rights, now: datetime) -> Op[list[OpenQuestion]]:
-    """The same. One for which their approval counts already waits for others."""
+    """Questions that wait for a person, oldest first. One that they approved already waits for others."""
     rows = yield OPEN_QUESTIONS, {"now": micros(now), "most": OPEN_MOST}
     names = (yield from names_of(who)) if rows else frozenset()
     answered = {row[0] for row in (yield VOTED_BY, {"person": who.id})} if rows else set()
@@ -54,16 +54,8 @@ def of_person(who: Person, rights: Rights, now: datetime) -> Op[list[OpenQuestio
         if approval.lead not in (None, approval.id):
             continue  # the card of another question lists it
         if waits_for(approval, Voter(who, names, approval.address), rights):
-            votes_so_far = yield from _voted(approval, rights)
-            found.append(OpenQuestion(approval, votes_so_far))
+            found.append(OpenQuestion(approval, tuple((yield from approved_by(approval, rights)))))
     return found
-
-
-def _voted(approval: Approval, rights: Rights) -> Op[tuple[str, ...]]:
-    if approval.terms.quorum < 2:
-        return ()
-    runs = Choice.APPROVE if approval.kind is ApprovalKind.CALL else Choice.AGAIN
-    return tuple(one.name for one in (yield from voted(approval, runs, rights)))
 
 
 def of_room(room: Address, now: datetime) -> Op[list[Approval]]:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from runtime.chat import listing
-from runtime.contract import Address, Choice, Clicked, NewId, Person
+from runtime.chat.cards import listing
+from runtime.contract import Address, Choice, Clicked, NewId
 from runtime.domain.approvals import NO_SUCH_ANSWER, Approval, ApprovalState, Rights, Voter, objection
 from runtime.store.approvals.decisions import decide, is_frozen
-from runtime.store.approvals.quorum import voted
+from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.rulings import listed_with, refresh, standing
 from runtime.store.common import fact
 from runtime.store.protocol import Decided
@@ -39,22 +39,25 @@ def decide_listed(
     made: list[Decided] = []
     for one in left:
         made += [(yield from decide(replace(click, approval_id=one.id), voter, rights, now, new_id, alone=True))]
-    names: list[Person] = []
-    if left[0].terms.quorum > 1:
-        names = yield from voted(left[0], Choice.APPROVE, rights)
+    names = yield from approved_by(left[0], rights)
     counted = [one for one in made if one.objection is None]
     rooms: tuple[Address, ...] = ()
     if counted and clicked.lead:
-        told = [one.name for one in names]
-        rooms = yield from refresh(clicked.run_id, [clicked.lead], now, new_id, voted=told)
+        rooms = yield from refresh(clicked.run_id, [clicked.lead], now, new_id, voted=names)
     before = tuple(room for one in counted for room in one.deliveries)
-    return replace((counted or made)[-1], lane_ready=any(one.lane_ready for one in made), deliveries=(*before, *rooms))
+    settled = [one.approval for one in counted if one.approval and one.approval.state is not ApprovalState.PENDING]
+    return replace(
+        (counted or made)[-1],
+        lane_ready=any(one.lane_ready for one in made),
+        deliveries=(*before, *rooms),
+        settled=tuple(one.id for one in settled),
+    )
 
 
 def _against(
     clicked: Approval, left: Sequence[Approval], click: Clicked, voter: Voter, rights: Rights, now: datetime
 ) -> Op[str | None]:
-    """Why nothing of the card is decided: somebody may decide all of it or nothing, and all of it is as it was shown."""
+    """The reason nothing on the card is decided, or None: a person may decide all of it, and it is still as shown."""
     shown = {one.id: one.arguments_hash for one in listing.listed_on(clicked)}
     copies = [at for _, at in (yield from standing(clicked.id))[0]]
     for one in left:

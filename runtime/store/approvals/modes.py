@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,31 +13,12 @@ from runtime.contract import Address, Content, DeliveryId, Kind, NewId, Person, 
 from runtime.domain.approvals import Voter
 from runtime.markup.moments import FORM
 from runtime.policy.modes import MODE_WORDS, NORMAL, Mode, RoomMode
-from runtime.store.common import ADD_DELIVERY, PERSON, delivery_row, fact, person, session_key
+from runtime.store.common import ADD_DELIVERY, PERSON, delivery_row, escaped, fact, person, put, session_key
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import modes, people
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
-from runtime.store.sql.upsert import insert
 
 _trusted, _setter = people.alias("trusted"), people.alias("setter")
-MODE_HERE = (
-    select(modes.c.mode, modes.c.person, _trusted.c.name, modes.c.set_by, _setter.c.name, modes.c.set_at, modes.c.until)
-    .outerjoin(_trusted, _trusted.c.id == modes.c.person)
-    .outerjoin(_setter, _setter.c.id == modes.c.set_by)
-    .where(
-        or_(modes.c.session == bindparam("thread"), modes.c.session == bindparam("room")),
-        or_(modes.c.until.is_(None), modes.c.until > bindparam("now")),
-    )
-    .order_by(modes.c.set_at.desc())
-    .limit(1)
-)
-"""Of a thread's own mode and its room's the one that was set last, as long as it is not over."""
-_MODE = insert(modes).values({column.name: bindparam(column.name) for column in modes.columns})
-SET_MODE = _MODE.on_conflict_do_update(
-    index_elements=[modes.c.session],
-    set_={name: _MODE.excluded[name] for name in ("mode", "person", "set_by", "set_at", "until")},
-)
-END_TRUST = delete(modes).where(modes.c.session == bindparam("k"), is_word(modes.c.mode, Mode.TRUSTED))
 EVERY_MODE = (
     select(
         modes.c.session,
@@ -55,22 +35,31 @@ EVERY_MODE = (
     .where(or_(modes.c.until.is_(None), modes.c.until > bindparam("now")))
     .order_by(modes.c.set_at.desc())
 )
+MODE_HERE = EVERY_MODE.where(or_(modes.c.session == bindparam("thread"), modes.c.session == bindparam("room"))).limit(1)
+"""Of a thread's own mode and its room's the one that was set last, as long as it is not over."""
+MODE_IN = EVERY_MODE.where(modes.c.session.like(bindparam("like"), escape="\\")).limit(1)
+SET_MODE = put(modes)
+END_TRUST = delete(modes).where(modes.c.session == bindparam("k"), is_word(modes.c.mode, Mode.TRUSTED))
 OVER_MODES = delete(modes).where(modes.c.until <= bindparam("now"))
 
 
 def mode_at(agent: str, address: Address, now: datetime) -> Op[RoomMode]:
     """The mode of a thread or room. A trust that ended counts no more, and neither does one in somebody who was removed."""
-    keys = {"thread": session_key(agent, address), "room": session_key(agent, replace(address, thread=""))}
+    keys = {"thread": session_key(agent, address), "room": session_key(agent, address.whole_room)}
     rows = yield MODE_HERE, {**keys, "now": micros(now)}
-    if not rows:
-        return NORMAL
-    return _mode_of(rows[0])
+    return _mode_of(rows[0]) if rows else NORMAL
+
+
+def mode_in(room: Address, now: datetime) -> Op[RoomMode]:
+    """The mode of a room, whichever agent has it."""
+    rows = yield MODE_IN, {"like": f"%|{escaped(str(room))}", "now": micros(now)}
+    return _mode_of(rows[0]) if rows else NORMAL
 
 
 def every_mode(now: datetime) -> Op[list[tuple[Address, RoomMode]]]:
     """Modes that were set and are not over, newest first."""
     rows = yield EVERY_MODE, {"now": micros(now)}
-    return [(Address.parse(row[0].partition("|")[2]), _mode_of(row[1:])) for row in rows]
+    return [(Address.parse(row[0].partition("|")[2]), _mode_of(row)) for row in rows]
 
 
 def set_from_afar(
@@ -85,7 +74,7 @@ def set_from_afar(
 
 
 def _mode_of(row: Sequence[Any]) -> RoomMode:
-    word, trusted, name, setter, setter_name, at, until = row
+    _, word, trusted, name, setter, setter_name, at, until = row
     if word not in MODE_WORDS:  # one of a newer version: the strictest that we know
         word = Mode.READ_ONLY
     return RoomMode(

@@ -10,7 +10,8 @@ from itertools import count
 
 from sqlalchemy import bindparam, delete, exists, select
 
-from runtime.chat import cards, pairing
+from runtime.chat import pairing
+from runtime.chat.cards import open_cards
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -112,7 +113,7 @@ def ask(
     asked, about = ApprovalId(new_id()), (yield from _about(signal, named, given))
     yield ADD_APPROVAL, _row(asked, signal, about, now)
     for ordinal, room in enumerate(rooms):
-        content = cards.stranger(asked, about)
+        content = open_cards.stranger(asked, about)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{asked}", ordinal, Kind.APPROVAL, room, content)
         yield ADD_DELIVERY, delivery_row(card, now)
     yield from fact(now, "approval asked", signal.actor, asked, f"{TOOL} {signal.actor_name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, select
 
-from runtime.contract import ApprovalId, Choice, Person
+from runtime.contract import ApprovalId, ApprovalKind, Choice, Person
 from runtime.domain.approvals import Approval, Rights, Voter, entitled
 from runtime.store.common import names_of, person
 from runtime.store.schema import people, votes
@@ -16,6 +16,14 @@ VOTED = (
     .where(votes.c.approval_id == bindparam("id"), votes.c.choice == bindparam("choice"))
     .order_by(votes.c.at, people.c.id)
 )
+
+
+def approved_by(approval: Approval, rights: Rights) -> Op[list[str]]:
+    """Names of those whose approval counts so far; nobody where one is enough."""
+    if approval.terms.quorum < 2:
+        return []
+    runs = Choice.APPROVE if approval.kind is ApprovalKind.CALL else Choice.AGAIN
+    return [one.name for one in (yield from voted(approval, runs, rights))]
 
 
 def voted(approval: Approval, choice: Choice, rights: Rights) -> Op[list[Person]]:

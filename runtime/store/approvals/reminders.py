@@ -7,13 +7,13 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, select, update
 
-from runtime.chat import cards, listing
-from runtime.contract import Address, ApprovalKind, Choice, DeliveryId, Kind, NewId
+from runtime.chat.cards import card_facts, listing, open_cards
+from runtime.contract import Address, DeliveryId, Kind, NewId
 from runtime.domain.approvals import ApprovalState, Rights
 from runtime.markup.moments import several
 from runtime.store.approvals.audience import those_who_decide
 from runtime.store.approvals.decisions import locked
-from runtime.store.approvals.quorum import voted
+from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, listed_with, standing
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
 from runtime.store.protocol import Calling, Due, NewDelivery
@@ -49,11 +49,10 @@ def call(wanted: Calling, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
     approval = yield from locked(wanted.asked.id)
     if approval is None or approval.state is not ApprovalState.PENDING or approval.calls != wanted.asked.calls:
         return ()
-    after = cards.asked_further(replace(approval, calls=wanted.made), wanted.told)
+    after = card_facts.asked_further(replace(approval, calls=wanted.made), wanted.told)
     next_at = after.next_call_at and micros(after.next_call_at)
     yield SET_CALLS, {"id_": after.id, "made": wanted.made, "next": next_at, "shown": after.card}
-    runs = Choice.APPROVE if after.kind is ApprovalKind.CALL else Choice.AGAIN
-    votes = (yield from voted(after, runs, rights)) if after.terms.quorum > 1 else []
+    names = yield from approved_by(after, rights)
     copies, ordinal = yield from standing(after.id)
     group = (yield from listed_with(after)) if after.lead else []
     at_home = [(at, card) for card, at in copies if at == after.address and wanted.told]  # it tells who is asked now
@@ -61,12 +60,12 @@ def call(wanted: Calling, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
     for number, (room, edits) in enumerate([*at_home, *((room, None) for room in wanted.rooms)], ordinal):
         again = edits is None and room in known
         called = wanted.mentions.get(room, ()) if edits is None else ()
-        names, home = [one.name for one in votes], room == after.address
+        home = room == after.address
         if group:
             said = listing.card(group, now, home=home, voted=names, again=again, mentions=called)
         else:
             at = None if home else room
-            said = cards.pending(after, now, home=home, voted=names, again=again, mentions=called, at=at)
+            said = open_cards.pending(after, now, home=home, voted=names, again=again, mentions=called, at=at)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{after.id}", number, Kind.APPROVAL, room, said, edits)
         yield ADD_DELIVERY, delivery_row(card, now, after.run_id)
     yield from fact(now, "approval called", "", after.id, several(len(wanted.rooms), "room"))

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, select, update
 
-from runtime.chat import cards, listing
+from runtime.chat.cards import listing, settled_cards, verdicts
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -98,7 +98,7 @@ def record(ruled: Approval, now: datetime, new_id: NewId) -> Op[tuple[Address, .
     others = [approval_of(row) for row in (yield OF_RUN, {"run": ruled.run_id}) if row[0] != ruled.id]
     left = sum(one.state is ApprovalState.PENDING for one in others)
     if ruled.choice in NEED_QUORUM:  # the call runs, once nothing else is asked
-        ruled = replace(ruled, outcome=json.dumps({"state": "waits", "left": left}) if left else cards.RUNNING)
+        ruled = replace(ruled, outcome=json.dumps({"state": "waits", "left": left}) if left else settled_cards.RUNNING)
     yield (
         SETTLE,
         {
@@ -114,10 +114,10 @@ def record(ruled: Approval, now: datetime, new_id: NewId) -> Op[tuple[Address, .
     )
     rooms: tuple[Address, ...] = ()
     if ruled.lead is None:
-        rooms = yield from edit_cards(ruled, lambda home: cards.settled(ruled, home=home), now, new_id)
+        rooms = yield from edit_cards(ruled, lambda copy: settled_cards.settled(ruled, home=copy is None), now, new_id)
     waited = [] if left or ruled.state is ApprovalState.VOID else [one for one in others if '"waits"' in one.outcome]
     if waited:
-        rooms += yield from _all_came_of(waited, cards.RUNNING, now, new_id)
+        rooms += yield from _all_came_of(waited, settled_cards.RUNNING, now, new_id)
     detail = f"{ruled.tool} {ruled.arguments_hash[:12]}"
     yield from fact(now, f"approval {ruled.state.value}", ruled.decided_name, ruled.id, detail)
     return rooms
@@ -130,7 +130,11 @@ def came_of(approval: Approval, outcome: str, now: datetime, new_id: NewId) -> O
     if after.lead:
         return (yield from refresh(after.run_id, [after.lead], now, new_id, Kind.REPORT.rank))
     # Behind an answer that waits for the same room: people read that first.
-    return (yield from edit_cards(after, lambda home: cards.settled(after, home=home), now, new_id, Kind.REPORT.rank))
+    return (
+        yield from edit_cards(
+            after, lambda copy: settled_cards.settled(after, home=copy is None), now, new_id, Kind.REPORT.rank
+        )
+    )
 
 
 def changed_words(about: Approval) -> Op[str]:
@@ -139,8 +143,8 @@ def changed_words(about: Approval) -> Op[str]:
         for row in (yield OF_RUN, {"run": about.run_id}):
             earlier = approval_of(row)
             if earlier.step == about.step and earlier.asked_arguments:
-                return cards.changed_call(earlier)
-    return cards.changed_call(about) if about.asked_arguments else ""
+                return verdicts.changed_call(earlier)
+    return verdicts.changed_call(about) if about.asked_arguments else ""
 
 
 def undone(run: RunId, outcome: str, now: datetime, new_id: NewId, *, step: int = 0) -> Op[tuple[Address, ...]]:
@@ -189,14 +193,18 @@ def refresh(
     return rooms
 
 
-def _listing(group: Sequence[Approval], now: datetime, voted: Sequence[str], home: bool) -> Content:
-    return listing.card(group, now, home=home, voted=voted)
+def _listing(group: Sequence[Approval], now: datetime, voted: Sequence[str], copy: Address | None) -> Content:
+    return listing.card(group, now, home=copy is None, voted=voted)
 
 
 def edit_cards(
-    about: Approval, content: Callable[[bool], Content], now: datetime, new_id: NewId, rank: int = Kind.APPROVAL.rank
+    about: Approval,
+    content: Callable[[Address | None], Content],
+    now: datetime,
+    new_id: NewId,
+    rank: int = Kind.APPROVAL.rank,
 ) -> Op[tuple[Address, ...]]:
-    """Every copy of its card says `content` from now on, the one in its own room or another; where a courier is to look.
+    """Every copy of its card says `content` from now on, of the room of that copy or of none at home; where a courier is to look.
 
     A card that lists several calls is told by `refresh` of all that was decided at once.
     """
@@ -204,7 +212,7 @@ def edit_cards(
     copies, ordinal = yield from standing(about.id)
     rooms: Sequence[tuple[DeliveryId | None, Address]] = copies or [(None, about.address)]
     for number, (card, at) in enumerate(rooms, max(ordinal, 1)):
-        said = content(at == about.address)
+        said = content(None if at == about.address else at)
         new = NewDelivery(DeliveryId(new_id()), f"approval:{about.id}", number, Kind.APPROVAL, at, said, card)
         yield ADD_DELIVERY, {**delivery_row(new, now, run), "rank": rank}
     return tuple(at for _, at in rooms)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlalchemy import Integer, bindparam, select
 
 from runtime.chat.inbox import OpenQuestion
-from runtime.contract import Address, ApprovalId, Identity, Person
+from runtime.contract import Address, ApprovalId, Identity, ModelReply, NodeId, Person
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.policy.grants import GrantId
 from runtime.policy.modes import Mode, RoomMode
 from runtime.store.approvals import undos
+from runtime.store.approvals.asked_back import answering
 from runtime.store.approvals.decisions import BY_ID, expire
 from runtime.store.approvals.edits import asked
 from runtime.store.approvals.granted.rows import every, revoke
@@ -20,7 +22,7 @@ from runtime.store.approvals.modes import every_mode, set_from_afar
 from runtime.store.approvals.reminders import call, due
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.common import narrowed
-from runtime.store.protocol import Asked, Calling, Decided, Due, Granted, Undoing, UndosToDo
+from runtime.store.protocol import Answering, Asked, AskedBack, Calling, Decided, Due, Granted, Undoing, UndosToDo
 from runtime.store.schema import approvals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op
@@ -100,6 +102,22 @@ class ApprovalStore(Base):
     async def close_undos(self) -> tuple[Address, ...]:
         now = self.now()
         return await self._driver.write(lambda: undos.close(now, self._new_id))
+
+    async def to_answer(self, node: NodeId) -> tuple[AskedBack, ...]:
+        return await self._driver.read(lambda: answering.to_answer(node))
+
+    async def begin_answer(self, asked: AskedBack, node: NodeId) -> Answering | None:
+        return await self._driver.write(lambda: answering.begin(asked, node))
+
+    async def pay_answer(self, answered: Answering, node: NodeId) -> Answering | None:
+        paid = await self._driver.write(lambda: answering.pay(answered, node))
+        return replace(answered, step=paid[0], turn=paid[1]) if paid else None
+
+    async def end_answer(
+        self, answered: Answering, node: NodeId, reply: ModelReply | None, failed: str, rights: Rights
+    ) -> tuple[Address, ...]:
+        now = self.now()
+        return await self._driver.write(lambda: answering.end(answered, node, reply, failed, rights, now, self._new_id))
 
     async def expire(self) -> list[Decided]:
         now = self.now()

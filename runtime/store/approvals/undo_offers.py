@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, select, update
 
-from runtime.chat import cards
+from runtime.chat.cards import settled_cards
 from runtime.contract import Address, ApprovalKind, NewId
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, no_undo
 from runtime.store.approvals.rulings import came_of
@@ -41,7 +41,7 @@ def offer(approval: Approval, outcome: str, kept: str, now: datetime) -> Op[str]
         return outcome
     row = {"approval_id": approval.id, "run_id": approval.run_id, "step": approval.step, "kept": kept}
     yield OFFER, row | {"until": micros(now + OFFERED), "undone_by": "", "undone_at": None}
-    return cards.with_undo(outcome, "offered")
+    return settled_cards.with_undo(outcome, "offered")
 
 
 def press(
@@ -73,4 +73,4 @@ def told_of(
     approval: Approval, how: str, now: datetime, new_id: NewId, *, by: str = "", why: str = ""
 ) -> Op[tuple[Address, ...]]:
     """Every copy of the card says how it stands with the undo."""
-    return (yield from came_of(approval, cards.with_undo(approval.outcome, how, by, why), now, new_id))
+    return (yield from came_of(approval, settled_cards.with_undo(approval.outcome, how, by, why), now, new_id))

@@ -12,7 +12,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, delete, select, update
 
-from runtime.chat import cards
+from runtime.chat.cards import verdicts
 from runtime.contract import Address, ApprovalId, NewId, RunId
 from runtime.domain.approvals import Approval
 from runtime.store.approvals.decisions import locked
@@ -63,7 +63,7 @@ def to_do(now: datetime) -> Op[UndosToDo]:
 
 
 def begin(approval_id: ApprovalId, now: datetime) -> Op[Undoing | None]:
-    """Mark that it begins; None where somebody else began it."""
+    """Mark an undo as begun; None if somebody else began it."""
     approval = yield from locked(approval_id)
     rows = yield BEGIN, {"id": approval_id, "at": micros(now)}
     if not rows or approval is None:
@@ -82,7 +82,7 @@ def end(approval_id: ApprovalId, why_not: str, now: datetime, new_id: NewId) -> 
     by = rows[0][0]
     how = "refused" if why_not else "done"
     yield from fact(now, f"undo {how}", by, approval.id, why_not or f"{approval.tool} {approval.arguments_hash[:12]}")
-    yield from _note(approval, cards.undo_note(approval, by, why_not), now)
+    yield from _note(approval, verdicts.undo_note(approval, by, why_not), now)
     return (yield from told_of(approval, how, now, new_id, by=by, why=why_not))
 
 
@@ -100,7 +100,7 @@ def close(now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
         rows = yield END, {"id": found}
         if approval and rows:
             yield from fact(now, "undo cut off", rows[0][0], found, approval.tool)
-            yield from _note(approval, cards.undo_note(approval, rows[0][0], cut=True), now)
+            yield from _note(approval, verdicts.undo_note(approval, rows[0][0], cut=True), now)
             rooms += yield from told_of(approval, "cut", now, new_id, by=rows[0][0])
     return rooms
 

@@ -9,11 +9,10 @@ from sqlalchemy import and_, bindparam, delete, func, select, update
 
 from runtime.contract import NodeId
 from runtime.domain.failover import Ping
-from runtime.store.common import fact
+from runtime.store.common import add, fact
 from runtime.store.protocol import Lease
 from runtime.store.schema import nodes, pings, roles
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros
-from runtime.store.sql.upsert import insert
 
 LIVE = (
     select(nodes.c.id)
@@ -25,7 +24,7 @@ LIVES_ON = (
     .where(nodes.c.id == bindparam("node"), is_word(nodes.c.state, "live"), nodes.c.expires_at > bindparam("now"))
     .with_for_update(read=True, key_share=True)
 )
-_NEW = insert(pings).values({c.name: bindparam(c.name) for c in pings.columns if c.name != "left_at"})
+_NEW = add(pings, without=("left_at",))
 TELL = _NEW.on_conflict_do_update(
     index_elements=["account", "node"],
     set_={

@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, case, or_, select, update
 
 from runtime.contract import NodeId
 from runtime.store.cluster.failover import FORGET, LIVE
-from runtime.store.common import add, fact
+from runtime.store.common import add, fact, put
 from runtime.store.protocol import Duty, Lease
 from runtime.store.runs.suspects import died, keep_apart
 from runtime.store.schema import accounts, nodes, roles, sessions
@@ -58,12 +58,8 @@ TAKE = (
     .returning(roles.c.fence)
 )
 LATELY = select(nodes.c.id).where(nodes.c.expires_at > bindparam("since")).limit(2)
-ADD_ACCOUNT = insert(accounts).values({c.name: bindparam(c.name) for c in accounts.columns}).on_conflict_do_nothing()
-NOTE_ACCOUNT = (
-    insert(accounts)
-    .values({c.name: bindparam(c.name) for c in accounts.columns})
-    .on_conflict_do_update(index_elements=["channel", "name"], set_={"identity": bindparam("identity")})
-)
+ADD_ACCOUNT = add(accounts).on_conflict_do_nothing()
+NOTE_ACCOUNT = put(accounts)
 ACCOUNTS = select(accounts.c.channel, accounts.c.identity, accounts.c.name)
 ACCOUNT = select(accounts.c.identity).where(accounts.c.channel == bindparam("c"), accounts.c.name == bindparam("n"))
 

@@ -11,20 +11,14 @@ from sqlalchemy import bindparam, case, func, literal_column, select, update
 
 from runtime.contract import DeliveryId, Kind, Receipt, Wire
 from runtime.domain.deliveries import DeliveryEvent, PartEvent
-from runtime.store.common import delivery_row, fact, held, moved
+from runtime.store.common import ADD_DELIVERY, delivery_row, fact, held, moved
 from runtime.store.delivery.enqueue import ADD_PART, NO_MORE, on_screen, part_row
 from runtime.store.delivery.moves import changed, move_delivery, move_part, ours
 from runtime.store.protocol import Duty, NewDelivery
 from runtime.store.schema import deliveries, parts
 from runtime.store.sql.driver import Op, is_word, micros, moment
-from runtime.store.sql.upsert import insert
 
-ENQUEUE = (
-    insert(deliveries)
-    .values({c.name: bindparam(c.name) for c in deliveries.columns if c.name != "number"})
-    .on_conflict_do_nothing()
-    .returning(deliveries.c.number)
-)
+ENQUEUE = ADD_DELIVERY.on_conflict_do_nothing().returning(deliveries.c.number)
 ABANDONED = (
     select(parts.c.delivery_id, parts.c.ordinal, parts.c.marked_at)
     .join(deliveries, deliveries.c.id == parts.c.delivery_id)
@@ -85,7 +79,7 @@ def enqueue(new: NewDelivery, now: datetime) -> Op[bool]:
 
 
 def adopt(duty: Duty, channel: str, account: str, look_after: timedelta, now: datetime) -> Op[int | None]:
-    """How many parts are in doubt now; None when the duty was lost."""
+    """Put parts that an ended courier left marked in doubt; their number, or None if the duty was lost."""
     if not (yield from held(duty)):
         return None
     abandoned = yield ABANDONED, {"c": channel, "a": account}

@@ -7,13 +7,12 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, delete, select
 
-from runtime.store.common import held
+from runtime.store.common import add, held
 from runtime.store.protocol import Duty
 from runtime.store.schema import pauses
 from runtime.store.sql.driver import Op, micros, moment
-from runtime.store.sql.upsert import insert
 
-_NEW = insert(pauses).values({c.name: bindparam(c.name) for c in pauses.columns})
+_NEW = add(pauses)
 KEEP = _NEW.on_conflict_do_update(
     index_elements=[pauses.c.channel, pauses.c.account, pauses.c.room],
     set_={"until": _NEW.excluded.until},

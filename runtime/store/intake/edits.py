@@ -9,13 +9,12 @@ from sqlalchemy import bindparam, delete, or_, select, update
 
 from runtime.contract import Address, Addressing, Amended, Moved, NewId, Outcome, Person, Signal, SignalId, Verdict
 from runtime.domain.ids import digest
-from runtime.store.common import LOCK_LANE, fact, in_room
+from runtime.store.common import LOCK_LANE, fact, in_room, put
 from runtime.store.intake.inbox import ADD_SIGNAL, repeated, row, tell_once
 from runtime.store.protocol import Taken
 from runtime.store.protocol.intake import ignored
 from runtime.store.schema import aliases, signals
 from runtime.store.sql.driver import Op, is_word, micros
-from runtime.store.sql.upsert import insert
 
 NOT_READ = "I don't read edits. Please send it again with your changes."
 
@@ -61,13 +60,7 @@ KNOWN_AS = select(aliases.c.room, aliases.c.moved_to).where(
     aliases.c.account == bindparam("a"),
     or_(aliases.c.room == bindparam("old"), aliases.c.moved_to == bindparam("old")),
 )
-FOLLOW = (
-    insert(aliases)
-    .values({c.name: bindparam(c.name) for c in aliases.columns})
-    .on_conflict_do_update(
-        index_elements=["channel", "account", "room"], set_={"moved_to": bindparam("moved_to"), "at": bindparam("at")}
-    )
-)
+FOLLOW = put(aliases)
 AT_HOME = delete(aliases).where(
     aliases.c.channel == bindparam("c"), aliases.c.account == bindparam("a"), aliases.c.room == bindparam("old")
 )
@@ -75,7 +68,7 @@ AT_HOME = delete(aliases).where(
 
 def amend(signal: Signal, edit: Amended, who: Person, now: datetime, new_id: NewId) -> Op[Taken]:
     """If no run has the message yet, these are its words. Of the edit itself nothing is kept but that it came."""
-    room = replace(signal.address, thread="")
+    room = signal.address.whole_room
     known = {"a": signal.actor, "m": signal.message_id, "nk": signal.natural_key}
     waiting = yield STILL_WAITS, known | {"room": str(room)}
     read = () if waiting else (yield READ, known | {"room": str(room)})

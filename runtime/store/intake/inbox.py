@@ -26,12 +26,11 @@ from runtime.contract import (
     Stopped,
     Verdict,
 )
-from runtime.store.common import ADD_DELIVERY, delivery_row, fact, moved
+from runtime.store.common import ADD_DELIVERY, add, delivery_row, fact, moved
 from runtime.store.delivery.outbox import enqueue
 from runtime.store.protocol import NewDelivery, Taken
 from runtime.store.schema import signals
 from runtime.store.sql.driver import Op, micros
-from runtime.store.sql.upsert import insert
 
 SEEN = select(signals.c.id).where(
     or_(
@@ -39,12 +38,7 @@ SEEN = select(signals.c.id).where(
         (signals.c.platform == bindparam("p")) & (signals.c.natural_key == bindparam("nk")),
     )
 )
-ADD_SIGNAL = (
-    insert(signals)
-    .values({c.name: bindparam(c.name) for c in signals.columns})
-    .on_conflict_do_nothing()
-    .returning(signals.c.id)
-)
+ADD_SIGNAL = add(signals).on_conflict_do_nothing().returning(signals.c.id)
 """Returns nothing where another node was faster with the same event."""
 
 

@@ -25,7 +25,7 @@ from runtime.contract import (
 )
 from runtime.domain.ids import digest
 from runtime.domain.routing import Decision
-from runtime.store.common import LOCK_LANE, fact, session_key
+from runtime.store.common import LOCK_LANE, add, fact, session_key
 from runtime.store.intake.inbox import ADD_SIGNAL, answer, repeated, row
 from runtime.store.intake.run_stop import stop_live
 from runtime.store.protocol import Gate, Offer, Taken
@@ -34,14 +34,13 @@ from runtime.store.runs.run_begin import with_files
 from runtime.store.runs.turns import add_turn
 from runtime.store.schema import participation, runs, sessions, signals, turns
 from runtime.store.sql.driver import Op, is_word, micros
-from runtime.store.sql.upsert import insert
 
 OBSERVED: Final = 50
 """Turns that what was observed may lie back; older ones are dropped, so that a busy room fills no transcript."""
 TOLD_AGAIN: Final = 3600 * 10**6
 """Microseconds after which somebody whose message was stale is told so once more."""
 
-JOIN = insert(participation).values({c.name: bindparam(c.name) for c in participation.columns}).on_conflict_do_nothing()
+JOIN = add(participation).on_conflict_do_nothing()
 TWIN = (
     select(signals.c.id, signals.c.run_id)
     .where(
@@ -58,8 +57,7 @@ TWIN = (
     .with_for_update()  # the courier that answers it locks it too: answered with its twin, or no twin any more
 )
 OPEN_LANE = (
-    insert(sessions)
-    .values({c.name: bindparam(c.name) for c in sessions.columns})
+    add(sessions)
     .on_conflict_do_update(
         index_elements=["key"],
         set_={
@@ -79,8 +77,7 @@ UNDO_LANE = (
     .values(last_seq=sessions.c.last_seq - 1, waiting=sessions.c.waiting - 1)
 )
 TAKE_TURN = (
-    insert(sessions)
-    .values({c.name: bindparam(c.name) for c in sessions.columns})
+    add(sessions)
     .on_conflict_do_update(index_elements=["key"], set_={"next_turn": sessions.c.next_turn + 1})
     .returning(sessions.c.next_turn)
 )

@@ -35,7 +35,7 @@ from runtime.domain.schedules import (
     said,
     session_of,
 )
-from runtime.store.common import fact
+from runtime.store.common import add, fact
 from runtime.store.intake.messages import OPEN_LANE, fresh_lane
 from runtime.store.schedules.book import ONE, SCHEDULE_LOCKED, schedule_of
 from runtime.store.schedules.run_occurrence import (
@@ -50,14 +50,13 @@ from runtime.store.schedules.run_occurrence import (
 )
 from runtime.store.schema import deliveries, occurrences, parts, schedules, signals, usage
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
-from runtime.store.sql.upsert import insert
 
 PLATFORM: Final = "timer"
 DAY: Final = timedelta(days=1)
 
-ADD = insert(occurrences).values({c.name: bindparam(c.name) for c in occurrences.columns}).on_conflict_do_nothing()
+ADD = add(occurrences).on_conflict_do_nothing()
 ADDED = ADD.returning(occurrences.c.id)
-ADD_SIGNAL = insert(signals).values({c.name: bindparam(c.name) for c in signals.columns})
+ADD_SIGNAL = add(signals)
 ADVANCE = (
     update(schedules)
     .where(schedules.c.id == bindparam("schedule"))

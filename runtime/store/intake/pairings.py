@@ -12,7 +12,7 @@ from runtime.chat import pairing
 from runtime.contract import Address, Identity, NewId, Person, Role, Signal
 from runtime.domain.ids import digest
 from runtime.store.approvals.newcomers import DROP_CODE, known_as, last_asked, let_in_otherwise, told
-from runtime.store.common import fact, same_account
+from runtime.store.common import add, fact, same_account
 from runtime.store.protocol import Paired, Pairing, Unpaired
 from runtime.store.schema import pairing_tries, pairings
 from runtime.store.sql.driver import Op, micros, moment
@@ -30,12 +30,7 @@ PENDING_PAIRINGS = CURRENT.order_by(pairings.c.created_at, pairings.c.identity)
 OF_CODE = CURRENT.where(pairings.c.code_hash == bindparam("h"))
 LOCKED_CODE = OF_CODE.with_for_update()
 DROP_OLD = delete(pairings).where(pairings.c.expires_at <= bindparam("now"))
-INVITE = (
-    insert(pairings)
-    .values({c.name: bindparam(c.name) for c in pairings.columns})
-    .on_conflict_do_nothing()
-    .returning(pairings.c.identity)
-)
+INVITE = add(pairings).on_conflict_do_nothing().returning(pairings.c.identity)
 TRIES_OF = select(pairing_tries.c.tries, pairing_tries.c.since).where(pairing_tries.c.actor == bindparam("a"))
 FORGIVE = delete(pairing_tries).where(pairing_tries.c.actor == bindparam("a"))
 MISSED = (

@@ -9,11 +9,11 @@ from typing import Final
 from sqlalchemy import ColumnElement, Integer, bindparam, func, literal_column, or_, select
 
 from runtime.contract import Address, Seen
+from runtime.store.common import put
 from runtime.store.schema import aliases, deliveries, parts, signals
 from runtime.store.schema import rooms as named_rooms
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros, moment
-from runtime.store.sql.upsert import insert
 
 RECEIPTS: Final = 1000
 NAMES: Final = 10_000
@@ -76,11 +76,7 @@ UNSETTLED_ADDRESSES = (
     )
 )
 NAMED_ROOMS = select(*list(named_rooms.columns)[:4]).where(named_rooms.c.seen_at >= bindparam("since")).limit(NAMES)
-_NAME = insert(named_rooms).values({c.name: bindparam(c.name) for c in named_rooms.columns})
-NAME_ROOM = _NAME.on_conflict_do_update(
-    index_elements=["channel", "account", "room"],
-    set_={"name": _NAME.excluded.name, "seen_at": _NAME.excluded.seen_at},
-)
+NAME_ROOM = put(named_rooms)
 
 
 def seen(channel: str, account: str, since: datetime) -> Op[list[Seen]]:

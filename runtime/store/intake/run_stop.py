@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Text, bindparam, func, select, update
 
-from runtime.chat import cards
+from runtime.chat.cards import settled_cards
 from runtime.contract import (
     Address,
     Addressing,
@@ -160,7 +160,7 @@ def _end_parked(run: _Open, who: Person, now: datetime, new_id: NewId) -> Op[tup
     """
     text = f"Stopped by {who.name}."
     told = yield from withdraw(run.id, text, now, new_id)
-    told += yield from undone(run.id, cards.NOT_RUN_AFTER_ALL, now, new_id)
+    told += yield from undone(run.id, settled_cards.NOT_RUN_AFTER_ALL, now, new_id)
     yield from wait_no_more(run.id, now)
     open_steps = yield OPEN_STEPS, {"run": run.id}
     yield CLOSE_STEPS, {"run": run.id, "text": text, "at": micros(now)}

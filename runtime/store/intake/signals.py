@@ -29,6 +29,7 @@ from runtime.contract import (
 )
 from runtime.domain.approvals import GRANTING, ApprovalState, Voter, told
 from runtime.domain.routing import BY_URGENCY, Decision
+from runtime.store.approvals.asked_back.asking import ask_back
 from runtime.store.approvals.decisions import decide
 from runtime.store.approvals.edits import Edit
 from runtime.store.approvals.granted.giving import decide_granting
@@ -122,7 +123,7 @@ def _admitted(signal: Signal, gate: Gate, course: Decision, now: datetime, new_i
     if who is None:
         return (yield from stranger(signal, gate, now, new_id))
     if asks_alone(signal) and signal.actor != web_identity(who):  # on the page a person has many rooms
-        alone = replace(signal.address, thread="")
+        alone = signal.address.whole_room
         if room is None or not same_account(Address.parse(room), alone):
             yield NOTE_ROOM, {"i": signal.actor, "new_room": str(alone)}
     return who
@@ -164,6 +165,8 @@ def _clicked(
             decided = yield from decide_granting(click, voter, gate.rights, now, new_id)
         case Choice.EDIT:
             decided = yield from decide(click, voter, gate.rights, now, new_id, Edit(aside.changed))
+        case Choice.WHY:
+            decided = yield from ask_back(click, voter, gate.rights, now, new_id)
         case _:
             decided = yield from decide(click, voter, gate.rights, now, new_id)
     if decided.objection:
@@ -174,7 +177,7 @@ def _clicked(
     if signal.alone and decided.approval and not (is_open or notice):  # there nothing follows by an edit
         notice = brief(f"{decided.approval.tool}: {told(decided.approval)}.")
     verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id, notice)
-    return Taken(verdict, decided.session, decided.lane_ready, deliveries=decided.deliveries)
+    return Taken(verdict, decided.session, decided.lane_ready, deliveries=decided.deliveries, settled=decided.settled)
 
 
 def brief(text: str) -> str:

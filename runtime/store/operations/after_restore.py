@@ -13,23 +13,27 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, exists, func, select, update
 
-from runtime.chat import cards, listing
+from runtime.chat.cards import listing, open_cards, settled_cards
+from runtime.chat.cards.exchanges import without_open
 from runtime.contract import Address, ApprovalId, ApprovalKind, DeliveryId, Kind, NewId
 from runtime.domain.approvals import APPROVAL_MOVES, Approval, ApprovalEvent
 from runtime.domain.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
+from runtime.policy.modes import Mode
+from runtime.store.approvals.granted.rows import end_all
 from runtime.store.approvals.rulings import ADD_APPROVAL, APPROVAL_COLUMNS, CARDS, SETTLE, approval_of, edit_cards
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact, moved
 from runtime.store.delivery.outbox import doubt_parts
 from runtime.store.protocol import NewDelivery
 from runtime.store.runs.waits import wait_for_answers
-from runtime.store.schema import approvals, deliveries, nodes, parts, pings, roles, runs, sessions, steps, undos
+from runtime.store.schema import approvals, deliveries, modes, nodes, parts, pings, roles, runs, sessions, steps, undos
 from runtime.store.sql.driver import Op, is_word, micros
 
 LIVES: Final = 1_000_000
 """More fences than one life ever uses: none of the lost life is given out again."""
 WITHDRAWN: Final = "It was asked again after a restore."
+GRANT_ENDED: Final = "a backup was restored, and it may have been revoked since"
 FORGOTTEN: Final = "A backup has been restored since. They can write again."
 
 
@@ -44,11 +48,12 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Aftermath:
-    """How much was in doubt: deliveries to be looked for, questions asked again, runs that go on."""
+    """Numbers of what was in doubt: deliveries to look for, questions asked again, runs that go on; and grants that ended."""
 
     deliveries: int
     questions: int
     runs: int
+    grants: int = 0
 
 
 def after_restore(origin: Origin, actor: str, now: datetime, new_id: NewId) -> Op[Aftermath]:
@@ -60,11 +65,13 @@ def after_restore(origin: Origin, actor: str, now: datetime, new_id: NewId) -> O
         yield from _doubt_delivery(DeliveryId(delivery), state, origin, now)
     yield MARK_STEPS, {}
     yield MARK_UNDOS, {"at": micros(now)}
+    ended = yield from end_all(actor, GRANT_ENDED, now)
+    yield END_TRUSTS, {"at": micros(now)}
     resumed = yield OPEN_RUNS, {}
     for (run,) in resumed:
         yield from moved(now, run, None, PartEvent.RESTORE, _whence(origin))
     yield from fact(now, "restored", actor, origin.id, f"{_whence(origin)}, made by signalbox {origin.program}")
-    return Aftermath(len(in_doubt), asked, len(resumed))
+    return Aftermath(len(in_doubt), asked, len(resumed), ended)
 
 
 def _whence(origin: Origin) -> str:
@@ -164,7 +171,9 @@ def _withdraw_cards(approval: Approval, now: datetime, new_id: NewId) -> Op[None
     copies = [DeliveryId(card) for card, _, edits in found if edits is None]
     for card in copies:
         if (yield ON_SCREEN, {"d": card})[0][0]:
-            yield from edit_cards(approval, lambda home: cards.settled(approval, home=home), now, new_id)
+            yield from edit_cards(
+                approval, lambda copy: settled_cards.settled(approval, home=copy is None), now, new_id
+            )
             return
     for card in copies:
         yield from _discard(card, now)
@@ -182,7 +191,7 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
     fresh = ApprovalId(new_id())
     caution = "\n\n".join(filter(None, [old.caution, _warning(origin)]))
     expires = now + (old.expires_at - old.asked_at)
-    shown = listing.unlisted(old.card)
+    shown = without_open(listing.unlisted(old.card))
     again = replace(old, id=fresh, caution=caution, asked_at=now, expires_at=expires, calls=0, card=shown)
     values = dict(zip((column.name for column in APPROVAL_COLUMNS), row, strict=True))
     changed = {
@@ -199,7 +208,7 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
         Address.parse(at) for _, at, edits in (yield CARDS, {"o": f"approval:{old.lead or old.id}"}) if edits is None
     ]
     for ordinal, room in enumerate(dict.fromkeys((old.address, *copies))):
-        content = cards.pending(again, now, home=room == old.address)
+        content = open_cards.pending(again, now, home=room == old.address)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{fresh}", ordinal, Kind.APPROVAL, room, content)
         yield ADD_DELIVERY, delivery_row(card, now, old.run_id)
     yield from fact(
@@ -215,6 +224,8 @@ def _warning(origin: Origin) -> str:
 
 # Wanted, and not begun as far as we know: not begun again, and told as one that was cut off.
 MARK_UNDOS = update(undos).where(undos.c.undone_by != "", undos.c.undone_at.is_(None)).values(undone_at=bindparam("at"))
+# Somebody may have ended it since, and it spares questions.
+END_TRUSTS = update(modes).where(is_word(modes.c.mode, Mode.TRUSTED)).values(until=bindparam("at"))
 OPEN_RUNS = select(runs.c.id).where(is_word(runs.c.state, "running", "parked", "ready")).order_by(runs.c.id)
 # Allowed, and not begun as far as we know. Whoever resumes repeats what only reads, and asks about the rest.
 MARK_STEPS = (

@@ -7,7 +7,6 @@ and a run may be long, so the ranges begin earlier and the row's own time decide
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -152,7 +151,7 @@ def _within(since: datetime, now: datetime, most: int) -> dict[str, object]:
 
 def _here(room: Address | None) -> dict[str, object]:
     """A thread is told of with its whole room."""
-    return {} if room is None else {"room": str(replace(room, thread=""))}
+    return {} if room is None else {"room": str(room.whole_room)}
 
 
 def _counted(statement: Executable, given: Mapping[str, object]) -> Op[dict[str, int]]:

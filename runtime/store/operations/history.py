@@ -10,6 +10,9 @@ from typing import Any
 from sqlalchemy import Integer, bindparam, exists, func, literal_column, select
 
 from runtime.contract import Address, Author, Entry, FileRef, Identity, Room, View
+from runtime.policy.modes import Mode
+from runtime.store.approvals.modes import mode_in
+from runtime.store.common import escaped
 from runtime.store.schema import approvals, deliveries, parts, sessions, signals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros, moment
@@ -146,7 +149,7 @@ def conversations(channel: str, account: str, limit: int) -> Op[dict[Address, st
 
 
 def _like(channel: str, account: str) -> str:
-    return f"{channel}:{account}/".replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+    return escaped(f"{channel}:{account}/") + "%"
 
 
 def title(text: str) -> str:
@@ -177,9 +180,12 @@ def timeline(address: Address, before: datetime | None, limit: int) -> Op[list[E
     return last_page(sorted(entries, key=lambda entry: (entry.at, entry.id)), limit)
 
 
-def view(address: Address, before: datetime | None, limit: int) -> Op[View]:
+def view(address: Address, before: datetime | None, limit: int, now: datetime) -> Op[View]:
     entries = yield from timeline(address, before, limit)
-    return View(tuple(entries), (yield from busy(address)))
+    is_busy = yield from busy(address)
+    here = yield from mode_in(address, now)
+    mode = "" if here.mode is Mode.NORMAL else here.mode.value
+    return View(tuple(entries), is_busy, mode, here.until, here.person_name)
 
 
 def last_page(entries: list[Entry], limit: int) -> list[Entry]:
@@ -223,4 +229,5 @@ class HistoryStore(Base):
         return await self._driver.read(lambda: is_untouched(address))
 
     async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
-        return await self._driver.read(lambda: view(address, before, limit))
+        now = self._driver.now()
+        return await self._driver.read(lambda: view(address, before, limit, now))

@@ -1,4 +1,4 @@
-"""How much waits right now, and for how long: for gauges that are read now and then, whatever there is of history.
+"""Depth and age of the queues right now, for gauges that are read now and then, however long the history is.
 
 Every statement walks a partial index of what is unfinished, so its cost follows the queues and not the tables.
 """

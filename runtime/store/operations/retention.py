@@ -35,6 +35,7 @@ from runtime.store.common import held
 from runtime.store.protocol import Duty, Quiet, Stock, Swept
 from runtime.store.schema import (
     approvals,
+    asked_back,
     deliveries,
     moves,
     nodes,
@@ -47,6 +48,7 @@ from runtime.store.schema import (
     sessions,
     signals,
     steps,
+    summaries,
     tool_forms,
     turns,
     undos,
@@ -60,7 +62,7 @@ from runtime.store.sql.driver import Op, is_word, micros
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How one stock is walked: `bound` finds the end of the next slice, `act` removes what is done with in it.
+    """The walk through one stock: `bound` finds the end of the next slice, `act` removes its finished rows.
 
     `below` are removed with each row that `act` returns; `first` lies before every key.
     """
@@ -253,6 +255,7 @@ RULES: Final[Mapping[Stock, Rule]] = {
         ),
         delete(votes).where(votes.c.approval_id == ABOVE),
         delete(undos).where(undos.c.approval_id == ABOVE),
+        delete(asked_back).where(asked_back.c.approval_id == ABOVE),
     ),
     Stock.OCCURRENCES: _rule(
         occurrences.c.id,
@@ -313,6 +316,7 @@ WITH_TURNS = (
     .with_for_update(skip_locked=True)  # so that nobody begins to work there before its turns are gone
 )
 QUIET_ROOMS = select(sessions.c.address).where(QUIET)
+DROP_SUMMARIES = delete(summaries).where(summaries.c.session == bindparam("s"))
 DROP_TURNS = delete(turns).where(turns.c.session == bindparam("s"))
 LEAVE_THREAD = delete(participation).where(participation.c.address == bindparam("a"))
 
@@ -329,6 +333,7 @@ def drop_transcripts(duty: Duty, after: str, before: datetime, limit: int) -> Op
     last, more = yield from _upto(after, limit)
     quiet = yield WITH_TURNS, {"after": after, "upto": last, "before": micros(before)}
     for session, address in quiet:
+        yield DROP_SUMMARIES, {"s": session}
         yield DROP_TURNS, {"s": session}
         yield LEAVE_THREAD, {"a": address}
     return Swept(last, more, len(quiet))

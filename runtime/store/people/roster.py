@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Column, Update, bindparam, delete, select, update
+from sqlalchemy import Column, Update, bindparam, delete, func, select, update
 
 from runtime.contract import Person, PersonId, Role
 from runtime.store.common import LOCK_LANE, fact, person, web_identity
@@ -69,6 +69,15 @@ END_SCHEDULES = (
 VOTED_TOO = delete(votes).where(
     votes.c.person_id == bindparam("old"),
     votes.c.approval_id.in_(select(votes.c.approval_id).where(votes.c.person_id == bindparam("new"))),
+)
+# A question names in its card and terms who asked for it beside its requester, and who alone may answer it.
+HAND_OVER_QUESTIONS = (
+    update(approvals)
+    .where(is_word(approvals.c.state, "pending"))
+    .values(
+        card=func.replace(approvals.c.card, bindparam("old"), bindparam("new")),
+        terms=func.replace(approvals.c.terms, bindparam("old"), bindparam("new")),
+    )
 )
 HAS_ZONE = select(zones.c.subject).where(zones.c.subject == bindparam("new"))
 
@@ -167,7 +176,7 @@ def merge(name: str, into: str, actor: str, now: datetime) -> Op[Person | Unmove
 def _handed_over(old: PersonId, new: PersonId) -> Op[None]:
     both = {"old": old, "new": new}
     yield VOTED_TOO, both
-    for statement in HAND_OVER:
+    for statement in (*HAND_OVER, HAND_OVER_QUESTIONS):
         yield statement, both
     if (yield HAS_ZONE, {"new": new}):
         yield FORGET_ZONE, {"who": old}

@@ -7,7 +7,19 @@ is known to have been written. An owner's write repeats its fence; `False` or `N
 
 from __future__ import annotations
 
-from runtime.store.protocol.approvals import Approvals, Asked, Calling, Changed, Decided, Due, Undoing, UndosToDo
+from runtime.store.protocol.approvals import (
+    Answering,
+    Approvals,
+    Asked,
+    AskedBack,
+    AskingBack,
+    Calling,
+    Changed,
+    Decided,
+    Due,
+    Undoing,
+    UndosToDo,
+)
 from runtime.store.protocol.cluster import Cluster
 from runtime.store.protocol.failover import Failover
 from runtime.store.protocol.grants import Granted, Grants
@@ -31,6 +43,7 @@ from runtime.store.protocol.retention import Quiet, Stock, Sweeping, Swept
 from runtime.store.protocol.runs import (
     Claim,
     Further,
+    History,
     NewDelivery,
     NewStep,
     Previewed,
@@ -39,14 +52,19 @@ from runtime.store.protocol.runs import (
     Released,
     Rendered,
     Runs,
+    Summary,
+    SummaryKind,
     ToolStep,
 )
 from runtime.store.protocol.schedules import Schedules
 
 __all__ = [
     "Accept",
+    "Answering",
     "Approvals",
     "Asked",
+    "AskedBack",
+    "AskingBack",
     "Audit",
     "AuditCheckpoint",
     "AuditRow",
@@ -65,6 +83,7 @@ __all__ = [
     "Granted",
     "Grants",
     "Head",
+    "History",
     "Intake",
     "Known",
     "Lane",
@@ -91,6 +110,8 @@ __all__ = [
     "Schedules",
     "StepRow",
     "Stock",
+    "Summary",
+    "SummaryKind",
     "Sweeping",
     "Swept",
     "TakeIn",

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from runtime.chat.audience import Candidate
+from runtime.chat.cards.exchanges import Exchange
 from runtime.chat.inbox import OpenQuestion
-from runtime.contract import Address, ApprovalId, Identity, Mention, Person, SessionKey
+from runtime.contract import Address, ApprovalId, Identity, Mention, ModelReply, NodeId, Person, SessionKey, Turn
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.policy.modes import Mode, RoomMode
 from runtime.policy.terms import PLAIN, Terms
@@ -19,7 +20,8 @@ from runtime.store.protocol.grants import Grants
 class Decided:
     """`objection` tells why nothing changed. Otherwise what to wake; `notice` is for who clicked, where it is still open.
 
-    `form_stays`: the objection is to what was filled in, which can be put right.
+    `form_stays`: the objection is to what was filled in, which can be put right. `settled`: the questions that one click
+    settled, where it was on a card for several.
     """
 
     objection: str | None = None
@@ -29,6 +31,7 @@ class Decided:
     deliveries: tuple[Address, ...] = ()
     notice: str | None = None
     form_stays: bool = False
+    settled: tuple[ApprovalId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,50 @@ class UndosToDo:
     to_close: bool = False
 
 
-class Approvals(Grants, Protocol):
+@dataclass(frozen=True, slots=True)
+class AskedBack:
+    """A question of an approver that has no answer yet: which approval, and its number there."""
+
+    approval_id: ApprovalId
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """A question that a node answers. `turns` are what the run knew when it was parked; without an `agent` it goes on by now.
+
+    `step` is the number of the model call among the steps of the run, `turn` that of the turn behind which it is asked.
+    """
+
+    asked: AskedBack
+    approval: Approval
+    exchange: Exchange
+    agent: str = ""
+    iterations: int = 0
+    turns: tuple[Turn, ...] = ()
+    step: int = 0
+    turn: int = 0
+
+
+class AskingBack(Protocol):
+    """Questions of approvers to the agent about calls that wait."""
+
+    async def to_answer(self, node: NodeId) -> tuple[AskedBack, ...]:
+        """Questions that no other live node is at, the oldest first, at most 20."""
+
+    async def begin_answer(self, asked: AskedBack, node: NodeId) -> Answering | None:
+        """Take a question; None where another live node has it, or it was answered."""
+
+    async def pay_answer(self, answering: Answering, node: NodeId) -> Answering | None:
+        """Count its model call for the run; None where the run goes on by now, or another node has the question."""
+
+    async def end_answer(
+        self, answering: Answering, node: NodeId, reply: ModelReply | None, failed: str, rights: Rights
+    ) -> tuple[Address, ...]:
+        """Record the answer, or why it `failed`; where couriers are to look. Nothing happens where another node has it."""
+
+
+class Approvals(Grants, AskingBack, Protocol):
     """Approvals outside of `accept`."""
 
     async def due(self, rights: Rights) -> list[Due]:

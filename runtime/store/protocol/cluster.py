@@ -64,7 +64,7 @@ class Cluster(Protocol):
         """The clock was set by so much: move with it what waits for its time. For a store of one node."""
 
     async def last_written(self) -> datetime | None:
-        """When the newest fact of the audit was written, by the clock of then."""
+        """Time of the newest fact of the audit, in UTC by the clock of its writer; None for an empty audit."""
 
     async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
         """A fact for the audit that no other transaction tells of: somebody changed how this process works."""

@@ -1,4 +1,4 @@
-"""Whose way to a platform is open, and the roles of an account on their way to another node."""
+"""State of the nodes' ways to a platform, and the handover of an account's roles to another node."""
 
 from __future__ import annotations
 

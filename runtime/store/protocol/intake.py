@@ -9,6 +9,7 @@ from typing import Protocol
 
 from runtime.contract import (
     Address,
+    ApprovalId,
     Busy,
     Outcome,
     RunId,
@@ -59,6 +60,7 @@ class Taken:
     """Result of `accept`: the verdict, and what to wake: a session's lane, runs to stop, addresses with deliveries.
 
     `ended`: runs that waited for people and are over now. `claim`: the lane was idle, so the run began in the same commit; whoever made the offer works on it.
+    `settled`: see `Decided`.
     """
 
     verdict: Verdict
@@ -68,6 +70,7 @@ class Taken:
     deliveries: tuple[Address, ...] = ()
     claim: Claim | None = None
     ended: tuple[Ended, ...] = ()
+    settled: tuple[ApprovalId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

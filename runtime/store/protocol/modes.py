@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from runtime.contract import Address, PersonId
+from runtime.contract import Address, PersonId, RunId
 from runtime.domain.approvals import Voter
 from runtime.policy.modes import RoomMode
 
@@ -17,3 +17,6 @@ class Modes(Protocol):
 
     async def voter(self, person: PersonId, address: Address) -> Voter | None:
         """Somebody as a voter of a room, with their role and names of today; None for one who was removed."""
+
+    async def speakers(self, run: RunId) -> frozenset[PersonId]:
+        """People whose words a run heard."""

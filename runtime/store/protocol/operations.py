@@ -180,7 +180,7 @@ class Audit(Protocol):
     async def audit_head(self) -> Head: ...
 
     async def audit_unsealed(self) -> int:
-        """How many rows wait to be sealed."""
+        """Number of rows not sealed yet."""
 
     async def cut_audit(self, duty: Duty, checkpoint: AuditCheckpoint) -> bool:
         """Remove the rows up to `checkpoint`, which is signed already; False when the duty was lost."""

@@ -56,7 +56,7 @@ class Unpaired:
 
 
 class Unmoved(StrEnum):
-    """Why nobody was renamed, removed, merged, signed out or given another role."""
+    """Reason nobody was renamed, removed, merged, signed out or given another role."""
 
     NOBODY = "nobody"  # nobody has that name
     TAKEN = "taken"  # somebody else has the new one

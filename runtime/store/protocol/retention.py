@@ -1,4 +1,4 @@
-"""How much is kept, and what of it goes."""
+"""Stocks that are kept for a time, and the removal of old rows."""
 
 from __future__ import annotations
 

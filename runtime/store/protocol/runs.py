@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Protocol
 
 from runtime.chat.audience import Audience
@@ -26,6 +27,7 @@ from runtime.contract import (
     RunId,
     SessionKey,
     Turn,
+    Usage,
     Wire,
 )
 from runtime.domain.approvals import Rights
@@ -37,6 +39,45 @@ from runtime.policy.terms import PLAIN, Terms
 from runtime.store.protocol.forms import Forms
 from runtime.store.protocol.leases import Duty, Lane, Lease
 from runtime.store.protocol.modes import Modes
+
+
+class SummaryKind(StrEnum):
+    MODEL = "model"  # written by one
+    EXTRACT = "extract"  # a line a turn: the model's was of no use
+    HANDOFF = "handoff"  # the conversation began anew with it
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Text that a model reads in place of turns up to number `upto`, in a conversation that began with number `since`.
+
+    `request` is the first one of the conversation, and `facts` what must outlive its turns (JSON, see `context.digest`).
+    Sizes are in tokens, as estimated: of what was condensed, and of what it became.
+    """
+
+    since: int
+    upto: int
+    kind: SummaryKind
+    text: str
+    request: str
+    facts: str
+    model: str = ""
+    tokens_before: int = 0
+    tokens_after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A conversation as a run knows it, from turn `since` on: what was condensed, and the turns after. `numbers` are theirs.
+
+    `open_from` is the number of the first turn whose content may still change, since a call waits there.
+    """
+
+    turns: Sequence[Turn]
+    since: int = 0
+    numbers: Sequence[int] = ()
+    summary: Summary | None = None
+    open_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +131,8 @@ class NewStep:
 
     One that is open by a `grant` uses it as it is recorded; where nothing of that is left, it is asked about.
     `meanwhile` is what the model reads in place of a result that is not there yet.
-    `unasked`: who is trusted, where the mode of its conversation let it run in place of a question.
+    `unasked`: who is trusted, where the mode of its conversation let it run in place of a question. `guard`: "warned" or
+    "refused" where the loop guard spoke.
     """
 
     call: Call
@@ -102,6 +144,7 @@ class NewStep:
     meanwhile: str = WAITING_FOR_APPROVAL
     grant: GrantId | None = None
     unasked: str = ""
+    guard: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +269,16 @@ class Runs(Forms, Modes, Protocol):
         From turn `since` on, as a run knows it; without it from where a person last asked to begin anew.
         """
 
+    async def history(self, session: SessionKey, since: int) -> History:
+        """The conversation that began with turn `since`, and what stands for its beginning."""
+
+    async def keep_summary(self, run: RunId, lane: Lane | None, summary: Summary, usage: Usage | None) -> bool:
+        """Keep a summary, and what it cost `run`, which owns `lane` or, without one, has ended.
+
+        Shape:  False where it was not kept: the lane is another's, or the run goes on elsewhere. One that is there
+                already stays, and what this one cost is recorded.
+        """
+
     async def senders(self, session: SessionKey) -> dict[str, str]:
         """The senders of files since the model spoke last: a person's id by the path of each."""
 
@@ -233,6 +286,9 @@ class Runs(Forms, Modes, Protocol):
         self, lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep]
     ) -> Recorded | None:
         """One model call that asked for tools, with its calls and their placeholders; None when fenced."""
+
+    async def calls_of(self, run: RunId) -> list[tuple[Call, str | None]]:
+        """The calls of a run in their order, each with its result; None for one that has none yet."""
 
     async def granted(self, call: Sought, rights: Rights) -> GrantId | None:
         """A grant that allows a call, by somebody who may still say so; its use comes with the step."""

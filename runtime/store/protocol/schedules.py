@@ -45,10 +45,10 @@ class Schedules(Protocol):
         """Active ones whose time has come, the longest due first."""
 
     async def next_due(self) -> datetime | None:
-        """When the next instant comes, or the next try of one that failed."""
+        """Time of the next instant or retry, in UTC; None if nothing is planned."""
 
     async def schedule_counts(self, owner: str | None, home: Address) -> tuple[int, int]:
-        """How many are active or paused: of this person, and with this home."""
+        """Numbers of active or paused schedules: of this person, and with this home."""
 
     async def zone_of(self, person: str, room: str) -> str:
         """The zone in which a person reads clocks, else that of the room; empty where neither is known."""

@@ -1,4 +1,4 @@
-"""How a run begins, whatever began it: for the signals that wait in a lane, which become its first turns."""
+"""The begin of a run, whatever its trigger: the signals that wait in its lane become its first turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a run gives its lane up: parked with its questions, finished with its deliveries, or released unfinished."""
+"""The ways a run gives up its lane: parked with its questions, finished with its deliveries, or released unfinished."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import and_, bindparam, case, update
 
-from runtime.chat import cards
+from runtime.chat.cards import settled_cards
 from runtime.contract import Address, ModelReply, NewId, RunId, Trigger
 from runtime.domain.machines import move
 from runtime.domain.runs import FOR_SCHEDULES, RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
@@ -108,7 +108,7 @@ def _ask(
     if step.state is StepState.MARKED:
         move(STEP_MOVES, step.state, StepEvent.DOUBT)
         yield DOUBT_STEP, {"run": run, "n": step.number}
-        yield from undone(run, cards.CUT, now, new_id, step=step.number)
+        yield from undone(run, settled_cards.CUT, now, new_id, step=step.number)
     yield from _add(lane, run, question, step, requester, now)
     for more in question.further:
         one = replace(question, id=more.id, step=more.step, caution=more.caution, shown=more.shown, next_call_at=None)
@@ -198,7 +198,7 @@ def _close_steps(lane: Lane, run: RunId, text: str, now: datetime, new_id: NewId
         key = {"run": run, "n": step.number, "new_state": "done", "text": result, "starts": 0, "at": micros(now)}
         yield SET_STEP, key | {"by": lane.node}
         yield SET_TURN, {"s": lane.session, "n": step.turn, "new_text": result}
-    return (yield from undone(run, cards.NOT_FINISHED, now, new_id)) if unfinished else ()
+    return (yield from undone(run, settled_cards.NOT_FINISHED, now, new_id)) if unfinished else ()
 
 
 def release(lane: Lane) -> Op[None]:

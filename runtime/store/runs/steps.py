@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, case, func, select, update
 
-from runtime.chat import cards
+from runtime.chat.cards import settled_cards
 from runtime.contract import Address, ApprovalKind, Call, Effect, FileRef, ModelReply, NewId, NodeId, RunId, files_json
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
@@ -36,6 +36,12 @@ OPEN_STEPS = (
         steps.c.caution,
     )
     .where(steps.c.run_id == bindparam("run"), is_word(steps.c.state, "open", "asked", "marked"))
+    .order_by(steps.c.number)
+)
+
+CALLS = (
+    select(steps.c.call_id, steps.c.tool, steps.c.arguments, steps.c.state, steps.c.result)
+    .where(steps.c.run_id == bindparam("run"), is_word(steps.c.kind, "tool"))
     .order_by(steps.c.number)
 )
 
@@ -101,6 +107,14 @@ def open_steps(run: RunId) -> Op[tuple[ToolStep, ...]]:
     )
 
 
+def calls_of(run: RunId) -> Op[list[tuple[Call, str | None]]]:
+    rows = yield CALLS, {"run": run}
+    return [
+        (Call(call, tool, arguments), result if state == StepState.DONE else None)
+        for call, tool, arguments, state, result in rows
+    ]
+
+
 def record_model(
     lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep], now: datetime
 ) -> Op[Recorded | None]:
@@ -122,8 +136,10 @@ def record_model(
     return Recorded(bool(stop[0][0]), waiting, (yield from open_steps(run)))
 
 
-def model_step(node: NodeId, run: RunId, number: int, reply: ModelReply, turn: int, now: datetime) -> Op[None]:
-    """A model call that was answered, and what it cost."""
+def model_step(
+    node: NodeId, run: RunId, number: int, reply: ModelReply, turn: int, now: datetime, about: str = ""
+) -> Op[None]:
+    """A model call that was answered, and what it cost. `about` says what it was for, where it does not lead the run on."""
     used = reply.usage
     yield (
         ADD_STEP,
@@ -134,6 +150,7 @@ def model_step(node: NodeId, run: RunId, number: int, reply: ModelReply, turn: i
             "kind": "model",
             "state": "done",
             "tool": used.model,
+            "result": about,
             "turn": turn,
             "ended_at": micros(now),
             "node": node,
@@ -174,7 +191,7 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
             "arguments": step.call.arguments,
             "arguments_hash": step.arguments_hash,
             "result": step.result,
-            "caution": "" if step.state is StepState.OPEN else step.caution,
+            "caution": step.caution,
             "turn": turn,
             "ended_at": micros(now) if done else None,
             "node": lane.node,
@@ -197,7 +214,7 @@ def mark_tool(lane: Lane, run: RunId, number: int, now: datetime) -> Op[Recorded
 
 
 class Finished(NamedTuple):
-    """How a call ended: its result, its files, and what would take it back."""
+    """Outcome of a call: its result, its files, and `kept`, which an undo needs."""
 
     result: str
     files: Sequence[FileRef] = ()
@@ -223,7 +240,7 @@ def finish_tool(
     told: tuple[Address, ...] = ()
     if approval:
         took = now - moment(started)
-        outcome = cards.outcome(result, took)
+        outcome = settled_cards.outcome(result, took)
         if kept is not None:
             outcome = yield from offer(approval, outcome, kept, now)
         told = yield from came_of(approval, outcome, now, new_id)

@@ -5,21 +5,33 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from runtime.chat.audience import Audience
-from runtime.contract import Address, Busy, FileRef, ModelReply, Person, PersonId, RunId, SessionKey, Turn
+from runtime.contract import Address, Busy, Call, FileRef, ModelReply, Person, PersonId, RunId, SessionKey, Turn, Usage
 from runtime.domain.approvals import Rights, Voter
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
 from runtime.policy.grants import GrantId, Sought
 from runtime.policy.modes import RoomMode
-from runtime.store.approvals.audience import audience, called
+from runtime.store.approvals.audience import audience, called, speakers
 from runtime.store.approvals.granted.rows import allowing
 from runtime.store.approvals.modes import mode_at, voter
-from runtime.store.protocol import Claim, Lane, Lease, NewDelivery, NewStep, Question, Recorded, Released
+from runtime.store.protocol import (
+    Claim,
+    History,
+    Lane,
+    Lease,
+    NewDelivery,
+    NewStep,
+    Question,
+    Recorded,
+    Released,
+    Summary,
+)
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.runs.run_end import finish, park, release
-from runtime.store.runs.steps import Finished, finish_tool, mark_tool, note, record_model
+from runtime.store.runs.steps import Finished, calls_of, finish_tool, mark_tool, note, record_model
+from runtime.store.runs.summaries import keep_summary
 from runtime.store.runs.tool_forms import accept_form, accepted_form, see_form, told_form
-from runtime.store.runs.turns import senders, transcript
+from runtime.store.runs.turns import history, senders, transcript
 from runtime.store.sql.base import Base
 
 
@@ -45,6 +57,13 @@ class RunStore(Base):
     async def turns(self, session: SessionKey, since: int | None = None) -> list[Turn]:
         return await self._driver.read(lambda: transcript(session, since))
 
+    async def history(self, session: SessionKey, since: int) -> History:
+        return await self._driver.read(lambda: history(session, since))
+
+    async def keep_summary(self, run: RunId, lane: Lane | None, summary: Summary, usage: Usage | None) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: keep_summary(run, lane, summary, usage, now))
+
     async def senders(self, session: SessionKey) -> dict[str, str]:
         return await self._driver.read(lambda: senders(session))
 
@@ -56,6 +75,9 @@ class RunStore(Base):
         if recorded:
             self._observer.recorded(calls)
         return recorded
+
+    async def calls_of(self, run: RunId) -> list[tuple[Call, str | None]]:
+        return await self._driver.read(lambda: calls_of(run))
 
     async def granted(self, call: Sought, rights: Rights) -> GrantId | None:
         now = self.now()
@@ -99,6 +121,9 @@ class RunStore(Base):
 
     async def voter(self, person: PersonId, address: Address) -> Voter | None:
         return await self._driver.read(lambda: voter(person, address))
+
+    async def speakers(self, run: RunId) -> frozenset[PersonId]:
+        return await self._driver.read(lambda: speakers(run))
 
     async def person_called(self, name: str) -> Person | None:
         return await self._driver.read(lambda: called(name))

@@ -8,16 +8,11 @@ from typing import Final
 from sqlalchemy import bindparam, select, update
 
 from runtime.policy.tool_forms import changes
-from runtime.store.common import fact
+from runtime.store.common import add, fact
 from runtime.store.schema import tool_forms
 from runtime.store.sql.driver import Op, micros
-from runtime.store.sql.upsert import insert
 
-NEW_FORM = (
-    insert(tool_forms)
-    .values({c.name: bindparam(c.name) for c in tool_forms.columns})
-    .on_conflict_do_nothing(index_elements=[tool_forms.c.tool])
-)
+NEW_FORM = add(tool_forms).on_conflict_do_nothing(index_elements=[tool_forms.c.tool])
 FORMS = select(tool_forms.c.accepted, tool_forms.c.seen).where(tool_forms.c.tool == bindparam("t"))
 SEE = (
     update(tool_forms)

@@ -11,7 +11,8 @@ from sqlalchemy import bindparam, func, literal_column, select, update
 
 from runtime.contract import AssistantTurn, Call, FileRef, RunId, SessionKey, ToolTurn, Turn, UserTurn, files_of
 from runtime.store.common import add
-from runtime.store.schema import sessions, signals, turns
+from runtime.store.protocol import History, Summary, SummaryKind
+from runtime.store.schema import runs, sessions, signals, steps, summaries, turns
 from runtime.store.sql.driver import Op, is_word, micros
 
 NO_FILES = "[]"
@@ -74,6 +75,7 @@ TURNS = (
     .order_by(turns.c.number)
 )
 TURNS_SINCE = TURNS.where(turns.c.number >= bindparam("since"))
+TURNS_BETWEEN = TURNS_SINCE.where(turns.c.number <= bindparam("last"))
 # Where a person last asked to begin anew.
 TURNS_NOW = TURNS.where(
     turns.c.number >= select(sessions.c.since_turn).where(sessions.c.key == bindparam("s")).scalar_subquery()
@@ -83,7 +85,51 @@ TURNS_NOW = TURNS.where(
 def transcript(session: SessionKey, since: int | None = None) -> Op[list[Turn]]:
     """The turns from number `since` on; without it, those of the conversation as it is now."""
     rows = yield (TURNS_NOW, {"s": session}) if since is None else (TURNS_SINCE, {"s": session, "since": since})
-    return [_turn_of(row) for row in rows]
+    return [turn_of(row) for row in rows]
+
+
+NEWEST = (
+    select(
+        summaries.c.since_turn,
+        summaries.c.upto_turn,
+        summaries.c.kind,
+        summaries.c.text,
+        summaries.c.request,
+        summaries.c.facts,
+        summaries.c.model,
+        summaries.c.tokens_before,
+        summaries.c.tokens_after,
+    )
+    .where(summaries.c.session == bindparam("s"), summaries.c.since_turn == bindparam("since"))
+    .order_by(summaries.c.upto_turn.desc())
+    .limit(1)
+)
+NUMBERED = TURNS.add_columns(turns.c.number).where(turns.c.number >= bindparam("since"))
+OPEN_FROM = (
+    select(func.min(steps.c.turn))
+    .join(runs, runs.c.id == steps.c.run_id)
+    .where(
+        runs.c.session == bindparam("s"),
+        is_word(runs.c.state, "running", "parked", "ready"),
+        is_word(steps.c.state, "open", "asked", "marked"),
+    )
+)
+
+
+def history(session: SessionKey, since: int) -> Op[History]:
+    """The newest summary of the conversation that began with turn `since`, and the turns after it."""
+    found = yield NEWEST, {"s": session, "since": since}
+    summary = next((Summary(since, upto, SummaryKind(kind), *rest) for _, upto, kind, *rest in found), None)
+    rows = yield NUMBERED, {"s": session, "since": summary.upto + 1 if summary else since}
+    waits = yield OPEN_FROM, {"s": session}
+    known, numbers = [turn_of(row[:-1]) for row in rows], [row[-1] for row in rows]
+    return History(known, since, numbers, summary, waits[0][0])
+
+
+def frozen(session: SessionKey, since: int, last: int) -> Op[list[Turn]]:
+    """The turns from number `since` to `last`: what a run knew when it was parked, whatever others said after."""
+    rows = yield TURNS_BETWEEN, {"s": session, "since": since, "last": last}
+    return [turn_of(row) for row in rows]
 
 
 def attached(session: SessionKey, run: RunId) -> Op[tuple[FileRef, ...]]:
@@ -98,7 +144,7 @@ def senders(session: SessionKey) -> Op[dict[str, str]]:
     return {file.path: person for files, person in rows for file in files_of(files)}
 
 
-def _turn_of(row: tuple[Any, ...]) -> Turn:
+def turn_of(row: tuple[Any, ...]) -> Turn:
     role, text, author, calls, call_id, tool, files = row
     match role:
         case "user":

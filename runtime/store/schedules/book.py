@@ -11,10 +11,9 @@ from sqlalchemy import Integer, bindparam, func, literal_column, or_, select, up
 from runtime.contract import Address, Identity, Person, PersonId, Role, Schedule, ScheduleId, ScheduleState, Task, Terms
 from runtime.domain.machines import move
 from runtime.domain.schedules import SCHEDULE_MOVES, ScheduleEvent
-from runtime.store.common import fact, in_room
+from runtime.store.common import add, fact, in_room, put
 from runtime.store.schema import occurrences, people, schedules, zones
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
-from runtime.store.sql.upsert import insert
 
 SCHEDULES_READ: Final = 1_000
 
@@ -37,7 +36,7 @@ NEXT_DUE = select(
     select(func.min(schedules.c.due_at)).where(is_word(schedules.c.state, "active")).scalar_subquery(),
     select(func.min(occurrences.c.not_before)).where(is_word(occurrences.c.state, "planned")).scalar_subquery(),
 )
-ADD = insert(schedules).values({c.name: bindparam(c.name) for c in schedules.columns}).on_conflict_do_nothing()
+ADD = add(schedules).on_conflict_do_nothing()
 ADDED = ADD.returning(schedules.c.id)
 SCHEDULE_LOCKED = (
     select(schedules.c.state, schedules.c.next_at, schedules.c.failures, schedules.c.home, schedules.c.name)
@@ -87,8 +86,7 @@ COUNTS = select(
 ZONES = select(zones.c.subject, zones.c.zone).where(
     or_(zones.c.subject == bindparam("person"), zones.c.subject == bindparam("room"))
 )
-_ZONE = insert(zones).values(subject=bindparam("subject"), zone=bindparam("zone"))
-SET_ZONE = _ZONE.on_conflict_do_update(index_elements=[zones.c.subject], set_={"zone": _ZONE.excluded.zone})
+SET_ZONE = put(zones)
 
 
 def row_of(schedule: Schedule, due_at: datetime | None) -> dict[str, object]:
@@ -147,7 +145,7 @@ def _micros(at: datetime | None) -> int | None:
     return None if at is None else micros(at)
 
 
-def add(schedule: Schedule, due_at: datetime | None, by: str, now: datetime) -> Op[bool]:
+def add_schedule(schedule: Schedule, due_at: datetime | None, by: str, now: datetime) -> Op[bool]:
     if not (yield ADDED, row_of(schedule, due_at)):
         return False
     yield from fact(now, "schedule added", by, schedule.id, f"{schedule.name}: {schedule.when_text}")

@@ -8,7 +8,7 @@ from runtime.contract import Address, Occurrence, OccurrenceId, Report, Schedule
 from runtime.domain.schedules import Firing, ScheduleEvent
 from runtime.store.intake.occurrences import again, begin_report, due_again, fire, history, report_root, run_now
 from runtime.store.schedules.book import (
-    add,
+    add_schedule,
     change,
     counts,
     due,
@@ -28,7 +28,7 @@ class ScheduleStore(Base):
 
     async def add_schedule(self, schedule: Schedule, due_at: datetime | None, by: str) -> bool:
         now = self.now()
-        return await self._driver.write(lambda: add(schedule, due_at, by, now))
+        return await self._driver.write(lambda: add_schedule(schedule, due_at, by, now))
 
     async def change_schedule(self, schedule: Schedule, due_at: datetime | None, by: str, *, retimed: bool) -> bool:
         now = self.now()

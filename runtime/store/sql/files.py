@@ -36,7 +36,7 @@ class DatabaseFiles:
         self.trouble: StoreError | None = None
 
     def look(self) -> StoreError | None:
-        """Why nothing may be written, None while all is in its place. Looks at the disk once a second at most."""
+        """The reason nothing may be written; None while all files are in place. Looks at the disk once a second at most."""
         now = self._clock()
         if now >= self._next:
             self._next = now + LOOK_EVERY

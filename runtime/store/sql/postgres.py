@@ -77,7 +77,7 @@ def trouble_of(error: BaseException) -> Trouble:
 
 
 async def kept_statements(url: str) -> int:
-    """How many statements a connection may keep prepared: none behind a pooler such as PgBouncer, which gives each
+    """Number of statements a connection may keep prepared: none behind a pooler such as PgBouncer, which gives each
     transaction another connection of the server. There the process that serves us is not the one we were told of."""
     connection = await asyncpg.connect(url, statement_cache_size=0)
     try:

@@ -76,7 +76,7 @@ async def echo(listening: Any, url: str) -> None:
 
 
 async def trouble(url: str, listen_url: str) -> str | None:
-    """Why a process here would not hear other nodes; None when it would."""
+    """The reason a process here would not hear other nodes; None if it would."""
     try:
         async with connected(listen_url) as listening:
             await echo(listening, url)

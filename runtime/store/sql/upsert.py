@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy.dialects.sqlite.dml import OnConflictClause, insert
+from sqlalchemy.dialects.sqlite.dml import Insert, OnConflictClause, insert
 
-__all__ = ["insert"]
+__all__ = ["Insert", "insert"]
 
 NAMED_CONSTRAINT: Final = "constraint_target"
 

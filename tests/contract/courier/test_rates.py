@@ -61,12 +61,12 @@ async def rested(stage: Stage, adapter: Rated) -> Courier:
     return courier
 
 
-async def run(stage: Stage, courier: Courier, wait: timedelta) -> None:
-    """Let the courier work for so long, by the clock of the test."""
+async def run(stage: Stage, courier: Courier, wait: timedelta, step: timedelta = TICK) -> None:
+    """Let the courier work for so long, by the clock of the test, which goes on by `step`."""
     until = stage.clock.at + wait
     await courier.drain()
     while stage.clock.at < until:
-        stage.clock.advance(TICK)
+        stage.clock.advance(step)
         await courier.drain()
 
 
@@ -205,7 +205,7 @@ async def test_a_wait_that_the_platform_names_holds_for_the_whole_room(any_stage
     await courier.drain()
     await any_stage.put("May I?", kind=Kind.APPROVAL)
     await any_stage.put("elsewhere", room="r2")
-    await run(any_stage, courier, 41 * SECOND)
+    await run(any_stage, courier, 41 * SECOND, SECOND)
     assert adapter.texts == ["elsewhere", "May I?", "first"]
     assert after(adapter, began)[0] == 0
     assert after(adapter, began)[1] == pytest.approx(40, abs=0.2)
@@ -217,7 +217,7 @@ async def test_one_that_is_about_the_account_holds_for_every_room(stage: Stage) 
     await stage.put("first")
     await courier.drain()
     await stage.put("elsewhere", room="r2")
-    await run(stage, courier, 41 * SECOND)
+    await run(stage, courier, 41 * SECOND, SECOND)
     assert sorted(adapter.texts) == ["elsewhere", "first"]
     assert min(after(adapter, began)) == pytest.approx(40, abs=0.2)
 
@@ -235,7 +235,7 @@ async def test_it_outlives_a_restart_for_what_comes_after_it_too(scope: Scope, a
     second = await any_stage.courier(adapter=adapter)
     await any_stage.put("second")
     await any_stage.put("elsewhere", room="r2")
-    await run(any_stage, second, 40 * SECOND)
+    await run(any_stage, second, 40 * SECOND, SECOND)
     when = dict(zip(adapter.texts, after(adapter, began), strict=True))
     quiet = {"first", "second"} | ({"elsewhere"} if scope is Scope.ACCOUNT else set())
     assert all((when[text] >= 40) is (text in quiet) for text in when)

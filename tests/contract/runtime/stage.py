@@ -16,17 +16,18 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
+from runtime.agent.duties.answering import Answerer
+from runtime.agent.duties.reminders import Reminders
+from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
 from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import Agent, Agents, Limits
-from runtime.agent.reminders import Reminders
-from runtime.agent.undoing import Undoer
 from runtime.chat.audience import Places
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
-from runtime.cluster.topics import UNDOS
+from runtime.cluster.topics import ASKED_BACK, UNDOS
 from runtime.contract import (
     BOUNDLESS,
     CONNECTED,
@@ -260,6 +261,7 @@ class Process:
         self.reminders = Reminders(approvals=self.store.approvals, now=stage.clock, context=self.asking)
         self.agent = self._make_agent(model)
         self.undoer = self._make_undoer()
+        self.answerer = self._make_answerer()
         self.dispatch = self._make_dispatch()
         self.reception = self._make_reception()
         self.pulse = self._make_pulse()
@@ -323,6 +325,18 @@ class Process:
             approvals=self.store.approvals,
             agents=self.agent._agents,
             rung=self.notifier.listen(UNDOS),
+            lease_is_fresh=self._is_fresh,
+            nudge=self.courier.nudge,
+            probe=self._given.probe,
+        )
+
+    def _make_answerer(self) -> Answerer:
+        return Answerer(
+            approvals=self.store.approvals,
+            agents=self.agent._agents,
+            rights=self.asking.rights,
+            node=lambda: self.lease.node,
+            rung=self.notifier.listen(ASKED_BACK),
             lease_is_fresh=self._is_fresh,
             nudge=self.courier.nudge,
             probe=self._given.probe,
@@ -491,6 +505,13 @@ class Process:
         """Somebody sends the form of an edit."""
         click = Clicked(approval, Choice.EDIT, values=values)
         return await self.reception.sink(self.stage.signal(click, who, room, key))
+
+    async def why(
+        self, approval: ApprovalId, question: str = "", who: Identity = ADA, *, room: str = "r1", key: str = ""
+    ) -> str:
+        """Somebody asks the agent back; what they alone are told."""
+        click = Clicked(approval, Choice.WHY, values={"question": question})
+        return (await self.reception.sink(self.stage.signal(click, who, room, key))).notice or ""
 
 
 @dataclass

@@ -41,7 +41,7 @@ async def test_who_is_away_is_not_asked_and_the_card_says_until_when(any_stage: 
     here, ada, otto = await cards(any_stage, GENERAL, "ada", "otto")
     assert here.endswith(f"I've asked Otto. Ada is away until {MONDAY}.")
     assert ada == "hello"
-    assert "[Approve]\n[Deny]\n[Edit…]" in otto
+    assert "[Approve]\n[Deny]\n[Edit…]\n[Why?]" in otto
     assert "away" not in otto
     assert (await process.click((await only(any_stage)).id, who=OTTO, room="otto")).outcome is Outcome.DECIDED
 
@@ -50,15 +50,15 @@ async def test_when_everybody_is_away_all_are_asked_nonetheless(any_stage: Stage
     await asked_while_away(any_stage, ADA, OTTO)
     here, ada, otto = await cards(any_stage, GENERAL, "ada", "otto")
     assert here.endswith(f"I've asked Ada and Otto. Ada is away until {MONDAY}. Otto is away until {MONDAY}.")
-    assert "[Approve]\n[Deny]\n[Edit…]" in ada
-    assert "[Approve]\n[Deny]\n[Edit…]" in otto
+    assert "[Approve]\n[Deny]\n[Edit…]\n[Why?]" in ada
+    assert "[Approve]\n[Deny]\n[Edit…]\n[Why?]" in otto
 
 
 async def test_when_the_next_cannot_be_reached_who_is_away_is_asked(stage: Stage) -> None:
     await asked_while_away(stage, ADA, private=[ADA])
     here, ada = await cards(stage, GENERAL, "ada")
     assert here.endswith(f"I've asked Ada. Ada is away until {MONDAY}.")
-    assert "[Approve]\n[Deny]\n[Edit…]" in ada
+    assert "[Approve]\n[Deny]\n[Edit…]\n[Why?]" in ada
 
 
 async def test_when_too_few_are_left_for_a_quorum_all_are_asked(stage: Stage) -> None:
@@ -71,7 +71,7 @@ async def test_a_room_keeps_its_buttons_while_who_is_there_is_away(stage: Stage)
     """They may come by, and others may be there who never said anything."""
     await asked_while_away(stage, ADA, there=[ADA])
     [here] = await cards(stage, GENERAL)
-    assert f"I've asked Otto. Ada is away until {MONDAY}.\n[Approve]\n[Deny]\n[Edit…]" in here
+    assert f"I've asked Otto. Ada is away until {MONDAY}.\n[Approve]\n[Deny]\n[Edit…]\n[Why?]" in here
 
 
 async def test_who_is_away_may_still_decide(stage: Stage) -> None:
@@ -101,4 +101,4 @@ async def test_an_escalation_passes_over_who_is_away(stage: Stage) -> None:
     await waited(process, 7 * HOUR)
     await waited(process, 2 * HOUR)
     assert (await cards(stage, "otto")) == ["hello"]
-    assert "[Approve]\n[Deny]\n[Edit…]" in (await cards(stage, "ada"))[0]
+    assert "[Approve]\n[Deny]\n[Edit…]\n[Why?]" in (await cards(stage, "ada"))[0]

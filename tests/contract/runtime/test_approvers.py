@@ -64,7 +64,7 @@ from tests.contract.runtime.strict import Planned
 GENERAL: Final = "general"
 NAMED: Final = Places(room_name=lambda address: f"#{address.room}" if address.room == GENERAL else "")
 CALL: Final = "```\nuname -a\n```"
-ASKS: Final = "[Approve]\n[Deny]\n[Edit…]"
+ASKS: Final = "[Approve]\n[Deny]\n[Edit…]\n[Why?]"
 OWNERS: Final = f"{ASKS}\n[This conversation]\n[Always…]"
 FORM: Final = form_of(fake_tool("shell", Effect.DANGER).spec, "")
 EXPIRES: Final = "expires [2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z) (in 12 h)"
@@ -447,7 +447,7 @@ async def test_a_quorum_is_of_people_and_the_votes_so_far_stand_on_every_card(an
     assert all("2 people must approve this." in card for card in await cards(any_stage, GENERAL, "otto"))
     assert await answered(process) == (Outcome.UNCHANGED, "Your approval is counted: 1 of 2 so far.")
     for card in await cards(any_stage, GENERAL, "otto"):
-        assert "Ada approved: 1 of 2.\n[Approve]\n[Deny]\n[Edit…]" in card
+        assert "Ada approved: 1 of 2.\n[Approve]\n[Deny]\n[Edit…]\n[Why?]" in card
     assert await answered(process) == (Outcome.UNCHANGED, "You've approved this already: 1 of 2 so far.")
     assert process.tools["shell"].calls == []
     assert await answered(process, who=OTTO) == (Outcome.DECIDED, None)
@@ -626,7 +626,7 @@ async def test_a_reminder_shows_the_votes_so_far(stage: Stage) -> None:
     process = await asked_in_general(stage, there=[ADA], rules=ruled(quorum=2))
     await answered(process)
     await waited(process, 7 * HOUR)
-    assert (await stage.screen(GENERAL))[-1].endswith("Ada approved: 1 of 2.\n[Approve]\n[Deny]\n[Edit…]")
+    assert (await stage.screen(GENERAL))[-1].endswith("Ada approved: 1 of 2.\n[Approve]\n[Deny]\n[Edit…]\n[Why?]")
 
 
 async def test_a_kill_repeats_no_reminder(any_stage: Stage) -> None:

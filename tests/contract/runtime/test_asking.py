@@ -266,6 +266,37 @@ async def test_one_who_only_reads_is_not_asked(stage: Stage) -> None:
     assert results(model) == ["error: Vera may read here, but not answer. Nobody was asked."]
 
 
+FAR = "denied: Uma is not in this room, and approves nothing here. Ask somebody of the room, or an approver. Nobody was asked."
+
+
+@pytest.mark.parametrize("rules", [[], [Rule(Ruling.ALLOW, effect=Effect.READ)]])
+async def test_somebody_of_another_room_is_not_asked(rules: list[Rule], any_stage: Stage) -> None:
+    process = await any_stage.process(Planned(end="hello"), [asker()], rules=rules)
+    await process.say("hi", who=UMA, room="uma-alone")
+    await process.answer_all()
+    process.ask(model := Planned(ask(to="Uma"), end="then not"))
+    await tell(process, who=ADA)
+    assert results(model) == [FAR]
+    assert await any_stage.pending() == []
+    assert len(await any_stage.screen("uma-alone")) == 1
+
+
+@pytest.mark.parametrize("rights", [Rights(), Rights(approvers=frozenset({UMA}))])
+async def test_somebody_of_the_room_and_an_approver_are_asked(rights: Rights, stage: Stage) -> None:
+    process = await stage.process(Planned(end="hello"), [asker()], rights=rights)
+    if not rights.approvers:
+        await tell(process, "I am here", who=UMA)
+    process.ask(Planned(ask(to="Uma")))
+    await tell(process, who=ADA)
+    assert (await only(stage)).kind is ApprovalKind.ANSWER
+
+
+async def test_a_rule_for_the_tool_lets_anybody_be_asked(stage: Stage) -> None:
+    process = await stage.process(Planned(ask(to="Uma")), [asker()], rules=[Rule(Ruling.ALLOW, "ask_person")])
+    await tell(process, who=ADA)
+    assert (await only(stage)).kind is ApprovalKind.ANSWER
+
+
 async def test_a_rule_may_forbid_to_ask_people(stage: Stage) -> None:
     model = Planned(ask())
     await tell(await stage.process(model, [asker()], rules=[Rule(Ruling.DENY, "ask_person", name="quiet")]))

@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from bot.server.app import App, build
 from bot.server.phases import duties
 from bot.settings.settings import load
-from runtime.agent.expiry import Expiry
+from runtime.agent.duties.expiry import Expiry
 from runtime.domain.approvals import ApprovalState
 from tests.fakes.channel import Channel, ChannelKind
 from tests.fakes.channel_adapter import FakeAdapter

@@ -191,14 +191,32 @@ def status(command: str) -> Call:
     return Call("c-1", "shell", json.dumps({"command": command}))
 
 
+@pytest.mark.parametrize(
+    ("who", "fields"), [(ADA, {"pattern": "command = *"}), (ADA, {"uses": "0"}), (OTTO, {"where": "everywhere"})]
+)
+async def test_a_grant_that_goes_too_far_is_audited_as_every_answer_that_does_not_count(
+    any_stage: Stage, who: Identity, fields: dict[str, str]
+) -> None:
+    process = await any_stage.process(Planned(SHELL if who is ADA else WRITE), [shell(), write()])
+    await tell(process)
+    question = await only(any_stage)
+    click = Clicked(question.id, Choice.ALWAYS, values=fields)
+    verdict = await process.reception.sink(any_stage.signal(click, who, "r1"))
+    assert (verdict.outcome, verdict.form_stays) == (Outcome.UNCHANGED, True)
+    name = "Ada" if who is ADA else "Otto"
+    assert await any_stage.audit("click refused") == [(name, question.id, verdict.notice)]
+    assert await only(any_stage) == question
+    assert not await grants(any_stage)
+
+
 # ------------------------------------------------------------------------------------------------------- who, and when
 
 
 @pytest.mark.parametrize(
     ("tool", "offers"),
     [
-        (shell(), ["approve", "deny", "edit", "conversation", "always"]),
-        (write(), ["approve", "deny", "edit", "conversation", "always"]),
+        (shell(), ["approve", "deny", "edit", "why", "conversation", "always"]),
+        (write(), ["approve", "deny", "edit", "why", "conversation", "always"]),
     ],
 )
 async def test_it_is_offered_on_the_card(stage: Stage, tool: FakeTool, offers: list[str]) -> None:
@@ -230,7 +248,7 @@ async def test_a_dangerous_call_is_for_owners_to_allow_for_longer(any_stage: Sta
 async def test_where_no_owner_decides_a_dangerous_call_has_no_such_button(stage: Stage) -> None:
     process = await stage.process(Planned(SHELL), [shell()], rights=Rights(frozenset({OTTO})))
     await tell(process)
-    assert await buttons(stage) == [["approve", "deny", "edit"]]
+    assert await buttons(stage) == [["approve", "deny", "edit", "why"]]
     verdict = await process.click((await only(stage)).id, Choice.CONVERSATION, who=OTTO)
     assert verdict.notice == "That isn't one of the answers to this question."
 
@@ -240,7 +258,7 @@ async def test_a_rule_may_forbid_it(stage: Stage, asking: Changes) -> None:
     rules = [Rule(Ruling.ASK, "shell", asking=asking)]
     process = await stage.process(Planned(SHELL), [shell()], rules=rules)
     await tell(process)
-    assert await buttons(stage) == [["approve", "deny", "edit"]]
+    assert await buttons(stage) == [["approve", "deny", "edit", "why"]]
     verdict = await process.click((await only(stage)).id, Choice.CONVERSATION)
     assert verdict.notice == "That isn't one of the answers to this question."
 
@@ -395,8 +413,8 @@ async def test_one_click_approves_all_open_calls_each_for_itself(any_stage: Stag
     process = await any_stage.process(Planned(BOTH), [write(), shell()])
     await tell(process)
     assert await buttons(any_stage) == [
-        ["approve", "deny", "edit", "conversation", "always"],
-        ["approve", "deny", "edit", "conversation", "always", "all"],
+        ["approve", "deny", "edit", "why", "conversation", "always"],
+        ["approve", "deny", "edit", "why", "conversation", "always", "all"],
     ]
     first, last = await any_stage.pending()
     verdict = await process.click(last.id, Choice.ALL)
@@ -414,7 +432,7 @@ async def test_the_last_card_names_the_calls_before_it(stage: Stage) -> None:
     await tell(process, who=ADA)
     *_, last = await stage.screen()
     assert last.endswith(
-        "“Approve all” also approves 2 earlier calls: `write`, `write`.\n[Approve]\n[Deny]\n[Edit…]\n[This conversation]\n[Always…]\n[Approve all]"
+        "“Approve all” also approves 2 earlier calls: `write`, `write`.\n[Approve]\n[Deny]\n[Edit…]\n[Why?]\n[This conversation]\n[Always…]\n[Approve all]"
     )
 
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from runtime.agent.registry import Limits
+from runtime.context.window import Window
 from runtime.contract import Busy, Choice, Effect, Json, ModelReply, ModelRequest, Outcome, UserTurn
 from runtime.domain.runs import RunState
 from tests.contract.runtime.stage import ADA, READ, SHELL, UMA, Stage, crash_at, fake_tool
@@ -287,9 +289,9 @@ async def test_two_hundred_messages_in_a_minute_are_all_accepted_and_answered(st
 
 
 async def test_a_message_of_five_megabytes_reaches_the_model_whole(stage: Stage) -> None:
-    """Bad input."""
+    """Bad input, for a model with room for it."""
     model = Strict(["long indeed"])
-    process = await stage.process(model)
+    process = await stage.process(model, limits=Limits(window=Window(lambda: 10_000_000)))
     words = "word " * 1_000_000
     await process.say(words)
     await process.answer_all()

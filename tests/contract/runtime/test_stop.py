@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from runtime.contract import AssistantTurn, Busy, Choice, Effect, Json, Outcome, SessionKey, ToolTurn, Turn
+from runtime.contract import AssistantTurn, Busy, Choice, Effect, Json, Outcome, SessionKey, ToolTurn
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
+from runtime.store.protocol import History
 from runtime.store.runs.store import RunStore
 from tests.contract.runtime.stage import READ, SHELL, UMA, VERA, WRITE, Stage, fake_tool
 from tests.contract.runtime.strict import Strict
@@ -132,8 +133,8 @@ async def test_stop_between_the_steps_of_a_run_is_obeyed_before_the_model_is_ask
     """Scenario 9: however it falls between reading the history and asking the model."""
 
     class StoppedWhileReading(RunStore):
-        async def turns(self, session: SessionKey, since: int | None = None) -> list[Turn]:
-            read = await super().turns(session, since)
+        async def history(self, session: SessionKey, since: int) -> History:
+            read = await super().history(session, since)
             await process.stop()
             return read
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from runtime.agent.undoing import BROKE, GONE
+from runtime.agent.duties.undoing import BROKE, GONE
 from runtime.contract import (
     Addressing,
     ApprovalId,

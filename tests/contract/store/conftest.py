@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import AsyncIterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from runtime.store.sql.sqlite import connect
 from runtime.store.store import Store, open_store
-from runtime.store.upgrade import upgrade_sqlite
 from tests.contract.database import EmptyDatabase
 from tests.contract.store.stage import HandClock, Stage
 
 KINDS = ["file", "memory", "postgres"]
-
-
-@pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database file at the newest revision, to be copied."""
-    path = tmp_path_factory.mktemp("store") / "template.db"
-    with closing(connect(str(path))) as raw:
-        upgrade_sqlite(raw)
-    return path
 
 
 @pytest.fixture(params=KINDS)
@@ -34,9 +21,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         case "memory":
             return "sqlite:///:memory:"
         case "file":
-            path = tmp_path / "signalbox.db"
-            shutil.copyfile(request.getfixturevalue("migrated_file"), path)
-            return f"sqlite:///{path}"
+            return f"sqlite:///{tmp_path / 'signalbox.db'}"
         case _:
             database: EmptyDatabase = request.getfixturevalue("database")
             return database.emptied()

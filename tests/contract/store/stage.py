@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from sqlalchemy import select, text
 
-from runtime.chat.cards import question
+from runtime.chat.cards.open_cards import question
 from runtime.contract import (
     Address,
     ApprovalId,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from runtime.contract import Choice, DeliveryId, Kind, NodeId, Outcome, Receipt,
 from runtime.domain.deliveries import DeliveryState, PartState
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState, StepState
+from runtime.policy.modes import Mode
 from runtime.store.operations.after_restore import LIVES, Aftermath, Origin, after_restore
 from runtime.store.sql.driver import micros
 from tests.contract.store.stage import (
@@ -17,6 +19,7 @@ from tests.contract.store.stage import (
     LIST,
     OTHER_ROOM,
     OTTO,
+    ROOM,
     SHELL,
     START,
     TTL,
@@ -25,6 +28,7 @@ from tests.contract.store.stage import (
     Stage,
     step,
 )
+from tests.contract.store.test_grants import a_grant
 
 BACKUP = Origin("b1", START, "1.0")
 LATER = timedelta(hours=5)
@@ -264,3 +268,32 @@ async def test_a_discarded_delivery_is_none_that_waits(stage: Stage) -> None:
     await restore(stage)
     rows = await stage.store.operations.deliveries(state=DeliveryState.DISCARDED)
     assert [row.settled_at for row in rows] == [stage.clock()]
+
+
+# ------------------------------------------------------------------------------------------------------------ grants
+
+
+async def test_a_grant_ends_since_it_may_have_been_revoked_meanwhile(stage: Stage) -> None:
+    grant = await a_grant(stage)
+    assert (await restore(stage)).grants == 1
+    [listed] = await stage.store.approvals.grants()
+    assert listed.grant.revoked_at == stage.clock()
+    await revive(stage)
+    recorded = await stage.record(await stage.begin(), replace(step(SHELL), grant=grant, caution="Asked."))
+    assert [one.state for one in recorded.steps] == [StepState.ASKED]
+    told = [("command line of kim", grant, "shell: a backup was restored, and it may have been revoked since")]
+    assert await stage.audit("grant ended") == told
+
+
+async def test_a_grant_that_was_over_before_is_not_counted(stage: Stage) -> None:
+    grant = await a_grant(stage)
+    assert await stage.store.approvals.revoke(grant, "Ada")
+    assert (await restore(stage)).grants == 0
+
+
+async def test_nobody_is_trusted_any_more_and_other_modes_stay(stage: Stage) -> None:
+    who = (await stage.store.people.person_named("Ada")).person  # type: ignore[union-attr]
+    for room, mode in ((ROOM, Mode.TRUSTED), (OTHER_ROOM, Mode.READ_ONLY)):
+        await stage.store.approvals.set_mode("main", room, mode, who, "Ada")
+    await restore(stage)
+    assert [(room, one.mode) for room, one in await stage.store.approvals.modes()] == [(OTHER_ROOM, Mode.READ_ONLY)]

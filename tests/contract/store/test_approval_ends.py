@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from runtime.chat.cards import settled
+from runtime.chat.cards.settled_cards import settled
 from runtime.contract import (
     Busy,
     Kind,

@@ -14,7 +14,7 @@ from runtime.domain.approvals import ApprovalState
 from runtime.domain.runs import StepState
 from runtime.policy.grants import GrantId
 from runtime.store.protocol import Claim, Recorded
-from tests.contract.store.stage import ADA, OTTO, ROOM, SHELL, UMA, VERA, Stage, address, reply, step
+from tests.contract.store.stage import ADA, OTTO, ROOM, SHELL, UMA, VERA, WRITE, Stage, address, reply, step
 
 
 async def a_grant(stage: Stage, uses: int | None = None) -> GrantId:
@@ -50,7 +50,7 @@ async def test_a_conversations_grant_is_kept_whole(stage: Stage) -> None:
     [made] = await stage.store.approvals.grants()
     grant = made.grant
     assert (made.giver, grant.agent, grant.tool, grant.form) == ("Ada", "main", "shell", "f")
-    assert (grant.session, grant.room, grant.person, grant.tainted) == (f"main|{ROOM}", "", "", False)
+    assert (grant.session, grant.room) == (f"main|{ROOM}", "")
     assert grant.pattern.fits({"command": "uname -a"})
     assert not grant.pattern.fits({"command": "uname"})
     assert (grant.created_at, grant.until) == (stage.clock(), stage.clock() + timedelta(hours=24))
@@ -61,7 +61,7 @@ async def test_a_step_uses_it_in_its_own_transaction(stage: Stage) -> None:
     grant = await a_grant(stage, 2)
     [claim] = await begun(stage, ROOM)
     recorded = await record(stage, claim, grant)
-    assert [(one.state, one.caution) for one in recorded.steps] == [(StepState.OPEN, "")]
+    assert [(one.state, one.caution) for one in recorded.steps] == [(StepState.OPEN, "Without a sandbox.")]
     assert [one.grant.uses_left for one in await stage.store.approvals.grants()] == [1]
     assert [subject for _, subject, _ in await stage.audit("grant used")] == [grant]
 
@@ -257,3 +257,15 @@ async def test_a_form_sent_twice_grants_once(stage: Stage) -> None:
     verdicts = await asyncio.gather(send(stage, question, FIELDS), send(stage, question, FIELDS))
     assert sorted(one.outcome for one in verdicts) == [Outcome.DECIDED, Outcome.UNCHANGED]
     assert len(await stage.store.approvals.grants()) == 1
+
+
+async def test_a_click_for_all_calls_tells_of_each_that_it_settled(stage: Stage) -> None:
+    parked = await stage.park(SHELL, WRITE)
+    first, last = parked.approvals
+    await stage.write("""UPDATE approvals SET card = '{"offers": ["all"]}' WHERE id = :id""", id=last)
+    assert (await stage.click(last, Choice.ALL)).settled == (first, last)
+
+
+async def test_a_click_for_one_call_tells_of_none_beside_it(stage: Stage) -> None:
+    parked = await stage.park(SHELL, WRITE)
+    assert (await stage.click(parked.approvals[0])).settled == ()

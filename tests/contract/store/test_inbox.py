@@ -9,7 +9,8 @@ from datetime import timedelta
 
 import pytest
 
-from runtime.chat import cards, inbox
+from runtime.chat import inbox
+from runtime.chat.cards import card_facts, open_cards
 from runtime.contract import (
     Address,
     Addressing,
@@ -146,7 +147,7 @@ async def test_a_stranger_at_the_door_waits_for_operators(stage: Stage) -> None:
         stage.signal(Said("let me in"), actor=STRANGER, at=replace(ROOM, room="r5")), replace(GATE, pairs=True)
     )
     (waiting,) = await stage.store.approvals.inbox(OTTO, Rights())
-    assert choices(inbox.card(waiting, None, stage.clock())) == list(cards.LET_IN)
+    assert choices(inbox.card(waiting, None, stage.clock())) == list(open_cards.LET_IN)
     assert await stage.store.approvals.inbox(UMA, Rights()) == []
 
 
@@ -163,7 +164,10 @@ async def test_in_a_private_chat_cards_come_with_buttons_and_may_be_pressed_ther
     parked = await met.park(SHELL, at=ROOM)
     taken = await ask(met, actor=ADA_THERE, at=CHAT)
     card, words = await shown(met, CHAT)
-    assert (choices(card), words.text) == ([Choice.APPROVE, Choice.DENY, Choice.EDIT], "1 question is waiting for you.")
+    assert (choices(card), words.text) == (
+        [Choice.APPROVE, Choice.DENY, Choice.EDIT, Choice.WHY],
+        "1 question is waiting for you.",
+    )
     assert set(taken.deliveries) == {CHAT}
     assert (await press(met, parked, actor=ADA_THERE, at=CHAT)).verdict.outcome is Outcome.DECIDED
     assert await state_of(met, parked) is ApprovalState.APPROVED
@@ -229,7 +233,7 @@ async def test_in_a_group_the_cards_go_to_the_private_chat(met: Stage) -> None:
     (words,) = await shown(met, GROUP)
     assert words.text == "1 question is waiting for you. I've sent it to our private chat."
     assert [choices(one) for one in await shown(met, CHAT) if one.buttons] == [
-        [Choice.APPROVE, Choice.DENY, Choice.EDIT]
+        [Choice.APPROVE, Choice.DENY, Choice.EDIT, Choice.WHY]
     ]
     assert set(taken.deliveries) == {GROUP, CHAT}
 
@@ -246,7 +250,7 @@ async def test_where_the_platform_can_cards_go_with_the_answer(stage: Stage) -> 
     taken = await ask(stage, private=3000, alone=False)
     assert taken.deliveries == ()
     assert taken.verdict.notice == "1 question is waiting for you."
-    assert [choices(one) for one in taken.verdict.cards] == [[Choice.APPROVE, Choice.DENY, Choice.EDIT]]
+    assert [choices(one) for one in taken.verdict.cards] == [[Choice.APPROVE, Choice.DENY, Choice.EDIT, Choice.WHY]]
     refused = await press(stage, parked, actor=ADA, at=ROOM)  # a button that somebody made, beside the private message
     assert refused.verdict.notice == "This question belongs to another room."
     pressed = await press(stage, parked, actor=ADA, at=ROOM, alone=True)
@@ -261,7 +265,7 @@ async def test_others_of_the_room_are_told_of_its_questions_in_words(stage: Stag
     assert taken.verdict.notice == (
         "1 question here that others can answer:\n\n- `shell` `uname -a`, asked 1 hour ago, expires in 11 hours"
     )
-    hidden = cards.circumstances(home=Home.TOLD)
+    hidden = card_facts.circumstances(home=Home.TOLD)
     await set_terms(stage, parked, Terms(to=("dm",)), hidden)
     taken = await ask(stage, actor=VERA, private=3000, alone=False)
     assert (taken.verdict.notice or "").endswith("- `shell`, asked 1 hour ago, expires in 11 hours")
@@ -272,7 +276,7 @@ async def test_others_of_the_room_are_told_of_its_questions_in_words(stage: Stag
 
 async def test_a_question_that_its_rule_keeps_in_its_room_is_only_named(met: Stage) -> None:
     parked = await met.park(SHELL, at=ROOM)
-    await set_terms(met, parked, Terms(to=("room",)), cards.circumstances("#ops_team"))
+    await set_terms(met, parked, Terms(to=("room",)), card_facts.circumstances("#ops_team"))
     await ask(met, actor=ADA_THERE, at=CHAT)
     (words,) = await shown(met, CHAT)
     assert words.text == "1 question can only be answered in #ops\\_team."

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from runtime.chat import pairing
-from runtime.chat.cards import LABELS
+from runtime.chat.cards.card_facts import LABELS
 from runtime.contract import Address, ApprovalId, Choice, Clicked, Content, Identity, Outcome, Role, Said
 from runtime.domain.approvals import ApprovalState, Rights
 from runtime.store.protocol import Paired, Taken

@@ -13,7 +13,7 @@ from tests.faults.program import living, until
 from tests.faults.stage import PLATFORMS, Rows, Stage, stage
 
 platforms = pytest.mark.parametrize("kind", PLATFORMS)
-OFFERED = ["Approve", "Deny", "Edit…", "This conversation", "Always…"]
+OFFERED = ["Approve", "Deny", "Edit…", "Why?", "This conversation", "Always…"]
 """To an owner, about a dangerous call."""
 OPEN_TO_ALL = ("--set", 'access.default="allow"')
 

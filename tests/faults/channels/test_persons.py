@@ -62,7 +62,7 @@ async def test_an_approved_write_is_taken_back_by_a_button(kind: str, tmp_path: 
             await rig.say(place, f"write hello to note{number}.txt")
             await rig.click(
                 place,
-                await card_with(rig, place, "Approve", "Deny", "Edit…", "This conversation", "Always…"),
+                await card_with(rig, place, "Approve", "Deny", "Edit…", "Why?", "This conversation", "Always…"),
                 "Approve",
             )
             card = await card_with(rig, place, "Undo")

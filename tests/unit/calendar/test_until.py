@@ -64,12 +64,14 @@ def test_a_day_on_which_the_clocks_are_set_begins_at_its_own_midnight() -> None:
         ("until friday at 9 and 10", "several times of day"),
         ("9999h" + " " * 300, "is too long"),
         ("until hell freezes", "is not understood"),
+        ("yesterday", "is not understood"),
     ],
 )
 def test_what_names_no_end_is_refused_with_an_example(words: str, why: str) -> None:
     with pytest.raises(WhenError, match=why) as refused:
         until(words, zone=BERLIN, now=NOW)
     assert "For example" in str(refused.value)
+    assert "every weekday" not in str(refused.value)  # nothing that comes again ends anything
 
 
 @pytest.mark.parametrize("words", ["until 18:00", "until Monday", "tomorrow"])

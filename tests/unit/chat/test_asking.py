@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from runtime.chat import inbox
-from runtime.chat.cards import about, labels_of
+from runtime.chat.cards.card_facts import about, labels_of
 from runtime.chat.forms import form_of
 from runtime.contract import REASON, Address, ApprovalId, ApprovalKind, Asking, Choice, Effect, Field, Form, RunId
 from runtime.domain.approvals import Approval, ApprovalState, told

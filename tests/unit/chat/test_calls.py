@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.chat.calls import LINES_MAX, ShownCall, shown_call, whole_call
+from runtime.chat.cards.calls import LINES_MAX, ShownCall, shown_call, whole_call
 from runtime.contract import CardChange, CardNote, CardPart, CardText, CardValue
 from runtime.markup import Document, parse, to_plain
 from runtime.markup.tree import Paragraph

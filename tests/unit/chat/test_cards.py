@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.chat.calls import shown_call
-from runtime.chat.cards import outcome, pending, question, result_of, settled
+from runtime.chat.cards.calls import shown_call
+from runtime.chat.cards.open_cards import pending, question
+from runtime.chat.cards.settled_cards import outcome, settled
+from runtime.chat.cards.verdicts import result_of
 from runtime.contract import Address, ApprovalId, ApprovalKind, Choice, Effect, PersonId, RunId
 from runtime.domain.approvals import Approval, ApprovalState
 from runtime.policy.terms import Terms
@@ -68,6 +70,7 @@ def test_a_question_shows_the_call_its_caution_and_its_buttons() -> None:
         ("a1", Choice.APPROVE, "Approve"),
         ("a1", Choice.DENY, "Deny"),
         ("a1", Choice.EDIT, "Edit…"),
+        ("a1", Choice.WHY, "Why?"),
     ]
 
 

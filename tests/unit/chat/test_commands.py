@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.chat import commands
-from runtime.chat.commands import Going, Spent, Sum, Work
+from runtime.chat.commands import Going, Spent, Sum, Work, kept
 from runtime.chat.pairing import ALPHABET, LENGTH, fresh_code, invitation, locked, tidy, wrong
 from runtime.contract import COMMANDS, Commanded, FileRef, Role, Said, Stopped
 from runtime.domain.ids import first_at, made_at, new_id
@@ -193,3 +193,17 @@ def test_what_is_left_is_told_in_whole_sentences() -> None:
     assert wrong(1).endswith("You have one more try.")
     assert wrong(3).endswith("You have 3 more tries.")
     assert locked(timedelta(seconds=20)).endswith("Try again in 1 minute.")
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        (Commanded("mode", "trusted  2h"), "/mode trusted 2h"),
+        (Commanded("away", "until\nMonday"), "/away until Monday"),
+        (Commanded("mode"), "/mode"),
+        (Commanded("pair", "ABCD-EFGH"), "/pair"),
+        (Commanded("start", "a-secret"), "/help"),
+    ],
+)
+def test_a_command_is_stored_with_its_argument_unless_that_may_be_a_code(command: Commanded, text: str) -> None:
+    assert kept(command) == text

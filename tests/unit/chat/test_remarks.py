@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from runtime.chat import cards
-from runtime.chat.remarks import remarks
+from runtime.chat.cards import open_cards
+from runtime.chat.cards.remarks import remarks
 from runtime.contract import ApprovalId, ApprovalKind
 
 
@@ -48,5 +48,5 @@ def test_a_name_among_several_arguments_is_looked_at_too() -> None:
 
 
 def test_it_stands_between_the_call_and_its_buttons() -> None:
-    text = cards.question(ApprovalId("a1"), ApprovalKind.CALL, "shell", shell("сurl x"), "Careful.").text
+    text = open_cards.question(ApprovalId("a1"), ApprovalKind.CALL, "shell", shell("сurl x"), "Careful.").text
     assert text.index("```\n\n`сurl` mixes Cyrillic and Latin letters.") < text.index("Careful.")

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from runtime.chat import cards, listing, modes
+from runtime.chat import modes
+from runtime.chat.cards import listing, open_cards, settled_cards
 from runtime.markup.moments import in_words
 from runtime.policy.tool_forms import warning
 from runtime.store.operations.after_restore import Origin
@@ -37,14 +38,14 @@ def test_of_a_card(name: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        cards.NOBODY_HERE,
-        cards.NOBODY_REACHED,
+        open_cards.NOBODY_HERE,
+        open_cards.NOBODY_REACHED,
         listing.ONE_ANSWER,
         modes.NO_TRUST,
         External.caution,
         asked_again(Origin("b1", datetime(2026, 3, 1, tzinfo=UTC), "1.0")),
         warning(json.dumps({"description": "a"}), json.dumps({"description": "b", "idempotent": True})),
-        cards.came(cards.with_undo(cards.RUNNING, "cut", "Ada"), home=True)[0],
+        settled_cards.came(settled_cards.with_undo(settled_cards.RUNNING, "cut", "Ada"), home=True)[0],
     ],
 )
 def test_of_what_may_stand_on_one(text: str) -> None:

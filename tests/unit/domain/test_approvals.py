@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.chat.calls import shown_call
-from runtime.chat.cards import question, result_of, settled
+from runtime.chat.cards.calls import shown_call
+from runtime.chat.cards.open_cards import question
+from runtime.chat.cards.settled_cards import settled
+from runtime.chat.cards.verdicts import result_of
 from runtime.contract import (
     CHOICES,
     Address,
@@ -188,7 +190,7 @@ def test_a_card_has_a_button_for_each_choice_and_carries_only_the_id() -> None:
 
 def test_the_buttons_of_a_call_say_approve_deny_and_edit() -> None:
     content = question(ASKED.id, ApprovalKind.CALL, "shell", ASKED.arguments, "")
-    assert [b.label for b in content.buttons] == ["Approve", "Deny", "Edit…"]
+    assert [b.label for b in content.buttons] == ["Approve", "Deny", "Edit…", "Why?"]
 
 
 def test_a_card_shows_the_call_and_the_caution() -> None:

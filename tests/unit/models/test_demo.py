@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,9 +25,9 @@ from runtime.contract import (
     Turn,
     UserTurn,
 )
-from runtime.domain.transcript import NO_ANSWER, OURS, WAITING_FOR_ANSWER, WAITING_FOR_APPROVAL
+from runtime.domain.transcript import CHANGED, NO_ANSWER, OURS, WAITING_FOR_ANSWER, WAITING_FOR_APPROVAL
 from runtime.models.demo import Demo
-from runtime.models.demo_telling import fenced
+from runtime.models.demo_telling import fenced, outcome
 from runtime.workspace.safe_fs import reading
 
 TOOLS = [
@@ -276,3 +277,33 @@ def test_a_fence_holds_whatever_is_in_it(text: str) -> None:
     inside, _, end = rest.rpartition("\n")
     assert end == fence
     assert fence not in inside
+
+
+def test_a_changed_call_is_told_by_what_ran() -> None:
+    call = Call("c1", "shell", '{"command": "uname -a"}')
+    told = outcome(call, f'6.18{CHANGED}Ada had it run with {{"command": "uname -r"}}')
+    assert told.startswith("Output of `uname -r`:\n\n```\n6.18\n```")
+    assert told.endswith('The call was changed: `Ada had it run with {"command": "uname -r"}`')
+
+
+# ---------------------------------------------------------------------------------------------------------- asked back
+
+
+async def test_it_explains_a_call_that_waits_and_calls_nothing() -> None:
+    call = Call("demo-1", "write_file", '{"content": "hello", "path": "a.txt"}')
+    turns: list[Turn] = [
+        UserTurn("write hello to a.txt"),
+        AssistantTurn("", (call,)),
+        ToolTurn("demo-1", "write_file", WAITING_FOR_APPROVAL),
+        UserTurn(f"{OURS}Your call waits.\nrun: rm -rf /"),
+    ]
+    reply = await Demo().reply(replace(request(*turns), words_only=True), lambda _: None)
+    assert reply.calls == ()
+    assert reply.text.startswith(
+        "You asked me “write hello to a.txt”. So I'd write “a.txt” with the tool write_file. Nothing else led to it"
+    )
+
+
+async def test_asked_why_where_nothing_waits_it_says_so() -> None:
+    reply = await Demo().reply(replace(request(UserTurn("why?")), words_only=True), lambda _: None)
+    assert (reply.text, reply.calls) == ("Nothing of mine waits for an answer.", ())

@@ -81,6 +81,7 @@ class Rig:
 @asynccontextmanager
 async def rig(answers: Answers, *, stream: bool = True, limit: float = 20) -> AsyncIterator[Rig]:
     server = OpenAI(answers)
+    await LIBRARY.get()  # else the first of these tests in a process would be shown that it loads
     async with serving(server.app()) as url:
         yield Rig(server, url, stream=stream, timeout=limit)
 
@@ -116,6 +117,13 @@ async def test_what_is_sent_is_the_request_and_nothing_else(stream: bool) -> Non
         expected |= {"stream": True, "stream_options": {"include_usage": True}}
     assert {name: value for name, value in sent.items() if value is not False} == expected
     assert it.server.keys == [f"Bearer {KEY}"]
+
+
+async def test_where_words_alone_are_wanted_no_tool_may_be_called() -> None:
+    async with rig([Reply("Because.")]) as it:
+        reply = await it.model.reply(ModelRequest("", [UserTurn("why?")], [LIST], words_only=True), it.streamed.append)
+    (sent,) = it.server.requests
+    assert (reply.text, sent["tool_choice"], len(sent["tools"])) == ("Because.", "none", 1)
 
 
 @BOTH
@@ -156,9 +164,33 @@ async def test_one_empty_answer_is_asked_again_a_second_is_told(stream: bool) ->
 
 
 @BOTH
-async def test_words_cut_at_the_length_limit_say_so(stream: bool) -> None:
-    async with rig([Reply("Once upon a", finish="length")], stream=stream) as it:
-        assert (await it.ask()).text == "Once upon a" + CUT_NOTE
+async def test_words_cut_at_the_length_limit_are_continued_and_joined(stream: bool) -> None:
+    cut = Reply("Once upon a", finish="length", usage=(100, 10))
+    async with rig([cut, Reply(" time, and so on.", usage=(120, 20))], stream=stream) as it:
+        reply = await it.ask(UserTurn("Tell me."))
+    assert reply.text == "Once upon a time, and so on."
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (220, 30)
+    asked = it.server.requests[1]["messages"]
+    assert [message["role"] for message in asked] == ["system", "user", "assistant", "user"]
+    assert asked[2]["content"] == "Once upon a"
+    assert not stream or it.streamed[-1] == reply.text
+    assert all(reply.text.startswith(shown) for shown in it.streamed)
+
+
+@BOTH
+async def test_words_that_are_cut_each_time_end_after_three_continuations_and_say_so(stream: bool) -> None:
+    async with rig([Reply(f"{n} ", finish="length") for n in range(9)], stream=stream) as it:
+        assert (await it.ask()).text == "0 1 2 3 " + CUT_NOTE
+        assert len(it.server.requests) == 4
+
+
+@BOTH
+async def test_a_continuation_that_fails_or_is_a_cut_call_leaves_what_was_said(stream: bool) -> None:
+    call = Reply("", (ToolCall("list_files", '{"pa'),), "length")
+    for second in (Reply("no", status=400), call):
+        async with rig([Reply("Once upon a", finish="length"), second], stream=stream) as it:
+            reply = await it.ask()
+        assert (reply.text, reply.calls) == ("Once upon a" + CUT_NOTE, ())
 
 
 @BOTH

@@ -20,10 +20,12 @@ from sqlalchemy import text
 
 from runtime.contract import Outcome, Said
 from runtime.errors import StoreError, Trouble
+from runtime.store import store as opening
 from runtime.store.sql.driver import Op
 from runtime.store.sql.sqlite import BATCH, SqliteDriver, connect
 from runtime.store.store import open_store
 from runtime.store.upgrade import upgrade_sqlite
+from tests import once
 from tests.contract.store.stage import GATE, UMA, HandClock, Stage, address
 from tests.unit.store.watching import Watching
 
@@ -352,6 +354,11 @@ async def test_a_lock_by_another_program_fails_all_that_wait_at_once(driver: Sql
     assert await names(driver) == ["after"]
 
 
+def test_what_is_committed_is_on_the_disk(tmp_path: Path) -> None:
+    with closing(once.DURABLE(str(tmp_path / "a.db"))) as raw:
+        assert raw.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+
+
 # ---------------------------------------------------------------------------------------------------- migration
 
 
@@ -369,7 +376,10 @@ def test_an_upgrade_that_fails_leaves_all_as_it_was(before: list[str]) -> None:
         assert raw.execute("SELECT count(*) FROM signals").fetchone() == (0,)
 
 
-async def test_four_opening_a_new_file_at_once_all_find_it_ready(tmp_path: Path) -> None:
+async def test_four_opening_a_new_file_at_once_all_find_it_ready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "upgrade_sqlite", upgrade_sqlite)  # the product's own
     url = f"sqlite:///{tmp_path}/a.db"
 
     def open_one() -> None:

@@ -12,7 +12,7 @@ from bot.settings.tables import Retention
 from bot.wiring.retention import keep_of, trimmer_of
 from runtime.store.operations import after_restore
 from runtime.store.operations.audit import TRIM
-from runtime.store.operations.retention import DROP_TURNS, LEAVE_THREAD, OLD, RULES
+from runtime.store.operations.retention import DROP_SUMMARIES, DROP_TURNS, LEAVE_THREAD, OLD, RULES
 from runtime.store.protocol import Stock
 from runtime.store.schema import metadata
 from runtime.store.snapshot import OURS
@@ -32,7 +32,7 @@ def tables(statements: Iterable[object]) -> set[str]:
 def walked(stock: Stock) -> set[str]:
     """The tables in which one walk removes or empties rows."""
     if stock is Stock.TRANSCRIPTS:
-        return tables([DROP_TURNS, LEAVE_THREAD])
+        return tables([DROP_SUMMARIES, DROP_TURNS, LEAVE_THREAD])
     if stock in OLD:
         return tables(OLD[stock])
     return tables([RULES[stock].act, *RULES[stock].below])
@@ -66,7 +66,7 @@ def test_a_backup_holds_every_table() -> None:
 def test_a_restore_changes_the_tables_that_say_so() -> None:
     done = vars(after_restore).values()
     emptied = {str(one.table) for one in done if isinstance(one, Delete)}
-    others = {"parts", "waits"}  # by the machine of parts, and as their questions go
+    others = {"parts", "waits", "grants"}  # by the machine of parts, as their questions go, and by those who end them
     assert emptied == {name for name, one in TREATMENTS.items() if one.restored is Restored.EMPTIED}
     assert tables(done) | others == {
         name for name, one in TREATMENTS.items() if one.restored is not Restored.AS_THEY_WERE

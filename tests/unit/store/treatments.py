@@ -16,7 +16,7 @@ class Restored(StrEnum):
     """Treatment of a table's rows when a backup is restored."""
 
     AS_THEY_WERE = "as they were"
-    MENDED = "mended"  # what was open is in doubt, asked again or free; fences are new ones
+    MENDED = "mended"  # what was open is in doubt, asked again or free; fences are new ones; what spares questions ends
     EMPTIED = "emptied"
 
 
@@ -40,11 +40,13 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "steps": Treatment(("runs_days",), restored=Restored.MENDED),
     "waits": Treatment(("runs_days",), restored=Restored.MENDED),
     "turns": Treatment(("transcripts_days",)),
+    "summaries": Treatment(("transcripts_days",)),
     "approvals": Treatment(("approvals_days",), restored=Restored.MENDED),
     "votes": Treatment(("approvals_days",)),
     "undos": Treatment(("approvals_days",), restored=Restored.MENDED),
-    "grants": Treatment(until=OVER),
-    "modes": Treatment(until=OVER),
+    "asked_back": Treatment(("approvals_days",)),
+    "grants": Treatment(until=OVER, restored=Restored.MENDED),
+    "modes": Treatment(until=OVER, restored=Restored.MENDED),
     "absences": Treatment(until=f"{OVER}, or {REMOVED}"),
     "deliveries": Treatment(("messages_days",), restored=Restored.MENDED),
     "parts": Treatment(("messages_days",), restored=Restored.MENDED),

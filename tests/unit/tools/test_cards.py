@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from runtime.chat.calls import ShownCall, shown_call
+from runtime.chat.cards.calls import ShownCall, shown_call
 from runtime.contract import CardContext, Tool
 from runtime.egress import Egress
 from tools.files.files import COMPARED_MAX_BYTES, write_file

@@ -42,7 +42,7 @@ async def test_a_page_is_told_the_room_at_once_and_after_each_change(tmp_path: P
         client.get(EVENTS) as answer,
     ):
         assert answer.content_type == "text/event-stream"
-        assert await frame(answer) == ("changed", {"entries": [], "busy": False})
+        assert await frame(answer) == ("changed", {"entries": [], "busy": False, "mode": None})
         stage.history.entries[stage.address(ROOM)] = [said("s1", "hello")]
         stage.notifier.notify(room_topic(stage.address(ROOM)))
         event, room = await frame(answer)

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from adapters.web.render import render
-from runtime.chat.cards import pending, settled
-from runtime.contract import Choice, Content, Delivery, DeliveryId, Kind
+from runtime.chat.cards.open_cards import pending
+from runtime.chat.cards.settled_cards import settled
+from runtime.contract import Choice, Content, Delivery, DeliveryId, Kind, Whole
 from runtime.domain.approvals import Approval, ApprovalState
 from tests.unit.chat.test_cards import ANSWERED, ASKED, DENIED, DONE, PENDING
 
@@ -53,3 +54,10 @@ def test_only_a_long_call_is_folded() -> None:
     assert "<details>" not in body(pending(PENDING, ASKED))["html"]
     long = replace(PENDING, arguments=json.dumps({"command": "x" * 5_000}))
     assert "<summary>Show all 5,000 characters</summary><pre><code>xxx" in body(pending(long, ASKED))["html"]
+
+
+def test_several_results_of_a_list_are_folded_together_and_keep_their_numbers() -> None:
+    folded = "1. Result:\n\n```\na\n```\n\n3. Result:\n\n```\nb\n```"
+    told = body(Content("Two calls", whole=Whole("0"), folded=folded))["html"]
+    assert "<details><summary>Results</summary><ol><li>Result:</li></ol>" in told
+    assert '<ol start="3"><li>Result:</li></ol>\n<pre><code>b</code></pre></details>' in told

@@ -18,7 +18,7 @@ from discord.http import Route
 
 from adapters.discord.outgoing.render import render
 from adapters.discord.outgoing.send import CALLS_NOBODY
-from runtime.chat.cards import question
+from runtime.chat.cards.open_cards import question
 from runtime.contract import ApprovalKind, Content
 from tests.e2e.browser import chromium, executable
 from tests.wire.discord.stage import APPROVAL, delivery

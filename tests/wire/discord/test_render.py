@@ -15,8 +15,9 @@ from adapters.discord.interactions import commands, form_answer, is_registered
 from adapters.discord.outgoing.dialect import to_discord
 from adapters.discord.outgoing.render import EMPTY_TEXT, FILES, LIMIT, REASON_LABEL, REPEAT_MARK, render
 from adapters.discord.outgoing.send import multipart, nonce_of, text_of
-from runtime.chat.calls import shown_call
-from runtime.chat.cards import pending, question, settled
+from runtime.chat.cards.calls import shown_call
+from runtime.chat.cards.open_cards import pending, question
+from runtime.chat.cards.settled_cards import settled
 from runtime.chat.forms import denial
 from runtime.contract import (
     ApprovalId,

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from adapters.slack.bot_user import BotUser
 from adapters.slack.outgoing.render import render
-from runtime.chat.cards import pending, settled
+from runtime.chat.cards.open_cards import pending
+from runtime.chat.cards.settled_cards import settled
 from runtime.contract import Address, Content, Delivery, DeliveryId, Identity, Kind, Mention, Part
 from runtime.domain.approvals import ApprovalState
 from tests.fakes.slack_rules import check_message

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from adapters.slack.outgoing.forms import modal
 from adapters.slack.outgoing.render import DENY_WHY, EMPTY_TEXT, render
-from runtime.chat.calls import shown_call
-from runtime.chat.cards import pending, question, settled
+from runtime.chat.cards.calls import shown_call
+from runtime.chat.cards.open_cards import pending, question
+from runtime.chat.cards.settled_cards import settled
 from runtime.chat.forms import denial
 from runtime.contract import ApprovalId, ApprovalKind, Button, Choice, Content, DeliveryId, FileRef, Kind, Wire
 from tests.fakes.slack_rules import MARKDOWN, check_message, check_view

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from adapters.telegram.outgoing.render import TEXT_MAX_UNITS, Body, render
 from adapters.telegram.rooms import link
-from runtime.chat.cards import pending, settled
+from runtime.chat.cards.open_cards import pending
+from runtime.chat.cards.settled_cards import settled
 from runtime.contract import Address, Content, Delivery, DeliveryId, Identity, Kind, Mention, Part
 from runtime.domain.approvals import ApprovalState
 from runtime.text.lengths import utf16
@@ -50,7 +51,7 @@ async def test_a_long_call_is_one_message_with_its_file_after_it(bench: Bench) -
 
 def test_buttons_stand_under_the_card_and_not_under_the_file() -> None:
     card, file = bodies(made(pending(LONG, ASKED)))
-    assert [label for label, _ in card.buttons] == ["Approve", "Deny", "Deny with a reason…", "Edit…"]
+    assert [label for label, _ in card.buttons] == ["Approve", "Deny", "Deny with a reason…", "Edit…", "Why?"]
     assert (file.buttons, file.file, file.holds) == ((), "call-1a2b3c4d.txt", COMMAND)
     assert utf16(card.text) <= TEXT_MAX_UNITS
     assert "&& rm -rf ~/important" in card.text

@@ -13,7 +13,8 @@ import pytest
 from adapters.telegram.outgoing.render import CAPTION, REPEATED, TEXT_LIMIT, TEXT_MAX_UNITS, Body, render
 from adapters.telegram.rates import buckets
 from adapters.telegram.settings import TelegramSettings
-from runtime.chat.cards import pending, question, settled
+from runtime.chat.cards.open_cards import pending, question
+from runtime.chat.cards.settled_cards import settled
 from runtime.contract import (
     Address,
     ApprovalId,

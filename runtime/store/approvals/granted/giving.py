@@ -12,9 +12,10 @@ from runtime.chat.schedule_views import room_of
 from runtime.contract import Choice, Clicked, NewId, Role
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, asked_about, objection
 from runtime.policy.grants import Asked, Wish, wished
-from runtime.store.approvals.decisions import decide, locked
+from runtime.store.approvals.decisions import CLICK_REFUSED, decide, locked
 from runtime.store.approvals.granted.rows import give
 from runtime.store.approvals.rulings import standing
+from runtime.store.common import fact
 from runtime.store.protocol import Decided
 from runtime.store.schedules.book import zones_of
 from runtime.store.sql.driver import Op
@@ -24,6 +25,7 @@ def decide_granting(click: Clicked, voter: Voter, rights: Rights, now: datetime,
     """A click on “This conversation”, or the form behind “Always…” as it was sent."""
     wish = (yield from _wish(click, voter, rights, now)) if click.choice is Choice.ALWAYS else None
     if isinstance(wish, str):
+        yield from fact(now, CLICK_REFUSED, voter.person.name, asked_about(click.approval_id), wish)
         return Decided(objection=wish, form_stays=True)
     decided = yield from decide(replace(click, reason=given(wish) if wish else ""), voter, rights, now, new_id)
     if decided.objection is None and decided.approval and decided.approval.state is ApprovalState.APPROVED:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -23,7 +22,9 @@ from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.text.naming import meant
 
 ADD_GRANT = add(grants)
-COLUMNS = list(grants.columns)
+UNUSED: Final[dict[str, object]] = {"person": "", "tainted": 0}
+"""Columns that no code reads: kept empty, since older nodes write them in a rolling upgrade."""
+COLUMNS = [column for column in grants.columns if column.name not in UNUSED]
 WITH_GIVER = select(*COLUMNS, people.c.id, people.c.name, people.c.role).outerjoin(people, people.c.id == grants.c.by)
 CANDIDATES = WITH_GIVER.where(
     grants.c.tool == bindparam("tool"),
@@ -63,6 +64,12 @@ END_CONVERSATION = (
     .values(revoked_at=bindparam("at"))
     .returning(grants.c.id, grants.c.tool)
 )
+END_ALL = (
+    update(grants)
+    .where(grants.c.revoked_at.is_(None), grants.c.until > bindparam("at"))
+    .values(revoked_at=bindparam("at"))
+    .returning(grants.c.id, grants.c.tool)
+)
 ALLOWED_WORDS: Final = "allowed by a grant"
 ALLOWED = select(moves.c.detail).where(moves.c.subject == bindparam("run"), is_word(moves.c.what, ALLOWED_WORDS))
 STEP_TOLD: Final = re.compile(r"step (\d+), .*?: the grant (.*)", re.DOTALL)
@@ -85,7 +92,7 @@ def give(given: Approval, wish: Wish | None, now: datetime, new_id: NewId) -> Op
         until=wish.until if wish else now + CONVERSATION_TIME,
         created_at=now,
         session="" if wish else given.session,
-        room=str(replace(given.address, thread="")) if wish and not wish.everywhere else "",
+        room=str(given.address.whole_room) if wish and not wish.everywhere else "",
         uses_left=wish.uses if wish else None,
     )
     yield FORGET, {"before": micros(now - KEPT)}
@@ -117,6 +124,14 @@ def use(grant: GrantId, run: RunId, number: int, tool: str, node: NodeId, now: d
     yield from moved(now, run, node, ALLOWED_WORDS, f"step {number}, {tool}: the grant {grant} by {name}")
     yield from fact(now, "grant used", name, grant, f"{run}/{number} {tool}")
     return True
+
+
+def end_all(who: str, why: str, now: datetime) -> Op[int]:
+    """End every grant that is not over; how many."""
+    ended = yield END_ALL, {"at": micros(now)}
+    for grant, tool in ended:
+        yield from fact(now, "grant ended", who, grant, f"{tool}: {why}")
+    return len(ended)
 
 
 def end_conversation(session: SessionKey, who: str, now: datetime) -> Op[None]:
@@ -165,7 +180,6 @@ def grant_of(row: Sequence[Any]) -> Grant:
         **get
         | {
             "pattern": Pattern.from_json(get["pattern"]),
-            "tainted": bool(get["tainted"]),
             "until": moment(get["until"]),
             "revoked_at": maybe_moment(get["revoked_at"]),
             "created_at": moment(get["created_at"]),
@@ -175,9 +189,12 @@ def grant_of(row: Sequence[Any]) -> Grant:
 
 def _row(grant: Grant) -> dict[str, object]:
     row: dict[str, object] = {c.name: getattr(grant, c.name) for c in COLUMNS}
-    return row | {
-        "pattern": grant.pattern.to_json(),
-        "tainted": int(grant.tainted),
-        "until": micros(grant.until),
-        "created_at": micros(grant.created_at),
-    }
+    return (
+        row
+        | UNUSED
+        | {
+            "pattern": grant.pattern.to_json(),
+            "until": micros(grant.until),
+            "created_at": micros(grant.created_at),
+        }
+    )

@@ -44,6 +44,7 @@ def decide_all(click: Clicked, voter: Voter, rights: Rights, now: datetime, new_
         session=last.session,
         lane_ready=any(one.lane_ready for one in counted),
         deliveries=tuple(room for one in counted for room in one.deliveries),
+        settled=tuple(each for one in settled if one.approval for each in one.settled or (one.approval.id,)),
         notice=_told(len(settled), [one.objection or one.notice or "" for one in made if one not in settled]),
     )
 

@@ -1,4 +1,4 @@
-"""Whose way to a platform is open: what nodes tell each other before one gives the roles of an account up."""
+"""Pings: nodes tell each other about their way to a platform before one gives up the roles of an account."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""When a room was last heard of, and the form of a tool last offered: what is gone for long need not be kept."""
+"""Time a room was last heard of, and a tool's form last offered, so that old ones can be removed."""
 
 import time
 from typing import Literal

@@ -13,10 +13,9 @@ from typing import Any, Final
 from aiohttp import web
 
 from adapters.discord.adapter import DiscordAdapter
-from adapters.discord.interactions import WITH_REASON
 from adapters.discord.outgoing.render import REPEAT_MARK
 from adapters.discord.settings import DiscordSettings, Waits
-from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity
+from runtime.contract import WITH_REASON, AdapterContext, Address, ChannelAdapter, Identity
 from runtime.markup import parse, to_plain
 from tests.contract.adapters.rig import (
     Barrier,

@@ -14,11 +14,11 @@ from typing import Any, Final
 from aiohttp import ClientSession, web
 
 from adapters.slack.adapter import SlackAdapter
-from adapters.slack.interactions import BUTTON, WITH_REASON
+from adapters.slack.interactions import BUTTON
 from adapters.slack.outgoing.dialect import NOBODY
 from adapters.slack.outgoing.send import REPEATED
 from adapters.slack.settings import Pace, SlackSettings
-from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity
+from runtime.contract import WITH_REASON, AdapterContext, Address, ChannelAdapter, Identity
 from runtime.markup import parse, to_plain
 from runtime.markup.tree import CodeBlock, Document
 from tests.contract.adapters.rig import (

@@ -14,10 +14,9 @@ from aiohttp import web
 
 from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.outgoing.render import REPEATED
-from adapters.telegram.parse import WITH_REASON
 from adapters.telegram.rooms import SUPERGROUPS
 from adapters.telegram.settings import TelegramSettings, Waits
-from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity
+from runtime.contract import WITH_REASON, AdapterContext, Address, ChannelAdapter, Identity
 from runtime.text.lengths import utf16
 from tests.contract.adapters.rig import (
     Barrier,

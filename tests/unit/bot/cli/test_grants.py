@@ -20,6 +20,17 @@ def granted(house: Path) -> tuple[str, str]:
     return question, row["id"]
 
 
+def test_the_newest_question_is_answered_without_its_id(house: Path) -> None:
+    signalbox(house, "ask", "write hello to newest.txt")
+    wrong = signalbox(house, "approvals", "answer", "--last")
+    assert wrong.returncode == 2
+    assert "Say the id of the question (or --last) and your answer." in " ".join(wrong.stderr.split())
+    both = signalbox(house, "approvals", "answer", "--last", "someid", "approve")
+    assert "Name one question, or take the newest with --last." in both.stderr
+    done = signalbox(house, "approvals", "answer", "--last", "approve")
+    assert (done.returncode, done.stdout) == (0, "write_file: approved.\n")
+
+
 def test_one_is_listed_shown_explained_and_ended(house: Path) -> None:
     question, grant = granted(house)
     listed = signalbox(house, "grants", "list").stdout

@@ -66,6 +66,7 @@ def test_a_tool_of_a_server_that_does_not_run_has_the_effect_of_its_table(file: 
         (["test", "--tool", "shel"], "Did you mean shell? Otherwise, say what it may do with --effect."),
         (["test", "--tool", "x", "--effect", "all"], "--effect all: expected read, write, danger."),
         (["test", "--tool", "shell", "--arg", "ls"], "--arg ls: expected NAME=VALUE, such as command=ls."),
+        (["test", "--tool", "shell", "--room", "general"], "--room general: expected an address"),
         (["explain"], "Name one question, or take the newest with --last."),
     ],
 )
@@ -89,6 +90,8 @@ def test_a_mode_is_set_and_listed(file: Path, tmp_path: Path) -> None:
     assert "web:main/moderoom1" in listed.stdout
     assert "read-only" in signalbox(tmp_path, "policy", "modes", *given).stdout
     assert signalbox(tmp_path, "policy", "mode", "web:main/moderoom1", "trusted", *given).returncode == 1
+    mistyped = signalbox(tmp_path, "policy", "mode", "web:mian/moderoom1", "plan", *given)
+    assert (mistyped.returncode, mistyped.stderr) == (1, "signalbox: There is no account web:mian here.\n")
 
 
 @pytest.mark.xdist_group("cli")

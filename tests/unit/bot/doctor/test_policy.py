@@ -46,7 +46,7 @@ async def test_a_fix_names_a_command_also_where_the_glob_names_none(tmp_path: Pa
     "rule",
     [
         'tool = "shell"\nwhere = { command = { commands = ["ls"] } }\nresult = "allow"',
-        'tool = "write_file"\narguments = { command = "*" }\nresult = "allow"',
+        'tool = "write_file"\narguments = { path = "*" }\nresult = "allow"',
         'tool = "shell"\nresult = "allow"',
     ],
 )

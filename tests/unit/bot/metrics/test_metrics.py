@@ -8,7 +8,7 @@ import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from bot.accounts.naming import Called
 from bot.metrics import gauges
 from bot.metrics.access import OPEN, SHOW_IT, STRANGE, MetricsAccess, Objection
 from bot.metrics.answers import Answers
+from bot.metrics.counting import Counting
 from bot.metrics.exposition import Exposition
 from bot.metrics.labels import OTHER, Labels
 from bot.metrics.listener import Listener, why
@@ -30,22 +31,32 @@ from bot.metrics.meters import Meters
 from bot.metrics.tally import Counter, Histogram
 from bot.metrics.wrappers import MeteredModel, MeteredTool
 from runtime.contract import (
+    Address,
+    ApprovalId,
     ApprovalKind,
+    Choice,
+    Clicked,
     DeliveryId,
     Effect,
+    Identity,
     Json,
     ModelReply,
     ModelRequest,
+    Outcome,
     RunId,
     SessionKey,
+    Signal,
+    SignalId,
     ToolContext,
     ToolSpec,
     Usage,
+    Verdict,
 )
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
 from runtime.errors import ModelFailed, ToolFailed
 from runtime.store.operations.queue_depths import Depths
+from runtime.store.protocol import Taken
 from tests.fakes.models import Scripted
 
 ROOT = Path(__file__).parents[4]
@@ -77,6 +88,17 @@ def test_a_value_at_a_bound_is_within_it() -> None:
     assert histogram.counts("x") == (2, 2, 2)
     assert (histogram.count("x"), histogram.sum("x")) == (6, 107.5)
     assert histogram.counts("y") == (0, 0, 0)
+
+
+async def test_each_question_that_one_click_settled_counts() -> None:
+    meters = Meters()
+    here = Address("notebook", "n1", "desk")
+    click = Signal(
+        "n1", "k", Identity("n:ada"), "Ada", here, Clicked(ApprovalId("b"), Choice.ALL), at := datetime.now(UTC)
+    )
+    taken = Taken(Verdict(Outcome.DECIDED, SignalId("s")), settled=(ApprovalId("a"), ApprovalId("b")))
+    Counting(meters, Labels(), clock=lambda: at).accepted(click, taken)
+    assert meters.settled.value("call", "approved") == 2
 
 
 # ------------------------------------------------------------------------------------------------------------ answers

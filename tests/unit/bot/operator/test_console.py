@@ -20,6 +20,7 @@ from bot.console.trace_page import _coded
 from bot.node.lock import Control
 from bot.node.login import command_line, login, sender
 from bot.operator.client import Client, Gone, connected
+from runtime.chat.cards.exchanges import with_answer, with_question
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, ApprovalId, ApprovalKind, Author, Choice, Clicked, Entry, View, room_topic
 from runtime.domain.approvals import ApprovalState
@@ -95,6 +96,14 @@ async def test_only_operators_come_in(path: str, name: str, status: int) -> None
         assert answer.status == status
 
 
+async def test_a_slash_behind_the_console_leads_there() -> None:
+    async with (
+        serving(await crowd()) as browser,
+        browser.get("/console/", allow_redirects=False, **as_person("ada")) as answer,
+    ):
+        assert (answer.status, answer.headers["Location"]) == (308, "/console")
+
+
 @pytest.mark.parametrize("shown", ["Bearer", "Bearer ", "Bearer wrong", TOKEN, f"Bearer {TOKEN}é", ""])
 async def test_another_token_is_refused(shown: str) -> None:
     async with serving(await crowd()) as browser:
@@ -161,6 +170,29 @@ async def test_a_changed_call_is_a_click_with_what_was_typed() -> None:
     assert signal.body == Clicked(ApprovalId("a1"), Choice.EDIT, "", {"arguments": '{"command": "ls"}'})
 
 
+async def test_a_question_to_the_agent_is_a_click_with_the_question() -> None:
+    store = await crowd()
+    store.asked = [approval()]
+    async with client(store) as api:
+        await api.ask_back("a1", "What for?")
+    [signal] = store.signals
+    assert signal.console
+    assert signal.body == Clicked(ApprovalId("a1"), Choice.WHY, "", {"question": "What for?"})
+
+
+async def test_questions_and_answers_stand_in_full_on_the_console() -> None:
+    card, made = with_question("", "Ada", "What <for>?")
+    card, failed = with_question(with_answer(card, made.number, "**Because**\u202e.\n" + "x" * 2_000), "Otto", "And?")
+    store = await crowd()
+    store.asked = [replace(approval(), card=with_answer(card, failed.number, "", "the model is away."))]
+    async with serving(store) as browser, browser.get("/console/approvals", **as_person("oscar")) as answer:
+        page = await answer.text()
+    assert "<strong>Ada asked: </strong>What &lt;for&gt;?" in page
+    assert f"<p>**Because**⟨U+202E⟩.</p><p>{'x' * 2_000}</p>" in page
+    assert "No answer: the model is away." in page
+    assert "/console/api/approvals/a1/ask" in page
+
+
 async def test_a_call_that_was_changed_meanwhile_is_looked_at_again() -> None:
     store = await crowd()
     store.asked = [replace(approval(), asked_arguments='{"command": "id"}', card='{"edits": 1}')]
@@ -178,7 +210,7 @@ async def test_a_late_click_is_told_why_it_changed_nothing() -> None:
             await api.decide("a1", "approve")
         with pytest.raises(Refusal, match="There is no approval nope"):
             await api.decide("nope", "approve")
-        with pytest.raises(Refusal, match="must be one of"):
+        with pytest.raises(Refusal, match="This question takes approve"):
             await api.decide("a1", "perhaps")
 
 

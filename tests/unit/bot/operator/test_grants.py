@@ -96,6 +96,44 @@ async def test_the_page_lists_them_with_a_button_that_ends_each(house: House) ->
     assert "write_file" not in await house.page("/console/grants?state=active")
 
 
+async def test_the_page_names_the_room(house: House) -> None:
+    await granted(house, "write hello to a.txt")
+    assert "one conversation: write hello to a.txt (page)" in await house.page("/console/grants")
+
+
+ALWAYS = {"pattern": "path = notes/*\ncontent = *", "where": "this room", "until": "", "uses": "2"}
+
+
+async def test_a_call_is_allowed_from_now_on_by_the_form_of_the_console(house: House) -> None:
+    await house.api.say(ROOM, "write hello to notes/a.txt", "event-0001")
+    question = await first(house.api)
+    page = await house.page("/console/approvals")
+    assert f'action="/console/api/approvals/{question["id"]}/always"' in page
+    assert "path = notes/a.txt" in page
+    with pytest.raises(Refusal, match=r"\w"):
+        await house.api.always(question["id"], {**ALWAYS, "uses": "many"})
+    assert (await house.api.approval(question["id"]))["state"] == "pending"
+    assert (await house.api.always(question["id"], ALWAYS))["choice"] == "always"
+    [grant] = await house.api.grants()
+    assert (grant["where"], grant["uses_left"], grant["by"]) == ("one room", 2, "owner")
+    assert grant["pattern"] == "path = notes/*\ncontent = *"
+    await done(house, 1)
+    await house.api.say(ROOM, "write more to notes/b.txt", "event-0002")
+    await done(house, 2)
+    assert [one["uses_left"] for one in await house.api.grants()] == [1]
+
+
+async def test_a_call_that_grants_nothing_has_no_such_form(tmp_path: Path) -> None:
+    rules = f'{TEXT}[[policy]]\ntool = "write_file"\nresult = "ask"\ngrants = false\n'
+    async with serving(read(tmp_path, rules), with_link=False) as ready, connected(ready.control) as api:
+        await api.say(ROOM, "write hello to a.txt", "event-0001")
+        question = await first(api)
+        assert question["always"] == []
+        assert "/always" not in await House(ready, api).page("/console/approvals")
+        with pytest.raises(Refusal):
+            await api.always(question["id"], ALWAYS)
+
+
 @pytest.mark.parametrize(("role", "status"), [("operator", 200), ("user", 403), ("viewer", 403)])
 async def test_only_operators_see_them(house: House, role: str, status: int) -> None:
     async with house.browser("Otto", role) as browser:

@@ -77,3 +77,26 @@ def test_everything_that_does_not_fit_together_is_told_at_once(tmp_path: Path) -
 def test_a_role_among_the_approvers_may_be_any_number_of_people(tmp_path: Path) -> None:
     settings = read(tmp_path, '[[policy]]\nresult = "ask"\nquorum = 3\napprovers = ["owner"]\n')
     assert settings.policy[0].quorum == 3
+
+
+def test_a_place_that_is_none_and_an_empty_list_are_refused_in_plain_words(tmp_path: Path) -> None:
+    told = faults(tmp_path, '[approvals]\nto = []\nescalate_to = ["dmm"]\n')
+    assert [line.replace(str(tmp_path / "signalbox.toml"), "it") for line in told[1:]] == [
+        "  approvals.to: got a list of 0 (from it); expected at least 1, or leave it out.",
+        '  approvals.escalate_to[1]: got text "dmm" (from it); expected "room", "dm", or the address of a room, '
+        'such as "slack:work/C1".',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[access]\napprovers = ["slack:work/U1"]\n', "only 1 approver is named in access.approvers"),
+        (
+            '[access]\napprovers = ["slack:work/U1", "slack:work/U2"]\n',
+            "only 2 approvers are named in access.approvers",
+        ),
+    ],
+)
+def test_a_quorum_above_the_approvers_of_all_rules_says_where_they_are(tmp_path: Path, text: str, told: str) -> None:
+    assert any(told in line for line in faults(tmp_path, f'{text}[[policy]]\nresult = "ask"\nquorum = 3\n'))

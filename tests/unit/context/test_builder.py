@@ -9,10 +9,11 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.agent.context import UNBOUNDED, Partitions, RunFacts, build, partitions
+from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, build, partitions
 from runtime.contract import Effect, ModelRequest, ToolSpec, Turn, UserTurn
 from runtime.domain.transcript import repair
 from runtime.models.messages import to_messages, to_tools
+from runtime.store.protocol import History
 from runtime.workspace.safe_fs import reading
 from tests.unit.domain.test_transcript import histories
 
@@ -30,7 +31,7 @@ def sent(request: ModelRequest) -> bytes:
 @given(st.text(max_size=20), histories)
 def test_a_request_is_the_prompt_and_the_repaired_transcript_to_the_byte(system: str, history: list[Turn]) -> None:
     expected = ModelRequest(system, repair(history), [LOOK], FACTS.files)
-    made = build(replace(FACTS, system=system), history, UNBOUNDED)
+    made = build(replace(FACTS, system=system), History(history), UNBOUNDED)
     assert made == expected
     assert sent(made) == sent(expected)
 
@@ -38,12 +39,14 @@ def test_a_request_is_the_prompt_and_the_repaired_transcript_to_the_byte(system:
 @given(histories)
 def test_a_request_is_the_same_each_time_and_leaves_the_rows_alone(history: list[Turn]) -> None:
     before = list(history)
-    assert build(FACTS, history, UNBOUNDED) == build(FACTS, history, UNBOUNDED)
+    assert build(FACTS, History(history), UNBOUNDED) == build(FACTS, History(history), UNBOUNDED)
     assert history == before
 
 
 def test_partitions_have_names_and_those_without_content_are_absent() -> None:
-    assert partitions(FACTS, [HELLO], UNBOUNDED) == Partitions("You are a test.", "", "", "", [HELLO])
+    assert partitions(FACTS, History([HELLO]), UNBOUNDED) == Partitions("You are a test.", "", "", "", [HELLO])
     known = replace(FACTS, skills="skills", memory="memory", working="working")
-    assert build(known, [HELLO], UNBOUNDED).system == "You are a test.\n\nskills\n\nmemory\n\nworking"
-    assert build(replace(known, memory=""), [HELLO], UNBOUNDED).system == "You are a test.\n\nskills\n\nworking"
+    assert build(known, History([HELLO]), UNBOUNDED).system == "You are a test.\n\nskills\n\nmemory\n\nworking"
+    assert (
+        build(replace(known, memory=""), History([HELLO]), UNBOUNDED).system == "You are a test.\n\nskills\n\nworking"
+    )

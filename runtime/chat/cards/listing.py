@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from runtime.chat import cards
-from runtime.chat.calls import ShownCall, whole_call
-from runtime.chat.remarks import remarks
+from runtime.chat.cards import card_facts, open_cards, settled_cards
+from runtime.chat.cards.calls import ShownCall, whole_call
+from runtime.chat.cards.remarks import remarks
 from runtime.contract import ApprovalId, ApprovalKind, Button, Choice, Content, Effect, Mention, Whole
 from runtime.domain.approvals import LISTED_CALLS, LISTED_WITH, Approval, ApprovalState, Home
 from runtime.domain.ids import digest
@@ -75,7 +75,9 @@ def frozen(
     made = []
     for one in group:
         more = leads if one is lead else {LISTED_WITH: lead.id}
-        made.append(replace(one, card=cards.frozen(json.dumps({**known, **more}), calls[one.id], one.arguments_hash)))
+        made.append(
+            replace(one, card=card_facts.frozen(json.dumps({**known, **more}), calls[one.id], one.arguments_hash))
+        )
     return tuple(made)
 
 
@@ -91,7 +93,7 @@ def listed_on(lead: Approval) -> list[Approval]:
     calls: list[list[Any]] = json.loads(lead.card)[LISTED_CALLS]
     found = []
     for identity, step, tool, effect, text, caution, drawn, is_whole in calls:
-        own = cards.frozen(json.dumps({LISTED_WITH: lead.id}), ShownCall(drawn, is_whole), digest(text))
+        own = card_facts.frozen(json.dumps({LISTED_WITH: lead.id}), ShownCall(drawn, is_whole), digest(text))
         one = replace(lead, id=ApprovalId(identity), step=step, tool=tool, effect=Effect(effect), caution=caution)
         card = lead.card if one.id == lead.id else own
         found.append(replace(one, arguments=text, arguments_hash=digest(text), card=card))
@@ -121,29 +123,29 @@ def card(
 def _asking(
     lead: Approval, group: Sequence[Approval], now: datetime, home: bool, voted: Sequence[str], again: bool
 ) -> Content:
-    known, how = json.loads(lead.card), cards.home_of(lead) if home else Home.WHOLE
+    known, how = json.loads(lead.card), card_facts.home_of(lead) if home else Home.WHOLE
     asks = "May I go on like this?" if PLAN in known else f"May I run these {several(len(group), 'call')}?"
-    head, below = f"**{'Reminder: ' * again}{asks}**", cards.below(lead, how, voted, home=home)
+    head, below = f"**{'Reminder: ' * again}{asks}**", open_cards.below(lead, how, voted, home=home)
     if how is Home.TOLD:
         return Content(" ".join(filter(None, [head, below])))
     end = f"expires {moment(lead.expires_at)} (in {briefly(lead.expires_at - now)})"
     parts = [
         head,
-        cards.circumstances_of(replace(lead, tool=several(len(group), "call")), "asks", end),
-        cards.request_of(lead, home=home),
+        settled_cards.circumstances_of(replace(lead, tool=several(len(group), "call")), "asks", end),
+        open_cards.request_of(lead, home=home),
         _plan(known.get(PLAN, "")),
         *(part for number, one in enumerate(group, 1) for part in _open_call(number, one)),
         " ".join(filter(None, [ONE_ANSWER if len(group) > 1 else "", below])),
     ]
     choices = () if how is Home.QUIET else (Choice.APPROVE, Choice.DENY)
-    buttons = tuple(Button(lead.id, choice, cards.LABELS[choice]) for choice in choices)
+    buttons = tuple(Button(lead.id, choice, card_facts.LABELS[choice]) for choice in choices)
     return Content("\n\n".join(filter(None, parts)), buttons, whole=_whole(group))
 
 
 def _whole(group: Sequence[Approval]) -> Whole:
     """All calls as one text, where the card does not show all of each."""
-    shown = digest("\n".join(one.arguments_hash for one in group))[: cards.SHA256_SHOWN]
-    if all(cards.call_of(one)[1] for one in group):
+    shown = digest("\n".join(one.arguments_hash for one in group))[: card_facts.SHA256_SHOWN]
+    if all(settled_cards.call_of(one)[1] for one in group):
         return Whole(shown)
     texts = (f"{number}. {one.tool}\n\n{whole_call(one.arguments)}" for number, one in enumerate(group, 1))
     return Whole(shown, "\n\n".join(texts))
@@ -157,10 +159,10 @@ def _plan(words: str) -> str:
 
 def _open_call(number: int, one: Approval) -> Iterator[str]:
     if one.state is not ApprovalState.PENDING:
-        yield f"{number}. {cards.MARKS[one.state]} {cards.ruling(one)}: `{one.tool}`"
+        yield f"{number}. {settled_cards.MARKS[one.state]} {settled_cards.ruling(one)}: `{one.tool}`"
         return
     yield f"{number}. `{one.tool}` · {one.effect}"
-    yield cards.call_of(one)[0]
+    yield settled_cards.call_of(one)[0]
     yield " ".join(filter(None, [remarks(one.arguments), one.caution]))
 
 
@@ -170,17 +172,17 @@ def _open_call(number: int, one: Approval) -> Iterator[str]:
 def _decided(lead: Approval, group: Sequence[Approval], home: bool) -> Content:
     """One head where one answer decided all of them; else each says how it was decided."""
     is_one = len({(one.state, one.decided_by, one.decided_at, one.reason) for one in group}) == 1
-    calls, mark = several(len(group), "call"), cards.MARKS[lead.state] if is_one else None
-    head = f"{mark} {cards.ruling(lead)}: {calls}" if is_one else f"**Decided**: {calls}"
-    is_told = home and cards.home_of(lead) is Home.TOLD
-    parts = [head, "" if is_told else cards.circumstances_of(replace(lead, tool=calls), "asked")]
+    calls, mark = several(len(group), "call"), settled_cards.MARKS[lead.state] if is_one else None
+    head = f"{mark} {settled_cards.ruling(lead)}: {calls}" if is_one else f"**Decided**: {calls}"
+    is_told = home and card_facts.home_of(lead) is Home.TOLD
+    parts = [head, "" if is_told else settled_cards.circumstances_of(replace(lead, tool=calls), "asked")]
     folded = []
     for number, one in enumerate(group, 1):
-        came, shown = cards.came(one.outcome, home=home) if one.outcome else ("", "")
-        ruling = "" if is_one else f"{cards.MARKS[one.state]} {cards.ruling(one)}: "
-        parts += [f"{number}. {ruling}`{one.tool}`{came}", "" if is_told else cards.call_of(one)[0]]
-        parts.append("" if is_one else cards.quoted(one.reason))
+        came, shown = settled_cards.came(one.outcome, home=home) if one.outcome else ("", "")
+        ruling = "" if is_one else f"{settled_cards.MARKS[one.state]} {settled_cards.ruling(one)}: "
+        parts += [f"{number}. {ruling}`{one.tool}`{came}", "" if is_told else settled_cards.call_of(one)[0]]
+        parts.append("" if is_one else card_facts.quoted(one.reason))
         folded.append(f"{number}. {shown}" if shown else "")
-    text = "\n\n".join(filter(None, [*parts, cards.quoted(lead.reason) if is_one else ""]))
+    text = "\n\n".join(filter(None, [*parts, card_facts.quoted(lead.reason) if is_one else ""]))
     whole = None if is_told else Whole(_whole(group).sha256)
     return Content(text, whole=whole, folded="\n\n".join(filter(None, folded)), mark=mark)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from runtime.agent.questions import QuestionContext
-from runtime.chat import cards
 from runtime.chat.audience import escalation, mentions
+from runtime.chat.cards import card_facts
 from runtime.contract import Address, Now
 from runtime.domain.approvals import Home
 from runtime.policy.terms import calls
@@ -33,7 +33,7 @@ class Reminders:
         passed = [escalates for at, escalates in every[approval.calls :] if approval.asked_at + at <= now]
         rights, rooms, further = self._context.rights(), list[Address](), dict[Address, str]()
         if False in passed:
-            is_home_whole = cards.home_of(approval) is Home.WHOLE
+            is_home_whole = card_facts.home_of(approval) is Home.WHOLE
             rooms += [at for at in due.rooms if at != approval.address or is_home_whole]
         if True in passed:
             found = escalation(approval, due.candidates, rights, self._context.places)

@@ -1,0 +1,173 @@
+"""Cards of open questions: about a call, about one that was cut off, to a person, about a stranger. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from runtime.chat.cards import offers
+from runtime.chat.cards.asked_back import told
+from runtime.chat.cards.calls import shown_call, whole_call
+from runtime.chat.cards.card_facts import LABELS, SHA256_SHOWN, asked, facts_in, home_of, name_in, whom_for
+from runtime.chat.cards.remarks import remarks
+from runtime.chat.cards.settled_cards import call_of, circumstances_of
+from runtime.contract import (
+    CHOICES,
+    Address,
+    ApprovalId,
+    ApprovalKind,
+    Asking,
+    Button,
+    Choice,
+    Content,
+    Mention,
+    Whole,
+)
+from runtime.domain.approvals import OPTIONS, Approval, Home
+from runtime.markup.moments import briefly, moment
+from runtime.text.glyphs import clip, legible, plainly
+from runtime.text.naming import listed
+
+LET_IN: Final = (Choice.USER, Choice.NO, Choice.OTHER)
+ROLES: Final = (Choice.USER, Choice.VIEWER, Choice.OPERATOR, Choice.NO)
+NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
+NOBODY_REACHED: Final = (
+    "I have no private chat with anybody who can decide this. They can open one and send me `/approvals`. "
+    "Operators can also use the console."
+)
+LABEL_MAX_CHARS: Final = 60
+"""Of an answer on a button. The least that a channel shows is 64, in UTF-16 units; it stands in full above where it is cut."""
+
+
+def stranger(approval_id: ApprovalId, arguments: str, choices: Sequence[Choice] = LET_IN) -> Content:
+    """The card about an unknown person."""
+    buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in choices)
+    return Content(f"**Let {name_in(arguments)} in?**\n\n{facts_in(arguments)}", buttons)
+
+
+def question(
+    approval_id: ApprovalId,
+    kind: ApprovalKind,
+    tool: str,
+    arguments: str,
+    caution: str,
+    above: str = "",
+    below: str = "",
+    before: str = "",
+    call: str = "",
+) -> Content:
+    """The card with its buttons. `above` the call stands who asks for it, `below` it who was asked. `call` is how it is shown."""
+    head = f"**{before}{asked(kind, f'`{tool}`')}**"
+    if kind is not ApprovalKind.CALL:
+        head += " I can't tell, so I haven't run it again."
+    buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in CHOICES[kind])
+    return Content(
+        "\n\n".join(
+            filter(None, [head, above, call or shown_call(arguments).text, remarks(arguments), caution, below])
+        ),
+        buttons,
+    )
+
+
+def pending(
+    approval: Approval,
+    now: datetime,
+    *,
+    home: bool = True,
+    voted: Sequence[str] = (),
+    again: bool = False,
+    mentions: Sequence[Mention] = (),
+    at: Address | None = None,
+) -> Content:
+    """The card of an open question. Only at `home`, the room it comes from, it tells what was said there.
+
+    `voted` are those who said yes so far, where it takes several; `again`: it was asked before. `mentions` are called by it.
+    `at` is the room of a copy.
+    """
+    if approval.lead == approval.id:
+        from runtime.chat.cards import listing  # which needs this module
+
+        return listing.card(listing.listed_on(approval), now, home=home, voted=voted, again=again, mentions=mentions)
+    how = home_of(approval) if home else Home.WHOLE
+    whom = below(approval, how, voted, home=home)
+    if how is Home.TOLD:
+        return Content(" ".join(filter(None, [f"**{asked(approval.kind, f'`{approval.tool}`')}**", whom])))
+    if approval.kind is ApprovalKind.ANSWER:
+        return _to_person(approval, now, how, whom, again=again, mentions=mentions)
+    left = briefly(approval.expires_at - now)
+    above = [circumstances_of(approval, "asks", f"expires {moment(approval.expires_at)} (in {left})")]
+    above.append(request_of(approval, home=home))
+    call, is_whole = call_of(approval)
+    card = question(
+        approval.as_shown,
+        approval.kind,
+        approval.tool,
+        approval.arguments,
+        approval.caution,
+        "\n\n".join(filter(None, above)),
+        "\n\n".join(filter(None, [whom, offers.calls_too(approval, LABELS[Choice.ALL]), told(approval, home=home)])),
+        "Reminder: " if again else "",
+        call,
+    )
+    whole = Whole(approval.arguments_hash[:SHA256_SHOWN], "" if is_whole else whole_call(approval.arguments))
+    if how is Home.QUIET:
+        return replace(card, whole=whole, buttons=())
+    if not approval.terms.editable:
+        card = replace(card, buttons=tuple(one for one in card.buttons if one.choice is not Choice.EDIT))
+    more = tuple(Button(approval.as_shown, choice, LABELS[choice]) for choice in offers.shown(approval, at))
+    return replace(card, whole=whole, buttons=(*card.buttons, *more), mentions=tuple(mentions))
+
+
+def request_of(approval: Approval, *, home: bool) -> str:
+    """The request behind it, quoted at home alone, and a link to its message."""
+    known = json.loads(approval.card) if approval.card else {}
+    link = f"[{'message' if home else 'original message'}]({known['link']})" if "link" in known else ""
+    return " · ".join(filter(None, [plainly(approval.request) if home else "", link]))
+
+
+def below(approval: Approval, how: Home, voted: Sequence[str], *, home: bool) -> str:
+    """Below the call: whom the question reaches, and the votes so far."""
+    known = json.loads(approval.card) if approval.card else {}
+    asked_too = _asked_too(known.get("asked", ()), known.get("away", ()), how) if home else ""
+    return " ".join(filter(None, [asked_too, _votes(voted, approval.terms.quorum)]))
+
+
+def _votes(voted: Sequence[str], quorum: int) -> str:
+    if voted:
+        return f"{listed([plainly(name) for name in voted])} approved: {len(voted)} of {quorum}."
+    return f"{quorum} people must approve this." if quorum > 1 else ""
+
+
+def _asked_too(names: Sequence[str], away: Sequence[tuple[str, str]], how: Home) -> str:
+    """Sentences for the room of a question: the people asked elsewhere, and the people who are away."""
+    gone = [f"{plainly(name)} is away until {moment(datetime.fromisoformat(until))}." for name, until in away]
+    if names:
+        return " ".join([f"I've asked {listed([plainly(name) for name in names])}.", *gone])
+    nobody = {Home.QUIET: NOBODY_HERE, Home.TOLD: NOBODY_REACHED}.get(how, "")
+    return " ".join(filter(None, [nobody, *gone]))
+
+
+def _to_person(
+    approval: Approval, now: datetime, how: Home, asked_too: str, *, again: bool, mentions: Sequence[Mention]
+) -> Content:
+    """The card of a question that the agent asks a person."""
+    asking = Asking.from_json(approval.card)
+    labels = [clip(legible(option), LABEL_MAX_CHARS) for option in asking.options]
+    offered = [*zip(OPTIONS, labels, strict=False), (Choice.TEXT, LABELS[Choice.TEXT])]
+    buttons = tuple(Button(approval.id, choice, label) for choice, label in offered)
+    is_cut = any(len(option) > LABEL_MAX_CHARS for option in asking.options)
+    listed_options = [f"{number}. {plainly(option)}" for number, option in enumerate(asking.options, 1)]
+    left = f"expires {moment(approval.expires_at)} (in {briefly(approval.expires_at - now)})"
+    lines = [
+        f"**{'Reminder: ' if again else ''}{plainly(asking.question)}**",
+        " · ".join(filter(None, [whom_for(approval, asking), left])),
+        "\n".join(listed_options) if is_cut or how is Home.QUIET else "",
+        approval.caution,
+        asked_too,
+    ]
+    if how is Home.QUIET:
+        return Content("\n\n".join(filter(None, lines)))
+    return Content("\n\n".join(filter(None, lines)), buttons, mentions=tuple(mentions))

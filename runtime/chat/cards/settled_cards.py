@@ -1,0 +1,216 @@
+"""Cards after their question was settled: how it ended and what came of it; and the call, as every card has it. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+
+from runtime.chat.cards import asked_back
+from runtime.chat.cards.calls import shown_call
+from runtime.chat.cards.card_facts import (
+    ANSWER_MAX_CHARS,
+    LABELS,
+    SHA256_SHOWN,
+    asked,
+    facts_in,
+    name_in,
+    quoted,
+    whom_for,
+)
+from runtime.chat.cards.exchanges import ASKED_BACK
+from runtime.contract import (
+    ApprovalKind,
+    Asking,
+    Button,
+    Choice,
+    Content,
+    Mark,
+    Whole,
+)
+from runtime.domain.approvals import Approval, ApprovalState, Home, answer_of
+from runtime.domain.ids import digest
+from runtime.domain.transcript import ERROR
+from runtime.markup.moments import moment, several
+from runtime.text.glyphs import clip, fenced, plainly, visible
+
+ENDED = {
+    ApprovalState.APPROVED: "Approved",
+    ApprovalState.DENIED: "Denied",
+    ApprovalState.ANSWERED: "Answered",
+    ApprovalState.EXPIRED: "Expired",
+    ApprovalState.VOID: "Withdrawn",
+}
+FURTHER: Final = {Choice.CONVERSATION: " for this conversation", Choice.ALWAYS: " from now on"}
+"""Words about a yes that holds for more than its call."""
+MARKS: Final = {
+    ApprovalState.APPROVED: Mark.YES,
+    ApprovalState.DENIED: Mark.NO,
+    ApprovalState.ANSWERED: Mark.YES,
+    ApprovalState.EXPIRED: Mark.NOBODY,
+    ApprovalState.VOID: Mark.WITHDRAWN,
+}
+LINES_SHOWN: Final = 3
+"""Of what an approved call returned."""
+LINE_MAX_CHARS: Final = 120
+EXIT_CODE: Final = re.compile(r"\n?\[(?:no output, )?exit code (\d+)(?: \([^()]*\))?\]$")
+"""As the shell tool ends its result."""
+RUNNING: Final = '{"state": "running"}'
+CUT: Final = '{"state": "was cut off"}'
+NOT_RUN_AFTER_ALL: Final = '{"state": "not run"}'
+NOT_FINISHED: Final = '{"state": "not finished"}'
+
+
+def _stranger_settled(approval: Approval) -> Content:
+    if approval.state is ApprovalState.APPROVED:
+        how = f"Let in as {approval.choice}" if approval.choice else "Let in"
+    else:
+        how = "Not let in" if approval.state is ApprovalState.DENIED else ENDED[approval.state]
+    why = f"\n\n{quoted(approval.reason)}" if approval.reason else ""
+    mark = MARKS[approval.state]
+    about = f"{name_in(approval.arguments)}\n\n{facts_in(approval.arguments)}{why}"
+    return Content(f"{mark} **{how}**{_by(approval)}: {about}", mark=mark)
+
+
+def call_of(approval: Approval) -> tuple[str, bool]:
+    """The call as it was shown when it was asked about, and whether that is all of it; a changed one is drawn anew."""
+    if approval.asked_arguments:
+        return _both_calls(approval)
+    known = json.loads(approval.card) if approval.card else {}
+    if "call" in known and known.get("of") == approval.arguments_hash:
+        return known["call"], "part" not in known
+    drawn = shown_call(approval.arguments)
+    return drawn.text, drawn.is_whole
+
+
+def _both_calls(approval: Approval) -> tuple[str, bool]:
+    """The call as it was asked about, and as an approver changed it."""
+    asked = approval.asked_arguments
+    before, is_whole = call_of(replace(approval, arguments=asked, arguments_hash=digest(asked), asked_arguments=""))
+    after, is_whole_too = call_of(replace(approval, asked_arguments=""))
+    runs = "Runs" if approval.state in (ApprovalState.PENDING, ApprovalState.APPROVED) else "Changed to"
+    return f"Asked:\n\n{before}\n\n{runs}:\n\n{after}", is_whole and is_whole_too
+
+
+def circumstances_of(approval: Approval, asks: str, *more: str) -> str:
+    """The requester, the room, the risk and the rule in one line; empty where nobody is known."""
+    told = json.loads(approval.card) if approval.card else {}
+    where = f" in {plainly(told['room'])}" if "room" in told else ""
+    if "schedule" in told:
+        made = f", made by {plainly(approval.requester_name)}," if approval.requester_name else ""
+        who = f"The schedule {plainly(told['schedule'])}{made}"
+    else:
+        who = plainly(approval.requester_name)
+    if not who:
+        return ""
+    rule = f"rule {plainly(approval.terms.rule)}" if approval.terms.rule else ""
+    facts = [f"{who} {asks}{where}", plainly(approval.tool), approval.effect.value, rule, *more]
+    return " · ".join(filter(None, facts))
+
+
+def settled(approval: Approval, *, home: bool = True) -> Content:
+    """The card after it was decided: who, what, when, and no buttons."""
+    if approval.kind is ApprovalKind.PERSON:
+        return _stranger_settled(approval)
+    if approval.kind is ApprovalKind.ANSWER:
+        return _answered(approval)
+    if approval.lead == approval.id:
+        from runtime.chat.cards import listing
+
+        return listing.card(listing.listed_on(approval), approval.asked_at, home=home)
+    answer = f" **{LABELS[approval.choice]}**" if approval.state is ApprovalState.ANSWERED and approval.choice else ""
+    why = f"\n\n{quoted(approval.reason)}" if approval.reason else ""
+    call = f"`{approval.tool}`"
+    about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
+    mark = Mark.NO if approval.choice is Choice.SKIP else MARKS[approval.state]
+    further = FURTHER.get(approval.choice, "") if approval.choice else ""
+    head = f"{mark} **{ENDED[approval.state]}{further}**{_by(approval)}: {about}{answer}"
+    how, shown = came(approval.outcome, home=home) if approval.outcome else ("", "")
+    buttons = _undo_button(approval)
+    known = json.loads(approval.card) if approval.card else {}
+    if home and known.get("home") == Home.TOLD:
+        return Content(f"{head}{how}{why}", buttons, folded=shown, mark=mark)
+    asked_by = f"\n\n{told}" if (told := circumstances_of(approval, "asked")) else ""
+    back = f"\n\n{asked_back.told(approval, home=home)}" if ASKED_BACK in known else ""
+    text = f"{head}{how}{asked_by}\n\n{call_of(approval)[0]}{why}{back}"
+    return Content(text, buttons, whole=Whole(approval.arguments_hash[:SHA256_SHOWN]), folded=shown, mark=mark)
+
+
+def ruling(approval: Approval) -> str:
+    """The ruling on it, by whom and when."""
+    return f"**{ENDED[approval.state]}**{_by(approval)}"
+
+
+def outcome(result: str, took: timedelta) -> str:
+    """JSON for `Approval.outcome`: what came of a call, with the first lines of what it returned."""
+    failed, ended = result.startswith(ERROR), EXIT_CODE.search(result)
+    code = int(ended[1]) if ended else None
+    lines = (result[: ended.start()] if ended else result.removeprefix(ERROR)).strip("\n").splitlines()
+    first = [line if len(line) <= LINE_MAX_CHARS else clip(line, LINE_MAX_CHARS) for line in lines[:LINES_SHOWN]]
+    told = {"state": "failed" if failed or code else "done", "seconds": round(took.total_seconds(), 1), "lines": first}
+    more = {"exit": code, "more": len(lines) - len(first)}
+    return json.dumps(told | {name: value for name, value in more.items() if value is not None}, ensure_ascii=False)
+
+
+def came(outcome: str, *, home: bool) -> tuple[str, str]:
+    """Outcome of an approved call: in the line that says who approved it, and beneath it. Its output is told at home only."""
+    told = json.loads(outcome)
+    lines, code = told.get("lines", ()) if home else (), f"exit {told['exit']}" if "exit" in told else ""
+    match told["state"]:
+        case "done":
+            words = ", ".join(filter(None, [f"done in {told['seconds']:g} s", code]))
+        case "failed":
+            words = f"failed: {code or 'see below'}" if home else f"failed{code and ': '}{code}"
+        case "waits":
+            words = f"waiting for the other answer{'s' * (told['left'] > 1)}"
+        case state:
+            words = state
+    more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []
+    shown = fenced(visible("\n".join([*lines, *more]))) if lines else ""
+    return f" · {words}{_undone(told)}", shown and f"Result:\n\n{shown}"
+
+
+def with_undo(outcome: str, how: str, by: str = "", why: str = "") -> str:
+    """`outcome` (JSON) with how it stands with an undo: offered, wanted, done, refused or cut; empty for none."""
+    undo = {"undo": how, "undo_by": by, "undo_why": why}
+    return json.dumps(json.loads(outcome) | undo, ensure_ascii=False)
+
+
+def _undo_button(approval: Approval) -> tuple[Button, ...]:
+    is_offered = bool(approval.outcome) and json.loads(approval.outcome).get("undo") == "offered"
+    return (Button(approval.id, Choice.UNDO, LABELS[Choice.UNDO]),) if is_offered else ()
+
+
+def _undone(told: Mapping[str, Any]) -> str:
+    """State of the undo, as a clause behind the outcome; empty if nobody asked for one."""
+    by = plainly(told.get("undo_by", ""))
+    match told.get("undo"):
+        case "wanted":
+            return f" · {by} is undoing it"
+        case "done":
+            return f" · undone by {by}"
+        case "refused":
+            return f" · {by} tried to undo it: {plainly(told['undo_why'])}"
+        case "cut":
+            return f" · {by} tried to undo it, but I was cut off. Please check whether it worked."
+        case _:
+            return ""
+
+
+def _by(approval: Approval) -> str:
+    when = f", {moment(approval.decided_at)}" if approval.decided_at else ""
+    return f" by {plainly(approval.decided_name)}{when}" if approval.decided_name else when
+
+
+def _answered(approval: Approval) -> Content:
+    """The card of a question to a person after it ended."""
+    asking = Asking.from_json(approval.card)
+    said = answer_of(approval) if approval.state is ApprovalState.ANSWERED else ""
+    told = f": “{plainly(clip(said, ANSWER_MAX_CHARS))}”" if said else ""
+    why = f"\n\n{quoted(approval.reason)}" if approval.reason and said != approval.reason else ""
+    mark = MARKS[approval.state]
+    head = f"{mark} **{ENDED[approval.state]}**{_by(approval)}{told}"
+    return Content(f"{head}\n\n{plainly(asking.question)}\n\n{whom_for(approval, asking)}{why}", mark=mark)

@@ -1,0 +1,92 @@
+"""Builds a model's request from the rows of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from runtime.context.condensing import Step, condense
+from runtime.context.sizes import ToolSizes, of_text, of_turns
+from runtime.context.summaries import stands_for
+from runtime.contract import AssistantTurn, Effect, ModelRequest, OpenFile, ToolSpec, Turn
+from runtime.domain.transcript import repair
+from runtime.store.protocol import History
+
+SHORT_PART: Final = 0.35
+"""Of the window. No token is less than a character, so that a conversation of fewer characters has room in any case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partitions:
+    """Named parts of a request. Texts stand in this order: the longer one lasts, the further up it is, so that a vendor's
+    prompt cache hits. Only the history is cut to a budget: `step` tells how far. `tokens` is the size of the whole request
+    before, as its vendor counts, and `sent` after, as we do; 0 without a budget."""
+
+    system: str
+    skills: str
+    memory: str
+    working: str
+    history: Sequence[Turn]
+    step: Step = Step.WHOLE
+    tokens: int = 0
+    sent: int = 0
+
+    @property
+    def prompt(self) -> str:
+        return "\n\n".join(filter(None, (self.system, self.skills, self.memory, self.working)))
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Tokens that a request may take; without them it has no bound. `scale`: how many a vendor counts for one of ours."""
+
+    tokens: int | None = None
+    scale: float = 1.0
+
+
+UNBOUNDED: Final = Budget()
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """Facts of a run that its next request is made of. `system` is its agent's prompt for the room."""
+
+    system: str
+    tools: Sequence[ToolSpec]
+    files: OpenFile | None = None
+    skills: str = ""
+    memory: str = ""
+    working: str = ""
+
+
+TOOL_SIZES: Final = ToolSizes()
+
+
+def build(run: RunFacts, history: History, budget: Budget) -> ModelRequest:
+    """Build the request for a conversation, as the store has it; a strict provider accepts it."""
+    parts = partitions(run, history, budget)
+    return ModelRequest(parts.prompt, parts.history, run.tools, run.files)
+
+
+def partitions(run: RunFacts, history: History, budget: Budget) -> Partitions:
+    """The parts of that request."""
+    turns = repair([*stands_for(history.summary), *history.turns] if history.summary else history.turns)
+    if budget.tokens is None:
+        return Partitions(run.system, run.skills, run.memory, run.working, turns)
+    taken = of_text(run.system) + of_text(run.working) + TOOL_SIZES.of(run.tools)
+    reads = frozenset(tool.name for tool in run.tools if tool.effect is Effect.READ)
+    cut = condense(turns, int(budget.tokens / budget.scale), taken, reads)
+    kept = repair(cut.turns) if cut.step else turns
+    sizes = int((taken + of_turns(turns)) * budget.scale), taken + of_turns(kept)
+    return Partitions(run.system, run.skills, run.memory, run.working, kept, cut.step, *sizes)
+
+
+def is_short(turns: Sequence[Turn], window: int) -> bool:
+    """True if `turns` fit in any case: as most conversations do, which are looked at no further."""
+    letters = 0
+    for turn in turns:
+        letters += len(turn.text)
+        if isinstance(turn, AssistantTurn):
+            letters += sum([len(call.arguments) for call in turn.calls])
+    return letters < window * SHORT_PART and not any(getattr(turn, "files", ()) for turn in turns)

@@ -1,0 +1,98 @@
+"""Facts of turns that must outlive them: what was done, what waits, and what people named exactly. Pure.
+
+They are read from the record and never written by a model, so none of them can be lost in a summary or made up by one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from runtime.contract import AssistantTurn, ToolTurn, Turn, UserTurn
+from runtime.domain.transcript import DENIED, ERROR, NO_ANSWER, OURS, WAITING_FOR_ANSWER, WAITING_FOR_APPROVAL
+from runtime.text.glyphs import clip
+
+DONE_MAX: Final = 60
+NAMES_MAX: Final = 80
+"""The newest of them are kept; the digest says how many are not there."""
+
+CALL_CHARS: Final = 160
+RESULT_CHARS: Final = 60
+
+IDENTIFIER: Final = re.compile(
+    r"""https?://[^\s<>"')\]]+ | [\w.+-]+@[\w-]+\.[\w.-]+\w      # addresses
+    | (?<![\w/])~?/?(?:[\w.-]+/)+[\w.-]*\w                        # paths
+    | \b[A-Z][A-Z0-9]+-\d+\b | \#\d+\b                            # tickets
+    | \b[0-9a-f]{7,40}\b | \b(?=[\w-]{3})[\w-]*\d[\w-]*\b           # hashes, numbers, names with digits
+    | `[^`\n]{1,80}` | "[^"\n]{1,60}" """,
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """Facts of turns. `done` and `names` are bounded: `forgotten` counts the calls that are not in `done` any more."""
+
+    done: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    forgotten: int = 0
+
+    def then(self, later: Digest) -> Digest:
+        """Facts of these turns and of those that came after them."""
+        done = (*self.done, *later.done)
+        lost = max(0, len(done) - DONE_MAX)
+        names = tuple(dict.fromkeys((*self.names, *later.names)))[-NAMES_MAX:]
+        return Digest(done[lost:], later.waiting, names, self.forgotten + later.forgotten + lost)
+
+    def lines(self) -> Iterator[str]:
+        """Paragraphs for the model; none for what there is nothing of."""
+        if self.done:
+            more = f" ({self.forgotten:,} earlier ones are not listed)" if self.forgotten else ""
+            yield "\n".join([f"Already done, do not do it again{more}:", *(f"- {one}" for one in self.done)])
+        if self.waiting:
+            yield "\n".join(["Waiting for people, do not ask again:", *(f"- {one}" for one in self.waiting)])
+        if self.names:
+            yield f"Named by people: {', '.join(self.names)}"
+
+    def to_json(self) -> str:
+        return json.dumps(
+            {"done": self.done, "names": self.names, "forgotten": self.forgotten}, ensure_ascii=False
+        )  # what waits is never behind a summary
+
+    @classmethod
+    def from_json(cls, written: str) -> Digest:
+        raw = json.loads(written or "{}")
+        return cls(tuple(raw.get("done", ())), (), tuple(raw.get("names", ())), raw.get("forgotten", 0))
+
+
+NO_DIGEST: Final = Digest()
+
+
+def digest_of(turns: Sequence[Turn], reads: Collection[str]) -> Digest:
+    """Facts of `turns`. Tools called `reads` change nothing; each other call that ended counts as done."""
+    results = {turn.call_id: turn.text for turn in turns if isinstance(turn, ToolTurn)}
+    done, waiting = [], []
+    for call in (call for turn in turns if isinstance(turn, AssistantTurn) for call in turn.calls):
+        result = results.get(call.id, "")
+        told = f"{call.tool} {clip(' '.join(call.arguments.split()), CALL_CHARS)}"
+        if result in (WAITING_FOR_APPROVAL, WAITING_FOR_ANSWER):
+            waiting.append(told)
+        elif call.tool not in reads and result and not result.startswith((DENIED, ERROR, NO_ANSWER)):
+            done.append(f"{told} → {clip(' '.join(result.split()), RESULT_CHARS)}")
+    return NO_DIGEST.then(Digest(tuple(done), tuple(waiting), tuple(identifiers(turns))))
+
+
+def identifiers(turns: Iterable[Turn]) -> list[str]:
+    """Exact words of people: addresses, paths, numbers, tickets, names in quotes; each once, in their order.
+
+    >>> from runtime.contract import UserTurn
+    >>> identifiers([UserTurn("Move PROJ-12 from /srv/a.txt to https://x.example/b, see `main`")])
+    ['PROJ-12', '/srv/a.txt', 'https://x.example/b', '`main`']
+    """
+    said = (turn.text for turn in turns if isinstance(turn, UserTurn) and not turn.text.startswith(OURS))
+    found = (match[0].rstrip(".,;:!?") for text in said for match in IDENTIFIER.finditer(text))
+    return list(dict.fromkeys(found))[-NAMES_MAX:]

@@ -1,0 +1,242 @@
+"""A conversation that outgrows its model's window goes on: each message is answered, and nothing agreed is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from runtime.agent.registry import Limits
+from runtime.context.sizes import of_text, of_tool, of_turns
+from runtime.context.summaries import TASK
+from runtime.context.window import Window
+from runtime.contract import Call, Choice, Effect, Json, ModelReply, ModelRequest, OnText, UserTurn
+from runtime.errors import ContextOverflow, ModelFailed
+from runtime.policy.rules import Rule, Ruling
+from tests.contract.runtime.stage import SHELL, Crash, FakeTool, Process, Stage, crash_at, fake_tool
+from tests.contract.runtime.strict import wrong
+from tests.fakes.models import USAGE
+
+WINDOW = 4_000
+AGREED = "We agreed on the name BLUEBIRD-7 for the release."
+
+
+def size_of(request: ModelRequest) -> int:
+    """Tokens of a request, as its vendor counts them."""
+    return of_text(request.system) + of_turns(request.turns) + sum(map(of_tool, request.tools))
+
+
+class Windowed:
+    """A strict vendor whose model reads at most `window` tokens, and refuses whatever is larger.
+
+    `says` gives the answer to a request; `condenses` what it writes where a summary is wanted. `summaries` and `requests`
+    are those that it answered, `refused` counts the others.
+    """
+
+    name = "windowed"
+
+    def __init__(
+        self,
+        says: Callable[[ModelRequest], str | Call] = lambda _: "Yes.",
+        condenses: Callable[[int], str] = lambda number: f"Record {number}: much was said.",
+        window: int = WINDOW,
+    ) -> None:
+        self._says, self._condenses, self._window = says, condenses, window
+        self.requests: list[ModelRequest] = []
+        self.summaries: list[ModelRequest] = []
+        self.refused = 0
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        faults = list(wrong(request.turns))
+        assert not faults, f"a strict provider refuses this history: {faults}"
+        if size_of(request) > self._window:
+            self.refused += 1
+            raise ContextOverflow(f"{size_of(request)} tokens are too many")
+        if request.system == TASK:
+            self.summaries.append(request)
+            return ModelReply(self._condenses(len(self.summaries)), (), USAGE)
+        self.requests.append(request)
+        said = self._says(request)
+        return ModelReply(said, (), USAGE) if isinstance(said, str) else ModelReply("", (said,), USAGE)
+
+
+def heard(request: ModelRequest) -> str:
+    return "\n".join(turn.text for turn in request.turns)
+
+
+async def life(stage: Stage, model: Windowed, *tools: FakeTool, window: int = WINDOW, **more: Any) -> Process:
+    limits = Limits(iterations=300, window=Window(lambda: window))
+    return await stage.process(model, tools, limits=limits, **more)
+
+
+async def said(process: Process, *texts: str) -> None:
+    async with process.running():
+        for text in texts:
+            await process.say(text)
+            await process.rest()
+
+
+def chatter(count: int, letters: int = 400) -> list[str]:
+    return [f"{number}: {'blah ' * (letters // 5)}" for number in range(count)]
+
+
+async def kept(stage: Stage) -> list[tuple[Any, ...]]:
+    return await stage.rows("SELECT kind, since_turn, upto_turn FROM summaries ORDER BY upto_turn")
+
+
+async def test_a_conversation_that_outgrows_the_window_goes_on_and_nothing_agreed_is_lost(any_stage: Stage) -> None:
+    """Scenario 51, in small."""
+    model = Windowed(condenses=lambda number: f"Record {number}. {AGREED}")
+    process = await life(any_stage, model)
+    await said(process, "Find a name for the release, please.", AGREED, *chatter(60))
+    assert await any_stage.answers() == ["Yes."] * 62
+    assert model.refused == 0
+    assert all("Find a name for the release" in heard(request) for request in model.requests)
+    assert all("BLUEBIRD-7" in heard(request) for request in model.requests[1:])
+    assert 1 <= len(model.summaries) <= 12
+    assert len(await kept(any_stage)) == len(model.summaries)
+    assert (await any_stage.rows("SELECT count(*) FROM turns"))[0] == (124,)
+
+
+async def test_below_the_threshold_nothing_is_condensed(any_stage: Stage) -> None:
+    """Scenario 16."""
+    model = Windowed()
+    process = await life(any_stage, model, window=100_000)
+    await said(process, *chatter(20, 50))
+    assert model.summaries == []
+    assert len(model.requests[-1].turns) == 39
+    assert await kept(any_stage) == []
+
+
+@pytest.mark.parametrize("text", ["", "   \n", "much " * 4_000])
+async def test_a_summary_of_no_use_is_refused_once_and_an_extract_takes_its_place(stage: Stage, text: str) -> None:
+    model = Windowed(condenses=lambda _: text)
+    process = await life(stage, model)
+    await said(process, "Find a name.", AGREED, *chatter(60))
+    assert len(await stage.answers()) == 62
+    rows = await kept(stage)
+    assert rows
+    assert {kind for kind, *_ in rows} == {"extract"}
+    assert len(model.summaries) == 2 * len(rows)
+    assert "BLUEBIRD-7" in heard(model.requests[-1])
+
+
+async def test_a_summariser_that_fails_costs_nobody_their_answer(stage: Stage) -> None:
+    def fails(_: int) -> str:
+        raise ModelFailed("The model's server cannot be reached.")
+
+    model = Windowed(condenses=fails)
+    process = await life(stage, model)
+    await said(process, "Find a name.", *chatter(60))
+    assert len(await stage.answers()) == 61
+    assert {kind for kind, *_ in await kept(stage)} == {"extract"}
+
+
+async def test_a_kill_after_a_summary_is_made_does_not_pay_for_it_again(any_stage: Stage) -> None:
+    model = Windowed(window=100_000)
+    process = await life(any_stage, model, window=100_000)
+    await said(process, *chatter(40))
+    process = await life(any_stage, model, probe=crash_at("summary-made"))
+    with pytest.raises(BaseExceptionGroup) as died:
+        await said(process, "and now?")
+    assert died.group_contains(Crash)
+    any_stage.clock.advance(timedelta(minutes=1))
+    process = await life(any_stage, model)
+    async with process.running():
+        await process.rest()
+    assert len(model.summaries) == 1
+    assert (await any_stage.answers())[-1] == "Yes."
+    spent = await any_stage.rows("SELECT count(*) FROM usage")
+    assert spent == [(42,)]  # forty answers, one summary, one answer
+
+
+async def test_a_loop_of_two_hundred_calls_in_a_small_window_repeats_no_write(any_stage: Stage) -> None:
+    """What was written stays named, and so does the task, whatever else is condensed."""
+    done: list[str] = []
+
+    async def write(arguments: Mapping[str, Json]) -> str:
+        done.append(str(arguments["path"]))
+        return f"wrote {arguments['path']} " + "x" * 300
+
+    def works(request: ModelRequest) -> str | Call:
+        assert "write the forty files of PROJ-1" in heard(request)
+        number = len(done)
+        assert not number or f"file-{number - 1}" in str(request.turns)
+        return Call(f"c{number}", "write", f'{{"path": "file-{number}"}}') if number < 200 else "All written."
+
+    tool = fake_tool("write", Effect.WRITE, write)
+    model = Windowed(works)
+    process = await life(any_stage, model, tool, rules=[Rule(Ruling.ALLOW, "write")])
+    await said(process, "Please write the forty files of PROJ-1.")
+    assert await any_stage.answers() == ["All written."]
+    assert done == [f"file-{number}" for number in range(200)]
+    assert model.refused == 0
+    assert "Already done" in heard(model.requests[-1])
+    assert "PROJ-1" in heard(model.requests[-1])
+
+
+async def test_an_open_question_outlives_every_summary(any_stage: Stage) -> None:
+    """Its call and its place stay as they are until it is decided, and the run goes on from there."""
+    model = Windowed(lambda request: SHELL if request.turns[-1].text == "run it" else "Yes.")
+    shell = fake_tool("shell", Effect.DANGER)
+    process = await life(any_stage, model, shell)
+    await said(process, *chatter(12), "run it", *chatter(40))
+    [question] = await any_stage.pending()
+    assert any("waiting for approval" in heard(one) or "uname -a" in str(one.turns) for one in model.requests[-1:])
+    async with process.running():
+        await process.click(question.id, Choice.APPROVE)
+        await process.rest()
+    assert len(shell.calls) == 1
+    assert len(await any_stage.answers()) == 53
+
+
+async def test_a_vendor_with_a_smaller_window_than_told_is_asked_again_with_less(any_stage: Stage) -> None:
+    model = Windowed()
+    process = await life(any_stage, model, window=100_000)
+    await said(process, *chatter(60))
+    assert await any_stage.answers() == ["Yes."] * 60
+    assert 1 <= model.refused <= 60
+
+
+async def test_where_not_even_the_shortest_fits_the_person_is_told_the_way_out(stage: Stage) -> None:
+    model = Windowed(window=20)
+    process = await life(stage, model, window=1_000)
+    await said(process, "hello " * 400)
+    [told] = await stage.answers()
+    assert "/new" in told
+
+
+@pytest.mark.parametrize("letters", [40_000, 5_000_000])
+async def test_a_message_larger_than_the_window_is_taken_head_and_tail(stage: Stage, letters: int) -> None:
+    model = Windowed()
+    process = await life(stage, model)
+    await said(process, f"BEGIN {'x' * letters} END")
+    assert await stage.answers() == ["Yes."]
+    [turn] = model.requests[0].turns
+    assert isinstance(turn, UserTurn)
+    assert turn.text.startswith("BEGIN")
+    assert turn.text.endswith("END")
+    assert "left out" in turn.text
+
+
+async def test_a_full_conversation_is_summarised_after_the_answer_so_that_nobody_waits(stage: Stage) -> None:
+    order: list[str] = []
+
+    def says(_: ModelRequest) -> str:
+        order.append("answer")
+        return "Yes."
+
+    def condenses(_: int) -> str:
+        order.append("summary")
+        return "A record."
+
+    model = Windowed(says, condenses)
+    process = await life(stage, model)
+    await said(process, *chatter(90, 200))
+    at = order.index("summary")
+    assert order[at - 1] == "answer"
+    [turns] = await stage.rows("SELECT upto_turn FROM summaries ORDER BY upto_turn LIMIT 1")
+    assert at * 2 > turns[0]
+    assert model.refused == 0

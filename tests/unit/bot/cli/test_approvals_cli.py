@@ -1,0 +1,54 @@
+"""`signalbox approvals`: answers to what the agent asks are given by the words on its buttons."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.unit.bot.cli.test_cli import house, signalbox
+
+__all__ = ["house"]
+
+
+def asked(house: Path, words: str) -> str:
+    signalbox(house, "ask", words)
+    [row] = json.loads(signalbox(house, "approvals", "list", "--json").stdout)
+    return str(row["id"])
+
+
+def test_a_question_to_a_person_is_answered_by_the_words_on_its_buttons(house: Path) -> None:
+    question = asked(house, "ask me which colour? red or green")
+    shown = signalbox(house, "approvals", "show", question).stdout
+    assert "Answers" in shown
+    assert "first (red), second (green), text (Answer…)" in shown
+    refused = "signalbox: This question takes first (red), second (green), text (Answer…).\n"
+    for words in (("approve", question), ("deny", question), ("answer", question, "blue")):
+        ended = signalbox(house, "approvals", *words)
+        assert (ended.returncode, ended.stderr) == (1, refused), words
+    ended = signalbox(house, "approvals", "edit", question, "--arguments", "{}")
+    assert (ended.returncode, ended.stderr) == (1, refused)
+    assert signalbox(house, "approvals", "answer", question, "Green").stdout == "ask_person: answered.\n"
+    assert "Answers" not in signalbox(house, "approvals", "show", question).stdout
+    explained = signalbox(house, "policy", "explain", question)
+    assert (explained.returncode, "no rule asks it" in explained.stderr) == (2, True)
+    late = signalbox(house, "approvals", "answer", question, "red")
+    assert (late.returncode, "already settled" in late.stderr) == (1, True)
+
+
+def test_a_list_shows_the_beginning_of_a_long_call_and_show_all_of_it(house: Path) -> None:
+    question = asked(house, f"write {'word ' * 500}end to long.txt")
+    listed = signalbox(house, "approvals", "list").stdout
+    assert ("word word" in listed, "word end" in listed, "…" in listed) == (True, False, True)
+    assert "word end" in signalbox(house, "approvals", "show", question).stdout
+    signalbox(house, "approvals", "deny", question)
+
+
+def test_a_call_takes_its_own_words_and_tells_them(house: Path) -> None:
+    question = asked(house, "write hello to a.txt")
+    assert "Answers" not in signalbox(house, "approvals", "show", question).stdout
+    ended = signalbox(house, "approvals", "answer", question, "perhaps")
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("signalbox: This question takes approve (Approve), deny (Deny)")
+    signalbox(house, "ask", "ask me which colour? red or green")
+    assert signalbox(house, "policy", "explain", "--last").stdout.startswith("write_file in ")
+    assert signalbox(house, "approvals", "answer", question, "Approve").stdout == "write_file: approved.\n"
