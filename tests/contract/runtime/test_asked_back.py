@@ -319,7 +319,7 @@ async def test_calls_on_one_list_have_no_such_button(stage: Stage) -> None:
     process = await waiting(stage, Explaining(plan=[calls]))
     listed = [one for one in await stage.pending() if one.lead]
     notice = await process.why(listed[0].lead or listed[0].id, room=GENERAL)
-    assert notice == "This question doesn't have that answer."
+    assert notice == "That isn't one of the answers to this question."
 
 
 # ----------------------------------------------------------------------------------------------------- once, and limits

@@ -169,7 +169,7 @@ async def test_a_change_lets_nobody_approve_who_could_not_before(any_stage: Stag
         ("echo ⟨U+200B \u00d7999999999⟩", "This is too long: at most 100,000 characters."),
         ("echo ⟨99999 spaces⟩⟨99999 spaces⟩", "This is too long: at most 100,000 characters."),
         ("a\n⟨999999999 empty lines⟩\nb", "This is too long: at most 100,000 characters."),
-        ("echo ⟨U+D800⟩", "This contains half a character, so it isn't valid Unicode."),
+        ("echo ⟨U+D800⟩", "This contains a broken character. Please type it again."),
     ],
 )
 async def test_a_code_that_stands_for_more_than_a_call_can_hold_is_no_change(
