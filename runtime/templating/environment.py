@@ -204,7 +204,7 @@ def rendered(order: Order) -> str:
     text = ""
     try:
         for piece in sandbox.from_string(order.body).generate(known):
-            text += piece
+            text += str(piece)  # two Markups put together would escape the template's own words for HTML
             if len(text) > RENDERED_MAX_CHARS:
                 return text[: RENDERED_MAX_CHARS - len(REST_WAS_CUT)] + REST_WAS_CUT
     except MemoryError:

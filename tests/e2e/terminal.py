@@ -68,7 +68,9 @@ class Terminal:
             deadline = time.monotonic() + AGAIN_AFTER
             while time.monotonic() < deadline:
                 ready, _, _ = select.select([self._descriptor], [], [], max(0.0, deadline - time.monotonic()))
-                if ready and (not self._read(deadline) or not self.screen.endswith("^C")):
+                if ready and (
+                    not self._read(deadline) or not self.screen.endswith(("^", "^C"))
+                ):  # its echo, or half of it
                     return
 
     def ends(self) -> int:

@@ -82,7 +82,7 @@ async def test_everything_is_decided_in_one_place_oldest_first(tab: Tab) -> None
     await expect(tab.page.get_by_text("Nothing is waiting for you.")).to_be_visible()
     await expect(icon).to_have_attribute("href", "/static/icon.svg")
     await expect(tab.page).to_have_title("Approvals · Signalbox")
-    await tab.at("room-item").first.click()
+    await tab.at("room-item").filter(has_text="b.txt").click()
     await expect(await tab.closed_card("Denied by owner")).to_contain_text("not today")
 
 

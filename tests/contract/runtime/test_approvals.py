@@ -216,7 +216,7 @@ VAIN = {
     "an owner who is no approver": Vain("Only approvers can answer this.", rights=ONLY_OTTO),
     "the requester where self-approval is off": Vain("Someone else has to answer", rights=ALONE),
     "from another room": Vain("belongs to another room", room="r2"),
-    "with a forged id": Vain("no longer exists", forged=True),
+    "with a forged id": Vain("can't find this question", forged=True),
     "with an answer that the question has not": Vain("isn't one of the answers", choice=Choice.AGAIN),
 }
 

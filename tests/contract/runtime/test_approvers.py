@@ -503,7 +503,7 @@ async def test_of_last_votes_at_once_one_decides(any_stage: Stage) -> None:
     verdicts = await asyncio.gather(*(process.click(question, who=who, room=GENERAL) for who in voters))
     await process.answer_all()
     assert [verdict.outcome for verdict in verdicts].count(Outcome.DECIDED) == 1
-    assert len([verdict for verdict in verdicts if "counts" in (verdict.notice or "")]) == 2
+    assert len([verdict for verdict in verdicts if "is counted" in (verdict.notice or "")]) == 2
     assert len(process.tools["shell"].calls) == 1
     assert len(await any_stage.audit("approval approved")) == 1
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
+from runtime.agent.guard import tripped
 from runtime.agent.loop import EMPTY_REPLY
 from runtime.agent.registry import Limits
 from runtime.contract import (
@@ -29,7 +30,7 @@ from runtime.domain.runs import RunState
 from runtime.errors import ModelFailed, ToolFailed, ToolRetry
 from runtime.intake.dispatch import RUN_BROKEN
 from runtime.policy.rules import Rule, Ruling
-from tests.contract.runtime.stage import READ, SHELL, WRITE, FakeTool, Stage, fake_tool
+from tests.contract.runtime.stage import READ, SHELL, WRITE, Crash, FakeTool, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.fakes.models import USAGE, Answer, held
 
@@ -325,3 +326,35 @@ async def test_a_bug_of_ours_is_told_to_the_person_and_logged(stage: Stage) -> N
     broken, _ = await stage.runs()
     assert await stage.answers() == [RUN_BROKEN.format(run=broken.id), "hello"]
     assert [entry["event"] for entry in logs if entry["log_level"] == "error"] == ["run broke"]
+
+
+# -------------------------------------------------------------------------------------------------- going round in circles
+
+
+@pytest.mark.parametrize("killed", [0, 2, 5])
+async def test_a_model_that_repeats_itself_is_refused_and_ended_also_over_a_kill(any_stage: Stage, killed: int) -> None:
+    """Scenario 12: the same result three times, then five refusals; the person is told."""
+    asked: list[ModelRequest] = []
+
+    def again(request: ModelRequest) -> ModelReply:
+        asked.append(request)
+        return ModelReply("", (Call(f"c{len(asked)}", "look", '{"path": "."}'),), USAGE)
+
+    tool = fake_tool("look", Effect.READ)
+    if killed:
+        process = await any_stage.process(Strict([again] * 20), [tool], probe=crash_at("step-recorded", killed))
+        await process.say("look around")
+        with pytest.raises(BaseExceptionGroup) as died:
+            await process.answer_all()
+        assert died.group_contains(Crash)
+        any_stage.clock.advance(timedelta(minutes=1))
+    process = await any_stage.process(Strict([again] * 20), [tool])
+    if not killed:
+        await process.say("look around")
+    await process.answer_all()
+    assert await any_stage.answers() == [tripped()]
+    assert len(asked) == 8
+    assert len(tool.calls) == 3
+    told = [turn.text for turn in asked[-1].turns if isinstance(turn, ToolTurn)]
+    assert "3 times. Use what you have" in told[2]
+    assert "was not made again" in told[3]

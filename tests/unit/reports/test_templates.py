@@ -75,6 +75,10 @@ def test_a_value_is_its_own_words_and_one_line_whatever_is_in_it(value: str) -> 
     assert seen(plain(text)) == seen(f"before {value} after")
 
 
+def test_words_of_the_template_after_a_value_stay_as_they_are() -> None:
+    assert rendered("{{ x }}: can't & \"won't\" {{ x }} isn't", {"x": piece("1")}) == "1: can't & \"won't\" 1 isn't"
+
+
 @given(st.one_of(MARKS, EVERY_SCRIPT))
 def test_a_value_at_the_begin_of_a_line_is_no_heading_list_or_rule(value: str) -> None:
     text = rendered("above\n{{ x }}\n\n{{ x }}\n", {"x": piece(json.dumps(value))})

@@ -28,7 +28,7 @@ def written(context: ToolContext, old: str | None, new: str) -> str:
 
 def test_the_old_file_comes_back_and_a_new_one_goes(context: ToolContext) -> None:
     path = context.workspace / "notes.txt"
-    assert take_back(written(context, "old", "new"), context) == "Brought 'notes.txt' back as it was."
+    assert take_back(written(context, "old", "new"), context) == "Restored 'notes.txt'."
     assert path.read_text() == "old"
     path.unlink()
     assert take_back(written(context, None, "new"), context) == "Removed 'notes.txt'."

@@ -224,7 +224,7 @@ async def test_requeue_and_discard_name_who_did_it_and_wake_the_courier() -> Non
         assert (await api.requeue("d1"))["state"] == "open"
         assert (await api.discard("d2"))["state"] == "discarded"
         for refused in (api.requeue("d3"), api.requeue("d1"), api.discard("nope")):
-            with pytest.raises(Refusal, match=r"cannot be|There is no delivery nope"):
+            with pytest.raises(Refusal, match=r"can't be|There is no delivery nope"):
                 await refused
     here = command_line()
     assert store.mended == [("d1", "open", here), ("d2", "discarded", here)]
@@ -238,7 +238,7 @@ async def test_an_operator_sets_the_mode_of_a_room_from_afar_and_sees_those_that
         assert (made["mode"], made["meaning"]) == ("read-only", "read-only: I look things up, and change nothing")
         assert await api.modes() == [made]
         for room, mode in ((str(ROOM), "trusted"), ("", "plan"), (str(ROOM), "yolo")):
-            with pytest.raises(Refusal, match=r"Name a room, and one of the modes|is none of"):
+            with pytest.raises(Refusal, match=r"Name a room, and one of the modes|isn't one of"):
                 await api.set_mode(room, mode)
     assert (made["set_by"], nudged) == (command_line(), [ROOM])
 
