@@ -59,4 +59,4 @@ def test_one_is_listed_shown_explained_and_ended(house: Path) -> None:
 def test_one_that_is_not_there_is_told(house: Path) -> None:
     ended = signalbox(house, "grants", "show", "nothing")
     assert ended.returncode == 1
-    assert ended.stderr.startswith("signalbox: There is no grant nothing: give its id")
+    assert ended.stderr.startswith("signalbox: There is no grant nothing. Give its id")
