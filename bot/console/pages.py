@@ -32,7 +32,7 @@ class Pages:
     def routes(self) -> list[web.RouteDef]:
         return [
             web.get("/console", self._serving(_overview)),
-            web.get("/console/", _without_slash),
+            web.get("/console/", self._serving(_without_slash)),
             web.get(approvals_page.APPROVALS_PLACE, self._serving(approvals_page.approvals)),
             web.get(grants_page.GRANTS_PAGE, self._serving(grants_page.grants)),
             web.get("/console/runs", self._serving(_runs)),
@@ -55,7 +55,7 @@ class Pages:
         return serve
 
 
-async def _without_slash(_request: web.Request) -> web.StreamResponse:
+async def _without_slash(_request: web.Request, _do: Operations) -> Html:
     """A habit of people who type addresses."""
     raise web.HTTPPermanentRedirect("/console")
 

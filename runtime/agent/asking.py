@@ -51,10 +51,10 @@ async def _is_near(store: Runs, run: LiveRun, who: Person, approvers: Collection
     requester = run.claim.requester
     if requester is not None and requester.id == who.id:
         return True
-    found = await store.audience(run.claim.run_id, run.address, {who.id})
+    found = await store.audience(run.claim.run_id, run.claim.address, {who.id})
     if any(one.here for one in found.candidates):
         return True
-    deciding = await store.audience(run.claim.run_id, run.address, approvers)
+    deciding = await store.audience(run.claim.run_id, run.claim.address, approvers)
     return any(one.person.id == who.id for one in deciding.candidates)
 
 

@@ -243,7 +243,7 @@ class AgentLoop:
         """`history` once the files that came with it are here; what is to be said of those becomes turns too."""
         if self._files is None or not any(turn.files for turn in not_seen(history.turns)):
             return history
-        fetching = self._files.gather(run.claim.lane.session, run.address, history.turns, run.agent.workspaces)
+        fetching = self._files.gather(run.claim.lane.session, run.claim.address, history.turns, run.agent.workspaces)
         told = await run.unless_stopped(fetching)
         for text in told:
             run.obey(own(await self._store.note(run.claim.lane, run.claim.run_id, text)).stop)
@@ -257,13 +257,6 @@ class AgentLoop:
     def _spoken(self, run: LiveRun, text: str) -> None:
         run.said = text
         self._progress(run.claim, Speaking(text) if text else Thinking(long=True))
-
-    def _speaker(self, run: LiveRun) -> Model:
-        """The model, or for a report without one its maker."""
-        job = run.claim.job
-        if job is None or job.task.kind is TaskKind.PROMPT or self._reporter is None:
-            return run.agent.model
-        return self._reporter(job)
 
     async def _reply(self, run: LiveRun, history: History) -> ModelReply:
         """The model's answer to as much of `history` as fits. A request that is refused as too large is sent smaller, once."""
@@ -281,11 +274,14 @@ class AgentLoop:
             raise ModelFailed(NO_ROOM, detail=error.detail) from None
 
     async def _answer(self, run: LiveRun, parts: Partitions) -> ModelReply:
-        known, limit = facts(run), run.agent.limits.model_time
+        known, limit, job = facts(run), run.agent.limits.model_time, run.claim.job
+        speaker = run.agent.model
+        if job and self._reporter and job.task.kind is not TaskKind.PROMPT:
+            speaker = self._reporter(job)  # a report without a model has a maker
         request = ModelRequest(parts.prompt, parts.history, known.tools, known.files)
         try:
             async with asyncio.timeout(limit.total_seconds()):
-                reply = await self._speaker(run).reply(request, partial(self._spoken, run))
+                reply = await speaker.reply(request, partial(self._spoken, run))
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {limit}.") from None
         if parts.sent:
@@ -323,7 +319,7 @@ class AgentLoop:
 
     async def _join(self, run: LiveRun) -> None:
         """Bring what people said meanwhile to the model before its next call, where it is so set."""
-        if self._busy(run.address) is Busy.STEER:
+        if self._busy(run.claim.address) is Busy.STEER:
             own(await self._store.steer(run.claim.lane, run.claim.run_id))
 
     # ------------------------------------------------------------------------------------------------ the endings
@@ -370,7 +366,7 @@ def facts(run: LiveRun) -> RunFacts:
     """Facts of a run as its agent has them at this moment."""
     agent = run.agent
     specs = [tool.spec for tool in agent.tools.values()]
-    return RunFacts(agent.prompt(run.address), specs, partial(agent.workspaces.open, run.address))
+    return RunFacts(agent.prompt(run.claim.address), specs, partial(agent.workspaces.open, run.claim.address))
 
 
 def too_long(iterations: int) -> str:

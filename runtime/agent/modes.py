@@ -30,7 +30,7 @@ class Modes:
         """The calls of one answer as the mode has them; what a rule denied stays denied."""
         if not any(_may_change(step) for step in steps):
             return list(steps)
-        mode = await self._store.mode_at(run.claim.agent, run.address)
+        mode = await self._store.mode_at(run.claim.agent, run.claim.address)
         match mode.mode:
             case Mode.NORMAL:
                 return list(steps)
@@ -48,7 +48,7 @@ class Modes:
         if run.claim.job is not None or requester is None or requester.id != trusted:
             return None
         is_alone = await self._store.speakers(run.claim.run_id) <= {trusted}
-        return await self._store.voter(trusted, run.address) if is_alone else None
+        return await self._store.voter(trusted, run.claim.address) if is_alone else None
 
     def _trusted(self, run: LiveRun, step: NewStep, giver: Voter) -> NewStep:
         """Run without a question, where the one yes of whoever is trusted would settle that question."""
@@ -72,7 +72,7 @@ class Modes:
             run_id=run.claim.run_id,
             step=0,
             session=run.claim.lane.session,
-            address=run.address,
+            address=run.claim.address,
             tool=step.call.tool,
             effect=step.effect,
             arguments=step.call.arguments,

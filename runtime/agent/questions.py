@@ -53,7 +53,7 @@ class Questions:
     async def of(self, run: LiveRun, asked: Sequence[tuple[ToolStep, Terms]]) -> list[Question]:
         """Questions about the calls, one a card, all with what one look into the store tells."""
         rights = self._context.rights()
-        audience = await self._store.audience(run.claim.run_id, run.address, rights.approvers)
+        audience = await self._store.audience(run.claim.run_id, run.claim.address, rights.approvers)
         made, approvals, calls = list[Question](), list[Approval](), dict[ApprovalId, ShownCall]()
         for step, terms in asked:
             approval = self._approval(run, step, terms, audience)
@@ -91,15 +91,15 @@ class Questions:
         self, run: LiveRun, approval: Approval, asking: Asking, audience: Audience, rights: Rights
     ) -> Question:
         whom = await asked_person(self._store, asking, run.claim.requester)
-        reached = await self._store.audience(run.claim.run_id, run.address, {whom.id} if whom else set())
+        reached = await self._store.audience(run.claim.run_id, run.claim.address, {whom.id} if whom else set())
         asked, asking, to = to_person(approval, asking, whom, reached, self._context.places)
         card = card_facts.with_asking(self._circumstances(run, audience, to), asking)
         return self._question(run, replace(asked, card=card), reached, to, rights)
 
     def _circumstances(self, run: LiveRun, audience: Audience, to: Reach) -> str:
         places = self._context.places
-        name, schedule = places.room_name(run.address), run.claim.job.name if run.claim.job else ""
-        link = places.link(run.address, audience.message) if audience.message and not schedule else ""
+        name, schedule = places.room_name(run.claim.address), run.claim.job.name if run.claim.job else ""
+        link = places.link(run.claim.address, audience.message) if audience.message and not schedule else ""
         known = card_facts.circumstances(name, schedule, to.home, to.asked, link, to.away)
         return card_facts.with_heard(known, _others_heard(run, audience))
 
@@ -120,7 +120,7 @@ class Questions:
                 ),
                 reply_to="" if ordinal else run.claim.reply_to,
             )
-            for ordinal, room in enumerate((run.address, *to.copies))
+            for ordinal, room in enumerate((run.claim.address, *to.copies))
         ]
         return Question(
             approval.id,
@@ -148,7 +148,7 @@ class Questions:
             run_id=claim.run_id,
             step=step.number,
             session=claim.lane.session,
-            address=run.address,
+            address=run.claim.address,
             tool=step.call.tool,
             effect=step.effect,
             arguments=step.call.arguments,
@@ -176,7 +176,7 @@ async def _shown(run: LiveRun, step: ToolStep) -> ShownCall:
     tool, arguments = run.agent.tools.get(step.call.tool), parsed(step.call.arguments)
     if tool is None or tool.spec.card is None or isinstance(arguments, str):
         return shown_call(step.call.arguments)
-    context = CardContext(run.agent.workspaces.folder(run.address))
+    context = CardContext(run.agent.workspaces.folder(run.claim.address))
     try:
         async with asyncio.timeout(CARD_TIMEOUT.total_seconds()):
             parts = await asyncio.to_thread(tool.spec.card, arguments, context)

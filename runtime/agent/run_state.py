@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from runtime.agent.guard import LoopGuard
 from runtime.agent.registry import Agent
-from runtime.contract import Address, FileRef, Turn
+from runtime.contract import FileRef, Turn
 from runtime.store.protocol import Claim
 
 T = TypeVar("T")
@@ -50,10 +50,6 @@ class LiveRun:
     has_ended: bool = False
     guard: LoopGuard | None = None
     warnings: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def address(self) -> Address:
-        return self.claim.address
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""

@@ -134,14 +134,14 @@ class Calls:
         return self._policy().terms(self._ask(run, step.call.tool, step.effect, known))
 
     def _ask(self, run: LiveRun, tool: str, effect: Effect, arguments: Mapping[str, Json]) -> Ask:
-        return Ask(tool, effect, arguments, run.agent.scope, self._named(run.address), run.claim.names)
+        return Ask(tool, effect, arguments, run.agent.scope, self._named(run.claim.address), run.claim.names)
 
     async def _granted(self, run: LiveRun, tool: Tool, ask: Ask) -> GrantId | None:
         """A standing yes to such a call, where people would be asked."""
         terms = self._policy().terms(ask)
         if not grantable(terms):
             return None
-        requester, room = run.claim.requester, str(run.address.whole_room)
+        requester, room = run.claim.requester, str(run.claim.address.whole_room)
         form, session = form_of(tool.spec, tool.caution()), run.claim.lane.session
         call = Sought(
             run.claim.agent,
@@ -235,13 +235,13 @@ class Calls:
         arguments = parsed(step.call.arguments)
         if isinstance(arguments, str):
             return f"{ERROR}{arguments}"
-        claim, folder = run.claim, run.agent.workspaces.folder(run.address)
+        claim, folder = run.claim, run.agent.workspaces.folder(run.claim.address)
         context = ToolContext(
             folder,
             claim.lane.session,
             claim.run_id,
             step.call.id,
-            run.address,
+            run.claim.address,
             claim.requester,
             attach,
             scheduled=claim.job is not None,
