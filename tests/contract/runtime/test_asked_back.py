@@ -503,7 +503,7 @@ async def test_a_press_is_heard_at_once_and_slow_answers_stop_no_others(stage: S
     slow = held("slow")
     process = await waiting(stage, Explaining(slow, "fast"))
     question = await only(stage)
-    async with process.beside(process.answerer.run()), asyncio.timeout(4):
+    async with process.beside(process.answerer.run()), asyncio.timeout(30):
         await process.why(question.id, "Slow?", room=GENERAL)
         await slow.begun.wait()
         await process.why(question.id, "Fast?", OTTO, room=GENERAL)
