@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, Field
 
 from bot.settings.approvals import AskedAt, Hours
 from runtime.contract import Address, Busy, Effect
@@ -29,14 +29,7 @@ from runtime.settings.types import (
     is_http_address,
 )
 
-DEMO: Final = "demo"
 PROMPTS: Final = Path(__file__).parents[2] / "config" / "prompts"
-
-
-def _later(value: object) -> object:
-    if value:
-        raise ValueError("nothing: this comes with a later release, take it out")
-    return value
 
 
 def _room(address: str) -> str:
@@ -78,51 +71,6 @@ class Web(Section):
     def names(self) -> tuple[str, ...]:
         """Every name under which browsers reach the page, beside those of this machine."""
         return (*self.hosts, urlsplit(self.public_url).netloc) if self.public_url else self.hosts
-
-
-class Model(Section):
-    """The language model."""
-
-    name: Text = Field(
-        default=DEMO,
-        description='"demo" (built in, needs nothing) or any LiteLLM name: "openai/…", "anthropic/…", "ollama/…".',
-    )
-    api_base: str = Field(
-        default="", description="Address of an OpenAI-compatible or local server; empty: the vendor's own."
-    )
-    api_key: Secret = Field(
-        default=None,
-        description="The vendor's key. Without one it is looked for under its usual name (OPENAI_API_KEY, …).",
-    )
-    api_key_env: str = Field(default="", description="Name of the variable that holds `api_key`.")
-    stream: Switch = Field(default=True, description="Show the reply while the model writes it.")
-    images: Literal["auto", "on", "off"] = Field(
-        default="auto",
-        description='Whether the model is shown images that people send: "auto" if it is known to look at them, "on" for '
-        "a model that does and is in no list.",
-    )
-    context_tokens: Whole | None = Field(
-        default=None,
-        ge=1000,
-        le=100_000_000,
-        description="How much the model reads at once, in tokens. Without it LiteLLM's list is asked, and what is not in "
-        "there counts as 128,000. Longer conversations are condensed.",
-    )
-    timeout_seconds: Number = Field(default=120, gt=0, le=3600, description="Longest wait for one reply of the model.")
-    preload: Switch = Field(
-        default=False, description="Load the model client at start: more memory, a faster first reply."
-    )
-    fallbacks: Annotated[tuple[object, ...], BeforeValidator(_later)] = Field(
-        default=(), description="Reserved; empty."
-    )
-
-    @property
-    def timeout(self) -> timedelta:
-        return timedelta(seconds=self.timeout_seconds)
-
-    @property
-    def is_demo(self) -> bool:
-        return self.name == DEMO
 
 
 class Access(Section):

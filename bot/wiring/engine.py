@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
 from bot.plugins.packages import made_model
+from bot.settings.models.tables import Model as ModelSection
 from bot.settings.settings import Settings
-from bot.settings.tables import Model as ModelSection
 from runtime.agent.guard import GuardLimits
 from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.registry import Limits

@@ -92,6 +92,7 @@ from runtime.contract.models import (
     Undo,
     Usage,
     UserTurn,
+    Work,
 )
 from runtime.contract.people import (
     Address,
@@ -331,6 +332,7 @@ __all__ = [
     "Waiting",
     "Whole",
     "Wire",
+    "Work",
     "Working",
     "Workspaces",
     "alone",

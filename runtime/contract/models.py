@@ -22,6 +22,17 @@ class Effect(StrEnum):
     DANGER = "danger"  # may change anything
 
 
+class Work(StrEnum):
+    """Kinds of work that a model is asked for."""
+
+    CHAT = "chat"
+    CODING = "coding"
+    PLANNING = "planning"
+    SUMMARY = "summary"
+    REPORT = "report"
+    VISION = "vision"
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One tool call as a model wrote it. `arguments` is JSON text, perhaps malformed."""
