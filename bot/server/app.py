@@ -23,8 +23,8 @@ from bot.server.phases.http import HttpPhase, http_phase, reread_of
 from bot.server.phases.store import StorePhase, store_phase
 from bot.settings.settings import Settings
 from bot.wiring.channels import MakeAdapters, no_adapters
-from bot.wiring.engine import model_of
 from bot.wiring.identities import owners_now
+from bot.wiring.models import model_of
 from runtime.cluster.topics import LANES, ROLES
 from runtime.contract import Model, NewId, Now, Probe, Sink, Tool, no_probe
 from runtime.domain.clock import Jumps

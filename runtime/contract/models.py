@@ -156,12 +156,16 @@ class Transcriber(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and money of one model call. `cost_micros` is in millionths of a US dollar."""
+    """Tokens and money of one model call. `cost_micros` is in millionths of a US dollar.
+
+    `cached_tokens` are those of the input that its vendor had read before, and charges less for.
+    """
 
     model: str
     input_tokens: int = 0
     output_tokens: int = 0
     cost_micros: int = 0
+    cached_tokens: int = 0
 
     def __add__(self, more: Usage) -> Usage:
         """Sum of what both calls took."""
@@ -170,6 +174,7 @@ class Usage:
             self.input_tokens + more.input_tokens,
             self.output_tokens + more.output_tokens,
             self.cost_micros + more.cost_micros,
+            self.cached_tokens + more.cached_tokens,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from aiohttp import web
@@ -16,12 +16,27 @@ Json = dict[str, Any]
 REASONS: Final = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"}
 
 
-class Anthropic:
-    """The server. `requests` are the bodies in order of arrival."""
+ERRORS: Final[Mapping[int, str]] = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    500: "api_error",
+    529: "overloaded_error",
+}
+"""Source: docs.anthropic.com, "Errors", read 2026-11."""
 
-    def __init__(self, replies: Iterable[Reply]) -> None:
+
+class Anthropic:
+    """The server. `requests` are the bodies, `keys` the keys, in order of arrival; beyond the script it says "And on."."""
+
+    def __init__(self, replies: Iterable[Reply] = ()) -> None:
         self._script = deque(replies)
         self.requests: list[Json] = []
+        self.keys: list[str] = []
 
     def app(self) -> web.Application:
         app = web.Application()
@@ -30,7 +45,10 @@ class Anthropic:
 
     async def _message(self, request: web.Request) -> web.StreamResponse:
         self.requests.append(await request.json())
-        reply = self._script.popleft()
+        self.keys.append(request.headers.get("x-api-key", ""))
+        reply = self._script.popleft() if self._script else Reply("And on.")
+        if reply.status != 200:
+            return failure(reply)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
         await response.prepare(request)
         for number, event in enumerate(events(reply)):
@@ -41,8 +59,14 @@ class Anthropic:
         return response
 
 
+def failure(reply: Reply) -> web.Response:
+    error = {"type": ERRORS[reply.status], "message": reply.text}
+    headers = {"Retry-After": reply.retry_after} if reply.retry_after is not None else None
+    return web.json_response({"type": "error", "error": error}, status=reply.status, headers=headers)
+
+
 def events(reply: Reply) -> Iterator[Json]:
-    usage = {"input_tokens": 11, "output_tokens": 1}
+    usage = {"input_tokens": 11, "output_tokens": 1, "cache_read_input_tokens": reply.cached}
     head = {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "model": "m", "usage": usage}
     yield {"type": "message_start", "message": head}
     yield {"type": "ping"}
