@@ -131,6 +131,11 @@ class ModelFailed(RunError):
 class ContextOverflow(ModelFailed):
     """The vendor refused the request: it is larger than the model's window. A smaller one may be accepted."""
 
+    def __init__(
+        self, reason: str, *, detail: str = "", cause: Cause = Cause.OVERFLOW, wait: timedelta | None = None
+    ) -> None:
+        super().__init__(reason, detail=detail, cause=cause, wait=wait)
+
 
 class IllegalMove(BotError):
     """A state machine was asked for a move it does not have: a bug in our code."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
 from bot.settings.settings import Settings
-from bot.wiring.models import window_of
+from bot.wiring.models.made import window_of
 from runtime.agent.guard import GuardLimits
 from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.registry import Limits

@@ -40,6 +40,7 @@ from runtime.contract import (
     Thinking,
     Turn,
     Usage,
+    Work,
     no_probe,
 )
 from runtime.domain.runs import RunState, StepState
@@ -278,12 +279,16 @@ class AgentLoop:
         speaker = run.agent.model
         if job and self._reporter and job.task.kind is not TaskKind.PROMPT:
             speaker = self._reporter(job)  # a report without a model has a maker
-        request = ModelRequest(parts.prompt, parts.history, known.tools, known.files)
+        kept, work = run.model or run.claim.model, Work.REPORT if job else Work.CHAT
+        request = ModelRequest(
+            parts.prompt, parts.history, known.tools, known.files, work=work, wanted=run.claim.wanted, kept=kept
+        )
         try:
             async with asyncio.timeout(limit.total_seconds()):
                 reply = await speaker.reply(request, partial(self._spoken, run))
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {limit}.") from None
+        run.model = reply.choice.model
         if parts.sent:
             self._condenser.learn(run.agent.model.name, parts.sent, reply.usage.input_tokens)
         return reply

@@ -34,6 +34,7 @@ class LiveRun:
     `turns` came along with the claim, for its first model call. `stopped` is set when a person ends it; `cuts` are the
     waits that end with it at once. `files` are what its tools put onto its reply so far, and `said` is the text that the
     model call at work has written. `is_full`: its conversation will soon need a summary. `has_ended`: its lane was given up.
+    `model` is the one that it began with: all its calls go there.
     `guard` judges its calls, once it makes one; `warnings` stand behind the results of those that it warned about, by id.
     """
 
@@ -50,6 +51,7 @@ class LiveRun:
     has_ended: bool = False
     guard: LoopGuard | None = None
     warnings: dict[str, str] = field(default_factory=dict)
+    model: str = ""
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""

@@ -24,3 +24,6 @@ ASKED_BACK: Final = "asked-back"
 
 UNDOS: Final = "undos"
 """Somebody wants a call to be taken back."""
+
+COOLDOWNS: Final = "cooldowns"
+"""A model rests, or is well again."""

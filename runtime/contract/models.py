@@ -187,6 +187,8 @@ class ModelRequest:
     """Request to a model. `files` opens a file that a turn names; without it there are none to look at.
 
     `words_only`: the tools are those of the conversation, and none may be called: what is wanted are words for people.
+    `work` is the kind of work, `wanted` the model that people chose for the conversation, `kept` the one that the run began
+    with; empty where there is none.
     Errors of `files`: OSError where the file is not there any more.
     """
 
@@ -195,6 +197,18 @@ class ModelRequest:
     tools: Sequence[ToolSpec]
     files: OpenFile | None = None
     words_only: bool = False
+    work: Work = Work.CHAT
+    wanted: str = ""
+    kept: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenModel:
+    """The model that a request was for, and `why`, in words. `instead_of` is that model where another one answered."""
+
+    model: str = ""
+    why: str = ""
+    instead_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +216,7 @@ class ModelReply:
     text: str
     calls: tuple[Call, ...]
     usage: Usage
+    choice: ChosenModel = ChosenModel()
 
 
 OnText = Callable[[str], None]

@@ -14,6 +14,8 @@ import structlog
 from runtime.contract import AssistantTurn, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage, UserTurn
 from runtime.domain.transcript import OURS
 from runtime.errors import Cause, ContextOverflow, ModelFailed
+from runtime.models.account.keys import Keys
+from runtime.models.account.pricing import Pricing, cached_tokens, estimated_usage
 from runtime.models.draft import Draft
 from runtime.models.failures import (
     BROKE_OFF,
@@ -26,10 +28,8 @@ from runtime.models.failures import (
     failure_of,
 )
 from runtime.models.images import NO_IMAGES, Sight
-from runtime.models.keys import Keys
 from runtime.models.litellm_loading import LIBRARY, Library
 from runtime.models.messages import Offer, to_messages
-from runtime.models.pricing import Pricing, cached_tokens, estimated_usage
 from runtime.models.settings import ModelSettings
 from runtime.text.glyphs import bound
 

@@ -30,7 +30,7 @@ from bot.server.process import serving
 from bot.settings.settings import Settings, load
 from bot.telemetry import logs
 from bot.wiring.engine import shell_of
-from bot.wiring.models import model_of
+from bot.wiring.models.made import model_of
 from runtime.contract import (
     AdapterContext,
     ChannelAdapter,

@@ -2,26 +2,59 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
 
 from bot.plugins.packages import made_model
 from bot.settings.models.aliases import by_name, first_of
-from bot.settings.models.tables import AnyModel
+from bot.settings.models.tables import AnyModel, ModelTable
 from bot.settings.settings import Settings
 from runtime.context.window import WINDOW_TOKENS, Window
-from runtime.contract import Model
+from runtime.contract import Model, Now, Probe, no_probe
+from runtime.domain.ids import digest
+from runtime.models.choice.chain import Member, ModelChain
+from runtime.models.choice.cooling import Cooldowns
+from runtime.models.choice.routing import Route
 
 if TYPE_CHECKING:
     from runtime.models.settings import ModelSettings
 
+YIELDING_WAIT: Final = timedelta(seconds=2)
+"""A model that asks for a longer wait gives its place to another one."""
+
 
 def model_of(settings: Settings) -> Model:
-    """The model that the settings name. Its client library is loaded by the first message, or now if asked to."""
+    """The model that the settings name, alone. Its client library is loaded by the first message, or now if asked to."""
     if settings.model.is_demo:
         from runtime.models.demo import Demo
 
         return Demo()
     return made_model(first_settings(settings))
+
+
+def models_of(settings: Settings, cooldowns: Cooldowns, now: Now, probe: Probe = no_probe) -> Model:
+    """The model that the settings name, with all that are asked in its place."""
+    if settings.model.is_demo or not settings.models:
+        return model_of(settings)
+    first, further = first_settings(settings), further_settings(settings)
+    usual = settings.model.name
+    tables = {table.name: table for table in settings.models}
+    order = list(dict.fromkeys([usual, *tables]))
+    members = [_member(name, further.get(name, first), tables.get(name)) for name in order]
+    return ModelChain(members, settings.model.fallbacks, cooldowns=cooldowns, now=now, probe=probe)
+
+
+def _member(name: str, given: ModelSettings, table: ModelTable | None) -> Member:
+    route = Route(name, table.works, table.least_complexity) if table else Route(name)
+    hasty = replace(given, yields=True, max_retries=1, longest_wait=YIELDING_WAIT)
+    return Member(route, made_model(hasty), mark_of(given))
+
+
+def mark_of(given: ModelSettings) -> str:
+    """Short digest of all by which a vendor knows us; another one when a key is changed."""
+    told = "\n".join([given.name, given.api_base, given.organization, *given.keys])
+    return digest(told)[:12]
 
 
 def first_settings(settings: Settings) -> ModelSettings:
@@ -60,8 +93,7 @@ def window_of(settings: Settings) -> Window:
     """The smallest window of all models that may answer: as set, else as LiteLLM's list has it, read when first asked for."""
     tables = by_name(settings.models)
     first = first_of(settings.model, tables)
-    others = [tables[name] for name in settings.model.fallbacks if name in tables]
-    asked = [(first, first.name), *((table, table.model) for table in others)]
+    asked = [(first, first.name), *((table, table.model) for table in tables.values())]
 
     def find() -> int:
         return min(_tokens(one, name) for one, name in asked)
