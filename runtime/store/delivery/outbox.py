@@ -58,7 +58,7 @@ MORE = select(parts.c.more).where(parts.c.delivery_id == bindparam("d"), parts.c
 LAST_ORDINAL = select(func.max(parts.c.ordinal)).where(parts.c.delivery_id == bindparam("d"))
 LEFT = select(func.count()).select_from(parts).where(parts.c.delivery_id == bindparam("d"), parts.c.state != "shown")
 
-COURIER_ENDED: Final = "its courier ended between sending and checkpoint"
+COURIER_ENDED: Final = "its process died between sending and recording the result"
 
 DOUBTED_AT = select(deliveries.c.doubted_at).where(deliveries.c.id == bindparam("d"))
 # One that was certainly not shown before has the marker of an attempt that is of no account any more.
@@ -195,7 +195,7 @@ def plain(duty: Duty, delivery: DeliveryId, ordinal: int, why: str, now: datetim
         return False
     rows = yield MORE, {"d": delivery, "n": ordinal}
     more = json.loads(rows[0][0])
-    told = f"{why}; {len(more)} more go behind it" if more else why
+    told = f"{why}; {len(more)} more follow" if more else why
     yield from changed(duty, delivery, ordinal, PartEvent.PLAIN, told, now)
     yield USE_PLAIN, {"d": delivery, "n": ordinal}
     if more:
