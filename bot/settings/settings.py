@@ -125,7 +125,7 @@ class Settings(Section):
     access: Access = Field(default_factory=Access, description="People.")
     accounts: tuple[AnyAccount, ...] = Field(
         default=(),
-        description="Accounts on chat platforms, one table each. A channel without one gets an account from its usual variables: {usual_variables()}. The web page needs none.",
+        description=f"Accounts on chat platforms, one table each. A channel without one gets an account from its usual variables: {usual_variables()}. The web page needs none.",
     )
     rooms: tuple[RoomTable, ...] = Field(default=(), description="Rules for particular rooms.")
     hooks: tuple[HookTable, ...] = Field(default=(), description="Webhooks that bring what other programs say.")

@@ -87,7 +87,7 @@ def adopt(duty: Duty, channel: str, account: str, look_after: timedelta, now: da
         at = moment(marked_at) + look_after
         yield from move_part(DeliveryId(delivery), ordinal, PartEvent.DOUBT, COURIER_ENDED)
         yield from moved(now, delivery, duty.node, PartEvent.DOUBT, f"part {ordinal}: {COURIER_ENDED}")
-        yield WAIT_UNTIL, {"d": delivery, "at": micros(at), "why": "being looked for"}
+        yield WAIT_UNTIL, {"d": delivery, "at": micros(at), "why": "being checked"}
         yield GOES_FIRST, {"d": delivery}
     return len(abandoned)
 
@@ -212,7 +212,7 @@ LOOKS_OF_PART = select(parts.c.looks).where(parts.c.delivery_id == bindparam("d"
 def look_again(duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, counted: bool, now: datetime) -> Op[bool]:
     rows = yield LOOKS_OF_PART, {"d": delivery, "n": ordinal}
     looked = rows[0][0] + (1 if counted else 0)
-    why = "being looked for: " + ("not there yet" if counted else "the platform could not be asked")
+    why = "being checked: " + ("not there yet" if counted else "the platform couldn't be asked")
     return (yield from change(duty, delivery, ordinal, PartEvent.LOOK, why, now, at=at, looked=looked))
 
 
