@@ -40,7 +40,7 @@ def half_set_accounts(settings: Settings) -> Iterator[Finding]:
     for plugin, there, missing in account_keys.incomplete(settings.chain.is_handed_over):
         if plugin.channel not in theirs:
             others = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'}"
-            what = f"{there} is set, and {others} not: that makes no {plugin.title} account"
+            what = f"{there} is set but {others} not, so there's no {plugin.title} account"
             fix = f"set {' and '.join(missing)} too, or write the account under [[accounts]]"
             yield Finding(Level.WARNING, plugin.channel, what, "Nobody is answered there.", fix)
 
@@ -60,18 +60,18 @@ def _unknown(settings: Settings, setting: str, name: str, api_base: str) -> Iter
 
     if (fault := fault_of(name, api_base)) is None:
         return
-    why, fix = "Every message to it ends in an error.", f"set {setting} ({settings.source(setting)})"
+    why, fix = "Every message to it will end in an error.", f"set {setting} ({settings.source(setting)})"
     try:
         if not model_driver(name):
             yield Finding(Level.ERROR, setting, fault, why, fix)
     except ConfigError as error:
-        yield Finding(Level.ERROR, setting, str(error), "It does not start.", f"fix the package, or {fix}")
+        yield Finding(Level.ERROR, setting, str(error), "Signalbox won't start.", f"fix the package, or {fix}")
 
 
 def unused_database(settings: Settings) -> Iterator[Finding]:
     """The database that others would use is not ours."""
     if settings.chain.is_handed_over(DATABASE) and DATABASE not in asked_for(settings):
-        what = f"{DATABASE} is set and not used"
-        why = f"The database is that of database_url ({settings.source('database_url')})."
-        fix = f'set database_url_env = "{DATABASE}" to use it, or take the variable away'
+        what = f"{DATABASE} is set but not used"
+        why = f"Signalbox uses database_url ({settings.source('database_url')})."
+        fix = f'set database_url_env = "{DATABASE}" to use it, or unset the variable'
         yield Finding(Level.WARNING, "settings.unused_database", what, why, fix)

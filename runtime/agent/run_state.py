@@ -9,8 +9,9 @@ from typing import TypeVar
 
 from runtime.agent.guard import LoopGuard
 from runtime.agent.registry import Agent
+from runtime.context.builder import RunFacts
 from runtime.contract import FileRef, Turn
-from runtime.store.protocol import Claim
+from runtime.store.protocol import Board, Claim
 
 T = TypeVar("T")
 
@@ -36,6 +37,7 @@ class LiveRun:
     model call at work has written. `is_full`: its conversation will soon need a summary. `has_ended`: its lane was given up.
     `model` is the one that it began with: all its calls go there.
     `guard` judges its calls, once it makes one; `warnings` stand behind the results of those that it warned about, by id.
+    `board` are the questions of its conversation, once they were looked at, and `facts` those of its last model call.
     """
 
     claim: Claim
@@ -51,6 +53,8 @@ class LiveRun:
     has_ended: bool = False
     guard: LoopGuard | None = None
     warnings: dict[str, str] = field(default_factory=dict)
+    board: Board | None = None
+    facts: RunFacts | None = None
     model: str = ""
 
     def stop(self) -> None:

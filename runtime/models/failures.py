@@ -40,14 +40,14 @@ class Unusable(Exception):
 
 
 BROKE_OFF: Final = Failure(
-    "The connection to the model broke off in the middle of its answer.", Repeat.OFTEN, cause=Cause.AWAY
+    "The connection to the model broke in the middle of its answer.", Repeat.OFTEN, cause=Cause.AWAY
 )
 TOO_LONG: Final = Failure(
     "The model's answer was cut at its length limit before it was complete, so it was not used.", cause=Cause.ANSWER
 )
 FILTERED: Final = Failure("The model's provider stopped the answer with its content filter.", cause=Cause.REQUEST)
-EMPTY_ANSWER: Final = Failure("The model answered nothing.", Repeat.ONCE, cause=Cause.ANSWER)
-AWAY: Final = Failure("The model's server cannot be reached.", Repeat.OFTEN, cause=Cause.AWAY)
+EMPTY_ANSWER: Final = Failure("The model gave an empty answer.", Repeat.ONCE, cause=Cause.ANSWER)
+AWAY: Final = Failure("The model's server can't be reached.", Repeat.OFTEN, cause=Cause.AWAY)
 
 NOT_REACHED: Final = re.compile("Connection error|Cannot connect to host")
 """What the client libraries of OpenAI and of all other vendors say; LiteLLM calls both an error of the server."""
@@ -103,7 +103,7 @@ ROWS: Final = (
         Cause.AUTH,
         "The model's provider refused the key (401): check the key for {model} in the settings.",
     ),
-    Row(frozenset({403}), Cause.AUTH, "The key is not permitted to use the model {model} (403)."),
+    Row(frozenset({403}), Cause.AUTH, "The key may not use the model {model} (403)."),
     Row(
         frozenset({404}),
         Cause.AUTH,
@@ -112,18 +112,18 @@ ROWS: Final = (
     Row(
         frozenset({429, 529}),
         Cause.BUSY,
-        "The model's provider has too many requests just now ({status}).",
+        "The model's provider is getting too many requests right now ({status}).",
         repeat=Repeat.OFTEN,
     ),
     Row(
         frozenset({200, 500, 503}),
         Cause.BUSY,
-        "The model's provider has too many requests just now ({status}).",
+        "The model's provider is getting too many requests right now ({status}).",
         OVERLOADED,
         Repeat.OFTEN,
     ),
     Row(frozenset({408, 409}), Cause.AWAY, "The model's provider took too long ({status}).", repeat=Repeat.OFTEN),
-    Row(range(500, 1000), Cause.AWAY, "The model's provider has an error of its own ({status}).", repeat=Repeat.OFTEN),
+    Row(range(500, 1000), Cause.AWAY, "The model's provider had an internal error ({status}).", repeat=Repeat.OFTEN),
     Row(range(1000), Cause.REQUEST, "The model's provider refused the request ({status}): {message}"),
 )
 
@@ -144,7 +144,7 @@ def failure_of(error: Exception, *, litellm: Any, model: str, limit: timedelta) 
             return AWAY
         case litellm.BadRequestError() if "LLM Provider NOT provided" in str(error):
             fault = fault_of(model) or f"{model} names no provider LiteLLM knows"
-            return Failure(f"The model cannot be asked: {fault}.", cause=Cause.AUTH)
+            return Failure(f"The model can't be used: {fault}.", cause=Cause.AUTH)
         case litellm.AuthenticationError() if headers is None and "Missing" in str(error):
             return Failure(f"There is no key for the model {model} in the settings.", cause=Cause.AUTH)
         case _:
@@ -155,7 +155,7 @@ def of_status(status: int | None, error: Exception, model: str, wait: timedelta 
     """Failure by status and body, as the table has it."""
     message = message_of(error)
     if status is None:
-        return Failure(f"The model {model} could not be asked: {message}")
+        return Failure(f"The model {model} couldn't be called: {message}")
     row = next(row for row in ROWS if row.fits(status, str(error)))
     return Failure(row.words.format(model=model, status=status, message=message), row.repeat, wait, row.cause)
 

@@ -151,7 +151,7 @@ class LiteModel:
         settings = self._settings
         arguments: dict[str, Any] = {
             "model": settings.name,
-            "messages": to_messages(request.system, request.turns, images),
+            "messages": to_messages(request.system, request.turns, images, request.working),
             "stream": settings.stream,
             "timeout": settings.timeout.total_seconds(),
             "num_retries": 0,  # also silences the SDK's own retries: ours are the only ones

@@ -115,7 +115,7 @@ async def _tell_of_tool(
     base: StorePhase, at: AccountsPhase, engine: EnginePhase, name: str, form: str, changed: str
 ) -> None:
     """Tell operators that a tool of others is another one. Where they have no room, log and audit tell it."""
-    text = f"**The tool {name} changed**: {changed}. Its next call is asked about, whatever the policy allows."
+    text = f"**The tool {name} changed**: {changed}. Its next call needs approval, whatever the policy says."
     await _post_to_operators(base, at, engine, f"tool:{name}:{digest(form)}", text)
 
 

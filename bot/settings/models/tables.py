@@ -38,7 +38,7 @@ class AnyModel(Section):
     )
     api_key: Secret = Field(
         default=None,
-        description="The vendor's key. Without one it is looked for under its usual name (OPENAI_API_KEY, …).",
+        description="The vendor's key. Default: the vendor's usual variable (OPENAI_API_KEY, …).",
     )
     api_key_env: str = Field(default="", description="Name of the variable that holds `api_key`.")
     api_keys: tuple[SecretStr, ...] = Field(
@@ -54,14 +54,14 @@ class AnyModel(Section):
         default=None,
         ge=1000,
         le=100_000_000,
-        description="How much the model reads at once, in tokens. Without it LiteLLM's list is asked, and what is not in "
-        "there counts as 128,000. Longer conversations are condensed.",
+        description="How much the model can read at once, in tokens. Default: the value in LiteLLM's list, else 128,000. "
+        "Longer conversations are condensed.",
     )
     input_price: Number | None = Field(
-        default=None, ge=0, description="USD for a million tokens read. Without it LiteLLM's list is asked."
+        default=None, ge=0, description="USD for a million tokens read. Default: the price in LiteLLM's list."
     )
     output_price: Number | None = Field(
-        default=None, ge=0, description="USD for a million tokens written. Without it LiteLLM's list is asked."
+        default=None, ge=0, description="USD for a million tokens written. Default: the price in LiteLLM's list."
     )
     temperature: Number | None = Field(
         default=None, ge=0, le=2, description="How freely it chooses words. Without it: as the vendor has it."
@@ -84,18 +84,21 @@ class Model(AnyModel):
 
     name: Text = Field(
         default=DEMO,
-        description='"demo" (built in, needs nothing), any LiteLLM name ("openai/…", "anthropic/…", "ollama/…"), a name of '
+        description='"demo" (built in, no key needed), any LiteLLM name ("openai/…", "anthropic/…", "ollama/…"), a name of '
         '`[[models]]`, or "auto": the first vendor whose key is found, see [models.md](models.md).',
     )
-    stream: Switch = Field(default=True, description="Show the reply while the model writes it.")
+    stream: Switch = Field(default=True, description="Show the reply as the model writes it.")
     images: Literal["auto", "on", "off"] = Field(
         default="auto",
-        description='Whether the model is shown images that people send: "auto" if it is known to look at them, "on" for '
-        "a model that does and is in no list.",
+        description='Whether the model sees images that people send: "auto" if it is known to read them, "on" for a model '
+        "that can but is in no list.",
     )
-    timeout_seconds: Number = Field(default=120, gt=0, le=3600, description="Longest wait for one reply of the model.")
+    timeout_seconds: Number = Field(
+        default=120, gt=0, le=3600, description="Longest wait for one reply from the model."
+    )
     preload: Switch = Field(
-        default=False, description="Load the model client at start: more memory, a faster first reply."
+        default=False,
+        description="Load the model client at the start: uses more memory, but the first reply is faster.",
     )
     fallbacks: tuple[Text, ...] = Field(
         default=(), description="Names of `[[models]]` that answer, in this order, while the model can't."

@@ -57,7 +57,7 @@ def cached_tokens(usage: Any) -> int:
 
 def estimated_usage(litellm: Any, request: ModelRequest, text: str, calls: Sequence[Call]) -> Any:
     """A guess for budgets where the provider does not count."""
-    asked = len(request.system) + sum(len(turn.text) for turn in request.turns)
+    asked = len(request.system) + len(request.working) + sum(len(turn.text) for turn in request.turns)
     said = len(text) + sum(len(call.arguments) for call in calls)
     return litellm.Usage(
         prompt_tokens=ceil(asked / CHARACTERS_A_TOKEN), completion_tokens=ceil(said / CHARACTERS_A_TOKEN)
