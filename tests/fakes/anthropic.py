@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from tests.fakes.openai import Reply, cut_up
+from tests.fakes.openai import Answers, Reply, cut_up
 from tests.fakes.serve import abort
 
 Json = dict[str, Any]
@@ -33,8 +33,9 @@ ERRORS: Final[Mapping[int, str]] = {
 class Anthropic:
     """The server. `requests` are the bodies, `keys` the keys, in order of arrival; beyond the script it says "And on."."""
 
-    def __init__(self, replies: Iterable[Reply] = ()) -> None:
-        self._script = deque(replies)
+    def __init__(self, replies: Answers = ()) -> None:
+        self._script: deque[Reply] = deque() if callable(replies) else deque(replies)
+        self._otherwise = replies if callable(replies) else and_on
         self.requests: list[Json] = []
         self.keys: list[str] = []
 
@@ -46,7 +47,7 @@ class Anthropic:
     async def _message(self, request: web.Request) -> web.StreamResponse:
         self.requests.append(await request.json())
         self.keys.append(request.headers.get("x-api-key", ""))
-        reply = self._script.popleft() if self._script else Reply("And on.")
+        reply = self._script.popleft() if self._script else self._otherwise(self.requests[-1])
         if reply.status != 200:
             return failure(reply)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
@@ -57,6 +58,10 @@ class Anthropic:
                 return response
             await response.write(reply.frame(number, event, f"event: {event['type']}\n"))
         return response
+
+
+def and_on(_: Json) -> Reply:
+    return Reply("And on.")
 
 
 def failure(reply: Reply) -> web.Response:

@@ -91,6 +91,17 @@ async def test_the_cost_report_brings_its_chart(stage: Stage, tmp_path: Path) ->
             assert picture.read(8) == b"\x89PNG\r\n\x1a\n"
 
 
+async def test_the_cost_report_tells_of_caches_and_fallbacks(stage: Stage) -> None:
+    at = await desk(stage, *every_tool(stage))
+    await spend(stage, "ops", 12)
+    await _write(stage, "UPDATE usage SET cached_tokens = 12000, instead_of = 'first'")
+    await at.plan(Task(TaskKind.REPORT, "cost"))
+    await at.fire()
+    [shown] = await at.shown()
+    assert "12,345 tokens in (12,000 from the vendor's cache) and 67 out." in shown
+    assert "1 call went to another model, since the first one failed." in shown
+
+
 async def test_a_chart_that_cannot_be_drawn_leaves_the_report(stage: Stage) -> None:
     at = await desk(stage, *every_tool(stage), Gauge([ToolFailed("no fonts")], name="chart"))
     await spend(stage, "ops", 12)
