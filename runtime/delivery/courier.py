@@ -36,7 +36,7 @@ from runtime.delivery.sender import DutyLost, PartSender
 from runtime.delivery.streaming import Previews
 from runtime.domain.deliveries import DeliveryState, PartState
 from runtime.errors import Retryable, StoreError
-from runtime.store.protocol import Duty, NewDelivery, OpenDelivery, OpenPart, Outbox, Rendered
+from runtime.store.protocol import Duty, KeptRoom, NewDelivery, OpenDelivery, OpenPart, Outbox, Rendered
 
 log = structlog.get_logger("courier")
 
@@ -174,8 +174,7 @@ class Courier:
         Whoever asked says what became of it, by `begin` or `let_go`. Edits wait: what they replace is read first.
         """
         room = new.address
-        is_busy = room in self._active or room in self._wanted or room in self._later or self._width.locked()
-        if self._duty is None or is_busy or not self._context.lease_is_fresh():
+        if self._duty is None or not self._is_free(room):
             return None
         if new.edits and self._previews.receipt(new.edits) is None:
             return None
@@ -190,8 +189,7 @@ class Courier:
             return None
         if not has_token:
             return None
-        self._active.add(room)
-        self._calm.clear()
+        self._keep(room)
         return Rendered(self._duty, wires, await self._sender.receipts(new.id, room, wires), floor)
 
     def begin(self, new: NewDelivery, run_id: RunId) -> None:
@@ -207,6 +205,37 @@ class Courier:
             self._leave(new.address)
         else:
             self._group.create_task(self._room(rendered.duty, new.address, open_))
+
+    def keep(self, room: Address) -> KeptRoom | None:
+        """Keep a room for the change of a card that is about to be committed; None where that must wait its turn.
+
+        Whoever asked says what became of it, by `go_on`.
+        """
+        if self._duty is None or not self._is_free(room) or not self._rates.take_now(room, Kind.APPROVAL.rank):
+            return None
+        self._keep(room)
+        return KeptRoom(self._duty, room, self._sender.rendered, self.features.stored)
+
+    def go_on(self, kept: KeptRoom, begun: OpenDelivery | None) -> None:
+        """The commit `begun` a change in a kept room, or nothing of the kind."""
+        if begun is None:
+            self._rates.give_back(kept.room)
+        if begun is None or kept.duty != self._duty or self._group is None:
+            self.let_go(kept.room)
+        elif kept.stored:
+            self._sender.tell(begun, len(begun.parts))
+            self._leave(kept.room)
+        else:
+            self._group.create_task(self._room(kept.duty, kept.room, begun))
+
+    def _is_free(self, room: Address) -> bool:
+        """True if something could go there at once."""
+        is_busy = room in self._active or room in self._wanted or room in self._later or self._width.locked()
+        return not is_busy and self._context.lease_is_fresh()
+
+    def _keep(self, room: Address) -> None:
+        self._active.add(room)
+        self._calm.clear()
 
     def let_go(self, address: Address) -> None:
         """Nothing is known to have come of it: the room is served as any other."""

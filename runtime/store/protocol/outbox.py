@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -61,6 +61,19 @@ class OpenDelivery:
     run_id: RunId | None = None
     in_doubt: bool = False
     over_preview: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRoom:
+    """A room that its courier keeps free for a change which the next commit may make there.
+
+    `render` is pure. `stored`: the channel's screen is our store, so the commit is the showing.
+    """
+
+    duty: Duty
+    room: Address
+    render: Callable[[Delivery], tuple[Wire, ...]]
+    stored: bool = False
 
 
 class Outbox(Protocol):
