@@ -10,7 +10,6 @@ from bot.metrics.answers import ADOPTED, RESUMED, STRAIGHT, Answers
 from bot.metrics.labels import Account, Labels
 from bot.metrics.meters import ENDINGS, EXPIRED, Meters, kind_of
 from runtime.contract import ApprovalId, Choice, Clicked, DeliveryId, Kind, ModelReply, Outcome, RunId, Signal
-from runtime.domain.deliveries import PartState
 from runtime.domain.ids import made_at
 from runtime.domain.runs import RunState, StepState
 from runtime.domain.schedules import Firing
@@ -65,9 +64,6 @@ class Counting(Observer):
                 self._settled(approval, signal.body.choice)
         if taken.claim:
             self.claimed(taken.claim)
-        if begun := taken.begun:
-            for part in (one for one in begun.parts if one.state is PartState.SHOWN):  # by the commit itself
-                self._on_screen(self._labels.at(begun.delivery.address), begun.delivery.id, part.ordinal)
         for one in taken.ended:
             self._meters.runs.add(RunState.STOPPED)
             self._resumed.discard(one.run)

@@ -7,7 +7,7 @@ one task at a time, so its order holds and nothing else goes there while a part 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -43,6 +43,10 @@ log = structlog.get_logger("courier")
 STORE_RETRY_DELAY: Final = timedelta(seconds=1)
 OVERTAKEN: Final = 10
 """Attempts, about six minutes, after which a delivery lets later ones of its kind in the room pass."""
+
+
+GoOn = Callable[[Duty, OpenDelivery], Coroutine[Any, Any, None]]
+"""Does what is next for a delivery."""
 
 
 def choose(waiting: Sequence[OpenDelivery], now: datetime) -> OpenDelivery | datetime | None:
@@ -139,6 +143,7 @@ class Courier:
         self.pause = Pause()
         self._wanted: set[Address] = set()
         self._active: set[Address] = set()
+        self._foreseen: dict[Address, tuple[OpenDelivery, tuple[Wire, ...]]] = {}
         self._later: dict[Address, datetime] = {}
         self._wake = asyncio.Event()
         self._calm = asyncio.Event()
@@ -204,7 +209,8 @@ class Courier:
             self._sender.tell(open_, len(rendered.wires))
             self._leave(new.address)
         else:
-            self._group.create_task(self._room(rendered.duty, new.address, open_))
+            send = partial(self._sender.send, known=open_.parts[0])
+            self._group.create_task(self._room(rendered.duty, new.address, open_, send))
 
     def keep(self, room: Address) -> KeptRoom | None:
         """Keep a room for the change of a card that is about to be committed; None where that must wait its turn.
@@ -214,19 +220,24 @@ class Courier:
         if self._duty is None or not self._is_free(room) or not self._rates.take_now(room, Kind.APPROVAL.rank):
             return None
         self._keep(room)
-        return KeptRoom(self._duty, room, self._sender.rendered, self.features.stored)
+        loop = asyncio.get_running_loop()
+        return KeptRoom(room, lambda change: loop.call_soon_threadsafe(partial(self._foresee, change)))
 
-    def go_on(self, kept: KeptRoom, begun: OpenDelivery | None) -> None:
-        """The commit `begun` a change in a kept room, or nothing of the kind."""
-        if begun is None:
-            self._rates.give_back(kept.room)
-        if begun is None or kept.duty != self._duty or self._group is None:
-            self.let_go(kept.room)
-        elif kept.stored:
-            self._sender.tell(begun, len(begun.parts))
-            self._leave(kept.room)
+    def _foresee(self, change: OpenDelivery) -> None:
+        """Render a change while its commit goes to the disk. Errors are for when it is looked at in its turn."""
+        with suppress(Exception):
+            self._foreseen[change.delivery.address] = change, self._sender.rendered(change.delivery)
+
+    def go_on(self, room: Address, change: OpenDelivery | None) -> None:
+        """The commit made this change in a kept room, or none that could be made at once."""
+        foreseen, wires = self._foreseen.pop(room, (None, ()))
+        if change is None:
+            self._rates.give_back(room)
+        if change is None or self._duty is None or self._group is None:
+            self.let_go(room)
         else:
-            self._group.create_task(self._room(kept.duty, kept.room, begun))
+            known = wires if foreseen == change else ()
+            self._group.create_task(self._room(self._duty, room, change, partial(self._sender.advance, wires=known)))
 
     def _is_free(self, room: Address) -> bool:
         """True if something could go there at once."""
@@ -383,12 +394,14 @@ class Courier:
         # Whoever serves a room looks there by himself until nothing waits.
         self._wanted |= {room for room in rooms if room not in self._later and room not in self._active}
 
-    async def _room(self, duty: Duty, address: Address, marked: OpenDelivery | None = None) -> None:
-        """Serve a room, first what was `marked` for it already."""
+    async def _room(
+        self, duty: Duty, address: Address, begun: OpenDelivery | None = None, go_on: GoOn | None = None
+    ) -> None:
+        """Serve a room, first what was `begun` for it already."""
         try:
             async with self._width:
-                if marked:
-                    await self._told(duty, marked, self._sender.send(duty, marked, marked.parts[0]))
+                if begun and go_on:
+                    await self._told(duty, begun, go_on(duty, begun))
                 later = await self.serve_room(duty, address)
         except StoreError as error:
             log.debug("cannot serve the room", address=str(address), reason=str(error))

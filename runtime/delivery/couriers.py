@@ -67,10 +67,10 @@ class Couriers:
         courier = self._of(room)
         return courier.keep(room) if courier else None
 
-    def go_on(self, kept: KeptRoom, begun: OpenDelivery | None) -> None:
-        """The commit `begun` a change in a kept room, or nothing of the kind."""
-        if courier := self._of(kept.room):
-            courier.go_on(kept, begun)
+    def go_on(self, room: Address, change: OpenDelivery | None) -> None:
+        """The commit made this change in a kept room, or none that could be made at once."""
+        if courier := self._of(room):
+            courier.go_on(room, change)
 
     def nudge(self, address: Address) -> None:
         """Something waits for this room."""

@@ -50,7 +50,7 @@ class Outlet(Protocol):
     def keep(self, room: Address) -> KeptRoom | None:
         """Keep a room for a change that is about to be committed; None where it would wait its turn. `go_on` follows."""
 
-    def go_on(self, kept: KeptRoom, begun: OpenDelivery | None) -> None: ...
+    def go_on(self, room: Address, change: OpenDelivery | None) -> None: ...
 
 
 async def plainly(accept: Accept) -> Taken:
@@ -123,13 +123,13 @@ class Reception:
         changed = await self._changed(click) if click.choice is Choice.EDIT else None
         if (kept := self._outlet.keep(signal.address)) is None:
             return await self._store.accept(signal, gate, changed=changed)
-        begun = None
+        change = None
         try:
             taken = await self._store.accept(signal, gate, changed=changed, kept=kept)
-            begun = taken.begun
+            change = taken.change
         finally:
-            self._outlet.go_on(kept, begun)
-        if begun:
+            self._outlet.go_on(kept.room, change)
+        if change:
             for _ in range(TURNS_OF_A_SEND):
                 await asyncio.sleep(0)
         return taken

@@ -14,7 +14,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, select, update
 
-from runtime.contract import Delivery, DeliveryId, Kind, RunId
+from runtime.contract import DeliveryId, Kind, RunId
 from runtime.domain.deliveries import DELIVERY_MOVES, PART_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
 from runtime.domain.machines import move
 from runtime.store.common import ADD_DELIVERY, add, delivery_row, fact, held
@@ -74,31 +74,23 @@ def free(new: NewDelivery, handed: Rendered) -> Op[bool]:
 
 
 def _put_shown(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | None) -> Op[None]:
-    yield ADD_DELIVERY, {**delivery_row(new, now, run), "state": MARK_SHOWN.value, "settled_at": micros(now)}
-    yield from put_shown_parts(new, handed, now, run)
-
-
-def put_shown_parts(new: NewDelivery | Delivery, handed: Rendered, now: datetime, run: RunId | None) -> Op[None]:
-    """Its parts, which are on screen by this."""
+    at = micros(now)
+    yield ADD_DELIVERY, {**delivery_row(new, now, run), "state": MARK_SHOWN.value, "settled_at": at}
     for ordinal, (wire, receipt) in enumerate(zip(handed.wires, handed.receipts, strict=True), 1):
         row = part_row(new.id, ordinal, wire.body, wire.fallback, wire.more)
-        done = {"state": SHOWN_PART.value, "receipt": receipt.message_id, "shown_at": micros(now)}
-        yield ADD_PART, row | done | {"node": handed.duty.node}
+        done = {"state": SHOWN_PART.value, "receipt": receipt.message_id, "shown_at": at, "node": handed.duty.node}
+        yield ADD_PART, row | done
     yield from on_screen(new.id, new.kind, run, str(new.address), now)
 
 
 def put_marked(new: NewDelivery, handed: Rendered, now: datetime, run: RunId | None) -> Op[None]:
     """Its parts, the first one marked: the courier sends that next."""
     yield ADD_DELIVERY, {**delivery_row(new, now, run), "state": RENDERED.value}
-    yield from put_marked_parts(new.id, handed, now)
-
-
-def put_marked_parts(delivery: DeliveryId, handed: Rendered, now: datetime) -> Op[None]:
     at = micros(now)
     mark = {"state": MARKED_PART.value, "attempts": 1, "marked_at": at, "first_at": at, "node": handed.duty.node}
     mark["floor"] = handed.floor
     for ordinal, wire in enumerate(handed.wires, 1):
-        row = part_row(delivery, ordinal, wire.body, wire.fallback, wire.more)
+        row = part_row(new.id, ordinal, wire.body, wire.fallback, wire.more)
         yield ADD_PART, row | mark if ordinal == 1 else row
 
 

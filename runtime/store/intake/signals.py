@@ -34,7 +34,7 @@ from runtime.store.approvals.edits import Edit
 from runtime.store.approvals.granted.giving import decide_granting
 from runtime.store.approvals.granted.together import decide_all
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
-from runtime.store.delivery.first_change import begin_change
+from runtime.store.delivery.first_change import change_in
 from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
 from runtime.store.intake.inbox import ADD_SIGNAL, SEEN, asks_alone, keys, refuse, repeated, replied, row
@@ -177,13 +177,11 @@ def _clicked(
     if signal.alone and decided.approval and not (is_open or notice):  # there nothing follows by an edit
         notice = brief(f"{decided.approval.tool}: {told(decided.approval)}.")
     verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id, notice)
-    kept, rooms, begun = aside.kept, decided.deliveries, None
-    if kept and kept.room in rooms:
-        begun = yield from begin_change(kept, now)
-    elsewhere = tuple(room for room in rooms if room != kept.room) if kept and begun else rooms
-    return Taken(
-        verdict, decided.session, decided.lane_ready, deliveries=elsewhere, settled=decided.settled, begun=begun
-    )
+    kept, rooms, change = aside.kept, decided.deliveries, None
+    if kept and kept.room in rooms and (change := (yield from change_in(kept.room))):
+        rooms = tuple(room for room in rooms if room != kept.room)
+        kept.foreseen(change)
+    return Taken(verdict, decided.session, decided.lane_ready, deliveries=rooms, settled=decided.settled, change=change)
 
 
 def brief(text: str) -> str:

@@ -61,7 +61,7 @@ class Taken:
     """Result of `accept`: the verdict, and what to wake: a session's lane, runs to stop, addresses with deliveries.
 
     `ended`: runs that waited for people and are over now. `claim`: the lane was idle, so the run began in the same commit; whoever made the offer works on it.
-    `settled`: see `Decided`. `begun`: the change of a card in the room that was kept, whose first part is marked, or shown.
+    `settled`: see `Decided`. `change`: that of a card in the room that was kept, where nothing else waits.
     """
 
     verdict: Verdict
@@ -72,7 +72,7 @@ class Taken:
     claim: Claim | None = None
     ended: tuple[Ended, ...] = ()
     settled: tuple[ApprovalId, ...] = ()
-    begun: OpenDelivery | None = None
+    change: OpenDelivery | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,5 +105,5 @@ class Intake(Protocol):
         kept: KeptRoom | None = None,
     ) -> Taken:
         """Gate, dedupe and queue a message, or decide a click, stop or command. `changed` is the call of an edit's form; what
-        a click changes in the room that is `kept` is begun. Nothing of a refused signal's text is kept, and of an ignored one
+        a click changes in the room that is `kept` is told. Nothing of a refused signal's text is kept, and of an ignored one
         nothing at all."""

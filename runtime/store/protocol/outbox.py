@@ -67,13 +67,11 @@ class OpenDelivery:
 class KeptRoom:
     """A room that its courier keeps free for a change which the next commit may make there.
 
-    `render` is pure. `stored`: the channel's screen is our store, so the commit is the showing.
+    `foreseen` is told of that change before the commit, in any thread: what it does is thrown away if that fails.
     """
 
-    duty: Duty
     room: Address
-    render: Callable[[Delivery], tuple[Wire, ...]]
-    stored: bool = False
+    foreseen: Callable[[OpenDelivery], object]
 
 
 class Outbox(Protocol):
