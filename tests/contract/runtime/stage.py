@@ -117,6 +117,16 @@ WRITE: Final = Call("c-write", "write", '{"text": "b"}')
 SHELL: Final = Call("c-shell", "shell", '{"command": "uname -a"}')
 
 
+class ServingAll(Couriers):
+    """Serves every address, also one whose courier the test has not made."""
+
+    def serves(self, address: Address) -> bool:
+        return True
+
+    def nudge(self, address: Address) -> None:
+        next(iter(self)).nudge(address)
+
+
 class HandClock:
     """The time, moved by the test; and a microsecond a look, so that everything has its own."""
 
@@ -381,9 +391,8 @@ class Process:
             store=self.store.intake,
             gate=lambda: self.gate,
             notifier=self.notifier,
-            nudge=self.courier.nudge,
+            outlet=ServingAll([self.courier], self.store.outbox),
             stop=self.agent.stop,
-            serves=lambda _: True,
             take_in=self.dispatch.take_in,
             changed=self._make_edits().check,
             probe=self._given.probe,
