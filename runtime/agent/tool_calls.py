@@ -151,6 +151,7 @@ class Calls:
             room,
             requester.id if requester else None,
             terms,
+            run=run.claim.run_id,
         )
         return await self._store.granted(call, self._rights())
 
