@@ -115,7 +115,7 @@ def _whole(table: ModelTable, tables: Mapping[str, ModelTable]) -> ModelTable:
 
 
 def _missing(one: AnyModel, base: AnyModel) -> dict[str, Any]:
-    """What `one` leaves open and `base` says. Keys go together: one of its own takes the place of all."""
+    """Values that `one` leaves open and `base` has. Keys go together: one of its own takes the place of all."""
     has_keys = any(name in one.model_fields_set for name in OWN_KEYS)
     return {
         name: getattr(base, name)

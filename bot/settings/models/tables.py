@@ -30,7 +30,7 @@ def _stops(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class AnyModel(Section):
-    """How a vendor is asked for a model."""
+    """Way to ask a vendor for a model."""
 
     name: Text
     api_base: str = Field(

@@ -72,7 +72,7 @@ def complexity(request: ModelRequest) -> int:
 
 
 def last_said(request: ModelRequest) -> list[UserTurn]:
-    """What people said since the model spoke."""
+    """Words of people since the model spoke."""
     found: list[UserTurn] = []
     for turn in reversed(request.turns):
         if isinstance(turn, AssistantTurn):

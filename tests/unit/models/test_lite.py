@@ -240,7 +240,7 @@ async def test_a_filtered_answer_says_so(stream: bool) -> None:
 @BOTH
 @pytest.mark.parametrize(
     ("status", "words"),
-    [(400, "400"), (401, "key"), (402, "credit"), (403, "not permitted"), (404, "unknown"), (413, "413")],
+    [(400, "400"), (401, "key"), (402, "credit"), (403, "may not use"), (404, "unknown"), (413, "413")],
 )
 async def test_a_refusal_is_one_readable_sentence_and_not_repeated(stream: bool, status: int, words: str) -> None:
     async with rig([Reply(f"Bad key {KEY}", status=status)], stream=stream) as it:
