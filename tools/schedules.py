@@ -63,7 +63,7 @@ What = Annotated[
     "A self-contained request, without the time. You won't see this conversation when it runs.",
 ]
 Name = Annotated[str, "Its name or id."]
-NewName = Annotated[str, "Short name; else made of the task."]
+NewName = Annotated[str, "Short name; else made from the task."]
 Zone = Annotated[str, "Such as Europe/Berlin; else the person's or the room's."]
 Quiet = Annotated[bool, "Post nothing when nothing is new."]
 AsSet = Annotated[str, "See schedule_set."]  # said once: every word is sent, and paid for, with each model call
@@ -170,7 +170,7 @@ def _turning(timetable: Timetable, words: Words) -> list[Tool]:
 
     @tool(effect=Effect.WRITE, timeout=TIMEOUT)
     async def schedule_run(name: Name, context: ToolContext) -> str:
-        """Run a schedule once now; its report is posted as always."""
+        """Run a schedule once now; its report is posted as usual."""
         asker = planner(context)
         found = await timetable.find(name, asker)
         needs_no_word(found, context)
@@ -186,7 +186,7 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
         context: ToolContext,
         everywhere: Annotated[bool, "Other rooms too; only if asked."] = False,
     ) -> str:
-        """List what is planned in this room, and when each is due next."""
+        """List the schedules of this room with their next runs."""
         every = await timetable.listed(asker_of(context))
         seen = [one for one in every if one.state is not ScheduleState.ENDED]
         here = [one for one in seen if is_here(one.home, context)]
