@@ -43,14 +43,14 @@ def _told_elsewhere(approval: Approval, found: list[Exchange]) -> str:
     else:
         where = plainly(json.loads(approval.card).get("room", "")) or "the room of the request"
     if any(one.is_open for one in found):
-        return f"{names} asked back; the answer comes in {where}." if where != CONSOLE else _on_console(names)
+        return f"{names} asked a question; the answer will be in {where}." if where != CONSOLE else _on_console(names)
     if all(one.failed for one in found):
-        return f"{names} asked back, and there was no answer. You can ask again."
-    return f"{names} asked back; the answer is in {where}." if where != CONSOLE else _on_console(names)
+        return f"{names} asked a question and got no answer. You can ask again."
+    return f"{names} asked a question; the answer is in {where}." if where != CONSOLE else _on_console(names)
 
 
 def _on_console(names: str) -> str:
-    return f"{names} asked back; operators read the answer on {CONSOLE}."
+    return f"{names} asked a question; operators can read the answer on {CONSOLE}."
 
 
 def _shown(one: Exchange, question: int, answer: int) -> Iterator[str]:
