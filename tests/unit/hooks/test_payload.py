@@ -80,7 +80,7 @@ def test_a_field_that_is_not_there_is_left_out(place: str) -> None:
         ("{} {}", "line 1, column 4"),
         ("[" * 100_000, "nested too deep"),
         ("9" * 5_000, "digits"),
-        (b'{"a": "\xff"}', "byte 8 cannot be read"),
+        (b'{"a": "\xff"}', "byte 8 can't be read"),
     ],
 )
 def test_what_is_no_json_is_told_with_its_place(body: str | bytes, where: str) -> None:

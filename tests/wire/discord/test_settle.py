@@ -1,4 +1,4 @@
-"""Whether an uncertain message is on screen: by its nonce for two minutes, then by the history, else nobody can tell."""
+"""Whether an uncertain message appeared: by its nonce for two minutes, then by the history, else nobody can tell."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ async def test_a_look_that_is_cut_is_made_again(on: On) -> None:
         part = on.part()
         attempt = on.stage.attempt(adapter, part)
         await on.driver.fault(Do.CUT_BEFORE)
-        with pytest.raises(Retryable, match="while looking"):
+        with pytest.raises(Retryable, match="while checking"):
             await adapter.settle(part, attempt)
         assert isinstance(await adapter.settle(part, attempt), Shown)
 

@@ -54,7 +54,7 @@ def test_a_file_that_slack_refuses_is_told_of() -> None:
     check_message(json.loads(card.body))
     assert file.fallback is not None
     assert json.loads(file.fallback) == {
-        "text": "The file call-1a2b3c4d.txt belongs here. Slack did not take it; the whole call is on the console."
+        "text": "Slack didn't accept the file call-1a2b3c4d.txt here. The whole call is on the console."
     }
 
 

@@ -309,7 +309,7 @@ def test_people_are_managed_with_and_without_a_process(tmp_path: Path) -> None:
     database.close()
     here = command_line()
     assert told == [("person added", here), ("link made", here), ("role set", here)]
-    assert signalbox(tmp_path, "people", "rename", "ada", "Zoë").stdout == "ada is called Zoë from now on.\n"
+    assert signalbox(tmp_path, "people", "rename", "ada", "Zoë").stdout == "ada is called Zoë.\n"
     assert "is the only owner" in signalbox(tmp_path, "people", "remove", "owner", "--yes").stderr
     rows = cast("list[dict[str, Any]]", json.loads(signalbox(tmp_path, "people", "list", "--json").stdout))
     assert [(row["name"], row["role"], row["linked"]) for row in rows] == [

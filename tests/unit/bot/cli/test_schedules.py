@@ -93,7 +93,7 @@ def test_a_report_or_a_template_is_planned_in_place_of_a_task(house: House) -> N
         (["add", "every foo", "x", *TO], FAILED, '"every foo" is not understood. For example:'),
         (["add", "every day at 9", "x"], FAILED, "--to is missing"),
         (["add", "every day at 9", "x", "--to", "slack:work/C1"], FAILED, "No account here serves slack:work/C1"),
-        (["add", "every day at 9", *TO], FAILED, "Say what is to be done"),
+        (["add", "every day at 9", *TO], FAILED, "Say what the agent should do"),
         (["add", "every day at 9", "x", *TO, "--misfire", "never"], FAILED, 'expected "skip", "once"'),
         (["add", "every day at 9", *TO, "--template-file", "gone.md"], WRONG_USE, "--template-file: gone.md"),
         (["add", "every day at 9", "x", *TO, "--option", "days"], WRONG_USE, '"days" is not NAME=VALUE'),

@@ -270,7 +270,7 @@ async def test_postgresql_is_looked_at_without_making_tables(patient: Patient, p
     url = postgres.create_database()
     found = await patient.look("store", "clock", settings=f'database_url = "{url}"\n')
     assert found["store.reachable"].what.startswith("PostgreSQL ")
-    assert "upgraded by the next start" in found["store.revision"].what
+    assert "upgraded at the next start" in found["store.revision"].what
     assert found["store.latency"].level in (Level.OK, Level.WARNING)
     assert found["clock.database"].level is Level.OK
     assert found["store.notices"].level is Level.OK

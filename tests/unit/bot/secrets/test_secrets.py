@@ -80,7 +80,7 @@ def test_without_any_passphrase_the_ways_to_give_one_are_told(tmp_path: Path) ->
 def test_damage_is_told_from_a_wrong_passphrase(tmp_path: Path) -> None:
     file = sealed(tmp_path / "s", A="1")
     file.path.write_bytes(file.path.read_bytes()[:-3])
-    with pytest.raises(SecretsError, match=f"{file.path}: it is cut short or was changed") as caught:
+    with pytest.raises(SecretsError, match=f"{file.path}: it is cut short or changed") as caught:
         file.open(OPENS)
     assert not isinstance(caught.value, WrongPassphrase)
 
@@ -292,7 +292,7 @@ def test_the_address_of_a_database_can_be_sealed(house: House) -> None:
     ("harm", "words"),
     [
         (lambda path: path.chmod(0o644), "its mode is 0644"),
-        (lambda path: path.write_bytes(path.read_bytes()[:-9]), "cut short or was changed"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-9]), "cut short or changed"),
         (lambda path: sealed(path, "another"), "the passphrase is wrong"),
         (lambda path: path.unlink(), "the file doesn't exist"),
     ],

@@ -101,7 +101,7 @@ def test_a_program_may_be_let_out_and_has_no_network_unless_it_is_given(tmp_path
     free, shut, wide = (terms_of(read, table) for table in read.mcp)
     assert isinstance(free.way, Program)
     assert free.way.sandbox is None
-    assert "outside of the sandbox" in free.whereabouts
+    assert "outside the sandbox" in free.whereabouts
     assert isinstance(shut.way, Program)
     assert shut.way.sandbox is not None
     assert not shut.way.sandbox.network
@@ -194,7 +194,7 @@ def test_names_are_such_as_every_vendor_takes() -> None:
 def test_of_two_tools_with_one_name_the_first_is_taken(tmp_path: Path) -> None:
     kept, left_out = taken([offer("a.b"), offer("a b")], terms(tmp_path))
     assert [one.name for one in kept] == ["a.b"]
-    assert left_out == ["'a b' would be called desk_a_b, as 'a.b' is"]
+    assert left_out == ["'a b' would get the name desk_a_b, like 'a.b'"]
 
 
 def test_what_is_too_long_is_cut_or_left_out(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ async def test_the_doctor_tells_of_each_server(tmp_path: Path) -> None:
     assert found["mcp.wide"].what.endswith("), in a sandbox with this machine's network")
     assert found["mcp.free"].what.endswith('), without a sandbox: sandbox = "external"')
     assert found["mcp.off"].level is Level.OK
-    assert "no tools that are wanted" in found["mcp.narrow"].what
+    assert "no tool that `tools` allows" in found["mcp.narrow"].what
     assert found["mcp.many"].what.startswith("1872 of its tools are left out")
     assert "its last words: no licence was found" in found["mcp.broken"].what
     assert "there is no program 'no-such-program-at-all'" in found["mcp.missing"].what

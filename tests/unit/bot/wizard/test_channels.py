@@ -154,7 +154,7 @@ def test_swapped_tokens_are_told_before_anybody_is_asked(slack: Platform, tmp_pa
 def test_a_token_that_is_not_given_leaves_the_channel_out(tmp_path: Path) -> None:
     draft, person = draft_in(tmp_path), Scripted("slack", "", BOT, "", "none")
     ask_channels(draft, person)
-    assert "Slack is left out." in person.told
+    assert "Slack was left out." in person.told
     assert (written(draft), draft.secrets) == ([], {})
 
 
@@ -162,7 +162,7 @@ def test_what_is_no_channel_and_no_name_is_asked_again(platform: Platform, tmp_p
     draft = draft_in(tmp_path, at(platform))
     person = Scripted("irc", platform.channel.upper(), "My Bot", "my-bot", *platform.tokens, "")
     ask_channels(draft, person)
-    assert "irc is no channel of this release. There are: telegram, slack, discord." in person.told
+    assert "irc isn't a channel of this release. The channels are: telegram, slack, discord." in person.told
     assert "lowercase letters, digits and dashes" in person.told
     assert [table["name"] for table in written(draft)] == ["my-bot"]
 

@@ -139,7 +139,7 @@ def test_a_name_without_a_vendor_is_explained(draft: Draft) -> None:
 def test_an_address_that_is_none_is_asked_for_again(draft: Draft, server: str) -> None:
     person = Scripted("openai/mock", "127.0.0.1:80", "http://a:b@c/", server, "sk-good")
     ask_model(draft, person)
-    assert person.told.count("An address is http://HOST:PORT/v1") == 2
+    assert person.told.count("Write an address like http://HOST:PORT/v1") == 2
 
 
 def test_a_key_in_the_environment_is_found_and_not_sealed(draft: Draft, server: str) -> None:
