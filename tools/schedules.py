@@ -233,7 +233,7 @@ def asker_of(context: ToolContext, key: str = "") -> Asker:
 
 
 def actor(context: ToolContext, key: str = "") -> Asker:
-    """The same, where something is to be changed. Errors: ToolRetry for viewers, and where nobody asked."""
+    """Asker of a change. Errors: ToolRetry for viewers, and if nobody asked."""
     asker = asker_of(context, key)
     if asker.person is None or asker.person.role < Role.USER:
         raise ToolRetry("Only people with the role user or higher can plan work.")
@@ -241,7 +241,7 @@ def actor(context: ToolContext, key: str = "") -> Asker:
 
 
 def planner(context: ToolContext, wanted: ScheduleRequest | None = None) -> Asker:
-    """The same, where more work comes of it; with the key by which a repeat of this very call is known.
+    """Asker of new work, with the key by which a repeat of this call is known.
 
     The wish is part of the key: some vendors count the ids of their calls anew with each reply.
     """
@@ -338,7 +338,7 @@ def because(schedule: Schedule) -> str:
 
 
 def hint(given: str, zone: str) -> str:
-    """For somebody whose zone nobody knows."""
+    """Hint for somebody without a known time zone."""
     return "" if given or zone != UTC else " I read times as UTC until I know your time zone."
 
 

@@ -89,7 +89,9 @@ INFO_WORDS: Final = {"version": "Version", "model": "Model", "database": "Databa
 
 async def _overview(_request: web.Request, do: Operations) -> Html:
     overview = await do.overview()
-    counts = [tag("li", tag("b", str(number)), COUNT_WORDS[name][number != 1]) for name, number in overview["counts"].items()]
+    counts = [
+        tag("li", tag("b", str(number)), COUNT_WORDS[name][number != 1]) for name, number in overview["counts"].items()
+    ]
     pending = await do.approvals("pending", order="oldest")
     asked = {row["run"] for row in pending}  # of a stranger it is their identity
     strangers = [row for row in await do.pairings() if row["identity"] not in asked]

@@ -152,7 +152,7 @@ class Operations(OperatorApi):
         return await self._entitled([views.mode(address, row, *self._names) for address, row in rows])
 
     async def set_mode(self, room: str, mode: str) -> View:
-        """Set the mode of a room or thread. Nobody is trusted from here: whoever wants that says so in the room."""
+        """Set the mode of a room or thread. Trusted mode can only be set in the room itself."""
         address, wanted = await self._room_meant(room), _word(Mode, mode)
         if address is None or wanted is None or wanted is Mode.TRUSTED:
             raise Refusal(400, "Name a room, and one of the modes normal, read-only and plan.")

@@ -231,7 +231,7 @@ class PolicyRule(Section):
 
     @property
     def asking(self) -> Changes:
-        """Terms of its questions, as far as they are not those of all."""
+        """Terms of its questions that differ from the general ones."""
         remind, expires = self.remind_hours, self.expires_hours
         return Changes(
             to=self.to,

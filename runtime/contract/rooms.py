@@ -233,7 +233,7 @@ async def alone(within: timedelta) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AdapterContext:
-    """Context that the composition root hands to every adapter beside its own settings.
+    """Context of an adapter, besides its own settings, from the composition root.
 
     `siblings`: whether another process of ours was at work on this store within so long. `forms` makes the form behind a
     button. `inbox` reads the questions that wait for somebody.

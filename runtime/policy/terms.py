@@ -20,7 +20,7 @@ LISTS_OF_DURATIONS: Final = frozenset({"remind"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """Conditions under which a question is asked and decided; they are frozen with it.
+    """Conditions for asking and deciding a question, frozen with it.
 
     `rule` is the name of the policy that asks. `to` holds "room", "dm" and addresses. `approvers` (names, identities or
     roles) narrow who may decide, and add nobody; so do all of `approvers_before`, who were those of the call before it was

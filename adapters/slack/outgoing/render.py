@@ -123,7 +123,7 @@ def _called(mentions: Sequence[Mention]) -> list[Json]:
 
 
 def _twin(plain: str, rows: list[Json]) -> Json:
-    """The same without markup; buttons need blocks, in which Slack reads nothing either."""
+    """Plain twin of a message. Buttons need blocks, whose text Slack doesn't parse either."""
     if not rows:
         return {"text": escaped(plain)}
     sections = [{"type": "section", "text": _plain(piece)} for piece in _cut(plain, SECTION)]

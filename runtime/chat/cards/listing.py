@@ -64,7 +64,8 @@ def leading(group: Sequence[Approval]) -> Approval:
 def frozen(
     group: Sequence[Approval], card: str, calls: Mapping[ApprovalId, ShownCall], plan: str = ""
 ) -> tuple[Approval, ...]:
-    """The same with `Approval.card`: `card` of all, and how each call is shown. The leading one of several lists them."""
+    """Approvals with their `Approval.card`: the common `card`, and each call as shown. The leading one lists the
+    others."""
     lead, is_list = leading(group), len(group) > 1 or bool(plan)
     written = [
         [one.id, one.step, one.tool, one.effect.value, one.arguments, one.caution, shown.text, shown.is_whole]
@@ -82,7 +83,7 @@ def frozen(
 
 
 def unlisted(card: str) -> str:
-    """The same for a question that gets a card of its own."""
+    """Card facts for a question with its own card."""
     known = json.loads(card) if card else {}
     rest = {name: value for name, value in known.items() if name not in (LISTED_CALLS, LISTED_WITH, PLAN)}
     return json.dumps(rest, ensure_ascii=False) if rest else ""

@@ -155,7 +155,7 @@ def undone(run: RunId, outcome: str, now: datetime, new_id: NewId, *, step: int 
 
 
 def _all_came_of(every: Sequence[Approval], outcome: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
-    """The same became of all of them: a card that lists several is edited once."""
+    """Record one outcome for all of them; a card that lists several is edited once."""
     rooms: tuple[Address, ...] = ()
     leads: dict[RunId, list[ApprovalId]] = {}
     for one in every:

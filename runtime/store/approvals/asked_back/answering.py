@@ -70,7 +70,8 @@ def begin(asked: AskedBack, node: NodeId) -> Op[Answering | None]:
 
 
 def pay(answering: Answering, node: NodeId) -> Op[tuple[int, int] | None]:
-    """Count one more model call of the run, and keep a number for it; None where the run goes on, or the question is another's.
+    """Count one more model call of the run and reserve a number; None if the run goes on, or another node has the
+    question.
 
     While the run waits nobody else counts its steps: whoever takes it up reads the number behind this one.
     """

@@ -146,7 +146,7 @@ async def test_what_stands_in_the_file_is_changed_there(house: House) -> None:
         house.api.change_schedule("morning", {"when": "every day at 9"}),
         house.api.remove_schedule("morning"),
     ):
-        with pytest.raises(Refusal, match="is in the settings file. Change it there, then reload"):
+        with pytest.raises(Refusal, match=r"is in the settings file\. Change it there, then reload"):
             await refused
     with pytest.raises(Refusal, match="There is no schedule called 'evening'"):
         await house.api.pause_schedule("evening")
