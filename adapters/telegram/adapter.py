@@ -147,6 +147,8 @@ class TelegramAdapter:
             reach=self.reach,
             link=link,
             routes=self.routes,
+            title="Telegram",
+            writing="A message holds 4,096 characters, and tables are shown as columns of plain text.",
         )
 
     # ------------------------------------------------------------------------------------------------- the way in

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from bot.settings.approvals import AskedAt, Hours
 from runtime.contract import Address, Busy, Effect
@@ -28,6 +28,7 @@ from runtime.settings.types import (
     Whole,
     is_http_address,
 )
+from runtime.templating.prompts import PromptFault, prompt_of
 
 DEMO: Final = "demo"
 PROMPTS: Final = Path(__file__).parents[2] / "config" / "prompts"
@@ -43,6 +44,24 @@ def _room(address: str) -> str:
     if address:
         Address.parse(address)
     return address
+
+
+def _prompt(text: str) -> str:
+    """The same. Errors: ValueError says what is wrong in it."""
+    if text.strip():
+        prompt_of(text)
+    return text
+
+
+def _prompt_file(path: Path) -> Path:
+    try:
+        prompt_of(path.read_text(encoding="utf-8"))
+    except PromptFault as fault:
+        raise PromptFault(f"{path}, {fault}") from None
+    return path
+
+
+PromptFile = Annotated[TextFile, AfterValidator(_prompt_file)]
 
 
 def _collector(url: str) -> str:
@@ -177,6 +196,26 @@ class RoomTable(Section):
     )
     blocked: tuple[Text, ...] = Field(default=(), description="Identities or names of people not answered there.")
     busy: Busy | None = Field(default=None, description="Instead of `sessions.busy`.")
+    prompt: Annotated[str, AfterValidator(_prompt)] = Field(
+        default="", description="What the agent is told there beside its own prompt; it may name the same values."
+    )
+    prompt_file: PromptFile | None = Field(default=None, description="The same as a text file, in place of `prompt`.")
+
+    @model_validator(mode="after")
+    def _one_prompt(self) -> Self:
+        if self.prompt and self.prompt_file:
+            raise ValueError("has a prompt and a prompt_file; take one of them out")
+        return self
+
+    @property
+    def prompt_key(self) -> str:
+        """The text that is added to the agent's prompt, or the file that holds it."""
+        return str(self.prompt_file) if self.prompt_file else self.prompt
+
+    @property
+    def added(self) -> str:
+        """What is added to the agent's prompt."""
+        return self.prompt_file.read_text(encoding="utf-8").strip() if self.prompt_file else self.prompt
 
 
 def _command(command: str) -> str:
@@ -304,8 +343,10 @@ class Run(Section):
         le=1000,
         description="After this many crashes during one piece of work, with no step recorded in between, it is set aside and the person is told.",
     )
-    prompt_file: TextFile | None = Field(
-        default=None, description="Text file with a system prompt to use instead of the built-in one."
+    prompt_file: PromptFile | None = Field(
+        default=None,
+        description="Text file with the system prompt, to use instead of the built-in one. It may name values: "
+        "[prompts](conversations.md#what-the-agent-is-told).",
     )
     approval_hours: Number | None = Field(
         default=None,
