@@ -313,7 +313,7 @@ STORY = (
     "write_file ended after",
     "it replied",
     "the reply was put into the outbox",
-    "the reply appeared",
+    "the reply is on screen",
     "answered, ",
 )
 

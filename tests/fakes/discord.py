@@ -4,7 +4,7 @@ Strict about the platform's limits and words. Its history has no nonces, and an 
 itself too. For the test that drives it:
 
     POST   /inject   what people do, see `discord_people`
-    GET    /visible  what appeared, the answers to interactions, who types, the commands
+    GET    /visible  what is on screen, the answers to interactions, who types, the commands
     POST   /faults   {"do": "cut_after", "count": 1, "seconds": 0, "on": "send" | "edit" | "callback"}
                      what holds until lifted: {"away": true}, {"token": true}, {"lag": 2}, {"intents": 0} (privileged
                      ones that are allowed), {"denied": ["READ_MESSAGE_HISTORY"]}, {"refuse": 4014} (each new session),

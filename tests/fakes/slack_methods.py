@@ -251,7 +251,7 @@ class Methods:
         return {"view": view}
 
     def publish_home(self, args: Args, who: Caller) -> Answer:
-        """A person's home shows this."""
+        """A person's home shows this from now on."""
         check_home(args["view"])
         view = dict(args["view"]) | {"id": f"VH{_need(args, 'user_id')}", "hash": "1", "team_id": who.team}
         self.homes[args["user_id"]] = view

@@ -4,7 +4,7 @@
 POST /inject      what people do, see `telegram_people.py`
 POST /faults      what goes wrong, see `telegram_faults.py`; also {"drop": true} cuts polls that wait, {"deaf": true}
                   lets them wait for ever, {"limits": true}, {"privacy": true}; DELETE /faults lifts what was asked for
-GET  /visible     what appeared and what the bot did beside
+GET  /visible     what is on screen and what the bot did beside
 
 python -m tests.fakes.telegram --port 0 --journal FILE [--token 7000:…] [--privacy] [--limits] [--acquainted 400]
 """

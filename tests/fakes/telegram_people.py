@@ -114,7 +114,7 @@ class People:
     # ------------------------------------------------------------------------------------------------------- chats
 
     def _introduce(self, raw: Raw) -> Raw:
-        """A service message, which is no request: the bot may write."""
+        """A service message, which is no request: the bot may write from now on."""
         chat = self._world.ensure(raw["chat"], raw.get("title", ""), raw.get("thread"))
         came: Raw = {"new_chat_members": [self._world.bot]} if chat.id < 0 else {"write_access_allowed": {}}
         came["date"] = int(time.time()) - raw.get("ago", 0)

@@ -89,7 +89,7 @@ def is_held(word: str, talk: Talk, evidence: Evidence) -> bool:
 
 
 def wrong_copies(copies: Sequence[Seen], talk: Talk, evidence: Evidence) -> Complaint:
-    """What is wrong with how often one text appeared.
+    """What is wrong with how often one text is on screen.
 
     Where nobody can tell, each attempt after the first may add a copy that says so; where the policy is to hold, a
     text may be missing while its delivery is on hold.

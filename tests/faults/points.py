@@ -17,7 +17,7 @@ ANYWHERE: Final = (
 )
 WHEN_SENDING: Final = (
     "part-marked",  # a message is about to leave
-    "part-shown",  # it appeared, we have not recorded that
+    "part-shown",  # it is on screen, we have not recorded that
     "part-checkpointed",  # recorded
 )
 """Only where showing is more than our own commit: the web page never passes these."""

@@ -122,7 +122,7 @@ class Story:
         return line
 
     async def answered(self, talk: Talk, *lines: Line) -> None:
-        """Until the whole answer to each of these appeared."""
+        """Until the whole answer to each of these is on screen."""
         left = list(lines)
 
         async def look() -> bool | None:

@@ -22,7 +22,7 @@ def rows_of(on: Stage, statement: str) -> list[Any]:
 
 
 async def copies_of(on: Stage, talk: Talk) -> int:
-    """How often the answer to the last line in a room appeared."""
+    """How often the answer to the last line in a room is on screen."""
     word = talk.lines[-1].words[0]
     return sum(holds(seen.text, word) for seen in answers(await on.side.seen(talk.room)))
 

@@ -125,7 +125,7 @@ def doubt_forgotten(app: App) -> None:
 
 
 def checkpoint_not_written(app: App) -> None:
-    """That a part appeared is not recorded, for one delivery of two."""
+    """That a part is on screen is not recorded, for one delivery of two."""
     written = app.store.outbox.checkpoint
 
     async def checkpoint(duty: Duty, delivery: DeliveryId, ordinal: int, receipt: Receipt) -> bool:

@@ -121,7 +121,7 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class OnScreen:
-    """One message of ours as it appeared now.
+    """One message of ours as it is on screen now.
 
     `text`: what a person reads, without markup where the platform draws it and with the repeat's mark, which `marked`
     tells. `plain`: it has no formatting. `calls_all`: by the platform's rules it notifies everybody. `first` and

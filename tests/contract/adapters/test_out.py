@@ -1,4 +1,4 @@
-"""What we say appeared: whole, within the platform's limit, calling nobody, and changed where it was."""
+"""What we say is on screen: whole, within the platform's limit, calling nobody, and changed where it was."""
 
 from __future__ import annotations
 

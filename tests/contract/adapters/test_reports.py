@@ -82,7 +82,7 @@ class Desk:
         return Skill.THREADS not in self.stage.rig.lacks
 
     async def report(self, text: str, thread: Thread = Thread.ROOM, files: Sequence[FileRef] = ()) -> OpenDelivery:
-        """Rendered, and nothing of it appeared."""
+        """Rendered, and nothing of it is on screen."""
         task, to, terms = Task(TaskKind.PROMPT, "report"), (self.place.address,), Terms(thread=thread)
         job = Job(OccurrenceId("o1"), SCHEDULE, "Sales", task, to, terms, self.stage.clock())
         reporting = Reporting(self.workspaces, short_id, self._content, self._first)

@@ -142,7 +142,7 @@ async def test_a_duty_lost_in_the_middle_ends_this_courier_and_the_next_settles(
 
 
 async def test_a_send_in_flight_when_the_duty_moves_is_cut_first_and_settled_by_the_next(any_stage: Stage) -> None:
-    """Scenario 68: it appeared, and the one who sent it never hears of it."""
+    """Scenario 68: it is on screen, and the one who sent it never hears of it."""
     giver, taker = await any_stage.lease(alone=False), await any_stage.lease(alone=False)
     in_flight, cut = asyncio.Event(), asyncio.Event()
 

@@ -60,7 +60,7 @@ async def test_progress_that_has_to_wait_does_not_delay_a_final(stage: Stage) ->
 
 
 async def test_a_long_text_once_begun_is_not_broken_up_by_anything_more_urgent(stage: Stage) -> None:
-    """Design 7: a delivery of which a part appeared goes on first."""
+    """Design 7: a delivery of which a part is on screen goes on first."""
     await stage.put(LONG, kind=Kind.REPORT)
     adapter = ScriptedAdapter([End.SHOWN, End.RETRYABLE])
     adapter.render = stage.adapter().render  # type: ignore[method-assign]  # three parts

@@ -56,7 +56,7 @@ class House:
         )
 
     async def process(self, model: Any, tools: Iterable[FakeTool] = (), *, alone: bool = True, **more: Any) -> Process:
-        """A new life; every earlier one is dead."""
+        """A new life; every earlier one is dead from now on."""
         lease = await self.stage.store.cluster.join(NodeId(new_id()), "test", LEASE, alone=alone)
         given: dict[str, Any] = {"adapter": self.adapter(), "pace": self.pace, "previews": True} | more
         self.lives.append(Process(self.stage, model, tools, lease, Setting(**given)))

@@ -547,7 +547,7 @@ class Stage:
             )
 
     async def process(self, model: Model, tools: Iterable[FakeTool] = (), **more: Any) -> Process:
-        """A new life; every earlier one is dead."""
+        """A new life; every earlier one is dead from now on."""
         lease = await self.store.cluster.join(NodeId(new_id()), "test", LEASE, alone=True)
         return Process(self, model, tools, lease, Setting(**more))
 

@@ -161,7 +161,7 @@ async def test_somebody_says_until_when_they_are_away_and_that_they_are_back(sta
     said = []
     for name, argument in (("away", ""), ("away", "2d"), ("away", ""), ("back", ""), ("back", ""), ("away", "")):
         said.append((await give(stage, name, argument, actor=OTTO)).verdict.notice)
-    assert said == [not_away, until, until, "Welcome back. I'll ask you again.", not_away, not_away]
+    assert said == [not_away, until, until, "Welcome back. I'll ask you again from now on.", not_away, not_away]
     [(away, _, detail)] = await stage.audit("away")
     assert (away, detail) == ("Otto", "until 2026-03-03 12:00 UTC")
     assert [who for who, *_ in await stage.audit("back")] == ["Otto"]
@@ -170,7 +170,7 @@ async def test_somebody_says_until_when_they_are_away_and_that_they_are_back(sta
 @pytest.mark.parametrize("words", ["off", "back", "OFF "])
 async def test_away_off_is_back(stage: Stage, words: str) -> None:
     await give(stage, "away", "2d")
-    assert (await give(stage, "away", words)).verdict.notice == "Welcome back. I'll ask you again."
+    assert (await give(stage, "away", words)).verdict.notice == "Welcome back. I'll ask you again from now on."
 
 
 async def test_an_absence_ends_at_its_time(stage: Stage) -> None:

@@ -79,7 +79,7 @@ async def test_a_preview_is_marked_with_the_commit_that_makes_it(stage: Stage) -
 
 
 async def test_a_run_has_one_at_a_time(stage: Stage) -> None:
-    """A run that goes on after a kill has the one of before back, with its receipt once it appeared."""
+    """A run that goes on after a kill has the one of before back, with its receipt once it is on screen."""
     claim, duty = await stage.begin(), await stage.duty()
     preview = await previewed(stage, claim, duty, shown=False)
     again = a_preview(claim, duty)

@@ -35,7 +35,7 @@ class Hands(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A message as it appeared; `buttons` by their labels where a platform has those, else by their choices."""
+    """A message as it is on screen; `buttons` by their labels where a platform has those, else by their choices."""
 
     text: str
     buttons: tuple[str, ...]

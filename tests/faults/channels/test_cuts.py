@@ -1,4 +1,4 @@
-"""The connection ends after, before and while a message is accepted: it appeared once, and nobody has to ask.
+"""The connection ends after, before and while a message is accepted: it is on screen once, and nobody has to ask.
 
 In the suite a dozen rooms and short waits. With the waits of production, and fifty cuts of each kind (minutes):
 

@@ -84,7 +84,7 @@ class Books:
     grants: int = 0
 
     def press(self, press: Press) -> bool:
-        """Whether it counts; then the books say so."""
+        """Whether it counts; then the books say so from now on."""
         shown, _, word = press.payload.rpartition(":")
         about = self.questions.get(shown.partition("~")[0])
         if about is None or press.who not in ROLES or word not in list(Choice):

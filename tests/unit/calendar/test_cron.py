@@ -82,7 +82,7 @@ def test_an_expression_is_understood_in_one_way(text: str, canonical: str) -> No
         ("0 0 31 4 *", "No year has day 31 of month 4"),
         ("0 0 31 2,4,6,9,11 *", "No year has day 31"),
         ("0 0 30-31 feb */2", "No year has day 30-31"),
-        ("@reboot", "@reboot is no time"),
+        ("@reboot", "@reboot isn't a time"),
         ("@often", "is none of @hourly"),
         ("@daily 5", "is none of @hourly"),
         ("9 15", "has 2 fields"),

@@ -96,7 +96,7 @@ def test_a_form_that_cannot_be_read_is_refused(body: str) -> None:
 
 @pytest.mark.parametrize("kind", ["application/octet-stream", "image/png", "multipart/form-data", "x/" + "y" * 500])
 def test_other_types_are_refused_with_those_that_are_taken(kind: str) -> None:
-    with pytest.raises(Unknown, match=r"send application/json, application/x-www-form-urlencoded or text\.$") as caught:
+    with pytest.raises(Unknown, match=r"Send application/json, application/x-www-form-urlencoded or text\.$") as caught:
         told(kind, b"x")
     assert len(str(caught.value)) < 200
 

@@ -407,7 +407,7 @@ def test_wrong_options_are_told(given: Mapping[str, Any], words: str) -> None:
         ("+++\n[[data]]\nname = 'a'\ntool = 't'\nargs = 1\n+++\n", "a table data has 'args'"),
         ("+++\n[[data]]\nname = 'a'\ntool = 't'\noptions = ['b']\n+++\n", "lists names that are in [options]"),
         ("+++\n[[data]]\nname = 'previous'\ntool = 't'\n+++\n", "data cannot be called 'previous'"),
-        ("+++\n[[data]]\nname = 'A b'\ntool = 't'\n+++\n", "'A b' is no name for data"),
+        ("+++\n[[data]]\nname = 'A b'\ntool = 't'\n+++\n", "'A b' can't name data"),
         ("+++\n" + "[[data]]\nname = 'a'\ntool = 't'\n" * 2 + "+++\n", "two of its data are called 'a'"),
         ("+++\n" + "[[data]]\nname = 'a'\ntool = 't'\n" * 21 + "+++\n", "it has 21 tables data; at most 20"),
         ("x" * 50_001, "it has 50,001 characters; at most 50,000"),

@@ -44,7 +44,7 @@ def test_the_straight_way_is_told_from_the_message_to_its_answer() -> None:
     assert [(event.what, (event.at - START).total_seconds(), event.node, event.words) for event in story.events] == [
         (What.SENT, 0, "", "Ada wrote “list the files”"),
         (What.ACCEPTED, 0.1, "", "accepted after 0.100 s"),
-        (What.CLAIMED, 0.2, "host/1", "work began 0.100 s after that"),
+        (What.CLAIMED, 0.2, "host/1", "picked up 0.100 s later"),
         (
             What.MODEL,
             1,
@@ -52,7 +52,7 @@ def test_the_straight_way_is_told_from_the_message_to_its_answer() -> None:
             "model call 1 (demo) answered in 0.800 s; 1,200 tokens in, 5 out; it called list_files",
         ),
         (What.TOOL_STARTED, 1.1, "host/1", "list_files started (read)"),
-        (What.TOOL_ENDED, 1.5, "host/1", "list_files ended after 0.400 s: “a.txt”"),
+        (What.TOOL_ENDED, 1.5, "host/1", "list_files finished in 0.400 s: “a.txt”"),
         (
             What.MODEL,
             2,
@@ -135,7 +135,7 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "waited behind another": (
         trail(behind=RunId("r0")),
         What.CLAIMED,
-        "work began 0.100 s after that; run r0 was using this conversation until then",
+        "picked up 0.100 s later; run r0 was using this conversation until then",
     ),
     "a call that costs": (
         trail(steps=(replace(model(ended=2), spent=Spent(10, 2, 1500)),)),
@@ -220,7 +220,7 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "a process ended": (
         trail(moves=(move("process ended", "2", subject="s1"),)),
         What.PROCESS_ENDED,
-        "its process died (death 2",
+        "its process died (death 2)",
     ),
     "set aside": (
         trail(moves=(move("set aside", "3", subject="s1"),)),
@@ -297,7 +297,7 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "repeat": (
         trail(moves=(move(PartEvent.REPEAT, "part 1"),)),
         What.REPEAT,
-        "can't tell whether the reply appeared; sending it again with a mark",
+        "can't tell whether the reply is on screen; sending it again with a mark",
     ),
     "plain": (
         trail(moves=(move(PartEvent.PLAIN, "part 1"),)),
@@ -307,8 +307,8 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "split": (
         trail(moves=(move(PartEvent.PLAIN, "part 1: 413 too large; 2 more follow"),)),
         What.PLAIN,
-        "attempt 1: the platform refused the formatting of the reply; sending it as plain text: 413 too large; 2 more go "
-        "behind it",
+        "attempt 1: the platform refused the formatting of the reply; sending it as plain text: 413 too large; 2 more "
+        "follow",
     ),
     "left out": (
         trail(moves=(move(DROP, "part 1: busy"),), deliveries=(delivery(kind=Kind.PROGRESS),)),
@@ -407,8 +407,8 @@ def test_a_cut_call_that_is_run_again_is_taken_up_once() -> None:
 def test_how_long_a_model_took_is_counted_from_what_came_before_it() -> None:
     joined = trail(signals=(signal(), signal(id="s2", joined_at=at(1.9))))
     resumed = trail(moves=(move(RunEvent.RESUME, "n2", subject="s1", seconds=1.5),))
-    assert "within 0.100 s" in of(joined, What.MODEL)[0]
-    assert "within 0.500 s" in of(resumed, What.MODEL)[0]
+    assert "in 0.100 s" in of(joined, What.MODEL)[0]
+    assert "in 0.500 s" in of(resumed, What.MODEL)[0]
 
 
 def test_the_subject_is_the_message_that_was_asked_about() -> None:

@@ -1,4 +1,4 @@
-"""Whether an uncertain message appeared: by its nonce for two minutes, then by the history, else nobody can tell."""
+"""Whether an uncertain message is on screen: by its nonce for two minutes, then by the history, else nobody can tell."""
 
 from __future__ import annotations
 

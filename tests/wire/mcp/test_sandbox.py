@@ -290,7 +290,7 @@ os.execv({real!r}, [{real!r}, *words])
 async def test_walls_that_do_not_stand_are_found_out_before_the_server_is_there(place: Path, gap: str) -> None:
     await sandboxed(place, "/bin/sh")
     data, file = str(place / "data"), str(place / "signalbox.toml")
-    # What was left out of the real one's arguments, and what the test from inside says of it.
+    # What is left out of the real one's arguments, and what the test from inside says of it.
     gaps, told = {
         "none at all": ([], ""),
         "folder": ([["--tmpfs", data], ["--remount-ro", data]], f"{data}/secrets.sealed is there"),

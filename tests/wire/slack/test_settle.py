@@ -1,4 +1,4 @@
-"""Whether an uncertain message appeared: looks into the history, and what is said where Slack lets nobody look."""
+"""Whether an uncertain message is on screen: looks into the history, and what is said where Slack lets nobody look."""
 
 from __future__ import annotations
 

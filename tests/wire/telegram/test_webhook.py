@@ -176,7 +176,7 @@ def test_the_settings_show_no_secret() -> None:
 
 
 async def test_what_is_pressed_while_the_account_closes_is_taken_in(hooked: Bench) -> None:
-    """Its private answer was left out; the request is no error."""
+    """Its private answer is left out; the request is no error."""
     adapter, begun, goes_on = hooked.rig.adapter(hooked.stage.given), asyncio.Event(), asyncio.Event()
 
     async def slowly(signal: Signal) -> Verdict:

@@ -190,7 +190,7 @@ class WebRig:
         self._history.owners[place.address] = place.user
 
     async def checkpoint(self, place: Place, message_id: str, body: str) -> None:
-        """What the courier commits is what appeared; an id that is there already was edited."""
+        """What the courier commits is what is on screen; an id that is there already was edited."""
         entries = self._history.entries.setdefault(place.address, [])
         if message_id in (known := [entry.id for entry in entries]):
             at = known.index(message_id)

@@ -188,7 +188,7 @@ async def test_an_account_that_breaks_at_the_start_is_left_out_and_the_others_wo
             await until(lambda: good.shown)
             assert (await process.post("/fake/a", "ping")) == (200, "ping")
     assert bad.sink is None
-    [line] = [line for line in logs if line["event"] == "an account was left out: it breaks at the start"]
+    [line] = [line for line in logs if line["event"] == "an account is left out: it breaks at the start"]
     assert line["account"] == "fake:b"
 
 

@@ -97,9 +97,9 @@ def test_a_report_or_a_template_is_planned_in_place_of_a_task(house: House) -> N
         (["add", "every day at 9", "x", *TO, "--misfire", "never"], FAILED, 'expected "skip", "once"'),
         (["add", "every day at 9", *TO, "--template-file", "gone.md"], WRONG_USE, "--template-file: gone.md"),
         (["add", "every day at 9", "x", *TO, "--option", "days"], WRONG_USE, '"days" is not NAME=VALUE'),
-        (["change", "morning", "--when", "every day at 9"], FAILED, "stands in the settings file"),
+        (["change", "morning", "--when", "every day at 9"], FAILED, "is in the settings file"),
         (["change", "morning"], WRONG_USE, "Say what to change"),
-        (["remove", "morning", "--yes"], FAILED, "stands in the settings file"),
+        (["remove", "morning", "--yes"], FAILED, "is in the settings file"),
         (["pause", "evening"], FAILED, "There is no schedule called 'evening'"),
     ],
 )

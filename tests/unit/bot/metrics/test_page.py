@@ -37,7 +37,7 @@ async def numbers(at_work: Running) -> Numbers:
 
 
 async def with_some(at_work: Running, *sample: str) -> Numbers:
-    """The numbers once `sample` is above 0: what appeared is counted a moment later, after its checkpoint."""
+    """The numbers once `sample` is above 0: what is on screen is counted a moment later, after its checkpoint."""
     async with asyncio.timeout(30):
         while not (found := await numbers(at_work)).get(sample):  # noqa: ASYNC110 - Prometheus has no event either
             await asyncio.sleep(0.02)

@@ -45,7 +45,7 @@ def test_an_error_in_the_block_stays_what_it_is(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_told_with_its_setting(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match=r"data_dir: .* is not writable"), holding(tmp_path / "file" / "x"):
+    with pytest.raises(StoreError, match=r"data_dir: .* cannot be written"), holding(tmp_path / "file" / "x"):
         pass
 
 

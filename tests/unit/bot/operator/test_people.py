@@ -44,7 +44,7 @@ async def console(notifier: LocalNotifier | None = None) -> AsyncIterator[tuple[
 
 async def test_an_owner_renames_merges_signs_out_and_removes() -> None:
     async with console() as (do, store):
-        assert (await do.rename_person("Bob", " Bob   Hope "))["told"] == "Bob is called Bob Hope."
+        assert (await do.rename_person("Bob", " Bob   Hope "))["told"] == "Bob is now called Bob Hope."
         assert (await do.sign_out("Bob Hope"))[
             "told"
         ] == "Bob Hope is signed out everywhere. Their link no longer works."

@@ -129,7 +129,7 @@ REFUSED: Final[list[tuple[dict[str, Any], int, str]]] = [
     ({"owner": "ada"}, 400, "There is no field `owner`"),
     ({"name": "x" * 61}, 409, "at most 60 characters"),
     ({"name": ["x"]}, 400, "`name` must be text"),
-    ({"ends": "2001-01-01 at 9:00"}, 409, "is past"),
+    ({"ends": "2001-01-01 at 9:00"}, 409, "is in the past"),
 ]
 
 

@@ -180,7 +180,7 @@ async def test_times_stand_under_each_other_and_one_node_is_named_once() -> None
         "",
         "   +0.000 s  ada wrote “list the files”",
         "   +0.100 s  accepted after 0.100 s",
-        "   +0.200 s  work began 0.100 s after that",
+        "   +0.200 s  picked up 0.100 s later",
         "  +1:29.000  finished with a reply",
         "  +1:30.000  answered, 1 min 30 s after it was sent",
         "",
@@ -193,7 +193,7 @@ async def test_several_nodes_have_a_column() -> None:
     assert told[2] == f"trace {ID}"
     assert told[5:7] == [
         "   +0.100 s  host/22  accepted after 0.100 s",
-        "   +0.200 s  host/1   work began 0.100 s after that",
+        "   +0.200 s  host/1   picked up 0.100 s later",
     ]
 
 

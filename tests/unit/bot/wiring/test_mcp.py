@@ -117,7 +117,7 @@ async def test_where_a_sandbox_is_demanded_and_none_works_the_process_does_not_s
         await check_sandboxes(settings(tmp_path, f'[[mcp]]\nname = "a"\ncommand = "x"\nsandbox = "{sandbox}"'))
     demanded = '[[mcp]]\nname = "a"\ncommand = "x"\nsandbox = "bwrap"'
     await check_sandboxes(settings(tmp_path, f"{demanded}\nenabled = false"))
-    with pytest.raises(ConfigError, match=r'\[\[mcp\]\] name = "a": sandbox = "bwrap" is demanded, and it cannot work'):
+    with pytest.raises(ConfigError, match=r'\[\[mcp\]\] name = "a": sandbox = "bwrap" is required, but it cannot work'):
         await check_sandboxes(settings(tmp_path, demanded))
 
 
@@ -141,7 +141,7 @@ def test_a_server_of_others_is_shown_its_token(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('name = "a"', 'mcp[1].command ("a"): is missing; set it, or the url of a server'),
+        ('name = "a"', 'mcp[1].command ("a"): is missing; set it, or url for a server'),
         ('name = "a"\ncommand = "x"\nurl = "https://x"', 'mcp[1].url ("a"): is set, and command too'),
         ('name = "a"\nurl = "https://x"\nargs = ["y"]', 'mcp[1].args ("a"): is only for a server that command starts'),
         ('name = "a"\ncommand = "x"\ntoken = "y"', 'mcp[1].token ("a"): is only for a server reached by url'),
