@@ -214,7 +214,7 @@ class RoomTable(Section):
 
     @property
     def added(self) -> str:
-        """What is added to the agent's prompt."""
+        """Text to add to the agent's prompt."""
         return self.prompt_file.read_text(encoding="utf-8").strip() if self.prompt_file else self.prompt
 
 
@@ -530,7 +530,7 @@ class Nodes(Section):
 
 
 class Retention(Section):
-    """How long things are kept, in days; 0 keeps them for good. Open work is never removed."""
+    """Retention of each kind of thing, in days; 0 keeps them for good. Open work is never removed."""
 
     messages_days: Number = Field(
         default=365,
@@ -600,7 +600,8 @@ class Telemetry(Section):
 
 
 class Secrets(Section):
-    """Where to look for the secrets of `…_env` settings that no variable holds: first a folder, then the secrets sealed with `signalbox secrets`."""
+    """Sources for the secrets of `…_env` settings that no variable holds: first a folder, then the secrets sealed with
+    `signalbox secrets`."""
 
     folder: Place | None = Field(
         default=None,

@@ -1,4 +1,4 @@
-"""What a run's next request is made of beside its conversation: the prompt of its room, the dashboard, and its tools."""
+"""Surroundings of a run's next request besides its conversation: the room's prompt, the dashboard and the tools."""
 
 from __future__ import annotations
 
