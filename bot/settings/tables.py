@@ -214,7 +214,7 @@ class RoomTable(Section):
 
     @property
     def added(self) -> str:
-        """Text to add to the agent's prompt."""
+        """What is added to the agent's prompt."""
         return self.prompt_file.read_text(encoding="utf-8").strip() if self.prompt_file else self.prompt
 
 

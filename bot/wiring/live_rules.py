@@ -87,7 +87,7 @@ def prompts_of(settings: Settings) -> Prompts:
 
 
 def place_in(accounts: Accounts[AccountSupervisor], named: Callable[[Address], str]) -> Callable[[Address], Place]:
-    """Reads what an account knows of an address, and people's name for it."""
+    """What the account of an address tells of it, and how people call it."""
 
     def place(address: Address) -> Place:
         account = accounts.at(address)

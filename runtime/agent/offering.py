@@ -1,4 +1,4 @@
-"""Choice of tools for a model's request: the ones allowed there and, of many, the ones needed. Pure."""
+"""Which tools a model's request carries: those that may be called there, and of many those that are needed. Pure."""
 
 from __future__ import annotations
 

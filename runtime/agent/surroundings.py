@@ -1,4 +1,4 @@
-"""Surroundings of a run's next request besides its conversation: the room's prompt, the dashboard and the tools."""
+"""What a run's next request is made of beside its conversation: the prompt of its room, the dashboard, and its tools."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def may_hold(turns: Sequence[Turn], reads: frozenset[str]) -> bool:
 
 
 def _overheard(turns: Sequence[Turn]) -> str:
-    """Words said in the room, but not to the agent, since it last spoke."""
+    """What was said in the room since the agent spoke, and not to it."""
     heard = [turn for turn in not_seen(turns) if turn.overheard]
     if not heard:
         return ""

@@ -1,4 +1,4 @@
-"""Rows for a run's dashboard: its conversation's questions, and the tools called most."""
+"""What a run's agent is told of the questions of its conversation, and which tools are called most."""
 
 from __future__ import annotations
 
