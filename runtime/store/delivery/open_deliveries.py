@@ -117,7 +117,8 @@ def message_of(delivery: DeliveryId) -> Op[tuple[Receipt | None, str]]:
     rows = yield RECEIPTS_OF, {"d": delivery}
     if not rows:
         return None, ""
-    receipt, kind, _ = rows[0 if Content.from_json(rows[0][2]).whole else -1]
+    is_whole = len(rows) > 1 and Content.from_json(rows[0][2]).whole
+    receipt, kind, _ = rows[0 if is_whole else -1]
     return Receipt(receipt), kind
 
 
