@@ -60,7 +60,7 @@ async def test_a_change_in_a_kept_room_is_made_though_nobody_nudges(any_stage: S
     async with at_work(courier):
         kept, change = await kept_and_decided(any_stage, courier, asked)
         kept.foreseen(change)
-        courier.go_on(ROOM, change)
+        kept.go_on(change)
         await courier.quiet()
     assert shown(any_stage) == [("Approved by Ada", 0)]
     assert await any_stage.state(change.delivery.id) is DeliveryState.SHOWN
@@ -76,7 +76,7 @@ async def test_it_is_rendered_once_whether_it_was_foreseen_or_not(foreseen: bool
         if foreseen:
             kept.foreseen(change)
         await asyncio.sleep(0)
-        courier.go_on(ROOM, change)
+        kept.go_on(change)
         await courier.quiet()
     assert (adapter.texts, adapter.rendered) == (["Approved by Ada"], 1)
 
@@ -94,7 +94,7 @@ async def test_what_was_foreseen_and_then_made_anew_is_rendered_anew(stage: Stag
         old = Delivery(first.id, first.origin, 1, first.kind, ROOM, first.content, asked)
         kept.foreseen(OpenDelivery(old, change.state, change.rank, 0, change.not_before, (), change.edit_of))
         await asyncio.sleep(0)
-        courier.go_on(ROOM, change)
+        kept.go_on(change)
         await courier.quiet()
     assert adapter.texts == ["Approved by Ada"]
 
@@ -102,13 +102,14 @@ async def test_what_was_foreseen_and_then_made_anew_is_rendered_anew(stage: Stag
 async def test_a_kept_room_is_kept_once_and_waits_for_what_comes_of_it(stage: Stage) -> None:
     courier = await stage.courier()
     async with at_work(courier):
-        assert courier.keep(ROOM)
+        kept = courier.keep(ROOM)
+        assert kept
         assert courier.keep(ROOM) is None
         await stage.put("hello")
         courier.nudge(ROOM)
         await asyncio.sleep(0.05)
         assert shown(stage) == []
-        courier.go_on(ROOM, None)
+        kept.go_on(None)
         await courier.quiet()
         assert [text for text, _ in shown(stage)] == ["hello"]
         assert courier.keep(ROOM)
@@ -126,8 +127,9 @@ async def test_a_token_that_no_change_needed_is_given_back(stage: Stage) -> None
     courier = await rested(stage, Rated())
     async with at_work(courier):
         for _ in range(3):
-            assert courier.keep(ROOM)
-            courier.go_on(ROOM, None)
+            kept = courier.keep(ROOM)
+            assert kept
+            kept.go_on(None)
             await courier.quiet()
 
 
