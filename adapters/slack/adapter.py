@@ -167,7 +167,7 @@ class SlackAdapter:
             self._mend(True)
             await asyncio.Event().wait()
         sockets = Sockets(
-            self._intake.app,
+            self._intake.store,
             web=self._web,
             pace=self._settings.pace,
             health=self._health,

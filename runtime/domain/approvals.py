@@ -154,7 +154,9 @@ class Approval:
     @property
     def lead(self) -> ApprovalId | None:
         """The question on whose card this one is listed, perhaps itself; None where it has a card of its own."""
-        known = json.loads(self.card) if self.card else {}
+        if LISTED_CALLS not in self.card and LISTED_WITH not in self.card:
+            return None
+        known = json.loads(self.card)
         return self.id if LISTED_CALLS in known else known.get(LISTED_WITH)
 
     @property

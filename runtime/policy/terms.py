@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any, Final
 
 ROOM: Final = "room"
@@ -55,6 +56,7 @@ class Terms:
         )
 
     @classmethod
+    @lru_cache(maxsize=256)
     def from_json(cls, text: str) -> Terms:
         """Read what `to_json` wrote; an empty text is the terms of a question from before there were any."""
         known = {one.name for one in fields(cls)}

@@ -33,6 +33,7 @@ from runtime.store.schema import approvals, deliveries
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
 APPROVAL_COLUMNS = list(approvals.columns)
+NAMES = [column.name for column in APPROVAL_COLUMNS]
 SETTLE = (
     update(approvals)
     .where(approvals.c.id == bindparam("id_"), is_word(approvals.c.state, "pending"))
@@ -60,7 +61,7 @@ CARDS = (
 
 def approval_of(row: tuple[Any, ...]) -> Approval:
     """An approval from a row in the table's column order."""
-    get: dict[str, Any] = dict(zip((c.name for c in APPROVAL_COLUMNS), row, strict=True))
+    get: dict[str, Any] = dict(zip(NAMES, row, strict=True))
     return Approval(
         id=ApprovalId(get["id"]),
         kind=ApprovalKind(get["kind"]),

@@ -34,7 +34,7 @@ from runtime.store.approvals.edits import Edit
 from runtime.store.approvals.granted.giving import decide_granting
 from runtime.store.approvals.granted.together import decide_all
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
-from runtime.store.delivery.first_change import change_in
+from runtime.store.delivery.open_deliveries import change_in
 from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
 from runtime.store.intake.inbox import ADD_SIGNAL, SEEN, asks_alone, keys, refuse, repeated, replied, row
