@@ -314,12 +314,16 @@ async def test_a_call_that_changed_since_is_looked_at_again(stage: Stage) -> Non
     assert f"> {BECAUSE}" in told
 
 
-async def test_calls_on_one_list_have_no_such_button(stage: Stage) -> None:
+async def test_a_listed_call_gets_a_card_of_its_own_for_the_answer(any_stage: Stage) -> None:
     calls = tuple(Call(f"c{n}", "shell", f'{{"command": "echo {n}"}}') for n in range(7))
-    process = await waiting(stage, Explaining(plan=[calls]))
-    listed = [one for one in await stage.pending() if one.lead]
-    notice = await process.why(listed[0].lead or listed[0].id, room=GENERAL)
-    assert notice == "That isn't one of the answers to this question."
+    process = await waiting(any_stage, Explaining(plan=[calls]))
+    one = [one for one in await any_stage.pending() if one.lead][1]
+    assert await process.why(one.id, room=GENERAL) == ASKING
+    await process.answerer.look()
+    await process.answer_all()
+    [told] = [card for card in await any_stage.screen(GENERAL) if BECAUSE in card]
+    assert (one.arguments.split()[-1][:1] in told, "[Edit…]" in told) == (True, True)
+    assert len([one for one in await any_stage.pending() if one.lead]) == 2
 
 
 # ----------------------------------------------------------------------------------------------------- once, and limits
