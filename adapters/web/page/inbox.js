@@ -7,7 +7,8 @@ import { words } from "./words.js";
 
 export const ADDRESS = "#/approvals";
 
-const LOOK_EVERY = 15_000; // milliseconds
+const LOOK_EVERY = 60_000; // milliseconds; what changes is told by the page's stream
+const LOOKS_APART = 500; // milliseconds between two looks that are told
 const LOOK_HIDDEN_EVERY = 60_000; // the number in the tab's title is read there
 const ARMED_FOR = 4_000; // milliseconds between the two presses of A for a dangerous call
 const CLICK_TRIES = 4;
@@ -26,6 +27,7 @@ export class Inbox {
   #onCount;
   #titleOf;
   #looked = 0;
+  #soon = null;
   count = 0;
 
   /** `onCount()` when another number of questions waits; `titleOf(room)` of a conversation of the person's own. */
@@ -63,6 +65,15 @@ export class Inbox {
       if (Date.now() - this.#looked >= (document.hidden ? LOOK_HIDDEN_EVERY : LOOK_EVERY)) await this.load();
       await sleep(1_000);
     }
+  }
+
+  /** Questions changed: look at once, and then once for all that is told meanwhile. */
+  changed() {
+    const since = Date.now() - this.#looked;
+    this.#soon ??= setTimeout(() => {
+      this.#soon = null;
+      this.load();
+    }, Math.max(0, LOOKS_APART - since));
   }
 
   async load() {
