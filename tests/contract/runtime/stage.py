@@ -28,6 +28,7 @@ from runtime.chat.audience import Places
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
 from runtime.cluster.topics import ASKED_BACK, UNDOS
+from runtime.context.prompts import Prompted
 from runtime.contract import (
     BOUNDLESS,
     CONNECTED,
@@ -114,6 +115,16 @@ PACE: Final = RetryPolicy()
 READ: Final = Call("c-read", "look", '{"path": "."}')
 WRITE: Final = Call("c-write", "write", '{"text": "b"}')
 SHELL: Final = Call("c-shell", "shell", '{"command": "uname -a"}')
+
+
+class ServingAll(Couriers):
+    """Serves every address, also one whose courier the test has not made."""
+
+    def serves(self, address: Address) -> bool:
+        return True
+
+    def nudge(self, address: Address) -> None:
+        next(iter(self)).nudge(address)
 
 
 class HandClock:
@@ -297,7 +308,7 @@ class Process:
         long = LongText(self.stage.workspaces, new_id, lambda _: given.carrier, given.long_replies, characters=100)
         main = Agent(
             name="main",
-            prompt=lambda room: "You are a test.",
+            prompt=lambda _: Prompted("You are a test."),
             model=model,
             tools=self.tools,
             scope="main",
@@ -339,6 +350,7 @@ class Process:
             node=lambda: self.lease.node,
             rung=self.notifier.listen(ASKED_BACK),
             lease_is_fresh=self._is_fresh,
+            now=self.stage.clock,
             nudge=self.courier.nudge,
             probe=self._given.probe,
         )
@@ -380,9 +392,8 @@ class Process:
             store=self.store.intake,
             gate=lambda: self.gate,
             notifier=self.notifier,
-            nudge=self.courier.nudge,
+            outlet=ServingAll([self.courier], self.store.outbox),
             stop=self.agent.stop,
-            serves=lambda _: True,
             take_in=self.dispatch.take_in,
             changed=self._make_edits().check,
             probe=self._given.probe,
