@@ -81,7 +81,7 @@ class Feed:
         self._wake(urgent=True)
 
     def ask(self) -> None:
-        """What waits for people may be other questions by now."""
+        """Tell the page that other questions may wait for people by now."""
         self._asked = True
         self._wake(urgent=True)
 
