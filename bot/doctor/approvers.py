@@ -59,7 +59,9 @@ def _unknown(named: Sequence[tuple[str, Sequence[str]]], known: Sequence[Account
         for one in given:
             if one not in names and not is_identity(one):
                 near = nearest(one, names)
-                fix = f"did you mean {near}?" if near else "name them as `signalbox people list` does, or by an identity"
+                fix = (
+                    f"did you mean {near}?" if near else "name them as `signalbox people list` does, or by an identity"
+                )
                 yield warning(f"{place}.{one}", f'{place} names "{one}", whom I don\'t know', UNKNOWN_WHY, fix)
 
 

@@ -150,7 +150,7 @@ class Reception:
             self._stop(run)
         for room in taken.deliveries:
             self._outlet.nudge(room)
-        if taken.deliveries or taken.ended:  # a card may have changed
+        if taken.deliveries or taken.change or taken.ended:  # a card may have changed
             self._notifier.notify(QUESTIONS)
         if taken.verdict.outcome is not Outcome.DUPLICATE:
             self._notifier.notify(room_topic(address))
