@@ -28,6 +28,8 @@ export class Inbox {
   #titleOf;
   #looked = 0;
   #soon = null;
+  #looks = 0;
+  #drawnLook = 0;
   count = 0;
 
   /** `onCount()` when another number of questions waits; `titleOf(room)` of a conversation of the person's own. */
@@ -78,8 +80,11 @@ export class Inbox {
 
   async load() {
     this.#looked = Date.now();
+    const look = ++this.#looks;
     try {
       const { questions, count } = await request("/api/inbox");
+      if (look < this.#drawnLook) return; // a later look was answered sooner
+      this.#drawnLook = look;
       this.#questions = questions.map((one) => ({ ...one, room: one.room || (one.place && this.#titleOf(one.place)) || "" }));
       if (count !== this.count) this.#onCount((this.count = count));
     } catch (error) {
