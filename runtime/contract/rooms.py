@@ -40,6 +40,10 @@ PEOPLE: Final = "people"
 """The notifier's topic for a change of people, by which a link may have become void."""
 
 
+QUESTIONS: Final = "questions"
+"""The notifier's topic for questions to people: one was asked, decided, or expired."""
+
+
 @dataclass(frozen=True, slots=True)
 class Room:
     """A conversation as a list shows it. `title` is its first words."""

@@ -247,7 +247,7 @@ def asked_about(shown: ApprovalId) -> ApprovalId:
 
 def choices(approval: Approval) -> tuple[Choice, ...]:
     """Answers a question takes: its kind's answers, narrowed by its terms."""
-    without = {Choice.EDIT, Choice.WHY} if approval.lead else set() if approval.terms.editable else {Choice.EDIT}
+    without = set() if approval.terms.editable else {Choice.EDIT}
     return tuple(one for one in CHOICES[approval.kind] if one not in without)
 
 

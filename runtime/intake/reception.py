@@ -13,6 +13,7 @@ import structlog
 from runtime.cluster.topics import ASKED_BACK, LANES, UNDOS
 from runtime.contract import (
     INBOX,
+    QUESTIONS,
     Address,
     Choice,
     Clicked,
@@ -139,6 +140,7 @@ class Reception:
             self._notifier.notify(LANES)
         for address in decided.deliveries:
             self._outlet.nudge(address)
+        self._notifier.notify(QUESTIONS)
 
     def _wake(self, taken: Taken, address: Address) -> None:
         if taken.lane_ready:
@@ -147,6 +149,8 @@ class Reception:
             self._stop(run)
         for room in taken.deliveries:
             self._outlet.nudge(room)
+        if taken.deliveries or taken.change or taken.ended:  # a card may have changed
+            self._notifier.notify(QUESTIONS)
         if taken.verdict.outcome is not Outcome.DUPLICATE:
             self._notifier.notify(room_topic(address))
 
