@@ -66,7 +66,10 @@ class Surroundings:
     async def _board(self, run: LiveRun, specs: Sequence[ToolSpec], turns: Sequence[Turn]) -> Board:
         claim = run.claim
         reads = frozenset(spec.name for spec in specs if spec.effect is Effect.READ and not spec.asks)
-        if not (claim.around.parked or dashboard.may_hold(turns, reads)):
+        decided_before = not claim.resumed and dashboard.may_hold(
+            turns, reads
+        )  # a resumed run reads the results itself
+        if not (claim.around.parked or decided_before):
             return NO_BOARD
         return await self._store.board(claim.lane.session, claim.since)
 
