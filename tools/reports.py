@@ -75,7 +75,7 @@ def scope(context: ToolContext) -> Address | None:
     if sees_all:
         return None
     if context.address is None:
-        raise ToolRetry("This tells of the room in which it is asked, and there is none here.")
+        raise ToolRetry("This reports on the room it's asked in, and there is none here.")
     return context.address.whole_room
 
 

@@ -53,11 +53,11 @@ from runtime.workspace.workspaces import WorkspaceFolders
 log = structlog.get_logger("agent")
 
 NO_ROOM: Final = (
-    "This conversation no longer fits into the model, even condensed. Write /new to begin anew: what was said stays here "
-    "to read."
+    "This conversation no longer fits into the model, even condensed. Write /new to start fresh. Everything said "
+    "stays here to read."
 )
 STOPPED: Final = "Stopped here."
-EMPTY_REPLY: Final = "The model answered nothing. Please ask again, perhaps in other words."
+EMPTY_REPLY: Final = "The model gave no answer. Please ask again, perhaps in other words."
 
 
 class Outlet(Protocol):

@@ -82,4 +82,4 @@ class Missing:
     name: str
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
-        raise ModelFailed(f"There is no agent called {self.name} here any more.")
+        raise ModelFailed(f"There is no longer an agent called {self.name} here.")
