@@ -213,7 +213,7 @@ class RoomTable(Section):
 
     @property
     def added(self) -> str:
-        """What is added to the agent's prompt."""
+        """Words that are added to the agent's prompt."""
         return self.prompt_file.read_text(encoding="utf-8").strip() if self.prompt_file else self.prompt
 
 

@@ -1,4 +1,4 @@
-"""Which tools a model's request carries: those that may be called there, and of many those that are needed. Pure."""
+"""Tools that a model's request carries: those that may be called there, and of many those that are needed. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run's next request is made of beside its conversation: the prompt of its room, the dashboard, and its tools."""
+"""Parts of a run's next request beside its conversation: the prompt of its room, the dashboard, and its tools."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STANDING_MAX: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is the same in a conversation from message to message, for one who asks there."""
+    """Facts that are the same in a conversation from message to message, for one who asks there."""
 
     policy: Policy
     specs: tuple[ToolSpec, ...]
@@ -78,7 +78,7 @@ class Surroundings:
         )
 
     async def _looked(self, run: LiveRun, specs: tuple[ToolSpec, ...], policy: Policy, now: datetime) -> Standing:
-        """What stands in a conversation, looked at anew."""
+        """The same, looked at anew."""
         if len(self._standing) >= STANDING_MAX:
             self._standing.clear()
         agent, claim = run.agent, run.claim

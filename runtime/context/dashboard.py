@@ -39,7 +39,7 @@ def may_hold(turns: Sequence[Turn], writes: frozenset[str]) -> bool:
 
 
 def _overheard(turns: Sequence[Turn]) -> str:
-    """What was said in the room since the agent spoke, and not to it."""
+    """Words that were said in the room since the agent spoke, and not to it."""
     heard = [turn for turn in not_seen(turns) if turn.overheard]
     if not heard:
         return ""

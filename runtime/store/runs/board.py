@@ -1,4 +1,4 @@
-"""What a run's agent is told of the questions of its conversation, and which tools are called most."""
+"""Questions of a conversation, as its agent is told of them; and the tools that are called most."""
 
 from __future__ import annotations
 

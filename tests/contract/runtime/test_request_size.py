@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +17,7 @@ from bot.settings.settings import load
 from bot.wiring.live_rules import prompts_of
 from runtime.context.here import Here, Place
 from runtime.context.prompts import Prompted
+from runtime.contract import Addressing, Said
 from runtime.models.litellm_loading import LIBRARY, VARIABLES
 from runtime.models.litellm_model import LiteModel, ModelSettings
 from tests.contract.runtime.stage import ADA, OTTO, FakeTool, Stage

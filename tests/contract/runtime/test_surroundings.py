@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from runtime.context.here import Here, Place
 from runtime.context.prompts import Prompted, Prompts
 from runtime.contract import (
@@ -18,11 +20,12 @@ from runtime.contract import (
     ModelRequest,
     Outcome,
     Said,
-    Tool,
+    SessionKey,
 )
 from runtime.domain.routing import Attention, RoomRules
 from runtime.policy.modes import Mode
 from runtime.policy.rules import Rule, Ruling
+from runtime.store.protocol import Board
 from runtime.templating.prompts import prompt_of
 from tests.contract.runtime.stage import ADA, OTTO, READ, UMA, WRITE, FakeTool, Process, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Strict
@@ -137,18 +140,18 @@ async def test_the_mode_and_the_zones_of_a_room_come_with_the_claim(any_stage: S
     assert "read-only" in model.requests[1].system
 
 
-async def test_a_quiet_conversation_reads_no_dashboard(stage: Stage) -> None:
-    asked: list[Tool] = []
-    model = Strict([READ, "one", "two"])
-    process = await stage.process(model, tools(), prompt=prompt)
+async def test_a_quiet_conversation_reads_no_dashboard(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[SessionKey] = []
+    model = Strict([READ, "one", "two", WRITE, "three"])
+    process = await stage.process(model, tools(), prompt=prompt, rules=[Rule(Ruling.ALLOW, "write")])
     board = process.store.runs.board
 
-    async def noted(*given: Any) -> Any:
-        asked.append(given)  # type: ignore[arg-type]  # only counted
-        return await board(*given)
+    async def noted(session: SessionKey, since: int) -> Board:
+        asked.append(session)
+        return await board(session, since)
 
-    process.store.runs.board = noted  # type: ignore[method-assign]
-    await said(process, "look", "hi")
+    monkeypatch.setattr(process.store.runs, "board", noted)
+    await said(process, "look", "hi", "write")
     assert asked == []
 
 

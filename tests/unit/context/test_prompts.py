@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from runtime.context import dashboard
 from runtime.context.here import Here, Place, asker, quoted, told
 from runtime.context.prompts import Prompts
-from runtime.contract import Address, AssistantTurn, Call, Person, PersonId, Role, UserTurn
+from runtime.contract import Address, AssistantTurn, Call, Person, PersonId, Role, Turn, UserTurn
 from runtime.policy.modes import Mode
 from runtime.store.protocol import NO_BOARD, Around, Board, SettledCall, WaitingCall
 from runtime.templating.prompts import PROMPT_MAX_CHARS, VALUES, PromptFault, prompt_of
@@ -150,4 +150,4 @@ def test_only_a_call_that_changes_something_makes_a_look_worth_it() -> None:
     calls = [AssistantTurn("", (Call("c", "write", "{}"),))]
     assert dashboard.may_hold(calls, frozenset({"write"}))
     assert not dashboard.may_hold(calls, frozenset({"shell"}))
-    assert not dashboard.may_hold([*calls, *[UserTurn("x")] * 20], frozenset({"write"}))
+    assert not dashboard.may_hold([*calls, *(UserTurn("x") for _ in range(20))], frozenset({"write"}))
