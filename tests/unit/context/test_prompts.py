@@ -121,7 +121,7 @@ def test_a_dashboard_without_content_is_absent() -> None:
 def test_a_dashboard_tells_what_waits_what_was_decided_and_what_was_overheard() -> None:
     waiting = WaitingCall("shell", '{"command": "ls"}', NOON, "Ada", ("Otto",))
     settled = SettledCall("write", "{}", "denied", NOON, "Otto", "not today")
-    turns = [
+    turns: list[Turn] = [
         UserTurn("hi"),
         AssistantTurn("yes"),
         UserTurn("the build is red", "Uma", overheard=True),
