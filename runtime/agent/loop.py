@@ -14,7 +14,7 @@ from runtime.agent.guard import tripped
 from runtime.agent.modes import Modes
 from runtime.agent.outcome import LongText, RunOutcome
 from runtime.agent.questions import QuestionContext, Questions
-from runtime.agent.registry import Agents
+from runtime.agent.registry import Agents, facts_of
 from runtime.agent.run_state import Dropped, Ended, LiveRun, own
 from runtime.agent.tool_calls import Calls, in_doubt
 from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, partitions
@@ -130,7 +130,7 @@ class AgentLoop:
         )
         self._modes = Modes(store=store, calls=self._calls, rights=context.rights, now=now)
         self._questions = Questions(store=store, policy=policy, now=now, new_id=new_id, context=context)
-        self._condenser = Condenser()
+        self.condenser = Condenser()
         self._last_words = RunOutcome(new_id=new_id, long_replies=long_replies, reporting=reporting)
 
     async def work(self, claim: Claim) -> bool:
@@ -158,7 +158,7 @@ class AgentLoop:
         """Summarise a conversation that is nearly full, now that it was answered and nobody waits there."""
         run.has_ended = True
         try:
-            await self._condenser.tidy(self._conversation(run))
+            await self.condenser.tidy(self._conversation(run))
         except StoreError as error:
             log.warning("not summarised yet", reason=str(error))
 
@@ -262,12 +262,12 @@ class AgentLoop:
         """The model's answer to as much of `history` as fits. A request that is refused as too large is sent smaller, once."""
         parts = partitions(facts(run), history, UNBOUNDED)
         if history.summary or not is_short(history.turns, run.agent.limits.window.tokens):
-            parts = await self._condenser.fitted(self._conversation(run), history)
+            parts = await self.condenser.fitted(self._conversation(run), history)
             run.is_full = is_full(parts, history, run.agent.limits.window.tokens)
         try:
             return await self._answer(run, parts)
         except ContextOverflow:
-            parts = await self._condenser.refused(self._conversation(run), parts, await self._read(run))
+            parts = await self.condenser.refused(self._conversation(run), parts, await self._read(run))
         try:
             return await self._answer(run, parts)
         except ContextOverflow as error:
@@ -285,7 +285,7 @@ class AgentLoop:
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {limit}.") from None
         if parts.sent:
-            self._condenser.learn(run.agent.model.name, parts.sent, reply.usage.input_tokens)
+            self.condenser.learn(run.agent.model.name, parts.sent, reply.usage.input_tokens)
         return reply
 
     def _conversation(self, run: LiveRun) -> Conversation:
@@ -364,9 +364,7 @@ class AgentLoop:
 
 def facts(run: LiveRun) -> RunFacts:
     """Facts of a run as its agent has them at this moment."""
-    agent = run.agent
-    specs = [tool.spec for tool in agent.tools.values()]
-    return RunFacts(agent.prompt(run.claim.address), specs, partial(agent.workspaces.open, run.claim.address))
+    return facts_of(run.agent, run.claim.address)
 
 
 def too_long(iterations: int) -> str:

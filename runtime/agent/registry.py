@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 from runtime.agent.guard import GuardLimits
+from runtime.context.builder import RunFacts
 from runtime.context.window import Window
 from runtime.contract import Address, Model, ModelReply, ModelRequest, OnText, Tool
 from runtime.errors import ModelFailed
@@ -46,6 +48,12 @@ class Agent:
     scope: str
     workspaces: WorkspaceFolders
     limits: Limits = field(default_factory=Limits)
+
+
+def facts_of(agent: Agent, address: Address) -> RunFacts:
+    """Facts of an agent's next request in a room, as they are at this moment."""
+    specs = [tool.spec for tool in agent.tools.values()]
+    return RunFacts(agent.prompt(address), specs, partial(agent.workspaces.open, address))
 
 
 class Agents:

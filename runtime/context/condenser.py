@@ -58,8 +58,12 @@ class Condenser:
     def __init__(self) -> None:
         self._scales: dict[str, float] = {}
 
+    def scale_of(self, model: str) -> float:
+        """Tokens that a model's vendor counts for one of ours."""
+        return self._scales.get(model, 1.0)
+
     def budget(self, of: Conversation) -> Budget:
-        return Budget(of.window.tokens, self._scales.get(of.model.name, 1.0))
+        return Budget(of.window.tokens, self.scale_of(of.model.name))
 
     def learn(self, model: str, estimated: int, counted: int) -> None:
         """A vendor counted `counted` tokens of a request that we held for `estimated`."""

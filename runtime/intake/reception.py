@@ -8,7 +8,7 @@ from hashlib import sha256
 
 import structlog
 
-from runtime.cluster.topics import ASKED_BACK, LANES, UNDOS
+from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.contract import (
     INBOX,
     Address,
@@ -115,6 +115,8 @@ class Reception:
             self._stop(run)
         for room in taken.deliveries:
             self._nudge(room)
+        if taken.compacts:
+            self._notifier.notify(COMPACTING)
         if taken.verdict.outcome is not Outcome.DUPLICATE:
             self._notifier.notify(room_topic(address))
 

@@ -6,15 +6,14 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from typing import Final
 
 import structlog
 
-from runtime.agent.registry import Agent, Agents
+from runtime.agent.registry import Agent, Agents, facts_of
 from runtime.chat.cards.asked_back import to_model
 from runtime.cluster.notifier import Listener
-from runtime.context.builder import Budget, RunFacts, build
+from runtime.context.builder import Budget, build
 from runtime.contract import Address, ModelReply, ModelRequest, NodeId, Probe, UserTurn, no_probe
 from runtime.domain.approvals import ApprovalState, Rights
 from runtime.errors import ModelFailed, StoreError
@@ -144,8 +143,6 @@ def why_not(answering: Answering, iterations: int) -> str:
 def request_of(agent: Agent, answering: Answering) -> ModelRequest:
     """All that the run knew when it was parked, and the question. A call in the reply is never looked at."""
     address = answering.approval.address
-    specs = [tool.spec for tool in agent.tools.values()]
-    facts = RunFacts(agent.prompt(address), specs, partial(agent.workspaces.open, address))
     asked = UserTurn(to_model(answering.approval, answering.exchange))
     known = History([*answering.turns, asked])
-    return replace(build(facts, known, Budget(agent.limits.window.tokens)), words_only=True)
+    return replace(build(facts_of(agent, address), known, Budget(agent.limits.window.tokens)), words_only=True)

@@ -34,7 +34,7 @@ from runtime.store.approvals.decisions import decide
 from runtime.store.approvals.edits import Edit
 from runtime.store.approvals.granted.giving import decide_granting
 from runtime.store.approvals.granted.together import decide_all
-from runtime.store.common import WHO, names_of, person, same_account, web_identity
+from runtime.store.common import WHO, names_of, person, same_account, session_key, web_identity
 from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
 from runtime.store.intake.inbox import ADD_SIGNAL, SEEN, asks_alone, keys, refuse, repeated, replied, row
@@ -44,6 +44,7 @@ from runtime.store.intake.run_stop import stop
 from runtime.store.intake.strangers import only_reads, stranger, turned_away, welcome
 from runtime.store.protocol import Changed, Gate, Offer, Taken
 from runtime.store.protocol.intake import ignored
+from runtime.store.runs.summaries import conversation
 from runtime.store.schema import identities, participation, signals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
@@ -236,6 +237,10 @@ class IntakeStore(Base):
                 return await self._driver.read(lambda: plans_of(signal))
             case "timezone":
                 return await asyncio.to_thread(zone_aside, command.argument)
+            case "context" | "compact":
+                key = session_key(gate.agent, signal.address)
+                history, kept = await self._driver.read(lambda: conversation(key))
+                return Aside(measured=await gate.measure(gate.agent, signal.address, history), kept=kept)
             case "mode" | "away" as name if argument := command.argument.strip():
                 zone = await self._driver.read(lambda: zone_for(signal))
                 return Aside(wanted=await asyncio.to_thread(wanted_of, signal, name, argument, zone, now))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
 
+from runtime.chat.context_views import Measured
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -22,7 +23,16 @@ from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules, RoomRules
 from runtime.store.protocol.approvals import Changed
 from runtime.store.protocol.leases import Lease
-from runtime.store.protocol.runs import Claim
+from runtime.store.protocol.runs import Claim, History
+
+
+async def unmeasured(agent: str, address: Address, history: History) -> Measured | None:
+    """Answer of a place where no agent is at work."""
+    return None
+
+
+Measure = Callable[[str, Address, History], Awaitable[Measured | None]]
+"""Measures what would be sent for the next message: to an agent, in a room, of its conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +41,7 @@ class Gate:
 
     `agent` is the name of the one who is spoken to. `open_to_all` makes an unknown person a user at once; else `pairs` sends whoever writes directly a code. A bot that may
     speak is answered at most `bots_in_a_row` times in one conversation without a person in between. A message older than
-    `freshness` is not run. `model` and `trouble`, what is wrong with an account, are told by commands.
+    `freshness` is not run. `model`, `trouble`, what is wrong with an account, and `measure` are told by commands.
     """
 
     open_to_all: bool
@@ -45,6 +55,7 @@ class Gate:
     freshness: timedelta = timedelta(hours=24)
     model: str = ""
     trouble: Callable[[Address], str | None] = field(default=lambda _: None, compare=False)
+    measure: Measure = field(default=unmeasured, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +71,7 @@ class Taken:
     """Result of `accept`: the verdict, and what to wake: a session's lane, runs to stop, addresses with deliveries.
 
     `ended`: runs that waited for people and are over now. `claim`: the lane was idle, so the run began in the same commit; whoever made the offer works on it.
-    `settled`: see `Decided`.
+    `settled`: see `Decided`. `compacts`: a conversation is to be condensed.
     """
 
     verdict: Verdict
@@ -71,6 +82,7 @@ class Taken:
     claim: Claim | None = None
     ended: tuple[Ended, ...] = ()
     settled: tuple[ApprovalId, ...] = ()
+    compacts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

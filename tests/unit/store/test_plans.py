@@ -164,6 +164,7 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "how many messages are stuck": (figures.HOW_MANY_STUCK[False], PERIOD, "ix_deliveries_stuck"),
     "the report before": (run_occurrence.PREVIOUS, {"schedule": "h7"}, "ix_occurrences_told"),
     "the occurrence before": (run_occurrence.LAST_DONE, {"schedule": "h7"}, "ix_occurrences_done"),
+    "what is to be condensed": (compacting.TO_COMPACT, {"by": "n7"}, "ix_signals_condensing"),
     "nodes whose lease ended": (nodes.EXPIRED, {"now": NOW}, "ix_nodes_live"),
     "whether a lane is ready": (agenda.READY, {}, "ix_sessions_ready"),
     "whether a run is to be watched": (agenda.SUSPECT, {}, "ix_sessions_suspect"),
