@@ -19,6 +19,7 @@ from runtime.agent.run_state import Dropped, Ended, LiveRun, own
 from runtime.agent.tool_calls import Calls, in_doubt
 from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, partitions
 from runtime.context.condenser import Condenser, Conversation, is_full
+from runtime.context.watch import UNWATCHED, LoopWatch
 from runtime.contract import (
     Address,
     Busy,
@@ -88,6 +89,7 @@ class AgentLoop:
 
     `policy` gives what holds at this moment, so that a reload counts from the next decision on. `reporting` makes the
     deliveries of scheduled runs, and `reporter` what speaks in place of the model where their task is none for it.
+    `changed` is told of a room in which a summary now stands.
     """
 
     def __init__(
@@ -108,6 +110,8 @@ class AgentLoop:
         reporting: Reporting | None = None,
         reporter: Callable[[Job], Model] | None = None,
         asking: QuestionContext | None = None,
+        changed: Callable[[Address], None] = lambda _: None,
+        watch: LoopWatch = UNWATCHED,
     ) -> None:
         self._store = store
         self._agents = agents
@@ -130,7 +134,9 @@ class AgentLoop:
         )
         self._modes = Modes(store=store, calls=self._calls, rights=context.rights, now=now)
         self._questions = Questions(store=store, policy=policy, now=now, new_id=new_id, context=context)
-        self.condenser = Condenser()
+        self._changed = changed
+        self._watch = watch
+        self.condenser = Condenser(watch)
         self._last_words = RunOutcome(new_id=new_id, long_replies=long_replies, reporting=reporting)
 
     async def work(self, claim: Claim) -> bool:
@@ -195,6 +201,7 @@ class AgentLoop:
                 if released := await self._act(run, reply):
                     return released
                 if run.guard and run.guard.is_tripped:
+                    self._watch.ended_by_guard()
                     return await self._finish(run, None, RunState.FAILED, tripped())
             return await self._finish(run, None, RunState.FAILED, too_long(run.agent.limits.iterations))
         except ModelFailed as error:
@@ -297,6 +304,8 @@ class AgentLoop:
         lane = None if run.has_ended else run.claim.lane
         kept = await self._store.keep_summary(run.claim.run_id, lane, summary, usage)
         self._probe("summary-made")
+        if kept:
+            self._changed(run.claim.address)
         if lane:
             own(kept or None)
             run.next_step += 1

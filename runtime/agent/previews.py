@@ -25,6 +25,9 @@ class Previews:
         self._agents = agents
         self._condenser = condenser
 
+    def knows(self, name: str) -> bool:
+        return any(agent.name == name for agent in self._agents)
+
     async def of(self, name: str, address: Address, history: History) -> Preview:
         """The next request of the agent `name` in a room. A window may have to be looked up in a long list."""
         return await asyncio.to_thread(self._of, name, address, history)

@@ -231,6 +231,8 @@ def _loop(
         reporting=Reporting(base.workspaces, new_id, long_replies.content, store.schedules.report_root),
         reporter=reporters,
         asking=asking,
+        changed=base.notifier.notify_room,
+        watch=base.instruments.loop,
     )
 
 

@@ -20,7 +20,7 @@ from runtime.store.delivery import open_deliveries
 from runtime.store.intake import commands, edits, messages, places, run_stop, signals
 from runtime.store.operations import audit, figures, finding, history, operators, queue_depths, retention, trail
 from runtime.store.protocol import Stock
-from runtime.store.runs import claims, run_begin, waits
+from runtime.store.runs import claims, compacting, run_begin, waits
 from runtime.store.schedules import run_occurrence
 from runtime.store.sql.driver import Compiler
 from runtime.store.store import open_store
