@@ -87,16 +87,22 @@ def _condensed(summaries: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _request(told: Mapping[str, Any]) -> Iterator[str]:
-    """The request as text: what stands in it, from the top."""
-    for name, text in told["texts"].items():
-        yield from (f"--- {name}", text, "")
-    for turn in told["messages"]:
+    """The request as text, part by part, in the order in which it is sent."""
+    for name in (part["name"] for part in told["partitions"]):
+        if name == "history":
+            yield from _messages(told["messages"])
+        elif text := told["texts"].get(name):
+            yield from (f"--- {name}", text, "")
+    yield f"--- tools: {len(told['tools'])}"
+    yield from (f"{tool['name']} ({tool['effect']}, {tool['tokens']:,} tokens)" for tool in told["tools"])
+
+
+def _messages(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for turn in messages:
         yield from (f"--- {' '.join(filter(None, [turn['role'], turn.get('author'), turn.get('tool')]))}", turn["text"])
         yield from (f"[calls {call['tool']} {call['arguments']}]" for call in turn.get("calls", ()))
         yield from (f"[file {path}]" for path in turn.get("files", ()))
         yield ""
-    yield f"--- tools: {len(told['tools'])}"
-    yield from (f"{tool['name']} ({tool['effect']}, {tool['tokens']:,} tokens)" for tool in told["tools"])
 
 
 @config_commands.command("show")
@@ -116,12 +122,14 @@ def show(context: typer.Context, as_json: AsJson = False, config: ConfigFile = N
 def doctor(
     context: typer.Context,
     as_json: AsJson = False,
-    model: Annotated[bool, typer.Option("--model", help="Ask the model for a word; costs a few tokens.")] = False,
+    model: Annotated[
+        bool, typer.Option("--model", help="Also ask the model for one word, which costs a few tokens.")
+    ] = False,
     config: ConfigFile = None,
 ) -> None:
-    """Check that everything is in order, and say how to fix what is not. Looks, and changes nothing.
+    """Check that everything is in order, and say how to fix what isn't. Changes nothing.
 
-    It works while Signalbox runs and while it does not. Exit code: 0 fine or only warnings, 1 something is wrong.
+    Works whether or not Signalbox is running. Exit code: 0 fine or only warnings, 1 something is wrong.
     """
     from bot.doctor.examine import is_healthy
     from bot.node.version import VERSION
@@ -167,7 +175,7 @@ def verify(context: typer.Context, as_json: AsJson = False, config: ConfigFile =
 
 def _beside(told: Mapping[str, Any]) -> str:
     """Rows that today's chain does not cover, in words."""
-    removed = f" The {told['removed']} before them were removed for their age, under a signed checkpoint."
+    removed = f" The {told['removed']} before them were removed because of their age, under a signed checkpoint."
     unsealed = f" {told['unsealed']} more are not sealed yet."
     return (removed if told["removed"] else "") + (unsealed if told["unsealed"] else "")
 

@@ -27,7 +27,6 @@ from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from runtime.agent.registry import MAIN
-from runtime.chat.context_views import Remembered
 from runtime.chat.forms import ARGUMENTS, QUESTION
 from runtime.context.measuring import Preview
 from runtime.contract import (
@@ -55,8 +54,7 @@ from runtime.errors import ConfigError
 from runtime.http import bodies
 from runtime.http.errors import Refusal
 from runtime.policy.modes import Mode
-from runtime.store.common import session_key as session_of
-from runtime.store.protocol import DeliveryRow, Granted, Unpaired
+from runtime.store.protocol import Conversed, DeliveryRow, Granted, Unpaired
 from runtime.text.naming import folded, is_identity, meant
 from runtime.timeline.trail import Thing
 
@@ -168,16 +166,16 @@ class Operations(OperatorApi):
 
     async def context(self, room: str, agent: str = "") -> View:
         """How full the window is for the next message of a conversation, and what was condensed of it."""
-        address, made, kept = await self._preview(room, agent)
-        return await self._one_entitled(views.context(address, made, kept, *self._names))
+        made, conversed = await self._preview(room, agent)
+        return await self._one_entitled(views.context(made, conversed, *self._names))
 
     async def prompt(self, room: str, agent: str = "") -> View:
         """Exactly what would be sent to the model for the next message of a conversation."""
-        address, made, kept = await self._preview(room, agent)
-        view = views.context(address, made, kept, *self._names)
+        made, conversed = await self._preview(room, agent)
+        view = views.context(made, conversed, *self._names)
         return await self._one_entitled({**view, **views.prompt(made, self._context.mask)})
 
-    async def _preview(self, room: str, agent: str) -> tuple[Address, Preview, Remembered]:
+    async def _preview(self, room: str, agent: str) -> tuple[Preview, Conversed]:
         """Errors: Refusal where no process runs: its tools and its model make the request."""
         address, previews = await self._room_meant(room), self._context.previews
         if address is None:
@@ -187,8 +185,8 @@ class Operations(OperatorApi):
         name = agent or MAIN
         if not previews.knows(name):
             raise Refusal(404, f"There is no agent {name} here.")
-        history, kept = await self._store.runs.conversation(session_of(name, address))
-        return address, await previews.of(name, address, history), kept
+        conversed = await self._store.runs.conversation(name, address)
+        return await previews.of(conversed), conversed
 
     async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         where = await self._room_meant(room)
@@ -401,7 +399,7 @@ class Operations(OperatorApi):
     @property
     def _schedules(self) -> ScheduleOperations:
         if self._context.schedules is None:
-            raise Refusal(404, "Nothing is planned here.")
+            raise Refusal(404, "Scheduling isn't available here.")
         return self._context.schedules
 
     # ------------------------------------------------------------------------------------------------------ reports
@@ -426,7 +424,7 @@ class Operations(OperatorApi):
     @property
     def _reports(self) -> ReportOperations:
         if self._context.reports is None:
-            raise Refusal(404, "No reports are made here.")
+            raise Refusal(404, "Reports aren't available here.")
         return self._context.reports
 
     # -------------------------------------------------------------------------------------------------------- rooms

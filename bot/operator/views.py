@@ -14,7 +14,7 @@ from bot.accounts.status import State
 from runtime.chat.cards.card_facts import about, labels_of
 from runtime.chat.cards.exchanges import Exchange, exchanges
 from runtime.chat.cards.settled_cards import call_of
-from runtime.chat.context_views import Kept, Remembered
+from runtime.chat.context_views import Kept
 from runtime.chat.forms import readable
 from runtime.chat.grant_views import form
 from runtime.chat.modes import meaning
@@ -24,7 +24,7 @@ from runtime.contract import Address, ApprovalKind, AssistantTurn, Choice, Entry
 from runtime.domain.approvals import Approval, ApprovalState, choices, offered
 from runtime.markup.moments import in_words
 from runtime.policy.modes import RoomMode
-from runtime.store.protocol import DeliveryRow, Granted, Known, OpenPart, Pairing, RunRow, StepRow
+from runtime.store.protocol import Conversed, DeliveryRow, Granted, Known, OpenPart, Pairing, RunRow, StepRow
 from runtime.text.glyphs import in_full, visible
 
 View = dict[str, Any]
@@ -117,13 +117,13 @@ def mode(address: Address, row: RoomMode, named: Named, called: Named) -> View:
     }
 
 
-def context(address: Address, made: Preview, kept: Remembered, named: Named, called: Named) -> View:
+def context(made: Preview, conversed: Conversed, named: Named, called: Named) -> View:
     """How full a model's window is for the next message of a conversation. `source` tells where the window's size is from."""
-    sizes, step = made.sizes, made.parts.step
+    sizes, step, kept = made.sizes, made.parts.step, conversed.remembered
     tokens = sum(sizes.values())
     return {
-        "address": named(address),
-        "room": called(address),
+        "address": named(conversed.address),
+        "room": called(conversed.address),
         "agent": made.agent,
         "model": made.model,
         "window": made.window,
@@ -203,6 +203,7 @@ def grant(row: Granted, state: str, named: Named, called: Named) -> View:
         "where": "everywhere" if one.everywhere else "one conversation" if one.session else "one room",
         "room": called(room) if room else "",
         "address": named(room) if room else "",
+        "person": row.person or one.person,
         "agent": one.agent,
         "by": row.giver,
         "created_at": at(one.created_at),

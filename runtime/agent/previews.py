@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from runtime.agent.registry import Agents, facts_of
+from runtime.agent.registry import Agent, Agents
+from runtime.agent.surroundings import Surroundings
 from runtime.chat.context_views import Measured
-from runtime.context.builder import Budget, partitions
+from runtime.context.builder import Budget, RunFacts, partitions
 from runtime.context.condenser import Condenser
 from runtime.context.condensing import Step
 from runtime.context.measuring import Preview
 from runtime.context.summaries import span
-from runtime.contract import Address, ModelRequest
-from runtime.store.protocol import History
+from runtime.store.protocol import Conversed, History
 
 WHOLE: Final = ""
 
@@ -21,29 +21,29 @@ WHOLE: Final = ""
 class Previews:
     """Makes requests as the loop does, from the same facts and with the same bounds."""
 
-    def __init__(self, agents: Agents, condenser: Condenser) -> None:
+    def __init__(self, agents: Agents, surroundings: Surroundings, condenser: Condenser) -> None:
         self._agents = agents
+        self._surroundings = surroundings
         self._condenser = condenser
 
     def knows(self, name: str) -> bool:
         return any(agent.name == name for agent in self._agents)
 
-    async def of(self, name: str, address: Address, history: History) -> Preview:
-        """The next request of the agent `name` in a room. A window may have to be looked up in a long list."""
-        return await asyncio.to_thread(self._of, name, address, history)
+    async def of(self, conversed: Conversed) -> Preview:
+        """The next request of a conversation. The size of a window may have to be looked up in a long list."""
+        agent = self._agents.of(conversed.agent)
+        facts = await self._surroundings.next(agent, conversed)
+        return await asyncio.to_thread(self._of, agent, facts, conversed.history)
 
-    def _of(self, name: str, address: Address, history: History) -> Preview:
-        agent = self._agents.of(name)
-        facts, window = facts_of(agent, address), agent.limits.window
-        scale = self._condenser.scale_of(agent.model.name)
+    def _of(self, agent: Agent, facts: RunFacts, history: History) -> Preview:
+        window, scale = agent.limits.window, self._condenser.scale_of(agent.model.name)
         parts = partitions(facts, history, Budget(window.tokens, scale))
-        request = ModelRequest(parts.prompt, parts.history, facts.tools, facts.files)
-        spare = span(history)
-        return Preview(name, agent.model.name, window.tokens, window.source, parts, request, scale, spare)
+        request, spare = parts.request(facts), span(history)
+        return Preview(agent.name, agent.model.name, window.tokens, window.source, parts, request, scale, spare)
 
-    async def measured(self, name: str, address: Address, history: History) -> Measured:
+    async def measured(self, conversed: Conversed) -> Measured:
         """Its sizes alone. Implements `protocol.Measure`."""
-        return measured(await self.of(name, address, history))
+        return measured(await self.of(conversed))
 
 
 def measured(made: Preview) -> Measured:

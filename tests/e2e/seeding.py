@@ -96,7 +96,7 @@ def _exchange(
         f"d{number:021}",
         {"kind": "final", "markdown": told, "html": f"<p>{told}</p>", "buttons": [], "files": []},
     )
-    place = {"channel": "web", "account": account, "address": address}
+    room = {"channel": "web", "account": account, "address": address}
     _fill(
         raw,
         "deliveries",
@@ -108,7 +108,7 @@ def _exchange(
         state="shown",
         created_at=at,
         settled_at=at,
-        **place,
+        **room,
     )
     _fill(raw, "parts", delivery_id=delivery, ordinal=1, state="shown", body=json.dumps(body), shown_at=at + 1_000)
 

@@ -69,7 +69,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         approvals=base.store.approvals, agents=agents, policy=at.live.policy, named=at.named, faults=schema_faults
     )
     reception = _reception(base, at, couriers, peers, edits)
-    previews = Previews(agents, loop.condenser)
+    previews = Previews(agents, loop.surroundings, loop.condenser)
     at.live.measures(previews.measured)
     return EnginePhase(
         couriers=couriers,
@@ -105,6 +105,7 @@ def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: Ques
         node=lambda: membership.lease.node if membership.lease else None,
         rung=base.notifier.listen(ASKED_BACK),
         lease_is_fresh=membership.lease_is_fresh,
+        now=base.store.now,
         nudge=couriers.nudge,
         probe=base.probe,
     )
@@ -241,8 +242,7 @@ def _reception(base: StorePhase, at: AccountsPhase, couriers: Couriers, peers: P
         store=base.store.intake,
         gate=at.live.gate,
         notifier=base.notifier,
-        nudge=couriers.nudge,
-        serves=couriers.serves,
+        outlet=couriers,
         stop=peers.stop,
         take_in=base.membership.take_in,
         heard=at.rooms.hear,

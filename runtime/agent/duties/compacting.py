@@ -10,8 +10,10 @@ from typing import Final
 
 import structlog
 
-from runtime.agent.registry import Agents, facts_of
+from runtime.agent.registry import Agents
+from runtime.agent.surroundings import specs_of
 from runtime.cluster.notifier import Listener
+from runtime.context.builder import RunFacts
 from runtime.context.condenser import Condenser, Conversation
 from runtime.contract import Address, NodeId, Probe, SignalId, Usage, no_probe
 from runtime.errors import StoreError
@@ -91,7 +93,7 @@ class Compactor:
         agent, end = self._agents.of(wanted.agent), _End(self._runs, wanted, node)
         read = partial(self._runs.history, wanted.session, wanted.since)
         if wanted.run:
-            facts = facts_of(agent, wanted.address)
+            facts = RunFacts("", specs_of(agent))  # of a summary's request nothing else is part
             await self._condenser.tidy(Conversation(facts, agent.model, agent.limits.window, read, end.keep))
         if not end.is_told:
             await end.keep(None, None)

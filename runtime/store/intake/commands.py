@@ -41,7 +41,7 @@ from runtime.store.intake.listing import listed
 from runtime.store.intake.modes import absent, moded
 from runtime.store.intake.pairings import pair
 from runtime.store.intake.run_stop import OPEN_RUNS
-from runtime.store.protocol import Changed, Gate, Taken, Unpaired
+from runtime.store.protocol import Changed, Gate, KeptRoom, Taken, Unpaired
 from runtime.store.runs.compacting import WANTED_IN
 from runtime.store.schedules.book import keep_zone, planned_in, zones_of
 from runtime.store.schema import approvals, people, runs, sessions, signals, usage
@@ -106,7 +106,7 @@ NOTHING_SPENT: Final = Spent()
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """Facts for a command from before its transaction; `changed`, the call that a form asks for."""
+    """Facts for a command from before its transaction; `changed`, the call that a form asks for; `kept`, a click's room."""
 
     room: Spent = NOTHING_SPENT
     person: Spent = NOTHING_SPENT
@@ -115,8 +115,9 @@ class Aside:
     zone: str = ""
     wanted: Wanted | None = None
     changed: Changed | None = None
+    kept: KeptRoom | None = None
     measured: Measured | None = None
-    kept: Remembered = NOTHING_REMEMBERED
+    remembered: Remembered = NOTHING_REMEMBERED
 
 
 NO_ASIDE: Final = Aside()
@@ -194,7 +195,7 @@ def _told(
         case "help":
             return commands.helped(signal.command_mark)
         case "context":
-            return context_views.filled(aside.measured, aside.kept, now, signal.command_mark)
+            return context_views.filled(aside.measured, aside.remembered, now, signal.command_mark)
         case "new":
             return (yield from _begun_anew(signal, signal_id, who, gate, now))
         case "status":

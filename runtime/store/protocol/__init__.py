@@ -37,12 +37,17 @@ from runtime.store.protocol.operations import (
     StepRow,
     Traces,
 )
-from runtime.store.protocol.outbox import OpenDelivery, OpenPart, Outbox
+from runtime.store.protocol.outbox import KeptRoom, OpenDelivery, OpenPart, Outbox
 from runtime.store.protocol.people import Known, Paired, Pairing, People, Unmoved, Unpaired
 from runtime.store.protocol.retention import Quiet, Stock, Sweeping, Swept
 from runtime.store.protocol.runs import (
+    NO_BOARD,
+    NOTHING_AROUND,
+    Around,
+    Board,
     Claim,
     Compacting,
+    Conversed,
     Further,
     History,
     NewDelivery,
@@ -53,27 +58,34 @@ from runtime.store.protocol.runs import (
     Released,
     Rendered,
     Runs,
+    SettledCall,
     Summary,
     SummaryKind,
     ToolStep,
+    WaitingCall,
 )
 from runtime.store.protocol.schedules import Schedules
 
 __all__ = [
+    "NOTHING_AROUND",
+    "NO_BOARD",
     "Accept",
     "Answering",
     "Approvals",
+    "Around",
     "Asked",
     "AskedBack",
     "AskingBack",
     "Audit",
     "AuditCheckpoint",
     "AuditRow",
+    "Board",
     "Calling",
     "Changed",
     "Claim",
     "Cluster",
     "Compacting",
+    "Conversed",
     "Decided",
     "DeliveryRow",
     "Due",
@@ -87,6 +99,7 @@ __all__ = [
     "Head",
     "History",
     "Intake",
+    "KeptRoom",
     "Known",
     "Lane",
     "Lease",
@@ -110,6 +123,7 @@ __all__ = [
     "RunRow",
     "Runs",
     "Schedules",
+    "SettledCall",
     "StepRow",
     "Stock",
     "Summary",
@@ -124,4 +138,5 @@ __all__ = [
     "UndosToDo",
     "Unmoved",
     "Unpaired",
+    "WaitingCall",
 ]

@@ -23,16 +23,17 @@ from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules, RoomRules
 from runtime.store.protocol.approvals import Changed
 from runtime.store.protocol.leases import Lease
-from runtime.store.protocol.runs import Claim, History
+from runtime.store.protocol.outbox import KeptRoom, OpenDelivery
+from runtime.store.protocol.runs import Claim, Conversed
 
 
-async def unmeasured(agent: str, address: Address, history: History) -> Measured | None:
+async def unmeasured(conversed: Conversed) -> Measured | None:
     """Answer of a place where no agent is at work."""
     return None
 
 
-Measure = Callable[[str, Address, History], Awaitable[Measured | None]]
-"""Measures what would be sent for the next message: to an agent, in a room, of its conversation."""
+Measure = Callable[[Conversed], Awaitable[Measured | None]]
+"""Measures what would be sent for the next message of a conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,8 @@ class Taken:
     """Result of `accept`: the verdict, and what to wake: a session's lane, runs to stop, addresses with deliveries.
 
     `ended`: runs that waited for people and are over now. `claim`: the lane was idle, so the run began in the same commit; whoever made the offer works on it.
-    `settled`: see `Decided`. `compacts`: a conversation is to be condensed.
+    `settled`: see `Decided`. `change`: that of a card in the room that was kept, where nothing else waits. `compacts`: a conversation
+    is to be condensed.
     """
 
     verdict: Verdict
@@ -82,6 +84,7 @@ class Taken:
     claim: Claim | None = None
     ended: tuple[Ended, ...] = ()
     settled: tuple[ApprovalId, ...] = ()
+    change: OpenDelivery | None = None
     compacts: bool = False
 
 
@@ -107,7 +110,13 @@ def ignored() -> Taken:
 
 class Intake(Protocol):
     async def accept(
-        self, signal: Signal, gate: Gate, offer: Offer | None = None, changed: Changed | None = None
+        self,
+        signal: Signal,
+        gate: Gate,
+        offer: Offer | None = None,
+        changed: Changed | None = None,
+        kept: KeptRoom | None = None,
     ) -> Taken:
-        """Gate, dedupe and queue a message, or decide a click, stop or command. `changed` is the call of an edit's form. Nothing of a refused signal's text is
-        kept, and of an ignored one nothing at all."""
+        """Gate, dedupe and queue a message, or decide a click, stop or command. `changed` is the call of an edit's form; what
+        a click changes in the room that is `kept` is told. Nothing of a refused signal's text is kept, and of an ignored one
+        nothing at all."""

@@ -9,9 +9,10 @@ from typing import Any
 from sqlalchemy import and_, bindparam, func, literal_column, select, update
 
 from runtime.chat.context_views import Kept, Remembered
-from runtime.contract import ModelReply, NodeId, RunId, SessionKey, Usage
-from runtime.store.common import owned
-from runtime.store.protocol import History, Lane, Summary
+from runtime.contract import Address, ModelReply, NodeId, RunId, Usage
+from runtime.store.common import owned, session_key
+from runtime.store.protocol import Conversed, Lane, Summary
+from runtime.store.runs.run_begin import asker_of
 from runtime.store.runs.steps import model_step
 from runtime.store.runs.turns import history
 from runtime.store.schema import runs, sessions, signals, summaries, turns
@@ -58,17 +59,27 @@ KEPT_NOW = KEPT.where(summaries.c.session == bindparam("s"), summaries.c.since_t
     summaries.c.upto_turn.desc()
 )
 TURNS_NOW = select(func.count()).where(turns.c.session == bindparam("s"), turns.c.number >= bindparam("since"))
+ASKED_LAST = (
+    select(runs.c.requester)
+    .join(turns, turns.c.run_id == runs.c.id)
+    .where(turns.c.session == bindparam("s"), runs.c.session == bindparam("s"))
+    .order_by(turns.c.number.desc())
+    .limit(1)
+)
 SINCE = select(sessions.c.since_turn).where(sessions.c.key == bindparam("s"))
 
 
-def conversation(session: SessionKey) -> Op[tuple[History, Remembered]]:
+def conversation(agent: str, address: Address, now: datetime) -> Op[Conversed]:
     """A conversation as its next message will find it, and what was condensed of it."""
+    session = session_key(agent, address)
     rows = yield SINCE, {"s": session}
     since = rows[0][0] if rows else 0
     known = yield from history(session, since)
     count = yield TURNS_NOW, {"s": session, "since": since}
-    kept = yield KEPT_NOW, {"s": session, "since": since}
-    return known, Remembered(int(count[0][0]), [kept_of(row) for row in kept])
+    kept = [kept_of(row) for row in (yield KEPT_NOW, {"s": session, "since": since})]
+    asker = yield ASKED_LAST, {"s": session}
+    who, names, around = yield from asker_of(session, agent, address, asker[0][0] if asker else None, now)
+    return Conversed(session, agent, address, known, Remembered(int(count[0][0]), kept), who, names, around)
 
 
 def kept_of(row: Sequence[Any]) -> Kept:

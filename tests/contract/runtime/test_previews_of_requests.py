@@ -6,7 +6,6 @@ from runtime.agent.previews import measured
 from runtime.context.sizes import of_text, of_tool, of_turns
 from runtime.context.window import Source
 from runtime.contract import Effect, UserTurn
-from runtime.store.common import session_key
 from tests.contract.runtime.stage import Stage, address, fake_tool
 from tests.contract.runtime.test_long_conversations import Windowed, chatter, life, said
 
@@ -18,11 +17,8 @@ async def test_it_is_what_follows_but_for_the_message_itself(any_stage: Stage) -
     tool = fake_tool("look", Effect.READ)
     process = await life(any_stage, model, tool, window=WINDOW)
     await said(process, *chatter(4))
-    ((session,),) = await any_stage.rows("SELECT key FROM sessions")
-    where = address("r1")
-    assert session == session_key("main", where)
-    history, kept = await any_stage.store.runs.conversation(session_key("main", where))
-    made = await process.previews.of("main", where, history)
+    conversed = await any_stage.store.runs.conversation("main", address("r1"))
+    made, kept = await process.previews.of(conversed), conversed.remembered
     await said(process, "and now?")
     sent = model.requests[-1]
     assert (made.request.system, list(made.request.tools)) == (sent.system, list(sent.tools))
@@ -42,7 +38,6 @@ async def test_it_is_what_follows_but_for_the_message_itself(any_stage: Stage) -
 
 async def test_a_conversation_of_which_nothing_is_known_is_empty(any_stage: Stage) -> None:
     process = await life(any_stage, Windowed(), window=WINDOW)
-    where = address("r9")
-    history, kept = await any_stage.store.runs.conversation(session_key("main", where))
-    made = await process.previews.of("main", where, history)
-    assert (list(made.request.turns), kept.turns, made.spare) == ([], 0, 0)
+    conversed = await any_stage.store.runs.conversation("main", address("r9"))
+    made = await process.previews.of(conversed)
+    assert (list(made.request.turns), conversed.remembered.turns, made.spare) == ([], 0, 0)
