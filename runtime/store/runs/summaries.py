@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, func, literal_column, select, update
 
-from runtime.chat.context_views import Kept, Remembered
+from runtime.chat.context_views import NOTHING_REMEMBERED, Kept, Remembered
 from runtime.contract import Address, ModelReply, NodeId, RunId, Usage
 from runtime.store.common import owned, session_key
-from runtime.store.protocol import Conversed, Lane, Summary
+from runtime.store.protocol import NOTHING_AROUND, Conversed, History, Lane, Summary
 from runtime.store.runs.run_begin import asker_of
 from runtime.store.runs.steps import model_step
 from runtime.store.runs.turns import history
@@ -73,7 +73,9 @@ def conversation(agent: str, address: Address, now: datetime) -> Op[Conversed]:
     """A conversation as its next message will find it, and what was condensed of it."""
     session = session_key(agent, address)
     rows = yield SINCE, {"s": session}
-    since = rows[0][0] if rows else 0
+    if not rows:
+        return Conversed(session, agent, address, History(()), NOTHING_REMEMBERED, None, frozenset(), NOTHING_AROUND)
+    since = rows[0][0]
     known = yield from history(session, since)
     count = yield TURNS_NOW, {"s": session, "since": since}
     kept = [kept_of(row) for row in (yield KEPT_NOW, {"s": session, "since": since})]
