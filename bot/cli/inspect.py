@@ -42,7 +42,7 @@ def add_to(cli: typer.Typer) -> None:
 def context(
     context: typer.Context, room: Room, agent: OfAgent = "", as_json: AsJson = False, config: ConfigFile = None
 ) -> None:
-    """How full the model's window is for the next message in a room, and what was condensed of the conversation."""
+    """Tell how full the model's window is for the next message in a room, and what was condensed there."""
     told = ask_operator(settings_of(context, config), lambda api: api.context(room, agent))
     if as_json:
         show_json(told)
@@ -65,7 +65,7 @@ def show_prompt(
 
 
 def _sizes(told: Mapping[str, Any]) -> Iterator[str]:
-    """How full the window is, part by part."""
+    """Lines on the window, part by part."""
     from runtime.chat.context_views import SOURCES, STEPS
 
     yield f"{told['room']}: {told['model']}, a window of {told['window']:,} tokens ({SOURCES[told['source']]})"

@@ -152,7 +152,7 @@ async def _run(request: web.Request, do: Operations) -> Html:
 
 
 async def _context(do: Operations, room: str) -> Sequence[Html]:
-    """How full the model's window is by now in the conversation of a run."""
+    """Sizes of what the next message in the conversation of a run would send to the model."""
     try:
         told = await do.context(room)
     except Refusal as error:

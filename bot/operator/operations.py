@@ -165,12 +165,12 @@ class Operations(OperatorApi):
         return await self._one_entitled(views.mode(address, made, *self._names))
 
     async def context(self, room: str, agent: str = "") -> View:
-        """How full the window is for the next message of a conversation, and what was condensed of it."""
+        """Tell how full the window is for the next message of a conversation, and what was condensed of it."""
         made, conversed = await self._preview(room, agent)
         return await self._one_entitled(views.context(made, conversed, *self._names))
 
     async def prompt(self, room: str, agent: str = "") -> View:
-        """Exactly what would be sent to the model for the next message of a conversation."""
+        """Make the request that the next message of a conversation would send, without sending it."""
         made, conversed = await self._preview(room, agent)
         view = views.context(made, conversed, *self._names)
         return await self._one_entitled({**view, **views.prompt(made, self._context.mask)})

@@ -118,7 +118,7 @@ def mode(address: Address, row: RoomMode, named: Named, called: Named) -> View:
 
 
 def context(made: Preview, conversed: Conversed, named: Named, called: Named) -> View:
-    """How full a model's window is for the next message of a conversation. `source` tells where the window's size is from."""
+    """Sizes of the request for the next message of a conversation. `source` tells where the window's size is from."""
     sizes, step, kept = made.sizes, made.parts.step, conversed.remembered
     tokens = sum(sizes.values())
     return {
@@ -181,7 +181,7 @@ def _turn(turn: Turn, mask: Callable[[str], str]) -> View:
 
 def _offered(tool: ToolSpec) -> View:
     told = {"name": tool.name, "effect": tool.effect.value, "description": tool.description}
-    return {**told, "schema": tool.schema, "tokens": of_tool(tool)}
+    return {**told, "schema": dict(tool.schema), "tokens": of_tool(tool)}
 
 
 def _question(row: Approval) -> str:

@@ -25,7 +25,7 @@ USE_COUNTS_AGE: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class _Asker:
-    """Who asks, and where: what a prompt tells, and what policy goes by."""
+    """Facts of whoever asks, and of the place: what a prompt tells, and what policy goes by."""
 
     address: Address
     person: Person | None

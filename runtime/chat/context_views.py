@@ -117,7 +117,7 @@ def _of_history(measured: Measured, kept: Remembered) -> str:
 
 
 def condensed_last(kept: Remembered, now: datetime) -> str:
-    """When and how a conversation was last condensed, and how often."""
+    """Words for the last time that a conversation was condensed, and how often it was."""
     if not kept.summaries:
         return "No summary was made here yet."
     newest, count = kept.summaries[0], len(kept.summaries)

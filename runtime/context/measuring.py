@@ -16,7 +16,7 @@ TOOLS: Final = "tools"
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What would be sent to a model for the next message of a conversation. `scale`: tokens of its vendor for one of ours."""
+    """Request to a model for the next message of a conversation. `scale`: tokens of its vendor for one of ours."""
 
     agent: str
     model: str

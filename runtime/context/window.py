@@ -15,7 +15,7 @@ LEAST_TOKENS: Final = 1_000
 
 
 class Source(StrEnum):
-    """Where a window's size comes from."""
+    """Origin of a window's size."""
 
     SET = "set"  # by the settings
     LISTED = "listed"  # LiteLLM's list of models has it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
@@ -68,6 +69,26 @@ async def drawn(tab: Tab) -> list[int]:
     texts = await tab.said("person").locator(".said").all_inner_texts()
     assert await tab.page.locator(".log > .message").count() <= MOST_DRAWN
     return [int(text.removeprefix("Question ")) for text in texts if text.startswith("Question ")]
+
+
+async def test_operators_read_what_would_be_sent(house: House) -> None:
+    shown = house.command("prompt", "show", "--room", ROOM)
+    assert shown.returncode == 0
+    assert "--- system" in shown.stdout
+    assert "Count sheep, one by one." in shown.stdout
+    assert "Question 4981" in shown.stdout
+    assert "Question 4980" not in shown.stdout
+    assert "read_file (read, " in shown.stdout
+    told = json.loads(house.command("prompt", "show", "--room", ROOM, "--json").stdout)
+    schema = next(tool["schema"] for tool in told["tools"] if tool["name"] == "read_file")
+    assert "path" in schema["properties"]
+    sizes = {part["name"]: part["tokens"] for part in told["partitions"]}
+    assert sizes["tools"] == sum(tool["tokens"] for tool in told["tools"]) > 500
+    context = json.loads(house.command("context", ROOM, "--json").stdout)
+    assert {part["name"]: part["tokens"] for part in context["partitions"]} == sizes
+    assert (context["turns"], len(context["summaries"])) == (TURNS, 1)
+    assert house.command("context", "nowhere").returncode == 1
+    assert house.command("prompt", "show", "--room", ROOM, "--agent", "nobody").returncode == 1
 
 
 async def test_scrolling_up_draws_older_messages_and_lets_go_of_newer_ones(tab: Tab) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 
 import pytest
 
 from runtime.chat.context_views import KINDS, SOURCES, STEPS, UNKNOWN, Kept, Measured, Remembered, condensed, filled
 from runtime.context.condensing import Step
+from runtime.context.sizes import of_tool
 from runtime.context.window import Source, Window
+from runtime.contract import Effect, ToolSpec
 from runtime.store.protocol import SummaryKind
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -63,3 +67,10 @@ def test_a_window_that_was_refused_is_known_from_that(sent: int, source: Source)
     assert window.source is Source.SET
     window.refuse(sent)
     assert (window.source, window.tokens) == (source, min(sent, 100_000))
+
+
+def test_a_tools_schema_is_counted_whatever_mapping_it_is() -> None:
+    """A schema that is made late is no `dict`."""
+    plain = {"type": "object", "properties": {"path": {"type": "string", "description": "words " * 100}}}
+    spec = ToolSpec("t", "d", MappingProxyType(plain), Effect.READ)
+    assert of_tool(spec) == of_tool(replace(spec, schema=plain)) > 100
