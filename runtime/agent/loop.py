@@ -20,6 +20,7 @@ from runtime.agent.surroundings import Surroundings
 from runtime.agent.tool_calls import Calls, in_doubt
 from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, partitions
 from runtime.context.condenser import Condenser, Conversation, is_full
+from runtime.context.watch import UNWATCHED, LoopWatch
 from runtime.contract import (
     Address,
     Busy,
@@ -89,6 +90,7 @@ class AgentLoop:
 
     `policy` gives what holds at this moment, so that a reload counts from the next decision on. `reporting` makes the
     deliveries of scheduled runs, and `reporter` what speaks in place of the model where their task is none for it.
+    `changed` is told of a room in which a summary now stands.
     """
 
     def __init__(
@@ -110,6 +112,8 @@ class AgentLoop:
         reporter: Callable[[Job], Model] | None = None,
         asking: QuestionContext | None = None,
         asked: Callable[[], None] = lambda: None,
+        changed: Callable[[Address], None] = lambda _: None,
+        watch: LoopWatch = UNWATCHED,
     ) -> None:
         self._store = store
         self._agents = agents
@@ -135,8 +139,10 @@ class AgentLoop:
         )
         self._modes = Modes(store=store, calls=self._calls, rights=context.rights, now=now)
         self._questions = Questions(store=store, policy=policy, now=now, new_id=new_id, context=context)
-        self._condenser = Condenser()
-        self._surroundings = surroundings
+        self._changed = changed
+        self._watch = watch
+        self.condenser = Condenser(watch)
+        self.surroundings = surroundings
         self._last_words = RunOutcome(new_id=new_id, long_replies=long_replies, reporting=reporting)
 
     async def work(self, claim: Claim) -> bool:
@@ -164,7 +170,7 @@ class AgentLoop:
         """Summarise a conversation that is nearly full, now that it was answered and nobody waits there."""
         run.has_ended = True
         try:
-            await self._condenser.tidy(self._conversation(run, facts))
+            await self.condenser.tidy(self._conversation(run, facts))
         except StoreError as error:
             log.warning("not summarised yet", reason=str(error))
 
@@ -201,6 +207,7 @@ class AgentLoop:
                 if released := await self._act(run, reply):
                     return released
                 if run.guard and run.guard.is_tripped:
+                    self._watch.ended_by_guard()
                     return await self._finish(run, None, RunState.FAILED, tripped())
             return await self._finish(run, None, RunState.FAILED, too_long(run.agent.limits.iterations))
         except ModelFailed as error:
@@ -229,7 +236,7 @@ class AgentLoop:
     async def _ask_model(self, run: LiveRun) -> ModelReply:
         self._progress(run.claim, Thinking())
         history = await self._with_files(run, await self._history(run))
-        run.facts = facts = await self._surroundings.of(run, history.turns)
+        run.facts = facts = await self.surroundings.of(run, history.turns)
         reply = await run.unless_stopped(self._reply(run, facts, history))
         run.said = ""
         self._probe("model-answered")
@@ -269,12 +276,12 @@ class AgentLoop:
         """The model's answer to as much of `history` as fits. A request that is refused as too large is sent smaller, once."""
         parts = partitions(facts, history, UNBOUNDED)
         if history.summary or not is_short(history.turns, run.agent.limits.window.tokens):
-            parts = await self._condenser.fitted(self._conversation(run, facts), history)
+            parts = await self.condenser.fitted(self._conversation(run, facts), history)
             run.is_full = is_full(parts, history, run.agent.limits.window.tokens)
         try:
             return await self._answer(run, facts, parts)
         except ContextOverflow:
-            parts = await self._condenser.refused(self._conversation(run, facts), parts, await self._read(run))
+            parts = await self.condenser.refused(self._conversation(run, facts), parts, await self._read(run))
         try:
             return await self._answer(run, facts, parts)
         except ContextOverflow as error:
@@ -292,7 +299,7 @@ class AgentLoop:
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {limit}.") from None
         if parts.sent:
-            self._condenser.learn(run.agent.model.name, parts.sent, reply.usage.input_tokens)
+            self.condenser.learn(run.agent.model.name, parts.sent, reply.usage.input_tokens)
         return reply
 
     def _conversation(self, run: LiveRun, facts: RunFacts) -> Conversation:
@@ -304,6 +311,8 @@ class AgentLoop:
         lane = None if run.has_ended else run.claim.lane
         kept = await self._store.keep_summary(run.claim.run_id, lane, summary, usage)
         self._probe("summary-made")
+        if kept:
+            self._changed(run.claim.address)
         if lane:
             own(kept or None)
             run.next_step += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -13,6 +14,7 @@ import structlog
 from runtime.context.builder import Budget, Partitions, RunFacts, partitions
 from runtime.context.condensing import Step
 from runtime.context.summaries import fault_of, made_of, request_for, span
+from runtime.context.watch import UNWATCHED, LoopWatch
 from runtime.context.window import Window
 from runtime.contract import Effect, Model, ModelReply, Usage
 from runtime.errors import ModelFailed
@@ -55,11 +57,16 @@ class Conversation:
 class Condenser:
     """Fits conversations into windows. How a vendor counts is learnt from its answers, for each model."""
 
-    def __init__(self) -> None:
+    def __init__(self, watch: LoopWatch = UNWATCHED) -> None:
+        self._watch = watch
         self._scales: dict[str, float] = {}
 
+    def scale_of(self, model: str) -> float:
+        """Tokens that a model's vendor counts for one of ours."""
+        return self._scales.get(model, 1.0)
+
     def budget(self, of: Conversation) -> Budget:
-        return Budget(of.window.tokens, self._scales.get(of.model.name, 1.0))
+        return Budget(of.window.tokens, self.scale_of(of.model.name))
 
     def learn(self, model: str, estimated: int, counted: int) -> None:
         """A vendor counted `counted` tokens of a request that we held for `estimated`."""
@@ -72,6 +79,8 @@ class Condenser:
         parts = partitions(of.facts, history, self.budget(of))
         if parts.step is Step.SUMMARY and await self._summarise(of, history):
             parts = partitions(of.facts, await of.read(), self.budget(of))
+        if parts.step is not Step.WHOLE:
+            self._watch.condensed(parts.step.name.lower())
         return parts
 
     async def refused(self, of: Conversation, parts: Partitions, history: History) -> Partitions:
@@ -93,12 +102,16 @@ class Condenser:
         upto = span(history)
         if not upto:
             return False
+        began = time.monotonic()
         text, usage = await self._written(of, history, upto)
         reads = frozenset(tool.name for tool in of.facts.tools if tool.effect is Effect.READ)
         summary = made_of(history, upto, reads, text, usage.model if usage else "")
         log.info(
             "condensed", turns=upto, kind=summary.kind.value, before=summary.tokens_before, after=summary.tokens_after
         )
+        if text is None:
+            self._watch.summary_failed()
+        self._watch.summarised(summary.kind.value, time.monotonic() - began)
         return await of.keep(summary, usage)
 
     async def _written(self, of: Conversation, history: History, upto: int) -> tuple[str | None, Usage | None]:

@@ -47,7 +47,7 @@ def of_turns(turns: Iterable[Turn]) -> int:
 
 
 def of_tool(tool: ToolSpec) -> int:
-    return of_text(tool.name) + of_text(tool.description) + of_text(json.dumps(tool.schema, default=str))
+    return of_text(tool.name) + of_text(tool.description) + of_text(json.dumps(dict(tool.schema), default=str))
 
 
 class ToolSizes:

@@ -41,4 +41,10 @@ ASKED_BACK: Final = (
 CONDENSED: Final = "summary-made"
 """A summary is kept. Only where a conversation is long: see `tests/contract/runtime/test_long_conversations`."""
 
+COMPACTED: Final = (
+    "compacting-begun",  # a person's wish for a summary is ours, none is made
+    "compacted",  # it is kept, and its room was not told
+)
+"""Only where somebody asks for it: see `tests/contract/runtime/test_compact`."""
+
 POINTS: Final = ANYWHERE + WHEN_SENDING

@@ -1,0 +1,24 @@
+"""A watch over what is condensed and which circles are ended: it counts, and changes nothing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+
+class LoopWatch:
+    """Sees nothing. One that counts says what it wants to see. A method is cheap and never raises."""
+
+    def condensed(self, step: str) -> None:
+        """A request was made smaller, by this step at most: trim, repeat, extract or summary."""
+
+    def summarised(self, kind: str, seconds: float) -> None:
+        """A summary was made in so long: by the model, or an extract, since the model's was of no use."""
+
+    def summary_failed(self) -> None:
+        """The model gave no summary of use; an extract takes its place."""
+
+    def ended_by_guard(self) -> None:
+        """A run that went round in circles was ended."""
+
+
+UNWATCHED: Final = LoopWatch()
