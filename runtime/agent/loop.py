@@ -18,11 +18,15 @@ from runtime.agent.registry import Agents
 from runtime.agent.run_state import Dropped, Ended, LiveRun, own
 from runtime.agent.tool_calls import Calls, in_doubt
 from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, partitions
-from runtime.context.condenser import Condenser, Conversation, is_full
+from runtime.context.condenser import Condenser, Conversation, Whose, is_full
+from runtime.context.oversize import sent_by, shortened, told_of
+from runtime.context.resting import Restore, restored
 from runtime.contract import (
+    BOUNDLESS,
     Address,
     Busy,
     DeliveryId,
+    Effect,
     Job,
     Model,
     ModelReply,
@@ -34,6 +38,7 @@ from runtime.contract import (
     Resting,
     RunId,
     SessionKey,
+    Space,
     Speaking,
     Stopping,
     TaskKind,
@@ -47,14 +52,15 @@ from runtime.domain.transcript import OURS, not_seen
 from runtime.errors import ContextOverflow, ModelFailed, StoreError
 from runtime.policy.rules import Policy
 from runtime.reports.fan_out import Reporting
-from runtime.store.protocol import Claim, History, NewDelivery, Released, Runs, Summary, ToolStep
+from runtime.store.protocol import Claim, History, NewDelivery, Released, Runs, Summary, SummaryKind, ToolStep
+from runtime.workspace.whole_texts import WholeTexts
 from runtime.workspace.workspaces import WorkspaceFolders
 
 log = structlog.get_logger("agent")
 
 NO_ROOM: Final = (
-    "This conversation no longer fits into the model, even condensed. Write /new to begin anew: what was said stays here "
-    "to read."
+    "This conversation no longer fits into the model, not even its summary. Write /compact to condense what it can, or /new "
+    "to begin anew: what was said stays here to read."
 )
 STOPPED: Final = "Stopped here."
 EMPTY_REPLY: Final = "The model answered nothing. Please ask again, perhaps in other words."
@@ -108,6 +114,7 @@ class AgentLoop:
         reporting: Reporting | None = None,
         reporter: Callable[[Job], Model] | None = None,
         asking: QuestionContext | None = None,
+        space: Space = BOUNDLESS,
     ) -> None:
         self._store = store
         self._agents = agents
@@ -117,6 +124,7 @@ class AgentLoop:
         self._probe = probe
         self._files = files
         self._reporter = reporter
+        self._whole = WholeTexts(new_id, space)
         context = asking or QuestionContext()
         self._calls = Calls(
             store=store,
@@ -127,6 +135,7 @@ class AgentLoop:
             named=named,
             rights=context.rights,
             probe=probe,
+            whole=self._whole,
         )
         self._modes = Modes(store=store, calls=self._calls, rights=context.rights, now=now)
         self._questions = Questions(store=store, policy=policy, now=now, new_id=new_id, context=context)
@@ -232,12 +241,22 @@ class AgentLoop:
 
     async def _history(self, run: LiveRun) -> History:
         known, run.turns = run.turns, None  # they came with the claim; every step adds some
-        if known and is_short(known, run.agent.limits.window.tokens):
+        limits = run.agent.limits
+        if known and limits.rest.restore is Restore.TRANSCRIPT and is_short(known, limits.window.tokens):
             return History(known)
-        return await self._store.history(run.claim.lane.session, run.claim.since)
+        return await self._read(run)
 
     async def _read(self, run: LiveRun) -> History:
-        return await self._store.history(run.claim.lane.session, run.claim.since)
+        """The conversation as the run knows it: from its last rest on where so set, and of what is too large both ends."""
+        claim, limits = run.claim, run.agent.limits
+        reads = [name for name, tool in run.agent.tools.items() if tool.spec.effect is Effect.READ]
+        history = restored(await self._store.history(claim.lane.session, claim.since), limits.rest, claim.run_id, reads)
+        history, long = shortened(history, limits.window.tokens)
+        for one in long:
+            await self._whole.keep(run.agent.workspaces, claim.address, one.path, one.text)
+        if own := sent_by(long, claim.run_id):
+            run.long = [told_of(one) for one in own]
+        return history
 
     async def _with_files(self, run: LiveRun, history: History) -> History:
         """`history` once the files that came with it are here; what is to be said of those becomes turns too."""
@@ -260,17 +279,24 @@ class AgentLoop:
 
     async def _reply(self, run: LiveRun, history: History) -> ModelReply:
         """The model's answer to as much of `history` as fits. A request that is refused as too large is sent smaller, once."""
-        parts = partitions(facts(run), history, UNBOUNDED)
-        if history.summary or not is_short(history.turns, run.agent.limits.window.tokens):
-            parts = await self._condenser.fitted(self._conversation(run), history)
-            run.is_full = is_full(parts, history, run.agent.limits.window.tokens)
-        try:
-            return await self._answer(run, parts)
-        except ContextOverflow:
-            parts = await self._condenser.refused(self._conversation(run), parts, await self._read(run))
+        limits, of = run.agent.limits, self._conversation(run)
+        parts = partitions(of.facts, history, UNBOUNDED)
+        if (
+            history.summary
+            or limits.rest.restore is Restore.SUMMARY
+            or not is_short(history.turns, limits.window.tokens)
+        ):
+            parts = await self._condenser.fitted(of, history)
+            run.is_full = is_full(parts, history, limits.window.tokens)
+        for smaller in (self._condenser.refused, self._condenser.renewed):
+            try:
+                return await self._answer(run, parts)
+            except ContextOverflow:
+                parts = await smaller(of, parts, await self._read(run))
         try:
             return await self._answer(run, parts)
         except ContextOverflow as error:
+            limits.window.refuse(parts.sent)
             raise ModelFailed(NO_ROOM, detail=error.detail) from None
 
     async def _answer(self, run: LiveRun, parts: Partitions) -> ModelReply:
@@ -285,18 +311,26 @@ class AgentLoop:
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {limit}.") from None
         if parts.sent:
-            self._condenser.learn(run.agent.model.name, parts.sent, reply.usage.input_tokens)
+            self._condenser.learn(run.claim.lane.session, parts.sent, reply.usage.input_tokens)
         return reply
 
     def _conversation(self, run: LiveRun) -> Conversation:
-        window = run.agent.limits.window
-        return Conversation(facts(run), run.agent.model, window, partial(self._read, run), partial(self._keep, run))
+        claim, limits = run.claim, run.agent.limits
+        return Conversation(
+            Whose(claim.lane.session, claim.run_id, limits.rest),
+            facts(run),
+            run.agent.model,
+            limits.window,
+            read=partial(self._read, run),
+            counted=partial(self._store.counted, claim.lane.session, claim.since),
+            keep=partial(self._keep, run),
+        )
 
     async def _keep(self, run: LiveRun, summary: Summary, usage: Usage | None) -> bool:
         """Store a summary: with the lane, or once the run has ended. Errors: Dropped when fenced."""
         lane = None if run.has_ended else run.claim.lane
         kept = await self._store.keep_summary(run.claim.run_id, lane, summary, usage)
-        self._probe("summary-made")
+        self._probe("handoff-made" if summary.kind is SummaryKind.HANDOFF else "summary-made")
         if lane:
             own(kept or None)
             run.next_step += 1
@@ -338,7 +372,8 @@ class AgentLoop:
         return released
 
     async def _finish(self, run: LiveRun, reply: ModelReply | None, state: RunState, text: str) -> Released:
-        last = [await self._outlet.prepare(new, run.claim) for new in await self._last_words.closing(run, state, text)]
+        words = "\n\n".join([text, *run.long]) if run.claim.job is None else text
+        last = [await self._outlet.prepare(new, run.claim) for new in await self._last_words.closing(run, state, words)]
         lane, run_id = run.claim.lane, run.claim.run_id
         finish = self._store.finish(lane, run_id, run.next_step, reply, state, text, last)
         released = await self._handed_on(run, last, finish, point="delivery-stored")

@@ -20,8 +20,9 @@ SHORT_PART: Final = 0.35
 @dataclass(frozen=True, slots=True)
 class Partitions:
     """Named parts of a request. Texts stand in this order: the longer one lasts, the further up it is, so that a vendor's
-    prompt cache hits. Only the history is cut to a budget: `step` tells how far. `tokens` is the size of the whole request
-    before, as its vendor counts, and `sent` after, as we do; 0 without a budget."""
+    prompt cache hits. Only the history is cut to a budget: `step` tells how far, and `is_bare` that what is left says too
+    little. `tokens` is the size of the whole request before, as its vendor counts, and `sent` after, as we do; 0 without a
+    budget."""
 
     system: str
     skills: str
@@ -31,6 +32,7 @@ class Partitions:
     step: Step = Step.WHOLE
     tokens: int = 0
     sent: int = 0
+    is_bare: bool = False
 
     @property
     def prompt(self) -> str:
@@ -71,15 +73,17 @@ def build(run: RunFacts, history: History, budget: Budget) -> ModelRequest:
 
 def partitions(run: RunFacts, history: History, budget: Budget) -> Partitions:
     """The parts of that request."""
-    turns = repair([*stands_for(history.summary), *history.turns] if history.summary else history.turns)
-    if budget.tokens is None:
+    window = None if budget.tokens is None else int(budget.tokens / budget.scale)
+    standing = stands_for(history.summary, window) if history.summary else ()
+    turns = repair([*standing, *history.turns] if standing else history.turns)
+    if budget.tokens is None or window is None:
         return Partitions(run.system, run.skills, run.memory, run.working, turns)
     taken = of_text(run.system) + of_text(run.working) + TOOL_SIZES.of(run.tools)
     reads = frozenset(tool.name for tool in run.tools if tool.effect is Effect.READ)
-    cut = condense(turns, int(budget.tokens / budget.scale), taken, reads)
+    cut = condense(turns, window, taken, reads)
     kept = repair(cut.turns) if cut.step else turns
     sizes = int((taken + of_turns(turns)) * budget.scale), taken + of_turns(kept)
-    return Partitions(run.system, run.skills, run.memory, run.working, kept, cut.step, *sizes)
+    return Partitions(run.system, run.skills, run.memory, run.working, kept, cut.step, *sizes, cut.is_bare)
 
 
 def is_short(turns: Sequence[Turn], window: int) -> bool:

@@ -209,6 +209,7 @@ def _loop(
         reporting=Reporting(base.workspaces, new_id, long_replies.content, store.schedules.report_root),
         reporter=reporters,
         asking=asking,
+        space=base.space,
     )
 
 

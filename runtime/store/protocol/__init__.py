@@ -42,6 +42,7 @@ from runtime.store.protocol.people import Known, Paired, Pairing, People, Unmove
 from runtime.store.protocol.retention import Quiet, Stock, Sweeping, Swept
 from runtime.store.protocol.runs import (
     Claim,
+    Counted,
     Further,
     History,
     NewDelivery,
@@ -72,6 +73,7 @@ __all__ = [
     "Changed",
     "Claim",
     "Cluster",
+    "Counted",
     "Decided",
     "DeliveryRow",
     "Due",

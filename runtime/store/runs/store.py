@@ -16,6 +16,7 @@ from runtime.store.approvals.granted.rows import allowing
 from runtime.store.approvals.modes import mode_at, voter
 from runtime.store.protocol import (
     Claim,
+    Counted,
     History,
     Lane,
     Lease,
@@ -31,7 +32,7 @@ from runtime.store.runs.run_end import finish, park, release
 from runtime.store.runs.steps import Finished, calls_of, finish_tool, mark_tool, note, record_model
 from runtime.store.runs.summaries import keep_summary
 from runtime.store.runs.tool_forms import accept_form, accepted_form, see_form, told_form
-from runtime.store.runs.turns import history, senders, transcript
+from runtime.store.runs.turns import counted, history, senders, transcript
 from runtime.store.sql.base import Base
 
 
@@ -59,6 +60,9 @@ class RunStore(Base):
 
     async def history(self, session: SessionKey, since: int) -> History:
         return await self._driver.read(lambda: history(session, since))
+
+    async def counted(self, session: SessionKey, since: int) -> Counted | None:
+        return await self._driver.read(lambda: counted(session, since))
 
     async def keep_summary(self, run: RunId, lane: Lane | None, summary: Summary, usage: Usage | None) -> bool:
         now = self.now()
