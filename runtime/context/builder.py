@@ -74,14 +74,14 @@ def build(run: RunFacts, history: History, budget: Budget) -> ModelRequest:
 def partitions(run: RunFacts, history: History, budget: Budget) -> Partitions:
     """The parts of that request."""
     window = None if budget.tokens is None else int(budget.tokens / budget.scale)
-    standing = stands_for(history.summary, window) if history.summary else ()
+    standing = list(stands_for(history.summary, window))
     turns = repair([*standing, *history.turns] if standing else history.turns)
     if budget.tokens is None or window is None:
         return Partitions(run.system, run.skills, run.memory, run.working, turns)
     taken = of_text(run.system) + of_text(run.working) + TOOL_SIZES.of(run.tools)
     reads = frozenset(tool.name for tool in run.tools if tool.effect is Effect.READ)
-    cut = condense(turns, window, taken, reads)
-    kept = repair(cut.turns) if cut.step else turns
+    cut = condense(history.turns, window, taken + of_turns(standing), reads)
+    kept = repair([*standing, *cut.turns]) if cut.step else turns
     sizes = int((taken + of_turns(turns)) * budget.scale), taken + of_turns(kept)
     return Partitions(run.system, run.skills, run.memory, run.working, kept, cut.step, *sizes, cut.is_bare)
 

@@ -155,3 +155,26 @@ async def test_a_full_conversation_is_summarised_after_the_answer_so_that_nobody
     [turns] = await stage.rows("SELECT upto_turn FROM summaries ORDER BY upto_turn LIMIT 1")
     assert at * 2 > turns[0]
     assert model.refused == 0
+
+
+async def test_what_was_decided_behind_a_summary_is_known_as_it_is_now(any_stage: Stage) -> None:
+    """Its call is sent whole as long as it waits, then with its result; then it is a fact that no summary loses."""
+
+    def says(request: ModelRequest) -> str | Call:
+        return SHELL if request.turns[-1].text.endswith("run it") else "Yes."
+
+    model = Windowed(says)
+    shell = fake_tool("shell", Effect.DANGER)
+    process = await life(any_stage, model, shell)
+    await said(process, *chatter(8), "run it", *chatter(30))
+    [question] = await any_stage.pending()
+    assert (await kept(any_stage))[-1][-1] > 20, "the summary goes beyond the question"
+    assert "uname -a" in str(model.requests[-1].turns)
+    assert "waiting for approval" in heard(model.requests[-1])
+    async with process.running():
+        await process.click(question.id, Choice.APPROVE)
+        await process.rest()
+    assert "shell did it" in heard(model.requests[-1])
+    await said(process, *chatter(30), "what did you do?")
+    assert 'shell {"command": "uname -a"} → shell did it' in heard(model.requests[-1])
+    assert len(shell.calls) == 1

@@ -89,7 +89,7 @@ async def test_a_kill_after_a_handoff_is_made_does_not_pay_for_it_again(any_stag
 
 
 async def test_executed_writes_and_open_approvals_are_known_after_handoffs_in_a_loop_of_two_hundred_calls(
-    any_stage: Stage,
+    stage: Stage,
 ) -> None:
     """In a window of 32,000 tokens, with results of which three fill half of it, and a question that waits meanwhile."""
     done: list[str] = []
@@ -111,12 +111,12 @@ async def test_executed_writes_and_open_approvals_are_known_after_handoffs_in_a_
     tool = fake_tool("write", Effect.WRITE, write)
     model = Windowed(works, window=32_000)
     shell = fake_tool("shell", Effect.DANGER)
-    process = await life(any_stage, model, tool, shell, window=32_000, rules=[Rule(Ruling.ALLOW, "write")])
+    process = await life(stage, model, tool, shell, window=32_000, rules=[Rule(Ruling.ALLOW, "write")])
     await said(process, "run it", "Please write the two hundred files of PROJ-1.")
-    assert await any_stage.answers() == ["All written."]
+    assert await stage.answers() == ["All written."]
     assert done == [f"file-{number}" for number in range(200)]
     assert model.refused == 0
-    [question] = await any_stage.pending()
+    [question] = await stage.pending()
     async with process.running():
         await process.click(question.id, Choice.APPROVE)
         await process.rest()
@@ -169,5 +169,5 @@ async def test_how_a_vendor_counts_is_known_after_a_restart(any_stage: Stage) ->
     await said(process, *chatter(15, 2_000))  # a third of the window as we count, three quarters as the vendor does
     assert model.summaries == []
     process = await life(any_stage, model, window=20_000)
-    await said(process, "hello " * 400)
+    await said(process, "hello " * 1_300)
     assert len(model.summaries) == 1
