@@ -16,9 +16,10 @@ from runtime.agent.outcome import LongText, RunOutcome
 from runtime.agent.questions import QuestionContext, Questions
 from runtime.agent.registry import Agents
 from runtime.agent.run_state import Dropped, Ended, LiveRun, own
+from runtime.agent.surroundings import Surroundings
 from runtime.agent.tool_calls import Calls, in_doubt
 from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, partitions
-from runtime.context.condenser import Condenser, Conversation, Whose, is_full
+from runtime.context.condenser import Condenser, Conversation, Whose, is_full, may_be_full
 from runtime.context.oversize import sent_by, shortened, told_of
 from runtime.context.resting import Restore, restored
 from runtime.contract import (
@@ -30,7 +31,6 @@ from runtime.contract import (
     Job,
     Model,
     ModelReply,
-    ModelRequest,
     NewId,
     Now,
     Probe,
@@ -60,10 +60,10 @@ log = structlog.get_logger("agent")
 
 NO_ROOM: Final = (
     "This conversation no longer fits into the model, not even its summary. Write /compact to condense what it can, or /new "
-    "to begin anew: what was said stays here to read."
+    "to start fresh. Everything said stays here to read."
 )
 STOPPED: Final = "Stopped here."
-EMPTY_REPLY: Final = "The model answered nothing. Please ask again, perhaps in other words."
+EMPTY_REPLY: Final = "The model gave no answer. Please ask again, perhaps in other words."
 
 
 class Outlet(Protocol):
@@ -126,6 +126,7 @@ class AgentLoop:
         self._reporter = reporter
         self._whole = WholeTexts(new_id, space)
         context = asking or QuestionContext()
+        surroundings = Surroundings(store=store, policy=policy, named=named, now=now)
         self._calls = Calls(
             store=store,
             policy=policy,
@@ -136,10 +137,12 @@ class AgentLoop:
             rights=context.rights,
             probe=probe,
             whole=self._whole,
+            findable=surroundings.findable,
         )
         self._modes = Modes(store=store, calls=self._calls, rights=context.rights, now=now)
         self._questions = Questions(store=store, policy=policy, now=now, new_id=new_id, context=context)
         self._condenser = Condenser()
+        self._surroundings = surroundings
         self._last_words = RunOutcome(new_id=new_id, long_replies=long_replies, reporting=reporting)
 
     async def work(self, claim: Claim) -> bool:
@@ -159,15 +162,15 @@ class AgentLoop:
         finally:
             del self._live[claim.run_id]
             self._progress(run.claim, Resting())
-        if run.is_full and not more:
-            await self._tidy(run)
+        if run.facts and run.is_full and not more:
+            await self._tidy(run, run.facts)
         return more
 
-    async def _tidy(self, run: LiveRun) -> None:
+    async def _tidy(self, run: LiveRun, facts: RunFacts) -> None:
         """Summarise a conversation that is nearly full, now that it was answered and nobody waits there."""
         run.has_ended = True
         try:
-            await self._condenser.tidy(self._conversation(run))
+            await self._condenser.tidy(self._conversation(run, facts))
         except StoreError as error:
             log.warning("not summarised yet", reason=str(error))
 
@@ -232,7 +235,8 @@ class AgentLoop:
     async def _ask_model(self, run: LiveRun) -> ModelReply:
         self._progress(run.claim, Thinking())
         history = await self._with_files(run, await self._history(run))
-        reply = await run.unless_stopped(self._reply(run, history))
+        run.facts = facts = await self._surroundings.of(run, history.turns)
+        reply = await run.unless_stopped(self._reply(run, facts, history))
         run.said = ""
         self._probe("model-answered")
         if not reply.calls and not reply.text.strip():
@@ -277,48 +281,43 @@ class AgentLoop:
         run.said = text
         self._progress(run.claim, Speaking(text) if text else Thinking(long=True))
 
-    async def _reply(self, run: LiveRun, history: History) -> ModelReply:
+    async def _reply(self, run: LiveRun, facts: RunFacts, history: History) -> ModelReply:
         """The model's answer to as much of `history` as fits. A request that is refused as too large is sent smaller, once."""
-        limits, of = run.agent.limits, self._conversation(run)
-        parts = partitions(of.facts, history, UNBOUNDED)
-        if (
-            history.summary
-            or limits.rest.restore is Restore.SUMMARY
-            or not is_short(history.turns, limits.window.tokens)
-        ):
+        limits, of = run.agent.limits, self._conversation(run, facts)
+        parts = partitions(facts, history, UNBOUNDED)
+        if limits.rest.restore is Restore.SUMMARY or may_be_full(history, limits.window.tokens):
             parts = await self._condenser.fitted(of, history)
             run.is_full = is_full(parts, history, limits.window.tokens)
         for smaller in (self._condenser.refused, self._condenser.renewed):
             try:
-                return await self._answer(run, parts)
+                return await self._answer(run, facts, parts)
             except ContextOverflow:
                 parts = await smaller(of, parts, await self._read(run))
         try:
-            return await self._answer(run, parts)
+            return await self._answer(run, facts, parts)
         except ContextOverflow as error:
             limits.window.refuse(parts.sent)
             raise ModelFailed(NO_ROOM, detail=error.detail) from None
 
-    async def _answer(self, run: LiveRun, parts: Partitions) -> ModelReply:
-        known, limit, job = facts(run), run.agent.limits.model_time, run.claim.job
+    async def _answer(self, run: LiveRun, facts: RunFacts, parts: Partitions) -> ModelReply:
+        limit, job = run.agent.limits.model_time, run.claim.job
         speaker = run.agent.model
         if job and self._reporter and job.task.kind is not TaskKind.PROMPT:
             speaker = self._reporter(job)  # a report without a model has a maker
-        request = ModelRequest(parts.prompt, parts.history, known.tools, known.files)
         try:
             async with asyncio.timeout(limit.total_seconds()):
-                reply = await speaker.reply(request, partial(self._spoken, run))
+                reply = await speaker.reply(parts.request(facts), partial(self._spoken, run))
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {limit}.") from None
         if parts.sent:
             self._condenser.learn(run.claim.lane.session, parts.sent, reply.usage.input_tokens)
         return reply
 
-    def _conversation(self, run: LiveRun) -> Conversation:
+    def _conversation(self, run: LiveRun, facts: RunFacts) -> Conversation:
         claim, limits = run.claim, run.agent.limits
         return Conversation(
             Whose(claim.lane.session, claim.run_id, limits.rest),
-            facts(run),
+            facts,
             run.agent.model,
             limits.window,
             read=partial(self._read, run),
@@ -330,7 +329,10 @@ class AgentLoop:
         """Store a summary: with the lane, or once the run has ended. Errors: Dropped when fenced."""
         lane = None if run.has_ended else run.claim.lane
         kept = await self._store.keep_summary(run.claim.run_id, lane, summary, usage)
-        self._probe("handoff-made" if summary.kind is SummaryKind.HANDOFF else "summary-made")
+        if summary.kind is SummaryKind.HANDOFF:
+            self._probe("handoff-made")
+        else:
+            self._probe("summary-made")
         if lane:
             own(kept or None)
             run.next_step += 1
@@ -395,13 +397,6 @@ class AgentLoop:
         finally:
             for delivery in prepared:
                 self._outlet.carry_on(delivery, run.claim.run_id, begun=delivery.id in begun)
-
-
-def facts(run: LiveRun) -> RunFacts:
-    """Facts of a run as its agent has them at this moment."""
-    agent = run.agent
-    specs = [tool.spec for tool in agent.tools.values()]
-    return RunFacts(agent.prompt(run.claim.address), specs, partial(agent.workspaces.open, run.claim.address))
 
 
 def too_long(iterations: int) -> str:

@@ -9,8 +9,9 @@ from typing import TypeVar
 
 from runtime.agent.guard import LoopGuard
 from runtime.agent.registry import Agent
+from runtime.context.builder import RunFacts
 from runtime.contract import FileRef, Turn
-from runtime.store.protocol import Claim
+from runtime.store.protocol import Board, Claim
 
 T = TypeVar("T")
 
@@ -34,7 +35,9 @@ class LiveRun:
     `turns` came along with the claim, for its first model call. `stopped` is set when a person ends it; `cuts` are the
     waits that end with it at once. `files` are what its tools put onto its reply so far, and `said` is the text that the
     model call at work has written. `is_full`: its conversation will soon need a summary. `has_ended`: its lane was given up.
-    `long`: words for whoever sent what is too large to be read at once. `guard` judges its calls, once it makes one; `warnings` stand behind the results of those that it warned about, by id.
+    `long`: words for whoever sent what is too large to be read at once. `guard` judges its calls, once it makes one;
+    `warnings` stand behind the results of those that it warned about, by id. `board` are the questions of its conversation,
+    once they were looked at, and `facts` those of its last model call.
     """
 
     claim: Claim
@@ -51,6 +54,8 @@ class LiveRun:
     long: list[str] = field(default_factory=list)
     guard: LoopGuard | None = None
     warnings: dict[str, str] = field(default_factory=dict)
+    board: Board | None = None
+    facts: RunFacts | None = None
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""

@@ -29,6 +29,7 @@ from runtime.contract import (
     Progress,
     Tool,
     ToolContext,
+    ToolSpec,
     Working,
 )
 from runtime.domain.approvals import Rights
@@ -52,7 +53,8 @@ STORE_RETRY_DELAY: Final = timedelta(seconds=0.5)
 
 
 class Calls:
-    """Sorts and makes calls in the name of each run's agent. `progress` shows what is at work, `nudge` what a room is told."""
+    """Sorts and makes calls in the name of each run's agent. `progress` shows what is at work, `nudge` what a room is told,
+    and `findable` are the tools that a run may look for."""
 
     def __init__(
         self,
@@ -66,6 +68,7 @@ class Calls:
         rights: Callable[[], Rights],
         probe: Probe,
         whole: WholeTexts,
+        findable: Callable[[LiveRun], Sequence[ToolSpec]],
     ) -> None:
         self._store = store
         self._policy = policy
@@ -76,6 +79,7 @@ class Calls:
         self._rights = rights
         self._probe = probe
         self._whole = whole
+        self._findable = findable
         self._accepted: dict[str, str] = {}
 
     async def sort(self, run: LiveRun, call: Call) -> NewStep:
@@ -249,6 +253,7 @@ class Calls:
             claim.requester,
             attach,
             scheduled=claim.job is not None,
+            tools=partial(self._findable, run),
         )
         if tool.spec.undo and (kept := await kept_before(tool, arguments, context)) is not None:
             keep(kept)

@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 
 from runtime.context import handoff
-from runtime.context.builder import Budget, Partitions, RunFacts, partitions
+from runtime.context.builder import Budget, Partitions, RunFacts, is_short, partitions
 from runtime.context.condensing import BEGINS_AT, Step
 from runtime.context.resting import Rest, Restore, rested_at
 from runtime.context.scales import SCALE_BOUNDS, Scales
@@ -184,6 +184,11 @@ def _rested(of: Conversation, history: History) -> int:
         return 0
     at = rested_at(history, of.whose.rest, of.whose.run) or 0
     return at if at >= LEAST_TURNS + history.carried else 0
+
+
+def may_be_full(history: History, window: int) -> bool:
+    """True if the size of the conversation is worth a closer look, as it is of few."""
+    return history.summary is not None or len(history.turns) >= LONG_TURNS or not is_short(history.turns, window)
 
 
 def is_full(parts: Partitions, history: History, window: int) -> bool:

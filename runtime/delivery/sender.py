@@ -109,7 +109,7 @@ class PartSender:
         except Exception as error:
             # A bug of ours or a file that is gone: the payload is kept, and the operator sees it.
             log.exception("cannot render")
-            reason = f"cannot be rendered: {type(error).__name__}: {error}"
+            reason = f"can't be rendered: {type(error).__name__}: {error}"
             self._held(await self._outbox.give_up(duty, open_.delivery.id, None, reason))
             return
         if self._features.stored:
@@ -189,7 +189,7 @@ class PartSender:
     async def _once_more(self, duty: Duty, open_: OpenDelivery, known: OpenPart, wait: timedelta) -> None:
         """It is on screen, where something older may still come over it: an edit may be made as often as one likes."""
         delivery, at = open_.delivery.id, self._context.now() + wait
-        reason = "it is on screen; a change of the preview under it may still arrive and is then covered again"
+        reason = "it's on screen; a late change to its preview would be covered again"
         await self._surely(lambda: self._outbox.retry(duty, delivery, known.ordinal, at, reason))
         self._context.on_shown(open_.delivery.address)
 
@@ -322,7 +322,7 @@ class PartSender:
 
     async def _drop(self, duty: Duty, open_: OpenDelivery, known: OpenPart, event: PartEvent, reason: str) -> None:
         """Progress is worth showing now or never."""
-        log.info("not shown, and left out", part=known.ordinal, reason=reason)
+        log.info("not shown, so left out", part=known.ordinal, reason=reason)
         await self._surely(lambda: self._outbox.drop(duty, open_.delivery.id, known.ordinal, event, reason))
 
     # -------------------------------------------------------------------------------------------------- the store

@@ -39,6 +39,8 @@ ASKED_BACK: Final = (
 """Only where an approver asks why: see `tests/faults/channels/test_asked_back`."""
 
 CONDENSED: Final = "summary-made"
-"""A summary is kept. Only where a conversation is long: see `tests/contract/runtime/test_long_conversations`."""
+HANDED_OVER: Final = "handoff-made"
+"""A summary is kept, or a handoff. Only where a conversation is long: see `tests/contract/runtime/test_long_conversations`
+and `test_renewal`, and for summaries the campaign in `tests/soak`."""
 
 POINTS: Final = ANYWHERE + WHEN_SENDING

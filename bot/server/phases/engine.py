@@ -97,6 +97,7 @@ def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: Ques
         node=lambda: membership.lease.node if membership.lease else None,
         rung=base.notifier.listen(ASKED_BACK),
         lease_is_fresh=membership.lease_is_fresh,
+        now=base.store.now,
         nudge=couriers.nudge,
         probe=base.probe,
     )

@@ -41,6 +41,10 @@ from runtime.store.protocol.outbox import OpenDelivery, OpenPart, Outbox
 from runtime.store.protocol.people import Known, Paired, Pairing, People, Unmoved, Unpaired
 from runtime.store.protocol.retention import Quiet, Stock, Sweeping, Swept
 from runtime.store.protocol.runs import (
+    NO_BOARD,
+    NOTHING_AROUND,
+    Around,
+    Board,
     Claim,
     Counted,
     Further,
@@ -53,22 +57,28 @@ from runtime.store.protocol.runs import (
     Released,
     Rendered,
     Runs,
+    SettledCall,
     Summary,
     SummaryKind,
     ToolStep,
+    WaitingCall,
 )
 from runtime.store.protocol.schedules import Schedules
 
 __all__ = [
+    "NOTHING_AROUND",
+    "NO_BOARD",
     "Accept",
     "Answering",
     "Approvals",
+    "Around",
     "Asked",
     "AskedBack",
     "AskingBack",
     "Audit",
     "AuditCheckpoint",
     "AuditRow",
+    "Board",
     "Calling",
     "Changed",
     "Claim",
@@ -110,6 +120,7 @@ __all__ = [
     "RunRow",
     "Runs",
     "Schedules",
+    "SettledCall",
     "StepRow",
     "Stock",
     "Summary",
@@ -124,4 +135,5 @@ __all__ = [
     "UndosToDo",
     "Unmoved",
     "Unpaired",
+    "WaitingCall",
 ]

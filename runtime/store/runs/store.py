@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 
 from runtime.chat.audience import Audience
 from runtime.contract import Address, Busy, Call, FileRef, ModelReply, Person, PersonId, RunId, SessionKey, Turn, Usage
@@ -15,6 +16,7 @@ from runtime.store.approvals.audience import audience, called, speakers
 from runtime.store.approvals.granted.rows import allowing
 from runtime.store.approvals.modes import mode_at, voter
 from runtime.store.protocol import (
+    Board,
     Claim,
     Counted,
     History,
@@ -27,6 +29,7 @@ from runtime.store.protocol import (
     Released,
     Summary,
 )
+from runtime.store.runs.board import board, tools_used
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.runs.run_end import finish, park, release
 from runtime.store.runs.steps import Finished, calls_of, finish_tool, mark_tool, note, record_model
@@ -82,6 +85,12 @@ class RunStore(Base):
 
     async def calls_of(self, run: RunId) -> list[tuple[Call, str | None]]:
         return await self._driver.read(lambda: calls_of(run))
+
+    async def board(self, session: SessionKey, since: int) -> Board:
+        return await self._driver.read(lambda: board(session, since))
+
+    async def tools_used(self, since: datetime) -> list[str]:
+        return await self._driver.read(lambda: tools_used(since))
 
     async def granted(self, call: Sought, rights: Rights) -> GrantId | None:
         now = self.now()

@@ -70,7 +70,16 @@ def add_turn(session: str, number: int, run: RunId, role: str, text: str, now: d
 
 
 TURNS = (
-    select(turns.c.role, turns.c.text, turns.c.author, turns.c.calls, turns.c.call_id, turns.c.tool, turns.c.files)
+    select(
+        turns.c.role,
+        turns.c.text,
+        turns.c.author,
+        turns.c.calls,
+        turns.c.call_id,
+        turns.c.tool,
+        turns.c.files,
+        turns.c.run_id,
+    )
     .where(turns.c.session == bindparam("s"))
     .order_by(turns.c.number)
 )
@@ -133,7 +142,8 @@ def history(session: SessionKey, since: int) -> Op[History]:
     told = [*carried, *((turn_of(row[:-3]), *row[-3:]) for row in rows[len(behind) :])]
     known, numbers, of_runs, at = ([one[place] for one in told] for place in range(4))
     is_open = frozenset(row[0] for row in waits)
-    return History(known, since, numbers, summary, is_open, of_runs, at, *behind or [0], len(carried))
+    before = behind[0] if behind else 0
+    return History(known, since, numbers, summary, is_open, of_runs, at, before, len(carried))
 
 
 def _carried(session: SessionKey, summary: Summary) -> Op[list[tuple[Turn, int, str, int]]]:
@@ -194,10 +204,10 @@ def senders(session: SessionKey) -> Op[dict[str, str]]:
 
 
 def turn_of(row: tuple[Any, ...]) -> Turn:
-    role, text, author, calls, call_id, tool, files = row
+    role, text, author, calls, call_id, tool, files, run = row
     match role:
         case "user":
-            return UserTurn(text, author, files_of(files) if files != NO_FILES else ())
+            return UserTurn(text, author, files_of(files) if files != NO_FILES else (), overheard=not run)
         case "assistant":
             return AssistantTurn(text, tuple(Call(*call) for call in json.loads(calls)))
         case _:

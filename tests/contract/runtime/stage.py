@@ -28,6 +28,7 @@ from runtime.chat.audience import Places
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
 from runtime.cluster.topics import ASKED_BACK, UNDOS
+from runtime.context.prompts import Prompted
 from runtime.contract import (
     BOUNDLESS,
     CONNECTED,
@@ -296,7 +297,7 @@ class Process:
         long = LongText(self.stage.workspaces, new_id, lambda _: given.carrier, given.long_replies, characters=100)
         main = Agent(
             name="main",
-            prompt=lambda room: "You are a test.",
+            prompt=lambda _: Prompted("You are a test."),
             model=model,
             tools=self.tools,
             scope="main",
@@ -338,6 +339,7 @@ class Process:
             node=lambda: self.lease.node,
             rung=self.notifier.listen(ASKED_BACK),
             lease_is_fresh=self._is_fresh,
+            now=self.stage.clock,
             nudge=self.courier.nudge,
             probe=self._given.probe,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -18,11 +19,11 @@ OLD = [f"old {number}" for number in range(20)]
 WRITE = Call("w1", "write", '{"path": "a.txt"}')
 
 
-async def rested(stage: Stage, model: Windowed, restore: Restore, silence: timedelta = DAY, **more: object) -> Process:
+async def rested(stage: Stage, model: Windowed, restore: Restore, silence: timedelta = DAY, **more: Any) -> Process:
     """Twenty messages with a write and an open question among them, a silence, and the process of afterwards."""
     write, shell = fake_tool("write", Effect.WRITE), fake_tool("shell", Effect.DANGER)
     limits = Limits(rest=Rest(DAY, restore), approval_time=timedelta(days=30))
-    given = {"limits": limits, "window": 100_000, "rules": [Rule(Ruling.ALLOW, "write")]}
+    given: dict[str, Any] = {"limits": limits, "window": 100_000, "rules": [Rule(Ruling.ALLOW, "write")]}
     process = await life(stage, model, write, shell, **given)
     await said(process, *OLD, "write it", "run it")
     stage.clock.advance(silence)
