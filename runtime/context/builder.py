@@ -85,9 +85,10 @@ def partitions(run: RunFacts, history: History, budget: Budget) -> Partitions:
         return Partitions(run.system, run.skills, run.memory, turns, run.working)
     taken = of_text(run.system) + of_text(run.working) + TOOL_SIZES.of(run.tools)
     reads = frozenset(tool.name for tool in run.tools if tool.effect is Effect.READ)
-    cut = condense(history.turns, window, taken + of_turns(standing), reads)
+    taken += of_turns(standing)
+    cut = condense(history.turns, window, taken, reads)
     kept = repair([*standing, *cut.turns]) if cut.step else turns
-    sizes = int((taken + of_turns(turns)) * budget.scale), taken + of_turns(kept)
+    sizes = int((taken + cut.before) * budget.scale), taken + (of_turns(cut.turns) if cut.step else cut.before)
     return Partitions(run.system, run.skills, run.memory, kept, run.working, cut.step, *sizes, cut.is_bare)
 
 

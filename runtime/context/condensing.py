@@ -61,11 +61,13 @@ SAME: Final = f"{OURS}Same result as above."
 class Condensed:
     """Turns that fit, and the furthest step that was taken. At `SUMMARY` they fit as well, as an extract.
 
-    `is_bare`: to fit they had to lose more than a conversation can go on with.
+    `before` is their size in tokens as they were. `is_bare`: to fit they had to lose more than a conversation can go on
+    with.
     """
 
     turns: Sequence[Turn]
     step: Step
+    before: int
     is_bare: bool = False
 
 
@@ -75,21 +77,23 @@ def condense(turns: Sequence[Turn], window: int, taken: int, reads: Collection[s
     `reads` are the tools that change nothing.
     """
 
-    def is_below(step: Step, kept: Sequence[Turn]) -> bool:
-        return taken + of_turns(kept) < window * BEGINS_AT[step]
+    def is_below(step: Step, size: int) -> bool:
+        return taken + size < window * BEGINS_AT[step]
 
-    if is_below(Step.TRIM, turns):
-        return Condensed(turns, Step.WHOLE)
+    before = of_turns(turns)
+    if is_below(Step.TRIM, before):
+        return Condensed(turns, Step.WHOLE, before)
     trimmed = trim(turns, OLD_RESULT_CHARS)
-    if is_below(Step.REPEAT, trimmed):
-        return Condensed(trimmed, Step.TRIM)
+    if is_below(Step.REPEAT, of_turns(trimmed)):
+        return Condensed(trimmed, Step.TRIM, before)
     repeated = without_repeats(trimmed)
-    if is_below(Step.EXTRACT, repeated):
-        return Condensed(repeated, Step.REPEAT)
+    size = of_turns(repeated)
+    if is_below(Step.EXTRACT, size):
+        return Condensed(repeated, Step.REPEAT, before)
     room = int(window * BEGINS_AT[Step.EXTRACT]) - taken
-    step = Step.EXTRACT if is_below(Step.SUMMARY, repeated) else Step.SUMMARY
+    step = Step.EXTRACT if is_below(Step.SUMMARY, size) else Step.SUMMARY
     kept, most = squeezed(extract(repeated, reads), room)
-    return Condensed(kept, step, most < BARE_CHARS or of_turns(kept) > room)
+    return Condensed(kept, step, before, most < BARE_CHARS or of_turns(kept) > room)
 
 
 # ---------------------------------------------------------------------------------------------------- old results

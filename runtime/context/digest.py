@@ -115,6 +115,11 @@ def identifiers(turns: Iterable[Turn]) -> list[str]:
     >>> identifiers([UserTurn("Move PROJ-12 from /srv/a.txt to https://x.example/b, see `main`")])
     ['PROJ-12', '/srv/a.txt', 'https://x.example/b', '`main`']
     """
-    said = (turn.text for turn in turns if isinstance(turn, UserTurn) and not turn.text.startswith(OURS))
-    found = (match[0].rstrip(".,;:!?") for text in said for match in IDENTIFIER.finditer(text))
-    return list(dict.fromkeys(found))[-NAMES_MAX:]
+    found: dict[str, None] = {}  # the newest first
+    for turn in reversed(list(turns)):
+        if isinstance(turn, UserTurn) and not turn.text.startswith(OURS):
+            named = [match[0].rstrip(".,;:!?") for match in IDENTIFIER.finditer(turn.text)]
+            found.update(dict.fromkeys(reversed(named)))
+            if len(found) >= NAMES_MAX:
+                break
+    return list(found)[:NAMES_MAX][::-1]

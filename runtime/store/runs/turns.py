@@ -169,12 +169,12 @@ _ANSWERED = (
     .limit(1)
     .subquery()
 )
-# A summary made after the answer has a later step with the same turn.
+# What a model was asked for besides, such as a summary, is told in `result`.
 LAST_COUNTED = (
     select(usage.c.input_tokens, _ANSWERED.c.number)
     .join(steps, and_(steps.c.run_id == _ANSWERED.c.run_id, steps.c.turn == _ANSWERED.c.number))
     .join(usage, and_(usage.c.run_id == steps.c.run_id, usage.c.step == steps.c.number))
-    .order_by(steps.c.number)
+    .where(steps.c.result == "")
     .limit(1)
 )
 
