@@ -37,7 +37,7 @@ from runtime.store.protocol.operations import (
     StepRow,
     Traces,
 )
-from runtime.store.protocol.outbox import OpenDelivery, OpenPart, Outbox
+from runtime.store.protocol.outbox import KeptRoom, OpenDelivery, OpenPart, Outbox
 from runtime.store.protocol.people import Known, Paired, Pairing, People, Unmoved, Unpaired
 from runtime.store.protocol.retention import Quiet, Stock, Sweeping, Swept
 from runtime.store.protocol.runs import (
@@ -97,6 +97,7 @@ __all__ = [
     "Head",
     "History",
     "Intake",
+    "KeptRoom",
     "Known",
     "Lane",
     "Lease",

@@ -377,6 +377,9 @@ class Runs(Forms, Modes, Protocol):
     async def mark_tool(self, lane: Lane, run: RunId, number: int) -> Recorded | None:
         """The marker before a tool starts; None when fenced."""
 
+    async def refuse_tool(self, lane: Lane, run: RunId, number: int, result: str, whose: str) -> Recorded | None:
+        """A call that was allowed, and is not made since `whose` denies it by now: a rule, in words; None when fenced."""
+
     async def finish_tool(
         self,
         lane: Lane,

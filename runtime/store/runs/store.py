@@ -32,7 +32,7 @@ from runtime.store.protocol import (
 from runtime.store.runs.board import board, tools_used
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.runs.run_end import finish, park, release
-from runtime.store.runs.steps import Finished, calls_of, finish_tool, mark_tool, note, record_model
+from runtime.store.runs.steps import Finished, calls_of, finish_tool, mark_tool, note, record_model, refuse_tool
 from runtime.store.runs.summaries import keep_summary
 from runtime.store.runs.tool_forms import accept_form, accepted_form, see_form, told_form
 from runtime.store.runs.turns import counted, history, senders, transcript
@@ -99,6 +99,10 @@ class RunStore(Base):
     async def mark_tool(self, lane: Lane, run: RunId, number: int) -> Recorded | None:
         now = self.now()
         return await self._driver.write(lambda: mark_tool(lane, run, number, now))
+
+    async def refuse_tool(self, lane: Lane, run: RunId, number: int, result: str, whose: str) -> Recorded | None:
+        now = self.now()
+        return await self._driver.write(lambda: refuse_tool(lane, run, number, result, whose, now, self._new_id))
 
     async def finish_tool(
         self,
