@@ -11,7 +11,7 @@ from runtime.context import handoff
 from runtime.context.sizes import of_text, of_tool, of_turns
 from runtime.context.summaries import TASK
 from runtime.context.window import Window
-from runtime.contract import Call, ModelReply, ModelRequest, OnText
+from runtime.contract import Call, Model, ModelReply, ModelRequest, OnText
 from runtime.errors import ContextOverflow
 from tests.contract.runtime.stage import FakeTool, Process, Stage
 from tests.contract.runtime.strict import wrong
@@ -69,7 +69,7 @@ def heard(request: ModelRequest) -> str:
     return "\n".join(turn.text for turn in request.turns)
 
 
-async def life(stage: Stage, model: Windowed, *tools: FakeTool, window: int = WINDOW, **more: Any) -> Process:
+async def life(stage: Stage, model: Model, *tools: FakeTool, window: int = WINDOW, **more: Any) -> Process:
     limits = replace(more.pop("limits", Limits()), iterations=300, window=Window(lambda: window))
     return await stage.process(model, tools, limits=limits, **more)
 
