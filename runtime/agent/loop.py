@@ -18,8 +18,8 @@ from runtime.agent.registry import Agents
 from runtime.agent.run_state import Dropped, Ended, LiveRun, own
 from runtime.agent.surroundings import Surroundings
 from runtime.agent.tool_calls import Calls, in_doubt
-from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, partitions
-from runtime.context.condenser import Condenser, Conversation, Whose, is_full, may_be_full
+from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, may_be_full, partitions
+from runtime.context.condenser import Condenser, Conversation, Whose, is_full
 from runtime.context.oversize import sent_by, shortened, told_of
 from runtime.context.resting import Restore, restored
 from runtime.contract import (

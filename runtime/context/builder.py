@@ -17,6 +17,10 @@ SHORT_PART: Final = 0.35
 """Of the window. No token is less than a character, so that a conversation of fewer characters has room in any case."""
 
 
+LONG_TURNS: Final = 800
+"""A conversation of so many turns is summarised as well: to read them takes time for each message."""
+
+
 @dataclass(frozen=True, slots=True)
 class Partitions:
     """Named parts of a request, in this order: the longer one lasts, the further up it is, so that a vendor's prompt cache
@@ -90,6 +94,15 @@ def partitions(run: RunFacts, history: History, budget: Budget) -> Partitions:
     kept = repair([*standing, *cut.turns]) if cut.step else turns
     sizes = int((taken + cut.before) * budget.scale), taken + (of_turns(cut.turns) if cut.step else cut.before)
     return Partitions(run.system, run.skills, run.memory, kept, run.working, cut.step, *sizes, cut.is_bare)
+
+
+def may_be_full(history: History, window: int) -> bool:
+    """True if the size of the conversation is worth a closer look, as it is of few."""
+    return history.summary is not None or has_many_turns(history) or not is_short(history.turns, window)
+
+
+def has_many_turns(history: History) -> bool:
+    return len(history.turns) >= LONG_TURNS
 
 
 def is_short(turns: Sequence[Turn], window: int) -> bool:

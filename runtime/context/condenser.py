@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 
 from runtime.context import handoff
-from runtime.context.builder import Budget, Partitions, RunFacts, is_short, partitions
+from runtime.context.builder import Budget, Partitions, RunFacts, has_many_turns, partitions
 from runtime.context.condensing import BEGINS_AT, Step
 from runtime.context.resting import Rest, Restore, rested_at
 from runtime.context.scales import SCALE_BOUNDS, Scales
@@ -27,9 +27,6 @@ SUMMARY_TIME: Final = timedelta(seconds=30)
 SUMMARY_TRIES: Final = 2
 TIDY_PART: Final = 0.80
 """Of the window: from here on a conversation is summarised after an answer, when nobody waits."""
-
-LONG_TURNS: Final = 800
-"""A conversation of so many turns is summarised as well: to read them takes time for each message."""
 
 OVERFLOW_PART: Final = 0.6
 """Of the window that a vendor refused: what is sent the next time."""
@@ -186,11 +183,6 @@ def _rested(of: Conversation, history: History) -> int:
     return at if at >= LEAST_TURNS + history.carried else 0
 
 
-def may_be_full(history: History, window: int) -> bool:
-    """True if the size of the conversation is worth a closer look, as it is of few."""
-    return history.summary is not None or len(history.turns) >= LONG_TURNS or not is_short(history.turns, window)
-
-
 def is_full(parts: Partitions, history: History, window: int) -> bool:
     """True if the conversation should be summarised before somebody has to wait for it."""
-    return parts.tokens >= window * TIDY_PART or len(history.turns) >= LONG_TURNS
+    return parts.tokens >= window * TIDY_PART or has_many_turns(history)

@@ -74,5 +74,5 @@ def told_of(long: LongText) -> str:
 
 
 def sent_by(long: list[LongText], run: RunId) -> list[LongText]:
-    """Those that people said in `run`."""
+    """Texts that people said in `run`."""
     return [one for one in long if one.said and one.run == run]

@@ -21,7 +21,7 @@ MICROSECOND: Final = timedelta(microseconds=1)
 
 
 class Restore(StrEnum):
-    """What is sent of a conversation before its rest. Facts stay in each: what was done, what waits, exact names."""
+    """Part of a conversation before its rest that is sent. Facts stay in each: what was done, what waits, exact names."""
 
     TRANSCRIPT = "transcript"  # all of it, as without a rest
     WINDOW = "window"  # the newest turns

@@ -17,7 +17,7 @@ SESSIONS_MAX: Final = 4_096
 
 
 class Scales:
-    """How the vendors of conversations count, as their last answers told. None for a conversation that is not known."""
+    """Scales of conversations, as the last answers of their vendors told. None for one that is not known."""
 
     def __init__(self) -> None:
         self._scales: dict[SessionKey, float] = {}

@@ -21,7 +21,7 @@ from bot.server.app import App, build
 from bot.server.process import serving
 from bot.settings.settings import Settings
 from bot.telemetry import logs
-from runtime.context import condenser
+from runtime.context import builder
 from runtime.contract import AdapterContext, Address, ChannelAdapter
 from runtime.store.operations.history import HistoryStore
 from runtime.store.schema import deliveries, parts
@@ -89,7 +89,7 @@ async def serve(given: argparse.Namespace) -> None:
             PLANTS[plant](app)
         return app
 
-    setattr(condenser, "LONG_TURNS", LONG_TURNS)  # noqa: B010 - a constant, in production
+    setattr(builder, "LONG_TURNS", LONG_TURNS)  # noqa: B010 - a constant, in production
     asked = asyncio.Event()
     _heed_signals(asked)
     async with serving(settings, make=make) as ready:

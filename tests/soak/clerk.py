@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from runtime.context.summaries import TASK
 from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage, UserTurn
-from runtime.domain.transcript import WAITING_FOR_APPROVAL
+from runtime.domain.transcript import RECORD_BEGINS, WAITING_FOR_APPROVAL
 from tests.soak.plan import Want
 
 LINE: Final = re.compile(rf"\b(w\d+) ({'|'.join(Want)})( slowly)?(?: (\d+))?$", re.MULTILINE)
@@ -50,7 +50,9 @@ class Clerk:
 def asked(turns: Sequence[Turn]) -> Iterator[Asked]:
     for turn in turns:
         if isinstance(turn, UserTurn):
-            for tag, want, slowly, length in LINE.findall(turn.text):
+            before, begins, after = turn.text.partition(RECORD_BEGINS)
+            said = after if begins else before  # requests that stand before a record stand in it too
+            for tag, want, slowly, length in LINE.findall(said):
                 yield tag, Want(want), bool(slowly), int(length or 0)
 
 

@@ -345,7 +345,7 @@ class Runs(Forms, Modes, Protocol):
         """The conversation that began with turn `since`, and what stands for its beginning."""
 
     async def counted(self, session: SessionKey, since: int) -> Counted | None:
-        """What a vendor counted last for the conversation that began with turn `since`; None where it did not tell."""
+        """Count of a vendor for the last request of the conversation that began with turn `since`; None where it did not tell."""
 
     async def keep_summary(self, run: RunId, lane: Lane | None, summary: Summary, usage: Usage | None) -> bool:
         """Keep a summary, and what it cost `run`, which owns `lane` or, without one, has ended.
