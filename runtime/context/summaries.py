@@ -146,7 +146,8 @@ def _standing(request: str, text: str, facts: Digest) -> str:
 
 def requests(before: str, turns: Sequence[Turn]) -> str:
     """The request that a conversation began with, and the newest of people among `turns`, or before them."""
-    asked = [turn for turn in turns if isinstance(turn, UserTurn) and not turn.text.startswith(OURS)]
+    said = [turn for turn in turns if isinstance(turn, UserTurn) and not turn.overheard]
+    asked = [turn for turn in said if not turn.text.startswith(OURS)]
     first, _, later = before.partition(LATER)
     if not first and asked:
         first = bound(named(asked.pop(0)), REQUEST_CHARS)
