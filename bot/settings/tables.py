@@ -270,7 +270,7 @@ class PolicyRule(Section):
 
     @property
     def asking(self) -> Changes:
-        """Terms of its questions, as far as they are not those of all."""
+        """Terms of its questions that differ from the general ones."""
         remind, expires = self.remind_hours, self.expires_hours
         return Changes(
             to=self.to,
@@ -542,7 +542,7 @@ class Nodes(Section):
 
 
 class Retention(Section):
-    """How long things are kept, in days; 0 keeps them for good. Open work is never removed."""
+    """Retention of each kind of thing, in days; 0 keeps them for good. Open work is never removed."""
 
     messages_days: Number = Field(
         default=365,
@@ -612,7 +612,8 @@ class Telemetry(Section):
 
 
 class Secrets(Section):
-    """Where to look for the secrets of `…_env` settings that no variable holds: first a folder, then the secrets sealed with `signalbox secrets`."""
+    """Sources for the secrets of `…_env` settings that no variable holds: first a folder, then the secrets sealed with
+    `signalbox secrets`."""
 
     folder: Place | None = Field(
         default=None,

@@ -59,7 +59,7 @@ class Live:
         return BusyRules(gate.busy, gate.rooms)
 
     def busy(self, address: Address) -> Busy:
-        """The same in one room."""
+        """Rule for messages that come while the agent works in a room."""
         return self.busy_rules().at(address)
 
     def policy(self) -> Policy:

@@ -115,11 +115,13 @@ class AgentLoop:
         reporter: Callable[[Job], Model] | None = None,
         asking: QuestionContext | None = None,
         space: Space = BOUNDLESS,
+        asked: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
         self._agents = agents
         self._live: dict[RunId, LiveRun] = {}
         self._outlet = outlet
+        self._asked = asked
         self._busy = busy
         self._probe = probe
         self._files = files
@@ -370,6 +372,7 @@ class AgentLoop:
             self._store.park(claim.lane, claim.run_id, prepared),
             point="approval-stored",
         )
+        self._asked()
         log.info("run parked", approvals=[question.id for question in questions])
         return released
 

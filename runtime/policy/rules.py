@@ -73,7 +73,7 @@ SHIPPED: Final[Sequence[Rule]] = tuple(Rule(Ruling.ALLOW, name) for name in OWN_
 
 
 class Policy:
-    """The first rule that matches wins; without one the effect decides. `version` changes with the rules.
+    """Rules of which the first match wins; without one the effect decides. `version` changes with the rules.
 
     `terms` are those of every question, as far as its rule sets no others.
     """

@@ -55,7 +55,7 @@ class Answerer:
         rung: Listener,
         lease_is_fresh: Callable[[], bool],
         now: Now,
-        nudge: Callable[[Address], None],
+        nudge: Callable[[Address], object],
         probe: Probe = no_probe,
         every: timedelta = ANSWER_INTERVAL,
     ) -> None:
