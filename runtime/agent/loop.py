@@ -286,10 +286,11 @@ class AgentLoop:
     async def _reply(self, run: LiveRun, facts: RunFacts, history: History) -> ModelReply:
         """The model's answer to as much of `history` as fits. A request that is refused as too large is sent smaller, once."""
         limits, of = run.agent.limits, self._conversation(run, facts)
-        parts = partitions(facts, history, UNBOUNDED)
         if limits.rest.restore is Restore.SUMMARY or may_be_full(history, limits.window.tokens):
             parts = await self._condenser.fitted(of, history)
             run.is_full = is_full(parts, history, limits.window.tokens)
+        else:
+            parts = partitions(facts, history, UNBOUNDED)
         for smaller in (self._condenser.refused, self._condenser.renewed):
             try:
                 return await self._answer(run, facts, parts)
