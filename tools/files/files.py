@@ -80,10 +80,10 @@ def printable(name: str) -> str:
 def read_file(
     path: Annotated[str, "File in the workspace; for one someone sent, just its name."],
     context: ToolContext,
-    offset: Annotated[int, "First byte of a slice."] = 0,
-    limit: Annotated[int, "Bytes of a slice; 0: none."] = 0,
+    offset: Annotated[int, "First byte."] = 0,
+    limit: Annotated[int, "Bytes to read."] = 0,
 ) -> str:
-    """Read a text file; a long one at both ends, or a slice of it."""
+    """Read a text file, or a slice; a long one at both ends."""
     if offset < 0 or limit < 0:
         raise ToolRetry("offset and limit count bytes from the begin of the file: neither is below 0.")
     path = attached(context.workspace, path)
