@@ -46,18 +46,17 @@ def _room(address: str) -> str:
     return address
 
 
-def _prompt(text: str) -> str:
+def _prompt(text: str, where: str = "") -> str:
     """The same. Errors: ValueError says what is wrong in it."""
-    if text.strip():
+    try:
         prompt_of(text)
+    except PromptFault as fault:
+        raise ValueError(f"a prompt that can be filled in; {where}{fault}") from None
     return text
 
 
 def _prompt_file(path: Path) -> Path:
-    try:
-        prompt_of(path.read_text(encoding="utf-8"))
-    except PromptFault as fault:
-        raise PromptFault(f"{path}, {fault}") from None
+    _prompt(path.read_text(encoding="utf-8"), f"{path}, ")
     return path
 
 
@@ -214,7 +213,7 @@ class RoomTable(Section):
 
     @property
     def added(self) -> str:
-        """What is added to the agent's prompt."""
+        """Words that are added to the agent's prompt."""
         return self.prompt_file.read_text(encoding="utf-8").strip() if self.prompt_file else self.prompt
 
 

@@ -87,7 +87,7 @@ def prompts_of(settings: Settings) -> Prompts:
 
 
 def place_in(accounts: Accounts[AccountSupervisor], named: Callable[[Address], str]) -> Callable[[Address], Place]:
-    """What the account of an address tells of it, and how people call it."""
+    """Facts that the account of an address tells of it, with the name that people gave it."""
 
     def place(address: Address) -> Place:
         account = accounts.at(address)

@@ -31,6 +31,7 @@ from runtime.contract import (
     Job,
     Model,
     ModelReply,
+    ModelRequest,
     NewId,
     Now,
     Probe,
@@ -307,9 +308,10 @@ class AgentLoop:
         speaker = run.agent.model
         if job and self._reporter and job.task.kind is not TaskKind.PROMPT:
             speaker = self._reporter(job)  # a report without a model has a maker
+        request = ModelRequest(parts.prompt, parts.history, facts.tools, facts.files, working=parts.working)
         try:
             async with asyncio.timeout(limit.total_seconds()):
-                reply = await speaker.reply(parts.request(facts), partial(self._spoken, run))
+                reply = await speaker.reply(request, partial(self._spoken, run))
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {limit}.") from None
         if parts.sent:
