@@ -14,6 +14,7 @@ from bot.settings.tables import Model as ModelSection
 from runtime.agent.guard import GuardLimits
 from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.registry import Limits
+from runtime.context.resting import Rest, Restore
 from runtime.context.window import WINDOW_TOKENS, Source, Window
 from runtime.contract import Address, Fetch, Model, NewId, Space, Transcriber
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
@@ -61,6 +62,7 @@ def limits_of(settings: Settings) -> Limits:
         settings.approvals.expires,
         window=window_of(settings.model),
         guard=GuardLimits(guard.warn, guard.refuse, guard.outcome, guard.breaker),
+        rest=Rest(settings.sessions.rest, Restore(settings.sessions.restore)),
     )
 
 

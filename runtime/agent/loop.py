@@ -18,17 +18,20 @@ from runtime.agent.registry import Agents
 from runtime.agent.run_state import Dropped, Ended, LiveRun, own
 from runtime.agent.surroundings import Surroundings
 from runtime.agent.tool_calls import Calls, in_doubt
-from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, partitions
-from runtime.context.condenser import Condenser, Conversation, is_full
+from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, may_be_full, partitions
+from runtime.context.condenser import Condenser, Conversation, Whose, is_full
+from runtime.context.oversize import sent_by, shortened, told_of
+from runtime.context.resting import Restore, restored
 from runtime.context.watch import UNWATCHED, LoopWatch
 from runtime.contract import (
+    BOUNDLESS,
     Address,
     Busy,
     DeliveryId,
+    Effect,
     Job,
     Model,
     ModelReply,
-    ModelRequest,
     NewId,
     Now,
     Probe,
@@ -36,6 +39,7 @@ from runtime.contract import (
     Resting,
     RunId,
     SessionKey,
+    Space,
     Speaking,
     Stopping,
     TaskKind,
@@ -49,14 +53,15 @@ from runtime.domain.transcript import OURS, not_seen
 from runtime.errors import ContextOverflow, ModelFailed, StoreError
 from runtime.policy.rules import Policy
 from runtime.reports.fan_out import Reporting
-from runtime.store.protocol import Claim, History, NewDelivery, Released, Runs, Summary, ToolStep
+from runtime.store.protocol import Claim, History, NewDelivery, Released, Runs, Summary, SummaryKind, ToolStep
+from runtime.workspace.whole_texts import WholeTexts
 from runtime.workspace.workspaces import WorkspaceFolders
 
 log = structlog.get_logger("agent")
 
 NO_ROOM: Final = (
-    "This conversation no longer fits into the model, even condensed. Write /new to start fresh. Everything said "
-    "stays here to read."
+    "This conversation no longer fits into the model, not even its summary. Write /compact to condense what it can, or /new "
+    "to start fresh. Everything said stays here to read."
 )
 STOPPED: Final = "Stopped here."
 EMPTY_REPLY: Final = "The model gave no answer. Please ask again, perhaps in other words."
@@ -111,6 +116,7 @@ class AgentLoop:
         reporting: Reporting | None = None,
         reporter: Callable[[Job], Model] | None = None,
         asking: QuestionContext | None = None,
+        space: Space = BOUNDLESS,
         asked: Callable[[], None] = lambda: None,
         changed: Callable[[Address], None] = lambda _: None,
         watch: LoopWatch = UNWATCHED,
@@ -124,6 +130,7 @@ class AgentLoop:
         self._probe = probe
         self._files = files
         self._reporter = reporter
+        self._whole = WholeTexts(new_id, space)
         context = asking or QuestionContext()
         surroundings = Surroundings(store=store, policy=policy, named=named, now=now)
         self._calls = Calls(
@@ -135,6 +142,7 @@ class AgentLoop:
             named=named,
             rights=context.rights,
             probe=probe,
+            whole=self._whole,
             findable=surroundings.findable,
         )
         self._modes = Modes(store=store, calls=self._calls, rights=context.rights, now=now)
@@ -246,12 +254,22 @@ class AgentLoop:
 
     async def _history(self, run: LiveRun) -> History:
         known, run.turns = run.turns, None  # they came with the claim; every step adds some
-        if known and is_short(known, run.agent.limits.window.tokens):
+        limits = run.agent.limits
+        if known and limits.rest.restore is Restore.TRANSCRIPT and is_short(known, limits.window.tokens):
             return History(known)
-        return await self._store.history(run.claim.lane.session, run.claim.since)
+        return await self._read(run)
 
     async def _read(self, run: LiveRun) -> History:
-        return await self._store.history(run.claim.lane.session, run.claim.since)
+        """The conversation as the run knows it: from its last rest on where so set, and of what is too large both ends."""
+        claim, limits = run.claim, run.agent.limits
+        reads = [name for name, tool in run.agent.tools.items() if tool.spec.effect is Effect.READ]
+        history = restored(await self._store.history(claim.lane.session, claim.since), limits.rest, claim.run_id, reads)
+        history, long = shortened(history, limits.window.tokens)
+        for one in long:
+            await self._whole.keep(run.agent.workspaces, claim.address, one.path, one.text)
+        if own := sent_by(long, claim.run_id):
+            run.long = [told_of(one) for one in own]
+        return history
 
     async def _with_files(self, run: LiveRun, history: History) -> History:
         """`history` once the files that came with it are here; what is to be said of those becomes turns too."""
@@ -274,17 +292,21 @@ class AgentLoop:
 
     async def _reply(self, run: LiveRun, facts: RunFacts, history: History) -> ModelReply:
         """The model's answer to as much of `history` as fits. A request that is refused as too large is sent smaller, once."""
-        parts = partitions(facts, history, UNBOUNDED)
-        if history.summary or not is_short(history.turns, run.agent.limits.window.tokens):
-            parts = await self.condenser.fitted(self._conversation(run, facts), history)
-            run.is_full = is_full(parts, history, run.agent.limits.window.tokens)
-        try:
-            return await self._answer(run, facts, parts)
-        except ContextOverflow:
-            parts = await self.condenser.refused(self._conversation(run, facts), parts, await self._read(run))
+        limits, of = run.agent.limits, self._conversation(run, facts)
+        if limits.rest.restore is Restore.SUMMARY or may_be_full(history, limits.window.tokens):
+            parts = await self.condenser.fitted(of, history)
+            run.is_full = is_full(parts, history, limits.window.tokens)
+        else:
+            parts = partitions(facts, history, UNBOUNDED)
+        for smaller in (self.condenser.refused, self.condenser.renewed):
+            try:
+                return await self._answer(run, facts, parts)
+            except ContextOverflow:
+                parts = await smaller(of, parts, await self._read(run))
         try:
             return await self._answer(run, facts, parts)
         except ContextOverflow as error:
+            limits.window.refuse(parts.sent)
             raise ModelFailed(NO_ROOM, detail=error.detail) from None
 
     async def _answer(self, run: LiveRun, facts: RunFacts, parts: Partitions) -> ModelReply:
@@ -292,25 +314,36 @@ class AgentLoop:
         speaker = run.agent.model
         if job and self._reporter and job.task.kind is not TaskKind.PROMPT:
             speaker = self._reporter(job)  # a report without a model has a maker
-        request = ModelRequest(parts.prompt, parts.history, facts.tools, facts.files, working=parts.working)
+        request = parts.request(facts)
         try:
             async with asyncio.timeout(limit.total_seconds()):
                 reply = await speaker.reply(request, partial(self._spoken, run))
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {limit}.") from None
         if parts.sent:
-            self.condenser.learn(run.agent.model.name, parts.sent, reply.usage.input_tokens)
+            self.condenser.learn(run.claim.lane.session, parts.sent, reply.usage.input_tokens)
         return reply
 
     def _conversation(self, run: LiveRun, facts: RunFacts) -> Conversation:
-        window = run.agent.limits.window
-        return Conversation(facts, run.agent.model, window, partial(self._read, run), partial(self._keep, run))
+        claim, limits = run.claim, run.agent.limits
+        return Conversation(
+            Whose(claim.lane.session, claim.run_id, limits.rest),
+            facts,
+            run.agent.model,
+            limits.window,
+            read=partial(self._read, run),
+            counted=partial(self._store.counted, claim.lane.session, claim.since),
+            keep=partial(self._keep, run),
+        )
 
     async def _keep(self, run: LiveRun, summary: Summary, usage: Usage | None) -> bool:
         """Store a summary: with the lane, or once the run has ended. Errors: Dropped when fenced."""
         lane = None if run.has_ended else run.claim.lane
         kept = await self._store.keep_summary(run.claim.run_id, lane, summary, usage)
-        self._probe("summary-made")
+        if summary.kind is SummaryKind.HANDOFF:
+            self._probe("handoff-made")
+        else:
+            self._probe("summary-made")
         if kept:
             self._changed(run.claim.address)
         if lane:
@@ -355,7 +388,8 @@ class AgentLoop:
         return released
 
     async def _finish(self, run: LiveRun, reply: ModelReply | None, state: RunState, text: str) -> Released:
-        last = [await self._outlet.prepare(new, run.claim) for new in await self._last_words.closing(run, state, text)]
+        words = "\n\n".join([text, *run.long]) if run.claim.job is None else text
+        last = [await self._outlet.prepare(new, run.claim) for new in await self._last_words.closing(run, state, words)]
         lane, run_id = run.claim.lane, run.claim.run_id
         finish = self._store.finish(lane, run_id, run.next_step, reply, state, text, last)
         released = await self._handed_on(run, last, finish, point="delivery-stored")

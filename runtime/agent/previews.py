@@ -13,7 +13,7 @@ from runtime.context.condenser import Condenser
 from runtime.context.condensing import Step
 from runtime.context.measuring import Preview
 from runtime.context.summaries import span
-from runtime.store.protocol import Conversed, History
+from runtime.store.protocol import Conversed
 
 WHOLE: Final = ""
 
@@ -33,10 +33,11 @@ class Previews:
         """The next request of a conversation. The size of a window may have to be looked up in a long list."""
         agent = self._agents.of(conversed.agent)
         facts = await self._surroundings.next(agent, conversed)
-        return await asyncio.to_thread(self._of, agent, facts, conversed.history)
+        return await asyncio.to_thread(self._of, agent, facts, conversed)
 
-    def _of(self, agent: Agent, facts: RunFacts, history: History) -> Preview:
-        window, scale = agent.limits.window, self._condenser.scale_of(agent.model.name)
+    def _of(self, agent: Agent, facts: RunFacts, conversed: Conversed) -> Preview:
+        window, history = agent.limits.window, conversed.history
+        scale = self._condenser.scale_of(conversed.session)
         parts = partitions(facts, history, Budget(window.tokens, scale))
         request, spare = parts.request(facts), span(history)
         return Preview(agent.name, agent.model.name, window.tokens, window.source, parts, request, scale, spare)

@@ -232,6 +232,7 @@ def _loop(
         reporting=Reporting(base.workspaces, new_id, long_replies.content, store.schedules.report_root),
         reporter=reporters,
         asking=asking,
+        space=base.space,
         asked=lambda: base.notifier.notify(QUESTIONS),
         changed=base.notifier.notify_room,
         watch=base.instruments.loop,

@@ -14,7 +14,7 @@ from runtime.agent.registry import Agents
 from runtime.agent.surroundings import specs_of
 from runtime.cluster.notifier import Listener
 from runtime.context.builder import RunFacts
-from runtime.context.condenser import Condenser, Conversation
+from runtime.context.condenser import Condenser, Conversation, Whose
 from runtime.contract import Address, NodeId, Probe, SignalId, Usage, no_probe
 from runtime.errors import StoreError
 from runtime.store.protocol import Compacting, Runs, Summary
@@ -39,7 +39,7 @@ class Compactor:
         node: Callable[[], NodeId | None],
         rung: Listener,
         lease_is_fresh: Callable[[], bool],
-        nudge: Callable[[Address], None],
+        nudge: Callable[[Address], object],
         probe: Probe = no_probe,
         every: timedelta = COMPACT_INTERVAL,
     ) -> None:
@@ -94,7 +94,10 @@ class Compactor:
         read = partial(self._runs.history, wanted.session, wanted.since)
         if wanted.run:
             facts = RunFacts("", specs_of(agent))  # of a summary's request nothing else is part
-            await self._condenser.tidy(Conversation(facts, agent.model, agent.limits.window, read, end.keep))
+            whose = Whose(wanted.session, wanted.run, agent.limits.rest)
+            counted = partial(self._runs.counted, wanted.session, wanted.since)
+            of = Conversation(whose, facts, agent.model, agent.limits.window, read, counted, end.keep)
+            await self._condenser.tidy(of)
         if not end.is_told:
             await end.keep(None, None)
         self._probe("compacted")

@@ -34,6 +34,7 @@ from runtime.store.protocol import (
     Claim,
     Compacting,
     Conversed,
+    Counted,
     History,
     Lane,
     Lease,
@@ -51,7 +52,7 @@ from runtime.store.runs.run_end import finish, park, release
 from runtime.store.runs.steps import Finished, calls_of, finish_tool, mark_tool, note, record_model, refuse_tool
 from runtime.store.runs.summaries import conversation, keep_summary
 from runtime.store.runs.tool_forms import accept_form, accepted_form, see_form, told_form
-from runtime.store.runs.turns import history, senders, transcript
+from runtime.store.runs.turns import counted, history, senders, transcript
 from runtime.store.sql.base import Base
 
 
@@ -83,6 +84,9 @@ class RunStore(Base):
     async def conversation(self, agent: str, address: Address) -> Conversed:
         now = self.now()
         return await self._driver.read(lambda: conversation(agent, address, now))
+
+    async def counted(self, session: SessionKey, since: int) -> Counted | None:
+        return await self._driver.read(lambda: counted(session, since))
 
     async def keep_summary(self, run: RunId, lane: Lane | None, summary: Summary, usage: Usage | None) -> bool:
         now = self.now()

@@ -100,7 +100,15 @@ def keep_summary(run: RunId, lane: Lane | None, summary: Summary, usage: Usage |
     yield ADD_SUMMARY, _row(session, run, summary, now)
     if usage:
         by = lane.node if lane else NodeId("")
-        yield from model_step(by, run, step - 1, ModelReply("", (), usage), last, now)
+        yield from model_step(
+            by,
+            run,
+            step - 1,
+            ModelReply("", (), usage),
+            last,
+            now,
+            f"it condensed the conversation up to turn {summary.upto}",
+        )
     return True
 
 

@@ -10,7 +10,7 @@ from runtime.chat import context_views
 from runtime.context.sizes import of_tool, of_turns
 from runtime.contract import Call, Effect
 from tests.contract.runtime.stage import Crash, Process, Stage, crash_at, fake_tool
-from tests.contract.runtime.test_long_conversations import Windowed, chatter, kept, life, said
+from tests.contract.runtime.windowed import Windowed, chatter, kept, life, said
 
 WIDE = 100_000
 

@@ -7,7 +7,7 @@ from runtime.context.sizes import of_text, of_tool, of_turns
 from runtime.context.window import Source
 from runtime.contract import Effect, UserTurn
 from tests.contract.runtime.stage import Stage, address, fake_tool
-from tests.contract.runtime.test_long_conversations import Windowed, chatter, life, said
+from tests.contract.runtime.windowed import Windowed, chatter, life, said
 
 WINDOW = 100_000
 
