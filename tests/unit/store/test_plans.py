@@ -52,7 +52,7 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
         "ix_signals_actor|ix_signals_said",
     ),
     "what a run heard last": (audience.LAST_SAID, {"run": "r7"}, "ix_signals_run"),
-    "what a run still waits for": (waits.STANDING, {"run": "r7"}, "pk_waits|autoindex_waits"),
+    "what a run still waits for": (waits.SET_READY, {"run": "r7", "at": 1}, "pk_waits|autoindex_waits"),
     "open runs of a session": (run_stop.OPEN_RUNS, {"s": "s7"}, "ix_runs_open"),
     "what is planned and at work in a room": (run_stop.SCHEDULED, {"room": "web:main/r7", "s": "s7"}, "ix_runs_open"),
     "the occurrence of a run": (run_occurrence.OF_RUN, {"run": "r7"}, "ix_occurrences_run"),
