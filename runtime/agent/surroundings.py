@@ -90,7 +90,7 @@ class Surroundings:
         return _facts(agent, asker, here, board, history.turns)
 
     async def _here(self, agent: Agent, asker: _Asker) -> Standing:
-        """What stands for `asker`, looked at anew where it may have changed."""
+        """Facts that stand for `asker`, looked at anew where they may have changed."""
         now, policy, specs = self._now(), self._policy(), tuple(specs_of(agent))
         key = (agent.name, replace(asker, around=replace(asker.around, parked=0)))
         here = self._standing.get(key)
