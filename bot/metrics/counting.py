@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.metrics.answers import ADOPTED, RESUMED, STRAIGHT, Answers
 from bot.metrics.labels import Account, Labels
-from bot.metrics.meters import ENDED, ENDINGS, EXPIRED, Meters, kind_of
+from bot.metrics.meters import ENDINGS, EXPIRED, GUARD_ENDED, Meters, kind_of
 from runtime.context.watch import LoopWatch
 from runtime.contract import ApprovalId, Choice, Clicked, DeliveryId, Kind, ModelReply, Outcome, RunId, Signal
 from runtime.domain.ids import made_at
@@ -48,7 +48,7 @@ class CountingLoop(LoopWatch):
         self._meters.summaries.add("failed")
 
     def ended_by_guard(self) -> None:
-        self._meters.guarded.add("", ENDED)
+        self._meters.guarded.add("", GUARD_ENDED)
 
 
 def wall_clock() -> datetime:

@@ -59,7 +59,7 @@ ENDINGS: Final = {
     Choice.FOURTH: "answered",
     Choice.TEXT: "answered",
 }
-ENDED: Final = "ended"
+GUARD_ENDED: Final = "ended"
 """The guard's last verdict: on a run, and on no tool."""
 EXPIRED: Final = "expired"
 INSTANTS: Final = ("started", "skipped", "done", "silent", "failed", "stopped")
@@ -178,7 +178,7 @@ class Meters:
             self.condensed.add(step, by=0)
         for outcome in SUMMARIES:
             self.summaries.add(outcome, by=0)
-        self.guarded.add("", ENDED, by=0)
+        self.guarded.add("", GUARD_ENDED, by=0)
         for change in NODE_CHANGES:
             self.node_changes.add(change, by=0)
 

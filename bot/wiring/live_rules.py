@@ -9,8 +9,8 @@ from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
 from bot.settings.settings import Planning, PolicyRule, Settings
 from bot.wiring.access import UNNAMED, gate_of
-from runtime.context.here import NOWHERE, Here, Place
-from runtime.context.prompts import Prompted, Prompts
+from runtime.context.prompt.here import NOWHERE, Here, Place
+from runtime.context.prompt.prompts import Prompted, Prompts
 from runtime.contract import Address, Busy, Features
 from runtime.domain.routing import AccountNames, BusyRules
 from runtime.policy.matchers import Commands, words_of

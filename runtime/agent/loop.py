@@ -22,7 +22,7 @@ from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, m
 from runtime.context.condenser import Condenser, Conversation, Whose, is_full
 from runtime.context.oversize import sent_by, shortened, told_of
 from runtime.context.resting import Restore, restored
-from runtime.context.watch import UNWATCHED, LoopWatch
+from runtime.context.watch import LoopNotices
 from runtime.contract import (
     BOUNDLESS,
     Address,
@@ -95,7 +95,6 @@ class AgentLoop:
 
     `policy` gives what holds at this moment, so that a reload counts from the next decision on. `reporting` makes the
     deliveries of scheduled runs, and `reporter` what speaks in place of the model where their task is none for it.
-    `changed` is told of a room in which a summary now stands.
     """
 
     def __init__(
@@ -117,22 +116,20 @@ class AgentLoop:
         reporter: Callable[[Job], Model] | None = None,
         asking: QuestionContext | None = None,
         space: Space = BOUNDLESS,
-        asked: Callable[[], None] = lambda: None,
-        changed: Callable[[Address], None] = lambda _: None,
-        watch: LoopWatch = UNWATCHED,
+        notices: LoopNotices | None = None,
     ) -> None:
         self._store = store
         self._agents = agents
         self._live: dict[RunId, LiveRun] = {}
         self._outlet = outlet
-        self._asked = asked
         self._busy = busy
         self._probe = probe
         self._files = files
         self._reporter = reporter
         self._whole = WholeTexts(new_id, space)
         context = asking or QuestionContext()
-        surroundings = Surroundings(store=store, policy=policy, named=named, now=now)
+        self._notices = notices or LoopNotices()
+        self.surroundings = Surroundings(store=store, policy=policy, named=named, now=now)
         self._calls = Calls(
             store=store,
             policy=policy,
@@ -143,14 +140,11 @@ class AgentLoop:
             rights=context.rights,
             probe=probe,
             whole=self._whole,
-            findable=surroundings.findable,
+            findable=self.surroundings.findable,
         )
         self._modes = Modes(store=store, calls=self._calls, rights=context.rights, now=now)
         self._questions = Questions(store=store, policy=policy, now=now, new_id=new_id, context=context)
-        self._changed = changed
-        self._watch = watch
-        self.condenser = Condenser(watch)
-        self.surroundings = surroundings
+        self.condenser = Condenser(self._notices.watch)
         self._last_words = RunOutcome(new_id=new_id, long_replies=long_replies, reporting=reporting)
 
     async def work(self, claim: Claim) -> bool:
@@ -215,7 +209,7 @@ class AgentLoop:
                 if released := await self._act(run, reply):
                     return released
                 if run.guard and run.guard.is_tripped:
-                    self._watch.ended_by_guard()
+                    self._notices.watch.ended_by_guard()
                     return await self._finish(run, None, RunState.FAILED, tripped())
             return await self._finish(run, None, RunState.FAILED, too_long(run.agent.limits.iterations))
         except ModelFailed as error:
@@ -345,7 +339,7 @@ class AgentLoop:
         else:
             self._probe("summary-made")
         if kept:
-            self._changed(run.claim.address)
+            self._notices.changed(run.claim.address)
         if lane:
             own(kept or None)
             run.next_step += 1
@@ -383,7 +377,7 @@ class AgentLoop:
             self._store.park(claim.lane, claim.run_id, prepared),
             point="approval-stored",
         )
-        self._asked()
+        self._notices.asked()
         log.info("run parked", approvals=[question.id for question in questions])
         return released
 

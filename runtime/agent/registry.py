@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import Final
 
 from runtime.agent.guard import GuardLimits
-from runtime.context.here import Here
-from runtime.context.prompts import Prompted
+from runtime.context.prompt.here import Here
+from runtime.context.prompt.prompts import Prompted
 from runtime.context.resting import Rest
 from runtime.context.window import Window
 from runtime.contract import Model, ModelReply, ModelRequest, OnText, Tool

@@ -8,13 +8,13 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
-from runtime.agent.offering import OFFERED_MAX, Denied, Offered, allowed, denied_by, offered, with_found
+from runtime.agent.offering import OFFERED_MAX, Denied, Offered, allowed, denied_by, kept_back, offered, with_found
 from runtime.agent.registry import Agent
 from runtime.agent.run_state import LiveRun
-from runtime.context import dashboard
 from runtime.context.builder import RunFacts
-from runtime.context.here import Here
-from runtime.context.prompts import Prompted
+from runtime.context.prompt import dashboard
+from runtime.context.prompt.here import Here
+from runtime.context.prompt.prompts import Prompted
 from runtime.contract import Address, Effect, Now, Person, ToolSpec, Turn
 from runtime.policy.rules import Ask, Policy
 from runtime.store.protocol import NO_BOARD, Around, Board, Claim, Conversed, Runs
@@ -104,7 +104,10 @@ class Surroundings:
         specs = tuple(specs_of(agent))
         prompt = agent.prompt(Here(asker.address, now, asker.person, asker.around, agent.name))
         writes = frozenset(spec.name for spec in specs if spec.effect is not Effect.READ or spec.asks)
-        offer = offered(specs, self._denied(agent, asker), await self._most_used(specs))
+        denied = self._denied(agent, asker)
+        offer = offered(specs, denied, await self._most_used(specs))
+        kept = kept_back(allowed(specs, denied)[1])
+        prompt = replace(prompt, system=f"{prompt.system}\n{kept}") if kept else prompt
         return Standing(policy, specs, now + STANDING_FOR, prompt, offer, writes)
 
     def denied(self, run: LiveRun) -> Denied:

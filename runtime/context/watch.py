@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
+
+from runtime.contract import Address
 
 
 class LoopWatch:
@@ -22,3 +26,12 @@ class LoopWatch:
 
 
 UNWATCHED: Final = LoopWatch()
+
+
+@dataclass(frozen=True, slots=True)
+class LoopNotices:
+    """Calls of the loop for others: `asked` after a question went up, `changed` for a room in which a summary now stands."""
+
+    asked: Callable[[], None] = lambda: None
+    changed: Callable[[Address], None] = lambda _: None
+    watch: LoopWatch = UNWATCHED

@@ -24,6 +24,7 @@ from runtime.agent.registry import MAIN, Agent, Agents
 from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
+from runtime.context.watch import LoopNotices
 from runtime.contract import QUESTIONS, Address, Model, Sink, Timetable, Tool
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
@@ -233,9 +234,11 @@ def _loop(
         reporter=reporters,
         asking=asking,
         space=base.space,
-        asked=lambda: base.notifier.notify(QUESTIONS),
-        changed=base.notifier.notify_room,
-        watch=base.instruments.loop,
+        notices=LoopNotices(
+            asked=lambda: base.notifier.notify(QUESTIONS),
+            changed=base.notifier.notify_room,
+            watch=base.instruments.loop,
+        ),
     )
 
 

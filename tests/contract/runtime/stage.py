@@ -30,7 +30,7 @@ from runtime.chat.audience import Places
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, UNDOS
-from runtime.context.prompts import Prompted
+from runtime.context.prompt.prompts import Prompted
 from runtime.contract import (
     BOUNDLESS,
     CONNECTED,
