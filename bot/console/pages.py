@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,8 +14,11 @@ from bot.console.layout import STATIC, badge, facts, moment, nothing, page, tabl
 from bot.http.entrance import Entrance
 from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
+from bot.operator.views import View
+from runtime.chat.context_views import SOURCES
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
+from runtime.http.errors import Refusal
 from runtime.text.glyphs import legible
 
 STATIC_FOLDER: Final = Path(__file__).parent / "static"
@@ -72,23 +75,26 @@ async def _asset(request: web.Request) -> web.Response:
 
 
 COUNT_WORDS: Final = {
-    "signals.waiting": "messages waiting",
-    "runs.running": "runs in progress",
-    "runs.parked": "runs waiting for people",
-    "runs.ready": "runs about to continue",
-    "runs.suspect": "runs whose process crashed",
-    "approvals.pending": "open questions",
-    "deliveries.queued": "messages to send",
-    "deliveries.open": "messages being sent",
-    "deliveries.held": "messages on hold",
-    "deliveries.dead": "messages that couldn't be sent",
+    "signals.waiting": ("message waiting", "messages waiting"),
+    "runs.running": ("run in progress", "runs in progress"),
+    "runs.parked": ("run waiting for people", "runs waiting for people"),
+    "runs.ready": ("run about to continue", "runs about to continue"),
+    "runs.suspect": ("run whose process crashed", "runs whose process crashed"),
+    "approvals.pending": ("open question", "open questions"),
+    "deliveries.queued": ("message to send", "messages to send"),
+    "deliveries.open": ("message being sent", "messages being sent"),
+    "deliveries.held": ("message on hold", "messages on hold"),
+    "deliveries.dead": ("message that couldn't be sent", "messages that couldn't be sent"),
 }
-"""Counts of the overview, as people read them."""
+"""Counts of the overview as people read them: of one, and of any other number."""
+INFO_WORDS: Final = {"version": "Version", "model": "Model", "database": "Database", "banner": "Note"}
 
 
 async def _overview(_request: web.Request, do: Operations) -> Html:
     overview = await do.overview()
-    counts = [tag("li", tag("b", str(number)), COUNT_WORDS[name]) for name, number in overview["counts"].items()]
+    counts = [
+        tag("li", tag("b", str(number)), COUNT_WORDS[name][number != 1]) for name, number in overview["counts"].items()
+    ]
     pending = await do.approvals("pending", order="oldest")
     asked = {row["run"] for row in pending}  # of a stranger it is their identity
     strangers = [row for row in await do.pairings() if row["identity"] not in asked]
@@ -103,7 +109,7 @@ async def _overview(_request: web.Request, do: Operations) -> Html:
         *pieces.modes(await do.modes()),
         *pieces.accounts(overview["accounts"]),
         tag("h2", "This installation"),
-        facts(overview["info"].items()),
+        facts((INFO_WORDS[name], told) for name, told in overview["info"].items()),
     )
 
 
@@ -144,7 +150,31 @@ async def _run(request: web.Request, do: Operations) -> Html:
         else nothing("No steps yet.")
     )
     told = tag("p", trace_page.link(run["id"]))
-    return page("Run", "/console/runs", about, told, *said, tag("h2", "Steps"), steps)
+    context = await _context(do, run["address"])
+    return page("Run", "/console/runs", about, told, *said, tag("h2", "Steps"), steps, tag("h2", "Context"), *context)
+
+
+async def _context(do: Operations, room: str) -> Sequence[Html]:
+    """Sizes of what the next message in the conversation of a run would send to the model."""
+    try:
+        told = await do.context(room)
+    except Refusal as error:
+        return [nothing(str(error))]
+    lines = (
+        (part["name"], f"{part['tokens']:,}", f"{part['percent']:.2f}%")
+        for part in (*told["partitions"], {**told, "name": "in all"})
+    )
+    source = SOURCES[told["source"]]
+    about = f"For the next message here, to {told['model']}: a window of {told['window']:,} tokens, {source}."
+    newest = told["summaries"][0] if told["summaries"] else None
+    words = f"Summaries: {len(told['summaries']):,}. "
+    so_far = tag("p", words, *(["The newest: ", moment(newest["at"]), f", {_condensed(newest)}."] if newest else []))
+    return [tag("p", about), table("Parts", ("Part", "Tokens", "Of the window"), lines), so_far]
+
+
+def _condensed(newest: View) -> str:
+    sizes = f"{newest['tokens_before']:,} tokens before and {newest['tokens_after']:,} after"
+    return f"{newest['turns']:,} turns, {sizes}"
 
 
 async def _outbox(request: web.Request, do: Operations) -> Html:

@@ -28,6 +28,7 @@ from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from runtime.agent.registry import MAIN
 from runtime.chat.forms import ARGUMENTS, QUESTION
+from runtime.context.measuring import Preview
 from runtime.contract import (
     PEOPLE,
     Address,
@@ -53,7 +54,7 @@ from runtime.errors import ConfigError
 from runtime.http import bodies
 from runtime.http.errors import Refusal
 from runtime.policy.modes import Mode
-from runtime.store.protocol import DeliveryRow, Granted, Unpaired
+from runtime.store.protocol import Conversed, DeliveryRow, Granted, Unpaired
 from runtime.text.naming import folded, is_identity, meant
 from runtime.timeline.trail import Thing
 
@@ -63,6 +64,7 @@ ORDERS: Final = ("", "newest", "oldest")
 LOOKED_THROUGH: Final = 2_000
 """Questions among which those of one person are looked for."""
 CHANGED: Final = "This call has changed in the meantime. Look at it again, and answer {}."
+NEVER_AT_WORK: Final = "No account {} has been at work here. Check its name, or start Signalbox with it once."
 GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring here at once
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -152,16 +154,40 @@ class Operations(OperatorApi):
         return await self._entitled([views.mode(address, row, *self._names) for address, row in rows])
 
     async def set_mode(self, room: str, mode: str) -> View:
-        """Set the mode of a room or thread. Nobody is trusted from here: whoever wants that says so in the room."""
+        """Set the mode of a room or thread. Trusted mode can only be set in the room itself."""
         address, wanted = await self._room_meant(room), _word(Mode, mode)
         if address is None or wanted is None or wanted is Mode.TRUSTED:
             raise Refusal(400, "Name a room, and one of the modes normal, read-only and plan.")
         if not await self._context.finder.is_served(address):
             account = self._names[0](address).partition("/")[0]
-            raise Refusal(404, f"There is no account {account} here.")
+            raise Refusal(404, NEVER_AT_WORK.format(account))
         made = await self._store.approvals.set_mode(MAIN, address, wanted, self.actor.person, self.actor.name)
         self._context.nudge(address)
         return await self._one_entitled(views.mode(address, made, *self._names))
+
+    async def context(self, room: str, agent: str = "") -> View:
+        """Tell how full the window is for the next message of a conversation, and what was condensed of it."""
+        made, conversed = await self._preview(room, agent)
+        return await self._one_entitled(views.context(made, conversed, *self._names))
+
+    async def prompt(self, room: str, agent: str = "") -> View:
+        """Make the request that the next message of a conversation would send, without sending it."""
+        made, conversed = await self._preview(room, agent)
+        view = views.context(made, conversed, *self._names)
+        return await self._one_entitled({**view, **views.prompt(made, self._context.mask)})
+
+    async def _preview(self, room: str, agent: str) -> tuple[Preview, Conversed]:
+        """Errors: Refusal where no process runs: its tools and its model make the request."""
+        address, previews = await self._room_meant(room), self._context.previews
+        if address is None:
+            raise Refusal(400, "Name a room.")
+        if previews is None:
+            raise Refusal(409, "Only a running Signalbox knows what it would send: `signalbox run`.")
+        name = agent or MAIN
+        if not previews.knows(name):
+            raise Refusal(404, f"There is no agent {name} here.")
+        conversed = await self._store.runs.conversation(name, address)
+        return await previews.of(conversed), conversed
 
     async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         where = await self._room_meant(room)

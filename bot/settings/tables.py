@@ -39,18 +39,17 @@ def _room(address: str) -> str:
     return address
 
 
-def _prompt(text: str) -> str:
+def _prompt(text: str, where: str = "") -> str:
     """The same. Errors: ValueError says what is wrong in it."""
-    if text.strip():
+    try:
         prompt_of(text)
+    except PromptFault as fault:
+        raise ValueError(f"a prompt that can be filled in; {where}{fault}") from None
     return text
 
 
 def _prompt_file(path: Path) -> Path:
-    try:
-        prompt_of(path.read_text(encoding="utf-8"))
-    except PromptFault as fault:
-        raise PromptFault(f"{path}, {fault}") from None
+    _prompt(path.read_text(encoding="utf-8"), f"{path}, ")
     return path
 
 
@@ -160,7 +159,7 @@ class RoomTable(Section):
 
     @property
     def added(self) -> str:
-        """What is added to the agent's prompt."""
+        """Words that are added to the agent's prompt."""
         return self.prompt_file.read_text(encoding="utf-8").strip() if self.prompt_file else self.prompt
 
 
@@ -216,7 +215,7 @@ class PolicyRule(Section):
 
     @property
     def asking(self) -> Changes:
-        """Terms of its questions, as far as they are not those of all."""
+        """Terms of its questions that differ from the general ones."""
         remind, expires = self.remind_hours, self.expires_hours
         return Changes(
             to=self.to,
@@ -259,10 +258,22 @@ class Sessions(Section):
         le=3600,
         description="Longest wait for a file from a chat platform before the model is called.",
     )
+    rest_hours: Number = Field(
+        default=24, gt=0, le=8760, description="Silence in a conversation after which `restore` counts."
+    )
+    restore: Literal["transcript", "window", "summary", "none"] = Field(
+        default="transcript",
+        description='What the agent knows of a conversation from before such a rest: "transcript" all of it, "window" its '
+        'last ten messages, "summary" a summary, "none" nothing. What it did and what waits it knows always.',
+    )
 
     @property
     def freshness(self) -> timedelta:
         return timedelta(hours=self.freshness_hours)
+
+    @property
+    def rest(self) -> timedelta:
+        return timedelta(hours=self.rest_hours)
 
 
 class Guard(Section):
@@ -476,7 +487,7 @@ class Nodes(Section):
 
 
 class Retention(Section):
-    """How long things are kept, in days; 0 keeps them for good. Open work is never removed."""
+    """Retention of each kind of thing, in days; 0 keeps them for good. Open work is never removed."""
 
     messages_days: Number = Field(
         default=365,
@@ -546,7 +557,8 @@ class Telemetry(Section):
 
 
 class Secrets(Section):
-    """Where to look for the secrets of `…_env` settings that no variable holds: first a folder, then the secrets sealed with `signalbox secrets`."""
+    """Sources for the secrets of `…_env` settings that no variable holds: first a folder, then the secrets sealed with
+    `signalbox secrets`."""
 
     folder: Place | None = Field(
         default=None,

@@ -13,6 +13,7 @@ from bot.wiring.models.made import window_of
 from runtime.agent.guard import GuardLimits
 from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.registry import Limits
+from runtime.context.resting import Rest, Restore
 from runtime.contract import Address, Fetch, NewId, Space, Transcriber
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.intake.downloads import Fetching, FileBounds, FilesOf, Senders
@@ -36,6 +37,7 @@ def limits_of(settings: Settings) -> Limits:
         settings.approvals.expires,
         window=window_of(settings),
         guard=GuardLimits(guard.warn, guard.refuse, guard.outcome, guard.breaker),
+        rest=Rest(settings.sessions.rest, Restore(settings.sessions.restore)),
     )
 
 

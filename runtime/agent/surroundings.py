@@ -1,74 +1,130 @@
-"""What a run's next request is made of beside its conversation: the prompt of its room, the dashboard, and its tools."""
+"""Parts of a run's next request beside its conversation: the prompt of its room, the dashboard, and its tools."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
-from runtime.agent.offering import OFFERED_MAX, Denied, allowed, denied_by, offered
+from runtime.agent.offering import OFFERED_MAX, Denied, Offered, allowed, denied_by, kept_back, offered, with_found
 from runtime.agent.registry import Agent
 from runtime.agent.run_state import LiveRun
-from runtime.context import dashboard
 from runtime.context.builder import RunFacts
-from runtime.context.here import Here
-from runtime.contract import Address, Effect, Now, ToolSpec, Turn
+from runtime.context.prompt import dashboard
+from runtime.context.prompt.here import Here
+from runtime.context.prompt.prompts import Prompted
+from runtime.contract import Address, Effect, Now, Person, ToolSpec, Turn
 from runtime.policy.rules import Ask, Policy
-from runtime.store.protocol import NO_BOARD, Board, Runs
+from runtime.store.protocol import NO_BOARD, Around, Board, Claim, Conversed, Runs
 
 USE_COUNTS_FOR: Final = timedelta(days=7)
 USE_COUNTS_AGE: Final = timedelta(hours=1)
 """For how long it is believed which tools are called most; only where there are very many is it read at all."""
 
+STANDING_FOR: Final = timedelta(minutes=5)
+"""For how long what is so in a room is not looked at again, unless the rules or the tools are others: its name, the day."""
+
+STANDING_MAX: Final = 500
+"""Conversations of which it is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Facts that are the same in a conversation from message to message, for one who asks there."""
+
+    policy: Policy
+    specs: tuple[ToolSpec, ...]
+    until: datetime
+    prompt: Prompted
+    offer: Offered
+    writes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asker:
+    """Facts of whoever asks, and of the place: what a prompt tells, and what policy goes by."""
+
+    address: Address
+    person: Person | None
+    names: frozenset[str]
+    around: Around
+
+
+def _asker_of(claim: Claim) -> _Asker:
+    return _Asker(claim.address, claim.requester, claim.names, claim.around)
+
 
 class Surroundings:
-    """Gathers the facts of runs. What the store knows of a room came along with the claim; its questions are read once in a
-    run, and only where there may be some."""
+    """Gathers the facts of runs, and keeps what stands in a conversation for its next message. What the store knows of a
+    room came along with the claim; its questions are read once in a run, and only where there may be some."""
 
     def __init__(self, *, store: Runs, policy: Callable[[], Policy], named: Callable[[Address], str], now: Now) -> None:
         self._store = store
         self._policy = policy
         self._named = named
         self._now = now
+        self._standing: dict[object, Standing] = {}
         self._used: list[str] = []
         self._used_at: datetime | None = None
 
     async def of(self, run: LiveRun, turns: Sequence[Turn]) -> RunFacts:
         """The facts of a run whose conversation has these turns."""
-        agent, claim = run.agent, run.claim
-        specs = specs_of(agent)
-        if run.board is None:
-            run.board = await self._board(run, specs, turns)
-        choice = offered(specs, self.denied(run), turns, await self._most_used(specs))
-        prompt = agent.prompt(Here(claim.address, self._now(), claim.requester, claim.around, agent.name))
-        return RunFacts(
-            prompt.system,
-            choice.tools,
-            partial(agent.workspaces.open, claim.address),
-            working=dashboard.told(prompt.asker, run.board, turns),
-            withheld=choice.withheld,
-        )
+        claim, asker = run.claim, _asker_of(run.claim)
+        here = await self._here(run.agent, asker)
+        if run.board is None:  # a resumed run reads the results of what was asked anyway
+            asked = not claim.resumed and dashboard.may_hold(turns, here.writes)
+            run.board = (
+                await self._store.board(claim.lane.session, claim.since) if asked or asker.around.parked else NO_BOARD
+            )
+        return _facts(run.agent, asker, here, run.board, turns)
+
+    async def next(self, agent: Agent, conversed: Conversed) -> RunFacts:
+        """The facts of the run that the next message of a conversation would begin."""
+        history = conversed.history
+        asker = _Asker(conversed.address, conversed.requester, conversed.names, conversed.around)
+        here = await self._here(agent, asker)
+        asked = asker.around.parked or dashboard.may_hold(history.turns, here.writes)
+        board = await self._store.board(conversed.session, history.since) if asked else NO_BOARD
+        return _facts(agent, asker, here, board, history.turns)
+
+    async def _here(self, agent: Agent, asker: _Asker) -> Standing:
+        """Facts that stand for `asker`, looked at anew where they may have changed."""
+        now, policy, specs = self._now(), self._policy(), tuple(specs_of(agent))
+        key = (agent.name, replace(asker, around=replace(asker.around, parked=0)))
+        here = self._standing.get(key)
+        if here is None or here.policy is not policy or here.specs != specs or now >= here.until:
+            self._standing[key] = here = await self._looked(agent, asker, policy, now)
+        return here
+
+    async def _looked(self, agent: Agent, asker: _Asker, policy: Policy, now: datetime) -> Standing:
+        if len(self._standing) >= STANDING_MAX:
+            self._standing.clear()
+        specs = tuple(specs_of(agent))
+        prompt = agent.prompt(Here(asker.address, now, asker.person, asker.around, agent.name))
+        writes = frozenset(spec.name for spec in specs if spec.effect is not Effect.READ or spec.asks)
+        denied = self._denied(agent, asker)
+        offer = offered(specs, denied, await self._most_used(specs))
+        kept = kept_back(allowed(specs, denied)[1])
+        prompt = replace(prompt, system=f"{prompt.system}\n{kept}") if kept else prompt
+        return Standing(policy, specs, now + STANDING_FOR, prompt, offer, writes)
 
     def denied(self, run: LiveRun) -> Denied:
         """Reasons for which tools are of no use to a run."""
-        claim, room = run.claim, self._named(run.claim.address)
+        return self._denied(run.agent, _asker_of(run.claim))
+
+    def _denied(self, agent: Agent, asker: _Asker) -> Denied:
+        room = self._named(asker.address)
 
         def ask(tool: ToolSpec) -> Ask:
-            return Ask(tool.name, tool.effect, {}, run.agent.scope, room, claim.names)
+            return Ask(tool.name, tool.effect, {}, agent.scope, room, asker.names)
 
-        return denied_by(self._policy(), ask, claim.around.mode)
+        return denied_by(self._policy(), ask, asker.around.mode)
 
     def findable(self, run: LiveRun) -> list[ToolSpec]:
         """Tools that a run may perhaps call."""
         return allowed(specs_of(run.agent), self.denied(run))[0]
-
-    async def _board(self, run: LiveRun, specs: Sequence[ToolSpec], turns: Sequence[Turn]) -> Board:
-        claim = run.claim
-        reads = frozenset(spec.name for spec in specs if spec.effect is Effect.READ and not spec.asks)
-        if not (claim.around.parked or dashboard.may_hold(turns, reads)):
-            return NO_BOARD
-        return await self._store.board(claim.lane.session, claim.since)
 
     async def _most_used(self, specs: Sequence[ToolSpec]) -> Sequence[str]:
         """The most used first, read anew each hour; nothing where there are not so many that it matters."""
@@ -78,6 +134,18 @@ class Surroundings:
         if self._used_at is None or not timedelta() <= now - self._used_at < USE_COUNTS_AGE:
             self._used, self._used_at = await self._store.tools_used(now - USE_COUNTS_FOR), now
         return self._used
+
+
+def _facts(agent: Agent, asker: _Asker, here: Standing, board: Board, turns: Sequence[Turn]) -> RunFacts:
+    tells = here.prompt.shared or board is not NO_BOARD
+    offer = with_found(here.offer, turns) if here.offer.hidden else here.offer
+    return RunFacts(
+        here.prompt.system,
+        offer.tools,
+        partial(agent.workspaces.open, asker.address),
+        working=dashboard.told(here.prompt.asker, board, turns) if tells else "",
+        withheld=offer.withheld,
+    )
 
 
 def specs_of(agent: Agent) -> list[ToolSpec]:

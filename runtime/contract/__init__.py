@@ -121,6 +121,7 @@ from runtime.contract.plugins import AccountSecret, ChannelPlugin, TokenForm
 from runtime.contract.rooms import (
     BOUNDLESS,
     PEOPLE,
+    QUESTIONS,
     AdapterContext,
     Author,
     Entry,
@@ -197,6 +198,7 @@ __all__ = [
     "NAME_BYTES",
     "PARTIAL",
     "PEOPLE",
+    "QUESTIONS",
     "REASON",
     "REASON_MAX_CHARS",
     "TOO_LONG",

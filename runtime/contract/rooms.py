@@ -40,6 +40,10 @@ PEOPLE: Final = "people"
 """The notifier's topic for a change of people, by which a link may have become void."""
 
 
+QUESTIONS: Final = "questions"
+"""The notifier's topic for questions to people: one was asked, decided, or expired."""
+
+
 @dataclass(frozen=True, slots=True)
 class Room:
     """A conversation as a list shows it. `title` is its first words."""
@@ -53,6 +57,7 @@ class Room:
 class Author(StrEnum):
     PERSON = "person"
     AGENT = "agent"
+    SUMMARY = "summary"  # stands where a summary speaks for what is above it
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,8 @@ class Entry:
     """One lasting thing in a room, as the page shows it.
 
     `id` is stable and sorts with `at`; `body` is the wire text of a shown part (author agent) or what was said.
-    `version` grows when a shown message is edited. `client_id` is the dedupe key of what a person said.
+    `version` grows when a shown message is edited. `client_id` is the dedupe key of what a person said. A summary's
+    body is JSON: its text, kind, model and sizes, and of how many turns it is, from when to when.
     """
 
     id: str
@@ -233,7 +239,7 @@ async def alone(within: timedelta) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AdapterContext:
-    """Context that the composition root hands to every adapter beside its own settings.
+    """Context of an adapter, besides its own settings, from the composition root.
 
     `siblings`: whether another process of ours was at work on this store within so long. `forms` makes the form behind a
     button. `inbox` reads the questions that wait for somebody.

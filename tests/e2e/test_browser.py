@@ -190,7 +190,7 @@ async def test_a_conversation_shows_its_mode_while_it_is_not_normal(tab: Tab) ->
     await tab.page.reload()
     await expect(mode).to_be_visible()
     await tab.say("/mode trusted 2h")
-    await expect(mode).to_contain_text(re.compile(r"^Trusted until .*: owner's changes need no question"))
+    await expect(mode).to_contain_text(re.compile(r"^Trusted until .*: owner's changes don't need approval"))
     await tab.at("new-room").click()
     await expect(mode).to_be_hidden()
     await tab.page.go_back()
@@ -303,17 +303,17 @@ async def test_the_owner_reads_what_happened_to_a_message(tab: Tab) -> None:
 STORY = (
     "wrote “write traced to traced.txt”",
     "accepted after",
-    "work began",
-    "it asked for write_file",
+    "picked up",
+    "it called write_file",
     "asked whether write_file (write) may run",
     "parked",
     "chose “Approve” for write_file",
-    "taken up again",
+    "resumed",
     "write_file started (write)",
-    "write_file ended after",
-    "it gave the reply",
-    "the reply was put into the outbox",
-    "the reply is on screen",
+    "write_file finished in",
+    "it replied",
+    "the reply was queued",
+    "the reply appeared",
     "answered, ",
 )
 

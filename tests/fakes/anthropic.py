@@ -71,7 +71,8 @@ def failure(reply: Reply) -> web.Response:
 
 
 def events(reply: Reply) -> Iterator[Json]:
-    usage = {"input_tokens": 11, "output_tokens": 1, "cache_read_input_tokens": reply.cached}
+    asked = (reply.usage or (11, 0))[0]
+    usage = {"input_tokens": asked, "output_tokens": 1, "cache_read_input_tokens": reply.cached}
     head = {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "model": "m", "usage": usage}
     yield {"type": "message_start", "message": head}
     yield {"type": "ping"}

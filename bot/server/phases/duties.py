@@ -48,6 +48,7 @@ def duties_of(
     yield engine.answerer.run
     if settings.models:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine))
+    yield engine.compactor.run
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from bot.plugins.packages import made_model
 from bot.settings.models.aliases import by_name, first_of
 from bot.settings.models.tables import AnyModel, ModelTable
 from bot.settings.settings import Settings
-from runtime.context.window import WINDOW_TOKENS, Window
+from runtime.context.window import WINDOW_TOKENS, Source, Window
 from runtime.contract import Model, Now, Probe, no_probe
 from runtime.domain.ids import digest
 from runtime.models.choice.chain import Member, ModelChain
@@ -95,15 +96,16 @@ def window_of(settings: Settings) -> Window:
     first = first_of(settings.model, tables)
     asked = [(first, first.name), *((table, table.model) for table in tables.values())]
 
-    def find() -> int:
-        return min(_tokens(one, name) for one, name in asked)
+    def smallest() -> tuple[int, Source]:
+        return min((_tokens(one, name) for one, name in asked), key=itemgetter(0))
 
-    return Window(find)
+    return Window(lambda: smallest()[0], lambda: smallest()[1])
 
 
-def _tokens(one: AnyModel, name: str) -> int:
+def _tokens(one: AnyModel, name: str) -> tuple[int, Source]:
     if one.context_tokens:
-        return one.context_tokens
+        return one.context_tokens, Source.SET
     from runtime.models.vendors import context_tokens_of
 
-    return context_tokens_of(name) or WINDOW_TOKENS
+    listed = context_tokens_of(name)
+    return (listed, Source.LISTED) if listed else (WINDOW_TOKENS, Source.ASSUMED)

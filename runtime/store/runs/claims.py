@@ -140,7 +140,7 @@ def _resumed(lane: Lane, agent: str, row: Sequence[Any], now: datetime, *, overt
     run, requester, _, iterations, next_step, stop, _, address, _, crashes, reply_to, since, trigger, model = row
     yield TAKE_RUN, {"run": run, "by": lane.node}
     unfinished = yield from open_steps(RunId(run))
-    who, names, around = yield from asker_of(lane, agent, Address.parse(address), requester, now)
+    who, names, around = yield from asker_of(lane.session, agent, Address.parse(address), requester, now)
     files = yield from attached(lane.session, RunId(run))
     begun = Trigger(trigger)
     job = (yield from job_of(RunId(run), begun)) if begun in FOR_SCHEDULES else None
@@ -168,7 +168,7 @@ def _resumed(lane: Lane, agent: str, row: Sequence[Any], now: datetime, *, overt
 
 
 def steer(lane: Lane, run: RunId, now: datetime) -> Op[Recorded | None]:
-    """Join what people said meanwhile to this run, as far as nobody gains rights by that; the rest waits for its own."""
+    """Join what people said meanwhile to this run where that gives nobody more rights; the rest waits."""
     mine = yield from owned(lane)
     if mine is None:
         return None

@@ -9,10 +9,11 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import bindparam, case, func, or_, select, update
 
-from runtime.contract import Address, Busy, Person, PersonId, RunId, Trigger
+from runtime.contract import Address, Busy, Person, PersonId, RunId, SessionKey, Trigger
 from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules, busy_at
 from runtime.domain.runs import FOR_SCHEDULES
+from runtime.policy.modes import Mode
 from runtime.store.approvals.modes import MODE_WORD, mode_called
 from runtime.store.common import PERSON, add, person, session_key
 from runtime.store.protocol import Around, Claim, Lane
@@ -137,7 +138,7 @@ def begin_run(
         },
     )
     yield from consume(lane, run, share, next_turn, now)
-    who, names, around = yield from asker_of(lane, agent, address, first.person_id, now)
+    who, names, around = yield from asker_of(lane.session, agent, address, first.person_id, now)
     near = next_turn + len(share) - since <= NEAR
     turns = tuple((yield from transcript(lane.session, since))) if near else None
     trigger, to = Trigger(first.trigger), first.message_id
@@ -153,16 +154,22 @@ def begin_run(
 
 
 def asker_of(
-    lane: Lane, agent: str, address: Address, person_id: str | None, now: datetime
+    session: SessionKey, agent: str, address: Address, person_id: str | None, now: datetime
 ) -> Op[tuple[Person | None, frozenset[str], Around]]:
     """Requester, the names under which a policy may know them, and what else is so where they asked."""
     places = {"thread": session_key(agent, address), "home": session_key(agent, address.whole_room)}
     rows = yield (
         ASKER,
-        {"s": lane.session, "person_id": person_id, "room": str(address.whole_room), **places, "now": micros(now)},
+        {"s": session, "person_id": person_id, "room": str(address.whole_room), **places, "now": micros(now)},
     )
     first = rows[0]
-    around = Around(first[4] or "", first[5] or "", mode_called(first[6]), bool(first[7]), int(first[8]))
+    around = Around(
+        first[4] or "",
+        first[5] or "",
+        mode_called(first[6]) if first[6] else Mode.NORMAL,
+        bool(first[7]),
+        int(first[8]),
+    )
     if first[0] is None:
         return None, frozenset(), around
     who = person(first[:3])

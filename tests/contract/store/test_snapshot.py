@@ -174,9 +174,9 @@ async def test_waits_and_triggers_are_found_for_the_runs_of_an_older_revision(
     rows = await read(url)
     before = {table: rows.all[table] for table in ("signals", "runs", "waits", "occurrences")}
     rows.revision = "0011"
-    younger = ("waits", "grants", "modes", "absences", "undos", "summaries", "asked_back")
+    younger = ("waits", "grants", "modes", "absences", "undos", "summaries", "asked_back", "cooldowns")
     rows.columns = {table: names for table, names in rows.columns.items() if table not in younger}
-    for table, added in (("signals", 1), ("runs", 1), ("occurrences", 2), ("approvals", 8)):
+    for table, added in {"signals": 1, "runs": 2, "occurrences": 2, "approvals": 8, "sessions": 1, "usage": 2}.items():
         rows.columns[table] = rows.columns[table][:-added]
         rows.all[table] = [row[:-added] for row in rows.all[table]]
     await load(target, rows)
@@ -197,12 +197,12 @@ async def test_a_newer_database_is_not_read(stage: Stage, url: str) -> None:
 
 
 async def test_what_is_no_database_of_ours_is_told(tmp_path: Path, postgres: Postgres) -> None:
-    with pytest.raises(StoreError, match=r"There is no database of Signalbox at .*none\.db"):
+    with pytest.raises(StoreError, match=r"There is no Signalbox database at .*none\.db"):
         await read(f"sqlite:///{tmp_path / 'none.db'}")
     sqlite3.connect(tmp_path / "other.db").close()
-    with pytest.raises(StoreError, match="There is no database"):
+    with pytest.raises(StoreError, match="There is no Signalbox database"):
         await read(f"sqlite:///{tmp_path / 'other.db'}")
-    with pytest.raises(StoreError, match="There is no database"):
+    with pytest.raises(StoreError, match="There is no Signalbox database"):
         await read(postgres.create_database())
     with pytest.raises(StoreError, match="in memory"):
         await read("sqlite:///:memory:")

@@ -170,7 +170,7 @@ async def test_while_one_topic_is_in_doubt_the_others_of_its_forum_wait(bench: B
     await met(bench, FORUM)
     async with bench.life() as adapter:
         attempt = await lost(bench, adapter, at=address(FORUM, 1001))
-        with pytest.raises(Retryable, match="looked for first"):
+        with pytest.raises(Retryable, match="this chat first"):
             await adapter.show(bench.part(adapter, "hello", at=address(FORUM, 1002)))
         assert isinstance(await settled(bench, adapter, attempt), Shown)
         await adapter.show(bench.part(adapter, "hello", at=address(FORUM, 1002)))
@@ -250,7 +250,7 @@ async def test_a_rate_limit_pauses_the_look_and_it_goes_on_where_it_was(bench: B
         assert told.value.retry_after is not None
         assert told.value.retry_after.total_seconds() == 7
         await bench.driver.fault("cut after", on="probe")
-        with pytest.raises(Retryable, match="cut while looking"):
+        with pytest.raises(Retryable, match="interrupted while checking"):
             await adapter.settle(*attempt)
         assert isinstance(await settled(bench, adapter, attempt), Shown)
         assert probes(bench) == 6, "what was not answered is asked again"

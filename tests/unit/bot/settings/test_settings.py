@@ -16,6 +16,8 @@ from bot.settings.settings import Settings, load
 from bot.settings.sources import names_of, variable_of
 from bot.settings.tables import Web
 from bot.wiring.access import gate_of
+from bot.wiring.engine import limits_of
+from runtime.context.resting import Rest, Restore
 from runtime.contract import Address, Busy
 from runtime.domain.routing import Attention
 from runtime.errors import ConfigError
@@ -121,12 +123,42 @@ def test_rooms_of_the_settings_are_the_rules_of_the_gate(tmp_path: Path) -> None
     assert gate.freshness == timedelta(hours=2)
 
 
+def test_what_a_conversation_begins_with_after_a_rest_is_set(tmp_path: Path) -> None:
+    rest = limits_of(read(tmp_path, '[sessions]\nrest_hours = 0.5\nrestore = "summary"\n')).rest
+    assert rest == Rest(timedelta(minutes=30), Restore.SUMMARY)
+    assert limits_of(read(tmp_path, "")).rest == Rest(timedelta(hours=24), Restore.TRANSCRIPT)
+
+
 def test_mistakes_about_rooms_are_told(tmp_path: Path) -> None:
     text = '[access]\nrooms = "loud"\nbots_in_a_row = 0\n[[rooms]]\nattention = "open"\n'
     told = faults(tmp_path, text)
     assert 'access.rooms: got text "loud"' in told
     assert "access.bots_in_a_row: got" in told
     assert "rooms[1].address: is missing" in told
+
+
+@pytest.mark.parametrize(
+    ("prompt", "says"),
+    [
+        ("{{ persn.name }}", "line 1: there is no persn.name (did you mean person.name?). There are: agent"),
+        ("x" * 100_000, "expected a prompt that can be filled in; it has 100,000 characters; at most 20,000"),
+    ],
+)
+def test_a_faulty_prompt_of_a_room_is_told_at_the_start(tmp_path: Path, prompt: str, says: str) -> None:
+    told = faults(tmp_path, f'[[rooms]]\naddress = "slack:work/C1"\nprompt = "{prompt}"\n')
+    assert "rooms[1].prompt: got" in told
+    assert says in told
+
+
+def test_a_prompt_file_that_is_missing_or_faulty_is_told_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "own.md").write_text("a\n{{ rom.name }}")
+    text = '[run]\nprompt_file = "own.md"\n[[rooms]]\naddress = "slack:work/C1"\nprompt_file = "gone.md"\n'
+    told = faults(tmp_path, text)
+    assert f"{tmp_path / 'own.md'}, line 2: there is no rom.name" in told
+    assert "gone.md is not" in told
+    both = '[[rooms]]\naddress = "slack:work/C1"\nprompt = "x"\nprompt_file = "own.md"\n'
+    (tmp_path / "own.md").write_text("fine")
+    assert "a prompt and a prompt_file" in faults(tmp_path, both)
 
 
 def test_the_example_file_is_valid() -> None:
