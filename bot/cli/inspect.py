@@ -69,16 +69,16 @@ def _sizes(told: Mapping[str, Any]) -> Iterator[str]:
     from runtime.chat.context_views import SOURCES, STEPS
 
     yield f"{told['room']}: {told['model']}, a window of {told['window']:,} tokens ({SOURCES[told['source']]})"
-    for part in (*told["partitions"], {**told, "name": "in all"}):
+    for part in (*told["partitions"], {**told, "name": "total"}):
         yield f"  {part['name']:<10} {part['tokens']:>9,} tokens {part['percent']:>6.2f}%"
     how = STEPS.get(told["condensed"], "whole")
-    yield f"The conversation has {told['turns']:,} turns; as it is sent: {how}."
+    yield f"The conversation has {told['turns']:,} turns. What is sent: {how}."
     yield _condensed(told["summaries"])
 
 
 def _condensed(summaries: Sequence[Mapping[str, Any]]) -> str:
     if not summaries:
-        return "No summary was made."
+        return "There is no summary yet."
     newest = summaries[0]
     return (
         f"Summaries: {len(summaries):,}. The newest, {newest['at']} ({newest['kind']}): {newest['turns']:,} turns, "
@@ -167,7 +167,7 @@ def verify(context: typer.Context, as_json: AsJson = False, config: ConfigFile =
     if as_json:
         show_json(told)
     elif told["whole"]:
-        typer.echo(f"The audit chain is whole: {told['rows']} rows.{_beside(told)}")
+        typer.echo(f"The audit chain is intact: {told['rows']} rows.{_beside(told)}")
     else:
         typer.echo(f"The audit chain is broken at {told['fault']}.", err=True)
     raise typer.Exit(0 if told["whole"] else 1)

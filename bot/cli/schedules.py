@@ -128,7 +128,7 @@ def list_(
     if as_json:
         show_json(rows)
     else:
-        show_rows([_row(row, with_ids=ids) for row in rows], SCHEDULE_COLUMNS, empty="Nothing is planned.")
+        show_rows([_row(row, with_ids=ids) for row in rows], SCHEDULE_COLUMNS, empty="There are no schedules.")
 
 
 @commands.command()

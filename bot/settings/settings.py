@@ -133,7 +133,7 @@ class Settings(Section):
     heartbeats: tuple[HeartbeatTable, ...] = Field(
         default=(), description="Tools that are called regularly and report when their answer changes."
     )
-    planning: Planning = Field(default_factory=Planning, description="What people may plan.")
+    planning: Planning = Field(default_factory=Planning, description="Limits for what people plan.")
     operators: Operators = Field(default_factory=Operators, description="The people who keep it running.")
     policy: tuple[PolicyRule, ...] = Field(default=(), description="Rules about tool calls.")
     approvals: Approvals = Field(default_factory=Approvals, description="Questions about calls.")

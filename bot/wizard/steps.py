@@ -41,7 +41,7 @@ WIZARD_STEPS: Final[Sequence[Step]] = (
     Step("You", "The first person owns everything, and lets others in.", ask_owner),
     Step(
         "Web page",
-        "You talk to the agent there, and approve what it asks for. It listens on this machine alone.",
+        "You talk to the agent there, and approve what it asks for. Only this machine can open it.",
         ask_port,
     ),
 )

@@ -34,7 +34,7 @@ async def check_store(subject: Subject) -> Sequence[Finding]:
     settings = subject.settings
     if (file := settings.database_file) is not None:
         if subject.control is not None and not file.exists():
-            return [fault("store.reachable", f"{file} is gone under the running process", WHY_STORE, SAVE)]
+            return [fault("store.reachable", f"{file} was removed while the process was using it", WHY_STORE, SAVE)]
         return await asyncio.to_thread(lambda: list(_embedded(file)))
     if settings.database_url.startswith("postgresql://"):
         found = await _server(settings.database_url)
