@@ -460,7 +460,7 @@ async def test_a_question_decided_before_its_answer_began_costs_nothing(any_stag
     await process.answerer.look()
     await process.answer_all()
     assert model.asked == []
-    assert "No answer: it was decided before." in await card(any_stage)
+    assert "No answer: it was already decided." in await card(any_stage)
 
 
 async def test_a_model_that_fails_is_told_and_may_be_asked_again(any_stage: Stage) -> None:

@@ -134,10 +134,10 @@ async def test_context_tells_how_full_the_window_is(any_stage: Stage) -> None:
     assert f"- tools: {of_tool(tool.spec)} tokens" in words
     assert "- memory: nothing" in words
     assert "of its window of 100,000" in words
-    assert "No summary was made here yet." in words
+    assert "There's no summary here yet." in words
     assert "`/compact` condenses 70 older turns now." in words
     await compacted(process)
     await said(process, "/context")
     words = (await any_stage.screen())[-1]
-    assert "Last condensed just now, by a summary of the model: 70 turns" in words
+    assert "Last condensed just now, in a summary by the model: 70 turns" in words
     assert "The only summary here." in words
