@@ -46,9 +46,9 @@ def try_call(
     tool: Annotated[str, typer.Option("--tool", metavar="NAME", help="Tool to call.")] = "",
     arg: Annotated[
         list[str] | None,
-        typer.Option("--arg", metavar="NAME=VALUE", help="An argument of the call; as often as needed."),
+        typer.Option("--arg", metavar="NAME=VALUE", help="An argument of the call. Repeatable."),
     ] = None,
-    room: Annotated[str, typer.Option("--room", help="Address of the room, as rules write it.")] = "",
+    room: Annotated[str, typer.Option("--room", help="Address of the room, as in rules.")] = "",
     person: Annotated[
         list[str] | None,
         typer.Option("--person", help="Name or identity of the person who asks. Repeatable."),
@@ -79,7 +79,9 @@ def explain(
     approval: Annotated[
         str,
         typer.Argument(
-            metavar="[ID]", show_default=False, help="As `approvals list --all` shows it, or its first characters."
+            metavar="[ID]",
+            show_default=False,
+            help="Its id, as `approvals list --all` shows it, or the first characters.",
         ),
     ] = "",
     last: Last = False,

@@ -165,7 +165,7 @@ async def _context(do: Operations, room: str) -> Sequence[Html]:
         for part in (*told["partitions"], {**told, "name": "Total"})
     )
     source = SOURCES[told["source"]]
-    about = f"For the next message here, to {told['model']}: a window of {told['window']:,} tokens, {source}."
+    about = f"The next message here goes to {told['model']}, with a window of {told['window']:,} tokens ({source})."
     newest = told["summaries"][0] if told["summaries"] else None
     words = f"Summaries: {len(told['summaries']):,}. "
     so_far = tag("p", words, *(["The newest: ", moment(newest["at"]), f", {_condensed(newest)}."] if newest else []))

@@ -28,7 +28,7 @@ WIZARD_STEPS: Final[Sequence[Step]] = (
     Step(
         "Model",
         '"demo" is built in and needs nothing. Others are named as LiteLLM does, such as openai/gpt-4o-mini,\n'
-        "anthropic/claude-sonnet-4-5 or ollama/llama3. It's asked for one word, to see that it works.",
+        "anthropic/claude-sonnet-4-5 or ollama/llama3. The one you choose is asked for one word, as a test.",
         ask_model,
     ),
     Step(

@@ -13,6 +13,7 @@ from typing import Annotated, Final
 
 from runtime.contract import CardChange, CardContext, CardPart, CardText, CardValue, Effect, Json, ToolContext
 from runtime.errors import ToolFailed, ToolRetry
+from runtime.markup.moments import several
 from runtime.workspace import safe_fs
 from tools.files.undo import UNDO
 from tools.files.workspace import attached, named, opened, opened_parent, own_like, told
@@ -180,7 +181,7 @@ def write_file(
     except UnicodeEncodeError as error:
         raise ToolRetry("The content has half a surrogate pair in it, which no text file can hold.") from error
     replace(context.workspace, path, data)
-    return f"Wrote {len(data):,} bytes to {path}."
+    return f"Wrote {several(len(data), 'byte')} to {path}."
 
 
 def replace(workspace: Path, path: str, data: bytes) -> None:

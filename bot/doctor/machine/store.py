@@ -98,7 +98,7 @@ def _revision(database: sqlite3.Connection) -> str:
 
 def _of_revision(revision: str) -> Finding:
     if revision == REVISION:
-        return fine("store.revision", f"its schema is current ({revision})")
+        return fine("store.revision", f"its schema is up to date ({revision})")
     if not revision or revision < REVISION:
         return fine(
             "store.revision", f"its schema will be upgraded at the next start ({revision or 'none'} to {REVISION})"
