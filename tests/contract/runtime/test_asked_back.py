@@ -194,7 +194,7 @@ async def test_a_call_in_the_answer_is_never_made(stage: Stage) -> None:
     await ask(process)
     assert "> I look." in await card(stage)
     await ask(process, "And now?")
-    assert "No answer: the model answered without words." in await card(stage)
+    assert "No answer: the model gave no answer." in await card(stage)
     assert process.tools["shell"].calls == []
     [approval] = await stage.store.approvals.approvals()
     assert approval.arguments_hash == digest(SHELL.arguments)

@@ -119,7 +119,7 @@ async def test_a_kill_pays_for_no_summary_that_is_there(any_stage: Stage, point:
 async def test_a_model_that_fails_leaves_an_extract_and_says_so(stage: Stage) -> None:
     process = await talked(stage, Windowed(condenses=lambda _: "", window=WIDE))
     await compacted(process)
-    assert "a line stands for each turn" in (await stage.screen())[-1]
+    assert "each turn became one line" in (await stage.screen())[-1]
     assert [kind for kind, *_ in await kept(stage)] == ["extract"]
 
 

@@ -264,7 +264,7 @@ async def test_an_instant_that_is_over_is_told_and_not_fired(house: House) -> No
 
 async def test_a_room_whose_account_is_not_known_yet_is_waited_for(house: House) -> None:
     waits = await house.read(SLACK + FAR)
-    assert waits == Synced(notes=("schedule 'news' waits until the account of slack:work/C1 is known to its platform",))
+    assert waits == Synced(notes=("schedule 'news' waits until the account of slack:work/C1 has connected",))
     assert await house.all() == {}
     house.accounts.append(Called("slack", "work", "T1"))
     assert (await house.read(SLACK + FAR)).changed == ("schedule 'news' added",)
