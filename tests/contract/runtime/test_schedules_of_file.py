@@ -289,7 +289,7 @@ async def test_a_name_that_was_taken_in_chat_is_told(house: House) -> None:
     mine = await house.booking.add(taken, await house.operator())
     told = await house.read(NEWS)
     assert told.changed == ()
-    assert "schedule 'news' is not planned as it is set: web:main/room01 has another one of that name" in told.notes[0]
+    assert "schedule 'news' isn't planned: web:main/room01 already has a schedule with that name" in told.notes[0]
     assert (await house.one()).id == mine.id
     await house.booking.remove(mine.id, await house.operator())
     assert (await house.read(NEWS)).changed == ("schedule 'news' added",)
