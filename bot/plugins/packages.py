@@ -14,7 +14,7 @@ from runtime.contract import Model, Tool
 from runtime.errors import ConfigError
 
 if TYPE_CHECKING:
-    from runtime.models.litellm_model import ModelSettings
+    from runtime.models.settings import ModelSettings
 
 TOOLS: Final = "signalbox.tools"
 MODELS: Final = "signalbox.models"
