@@ -123,7 +123,7 @@ class Settings(Section):
     )
     web: Web = Field(default_factory=Web, description="Web page, console and API.")
     model: Model = Field(default_factory=Model, description="The language model.")
-    models: tuple[ModelTable, ...] = Field(default=(), description="Further models, each by its name.")
+    models: tuple[ModelTable, ...] = Field(default=(), description="More models, each with a name.")
     access: Access = Field(default_factory=Access, description="People.")
     accounts: tuple[AnyAccount, ...] = Field(
         default=(),
