@@ -98,7 +98,7 @@ def filled(measured: Measured | None, kept: Remembered, now: datetime, mark: str
 def _filled(measured: Measured, kept: Remembered, now: datetime, mark: str) -> Iterator[str]:
     source = SOURCES.get(measured.source, measured.source)
     yield (
-        f"Your next message is sent to `{measured.model}` with about {measured.tokens:,} tokens, "
+        f"Your next message goes to `{measured.model}` with about {measured.tokens:,} tokens, "
         f"{part(measured.tokens, measured.window)} of its window of {measured.window:,} ({source}):"
     )
     yield ""
