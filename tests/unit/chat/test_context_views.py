@@ -24,7 +24,7 @@ def test_each_part_is_told_with_its_size() -> None:
     told = filled(Measured("m/x", 128_000, "listed", SIZES), Remembered(12), NOW).splitlines()
     assert told == [
         (
-            "Your next message is sent to `m/x` with about 64,000 tokens, 50% of its window of 128,000 "
+            "Your next message goes to `m/x` with about 64,000 tokens, 50% of its window of 128,000 "
             "(from the list of known models):"
         ),
         "",
