@@ -110,7 +110,7 @@ class Answerer:
             self._busy.discard(asked)
 
     async def _answer(self, answering: Answering, node: NodeId) -> None:
-        agent = self._agents.of(answering.agent)
+        agent = self._agents[answering.agent]
         failed, reply = why_not(answering, agent.limits.iterations), None
         if not failed:
             paid = await self._approvals.pay_answer(answering, node)

@@ -129,7 +129,8 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     further = FURTHER.get(approval.choice, "") if approval.choice else ""
     head = f"{mark} **{ENDED[approval.state]}{further}**{_by(approval)}: {about}{answer}"
     how, shown = came(approval.outcome, home=home) if approval.outcome else ("", "")
-    buttons = _undo_button(approval)
+    is_offered = bool(approval.outcome) and json.loads(approval.outcome).get("undo") == "offered"
+    buttons = (Button(approval.id, Choice.UNDO, LABELS[Choice.UNDO]),) if is_offered else ()
     known = json.loads(approval.card) if approval.card else {}
     if home and known.get("home") == Home.TOLD:
         return Content(f"{head}{how}{why}", buttons, folded=shown, mark=mark)
@@ -184,11 +185,6 @@ def with_undo(outcome: str, how: str, by: str = "", why: str = "") -> str:
     """`outcome` (JSON) with how it stands with an undo: offered, wanted, done, refused or cut; empty for none."""
     undo = {"undo": how, "undo_by": by, "undo_why": why}
     return json.dumps(json.loads(outcome) | undo, ensure_ascii=False)
-
-
-def _undo_button(approval: Approval) -> tuple[Button, ...]:
-    is_offered = bool(approval.outcome) and json.loads(approval.outcome).get("undo") == "offered"
-    return (Button(approval.id, Choice.UNDO, LABELS[Choice.UNDO]),) if is_offered else ()
 
 
 def _undone(told: Mapping[str, Any]) -> str:
