@@ -19,6 +19,7 @@ from runtime.store.approvals.decisions import BY_ID, expire
 from runtime.store.approvals.edits import asked
 from runtime.store.approvals.granted.rows import every, revoke
 from runtime.store.approvals.modes import every_mode, set_from_afar
+from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.reminders import call, due
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.approvals.waiting import full_chats
@@ -65,6 +66,9 @@ class ApprovalStore(Base):
     async def inbox(self, who: Identity, rights: Rights) -> list[OpenQuestion]:
         now = self.now()
         return await self._driver.read(lambda: of_identity(who, rights, now))
+
+    async def approved_by(self, approval: Approval, rights: Rights) -> list[str]:
+        return await self._driver.read(lambda: approved_by(approval, rights))
 
     async def due(self, rights: Rights) -> list[Due]:
         now = self.now()

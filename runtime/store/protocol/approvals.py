@@ -145,6 +145,9 @@ class AskingBack(Protocol):
 class Approvals(Grants, AskingBack, Protocol):
     """Approvals outside of `accept`."""
 
+    async def approved_by(self, approval: Approval, rights: Rights) -> list[str]:
+        """Names of those whose approval counts so far; nobody where one is enough."""
+
     async def due(self, rights: Rights) -> list[Due]:
         """Questions whose next reminder or escalation has come, at most 100."""
 
