@@ -114,8 +114,10 @@ EDITED = (
     .order_by(deliveries.c.number)
 )
 SUMMARISED = (
-    KEPT.join(sessions, sessions.c.key == summaries.c.session)
-    .where(sessions.c.address == bindparam("room"), bindparam("before") > STANDS_AT)
+    KEPT.where(
+        summaries.c.session.in_(select(sessions.c.key).where(sessions.c.address == bindparam("room"))),
+        bindparam("before") > STANDS_AT,
+    )
     .order_by(STANDS_AT.desc())
     .limit(bindparam("n", type_=Integer))
 )
