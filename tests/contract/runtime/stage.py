@@ -60,6 +60,7 @@ from runtime.contract import (
     Progress,
     Receipt,
     Role,
+    RunId,
     Said,
     Settled,
     SettleResult,
@@ -91,6 +92,7 @@ from runtime.reports.fan_out import Reporting
 from runtime.schedules.firing import Scheduler
 from runtime.schedules.service import ScheduleService
 from runtime.store.protocol import Duty, Gate, Lease, RunRow
+from runtime.store.runs.turns import add_turn
 from runtime.store.sql.driver import Op
 from runtime.store.store import Store
 from runtime.workspace.workspaces import WorkspaceFolders
@@ -607,6 +609,20 @@ class Stage:
 
     async def audit(self, kind: str) -> list[tuple[str, str, str]]:
         return await self.rows("SELECT actor, subject, detail FROM audit WHERE kind = :kind ORDER BY entry", kind=kind)
+
+    async def add_turns(self, count: int, *, files: str = "[]") -> None:
+        """Turns of a person and the agent behind those of the one session, as if they had been talked through."""
+        [(session, first)] = await self.rows("SELECT key, next_turn FROM sessions")
+
+        def write() -> Op[None]:
+            for number in range(first, first + count):
+                is_theirs = number % 2 == first % 2
+                role, name, sent = ("user", "Ada", files) if is_theirs else ("assistant", "", "[]")
+                more = {"author": name, "files": sent}
+                yield from add_turn(session, number, RunId(f"old{number}"), role, f"Turn {number}", self.clock(), **more)
+            yield text("UPDATE sessions SET next_turn = :n WHERE key = :k"), {"n": first + count, "k": session}
+
+        await self.store.driver.write(write)
 
     async def rows(self, sql: str, **given: object) -> list[tuple[Any, ...]]:
         """What the database itself says."""
