@@ -621,7 +621,7 @@ class Stage:
         )
 
         def write() -> Op[None]:
-            yield text(fill.replace(':', '\\:')), {}
+            yield text(fill.replace(":", "\\:")), {}
             yield text("UPDATE sessions SET next_turn = :n WHERE key = :k"), {"n": first + count, "k": session}
 
         await self.store.driver.write(write)
