@@ -115,7 +115,10 @@ class ModelChain:
                 await self._cooldowns.failed(failed)
             self._probe("model-benched")
             return None
-        if self._cooldowns.of(member.name):
+        rest = self._cooldowns.of(member.name)
+        if (
+            rest and rest.since <= began
+        ):  # an answer that was under way before says nothing about the model as it is now
             await self._cooldowns.well(member.name)
         return reply
 
