@@ -38,11 +38,8 @@ def models_of(settings: Settings, cooldowns: Cooldowns, now: Now, probe: Probe =
     """The model that the settings name, with all that are asked in its place."""
     if settings.model.is_demo or not settings.models:
         return model_of(settings)
-    first, further = first_settings(settings), further_settings(settings)
-    usual = settings.model.name
     tables = {table.name: table for table in settings.models}
-    order = list(dict.fromkeys([usual, *tables]))
-    members = [_member(name, further.get(name, first), tables.get(name)) for name in order]
+    members = [_member(name, given, tables.get(name)) for name, given in every_settings(settings).items()]
     return ModelChain(members, settings.model.fallbacks, cooldowns=cooldowns, now=now, probe=probe)
 
 
@@ -50,6 +47,11 @@ def _member(name: str, given: ModelSettings, table: ModelTable | None) -> Member
     route = Route(name, table.works, table.least_complexity) if table else Route(name)
     hasty = replace(given, yields=True, max_retries=1, longest_wait=YIELDING_WAIT)
     return Member(route, made_model(hasty), mark_of(given))
+
+
+def marks_of(settings: Settings) -> dict[str, str]:
+    """Marks of all models that may answer, by what people call each."""
+    return {name: mark_of(given) for name, given in every_settings(settings).items()}
 
 
 def mark_of(given: ModelSettings) -> str:
@@ -64,10 +66,11 @@ def first_settings(settings: Settings) -> ModelSettings:
     return _made(settings, first, first.name, "")
 
 
-def further_settings(settings: Settings) -> dict[str, ModelSettings]:
-    """Every model of [[models]], by its alias."""
-    tables = by_name(settings.models)
-    return {name: _made(settings, table, table.model, name) for name, table in tables.items()}
+def every_settings(settings: Settings) -> dict[str, ModelSettings]:
+    """Every model by what people call it: first the usual one, then those of [[models]]."""
+    further = {name: _made(settings, table, table.model, name) for name, table in by_name(settings.models).items()}
+    usual = settings.model.name
+    return {usual: further.get(usual) or first_settings(settings)} | further
 
 
 def _made(settings: Settings, one: AnyModel, name: str, alias: str) -> ModelSettings:

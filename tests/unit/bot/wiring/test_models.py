@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.settings.settings import Settings, load
-from bot.wiring.models.made import further_settings, mark_of, models_of, window_of
+from bot.wiring.models.made import every_settings, mark_of, models_of, window_of
 from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Model
@@ -54,7 +54,7 @@ async def test_an_alias_as_the_usual_model_is_one_member(tmp_path: Path) -> None
 
 
 def test_another_key_is_another_mark(tmp_path: Path) -> None:
-    given = further_settings(read(tmp_path, SONNET))["sonnet"]
+    given = every_settings(read(tmp_path, SONNET))["sonnet"]
     assert mark_of(given) == mark_of(replace(given, timeout=given.timeout * 2))
     assert mark_of(given) != mark_of(replace(given, api_key="another"))
     assert "k2" not in mark_of(given)
