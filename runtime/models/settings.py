@@ -54,7 +54,7 @@ class ModelSettings:
 
     A failure of the moment is repeated `max_retries` times, where no wait is longer than `longest_wait`; with `yields`
     only where the vendor names one, or has an error of its own: others are there to answer meanwhile.
-    `alias` is what people call it. With `api_keys`, each of them is tried where one is refused or has had too much.
+    With `api_keys`, each of them is tried where one is refused or has had too much.
     """
 
     name: str
@@ -64,7 +64,6 @@ class ModelSettings:
     timeout: timedelta = timedelta(seconds=120)
     max_retries: int = 2
     images: Images = Images.AUTO
-    alias: str = ""
     api_keys: tuple[str, ...] = field(default=(), repr=False)
     organization: str = ""
     controls: Controls = Controls()
@@ -76,8 +75,3 @@ class ModelSettings:
     def keys(self) -> tuple[str, ...]:
         """Every key, the first one first."""
         return self.api_keys or ((self.api_key,) if self.api_key else ())
-
-    @property
-    def title(self) -> str:
-        """The model's name for people."""
-        return self.alias or self.name

@@ -63,17 +63,17 @@ def mark_of(given: ModelSettings) -> str:
 def first_settings(settings: Settings) -> ModelSettings:
     """The model of [model], with what it takes over from the alias that it names."""
     first = first_of(settings.model, by_name(settings.models))
-    return _made(settings, first, first.name, "")
+    return _made(settings, first, first.name, settings.model.images)
 
 
 def every_settings(settings: Settings) -> dict[str, ModelSettings]:
     """Every model by what people call it: first the usual one, then those of [[models]]."""
-    further = {name: _made(settings, table, table.model, name) for name, table in by_name(settings.models).items()}
-    usual = settings.model.name
-    return {usual: further.get(usual) or first_settings(settings)} | further
+    further = by_name(settings.models).items()
+    usual = {settings.model.name: first_settings(settings)}
+    return usual | {name: _made(settings, one, one.model, "auto") for name, one in further if name not in usual}
 
 
-def _made(settings: Settings, one: AnyModel, name: str, alias: str) -> ModelSettings:
+def _made(settings: Settings, one: AnyModel, name: str, images: str) -> ModelSettings:
     from runtime.models.images import Images
     from runtime.models.settings import Controls, ModelSettings, Prices
 
@@ -85,8 +85,7 @@ def _made(settings: Settings, one: AnyModel, name: str, alias: str) -> ModelSett
         api_keys=tuple(key.get_secret_value() for key in one.api_keys),
         stream=shared.stream,
         timeout=shared.timeout,
-        images=Images(shared.images if not alias else "auto"),
-        alias=alias,
+        images=Images(images),
         organization=one.organization,
         controls=Controls(one.temperature, one.top_p, one.max_tokens, one.reasoning, one.seed, one.stop),
         prices=Prices(one.input_price, one.output_price),

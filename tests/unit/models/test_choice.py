@@ -73,7 +73,7 @@ async def vendors(first: Sequence[Reply], second: Sequence[Reply] = (), mark: st
         given = ModelSettings(
             "openai/gpt-4o", f"{one}/v1", "k1", yields=True, max_retries=1, longest_wait=timedelta(seconds=2)
         )
-        also = replace(given, name="anthropic/claude-sonnet-4-5", api_base=other, api_key="k2", alias="sonnet")
+        also = replace(given, name="anthropic/claude-sonnet-4-5", api_base=other, api_key="k2")
         members = [
             Member(Route("openai/gpt-4o"), LiteModel(given, sleep=sleep), mark),
             Member(Route("sonnet", (Work.SUMMARY,)), LiteModel(also, sleep=sleep), mark),

@@ -14,6 +14,7 @@ from runtime.contract import Model
 from runtime.models.choice.chain import ModelChain
 from runtime.models.demo import Demo
 from runtime.models.litellm_model import LiteModel
+from runtime.models.settings import Controls
 from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store
 
@@ -51,6 +52,18 @@ async def test_an_alias_as_the_usual_model_is_one_member(tmp_path: Path) -> None
     chain = await made(read(tmp_path, '[model]\nname = "sonnet"\n' + SONNET))
     assert isinstance(chain, ModelChain)
     assert {name: one.model.name for name, one in chain.members.items()} == {"sonnet": "anthropic/claude-sonnet-4-5"}
+
+
+def test_what_the_usual_model_sets_itself_goes_before_its_alias(tmp_path: Path) -> None:
+    settings = read(
+        tmp_path, '[model]\nname = "sonnet"\ntemperature = 0.2\n' + SONNET + "temperature = 0.9\nseed = 7\n"
+    )
+    (usual,) = every_settings(settings).values()
+    assert (usual.name, usual.keys, usual.controls) == (
+        "anthropic/claude-sonnet-4-5",
+        ("k2",),
+        Controls(temperature=0.2, seed=7),
+    )
 
 
 def test_another_key_is_another_mark(tmp_path: Path) -> None:
