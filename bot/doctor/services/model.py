@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -14,8 +14,12 @@ from bot.doctor.subject import REACH, Subject, fault, fine, warning
 from bot.secrets import model_keys
 from bot.settings.settings import Settings
 from bot.tryouts.model import Answered, try_model
+from bot.wiring.models.made import first_settings
 from bot.wiring.unused_settings import unknown_models
 from runtime.contract import Finding
+
+if TYPE_CHECKING:
+    from runtime.models.settings import ModelSettings
 
 WHY_MODEL: Final = "Messages stay unanswered."
 
@@ -47,31 +51,41 @@ async def check_model(subject: Subject) -> Sequence[Finding]:
         return [warning("model.name", "the built-in demo", why, "signalbox init --force, or set model.name")]
     if wrong := list(unknown_models(subject.settings)):
         return wrong
-    found = [fine("model.name", model.name), _key(subject.settings)]
-    return [*found, await _answer(subject.settings) if subject.live else await _reach(subject.settings)]
+    asked = first_settings(subject.settings)
+    found = [fine("model.name", model.name), _key(subject.settings, asked)]
+    return [*found, await _answer(asked) if subject.live else await _reach(asked)]
 
 
-def _key(settings: Settings) -> Finding:
-    model = settings.model
-    if model.api_key:
-        return fine("model.key", f"its key comes from {settings.source('model.api_key')}")
-    names = model_keys.names(model.name)
-    if not names or model.api_base:
+def _key(settings: Settings, asked: ModelSettings) -> Finding:
+    if asked.keys:
+        come = "its keys come" if asked.api_keys else "its key comes"
+        return fine("model.key", f"{come} from {_source_of_keys(settings, asked)}")
+    names = model_keys.names(asked.name)
+    if not names or asked.api_base:
         return fine("model.key", "it needs no key that we know of")
     return fault("model.key", "it needs a key, and none was found", WHY_MODEL, f"signalbox secrets set {names[0]}")
 
 
-async def _answer(settings: Settings) -> Finding:
-    model = settings.model
-    key = model.api_key.get_secret_value() if model.api_key else ""
-    told = await try_model(model.name, model.api_base, key)
+def _source_of_keys(settings: Settings, asked: ModelSettings) -> str:
+    """Source of the keys, which [model] has itself or takes over from the alias that it names."""
+    places = {"model": settings.model} | {f"models[{n}]": one for n, one in enumerate(settings.models, 1)}
+    for place, one in places.items():
+        name = "api_keys" if asked.api_keys else "api_key"
+        found = one.api_keys if asked.api_keys else (one.api_key,)
+        if tuple(key.get_secret_value() for key in found if key) == asked.keys:
+            return settings.source(f"{place}.{name}")
+    return "the settings"
+
+
+async def _answer(asked: ModelSettings) -> Finding:
+    told = await try_model(asked.name, asked.api_base, next(iter(asked.keys), ""))
     if isinstance(told, Answered):
         return fine("model.answers", f"it answers, in {told.took.total_seconds():.1f} s")
     return fault("model.answers", told.why, WHY_MODEL, told.fix)
 
 
-async def _reach(settings: Settings) -> Finding:
-    address = settings.model.api_base or HOSTS.get(model_keys.vendor(settings.model.name), "")
+async def _reach(asked: ModelSettings) -> Finding:
+    address = asked.api_base or HOSTS.get(model_keys.vendor(asked.name), "")
     if not address:
         return fine("model.reachable", "not tested; to ask it for one word: signalbox doctor --model")
     parts = urlsplit(address)
@@ -82,7 +96,7 @@ async def _reach(settings: Settings) -> Finding:
         await _connect(parts.hostname or "", port)
     except OSError as error:
         what = f"{parts.hostname}:{port} can't be reached ({_words(error)})"
-        fix = "start that server, or set model.api_base" if settings.model.api_base else "check this machine's network"
+        fix = "start that server, or set model.api_base" if asked.api_base else "check this machine's network"
         return fault("model.reachable", what, WHY_MODEL, fix)
     return fine("model.reachable", f"{parts.hostname}:{port}")
 
