@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from runtime.contract import Author, Call, Choice, Effect, Json, ModelRequest
+from runtime.contract import Addressing, Author, Call, Choice, Effect, Json, ModelRequest, Said
+from runtime.domain.routing import Attention, RoomRules
 from runtime.errors import ModelFailed
 from runtime.policy.rules import Rule, Ruling
 from runtime.store.protocol import Stock
 from runtime.store.sql.driver import micros
-from tests.contract.runtime.stage import SHELL, Crash, Process, Stage, address, crash_at, fake_tool
+from tests.contract.runtime.stage import ADA, SHELL, Crash, Process, Stage, address, crash_at, fake_tool
 from tests.contract.runtime.windowed import AGREED, Windowed, chatter, heard, kept, life, said
 
 
@@ -66,6 +68,18 @@ async def test_after_the_retention_a_summary_tells_of_the_turns_that_are_left(an
     left = await covered(any_stage)
     assert await told(any_stage, process) == left
     assert 0 < left[0][0] < 80
+
+
+async def test_what_was_overheard_and_forgotten_is_not_counted_with_a_summary(any_stage: Stage) -> None:
+    process = await life(any_stage, Windowed(), rooms=RoomRules(Attention.OBSERVE))
+    overheard = [f"{number}: lunch?" for number in range(160)]
+    async with process.running():
+        for text in ["hello", *overheard, *chatter(40)]:
+            signal = any_stage.signal(Said(text), ADA, "r1")
+            reach = Addressing.OVERHEARD if text in overheard else Addressing.MENTION
+            await process.reception.sink(replace(signal, reach=reach))
+            await process.rest()
+    assert await told(any_stage, process) == await covered(any_stage) != []
 
 
 async def test_below_the_threshold_nothing_is_condensed(any_stage: Stage) -> None:
