@@ -206,6 +206,16 @@ async def test_with_another_key_a_model_is_asked_again_at_once() -> None:
         assert await it.store.cooldowns.resting() == []
 
 
+async def test_a_run_whose_model_rests_or_is_gone_goes_on_with_the_usual_one() -> None:
+    async with vendors([], [Reply("wrong key", status=401)]) as it:
+        for _ in range(2):
+            reply = await it.ask(replace(HI, kept="sonnet"))
+            assert (reply.text, reply.choice.model, reply.choice.instead_of) == ("You said: hi", "sonnet", "sonnet")
+        reply = await it.ask(replace(HI, kept="gone"))
+        assert (reply.choice.model, reply.choice.instead_of) == ("openai/gpt-4o", "")
+        assert it.counts() == (3, 1)
+
+
 async def test_a_summary_is_written_by_the_model_for_it() -> None:
     async with vendors([], [Reply("In short.")]) as it:
         reply = await it.ask(replace(HI, work=Work.SUMMARY))

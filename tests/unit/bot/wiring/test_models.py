@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.settings.settings import Settings, load
+from bot.wiring.access import gate_of
 from bot.wiring.models.made import every_settings, mark_of, models_of, window_of
 from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.notifier import LocalNotifier
@@ -39,6 +40,13 @@ async def made(settings: Settings) -> Model:
 async def test_one_model_stands_alone(tmp_path: Path) -> None:
     assert isinstance(await made(read(tmp_path, "")), Demo)
     assert isinstance(await made(read(tmp_path, FIRST)), LiteModel)
+
+
+async def test_beside_the_demo_there_is_no_model_to_choose(tmp_path: Path) -> None:
+    settings = read(tmp_path, SONNET)
+    assert isinstance(await made(settings), Demo)
+    assert gate_of(settings).models == ()
+    assert gate_of(read(tmp_path, FIRST + SONNET)).models == ("sonnet",)
 
 
 async def test_several_are_one_chain_in_which_the_usual_one_is_first(tmp_path: Path) -> None:
