@@ -14,7 +14,7 @@ import argparse
 import asyncio
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -95,23 +95,30 @@ def shown(content: str | list[Json]) -> str:
 
 class OpenAI:
     """The server. `requests` are the bodies, `keys` the Authorization headers, `organizations` another one; in order of
-    arrival. Keys that are `revoked` are refused with 401.
+    arrival. Keys that are `revoked` are refused with 401. `models` are those that it lists; without any it lists none.
     """
 
-    def __init__(self, answers: Answers = ()) -> None:
+    def __init__(self, answers: Answers = (), models: Sequence[str] | None = None) -> None:
         self._script: deque[Reply] = deque() if callable(answers) else deque(answers)
         self._otherwise = answers if callable(answers) else echo
         self.requests: list[Json] = []
         self.keys: list[str] = []
         self.organizations: list[str] = []
         self.revoked: set[str] = set()
+        self._models = models
 
     def app(self) -> web.Application:
         app = web.Application(client_max_size=64 * 1024**2)
         app.router.add_post("/v1/chat/completions", self._complete)
+        if self._models is not None:
+            app.router.add_get("/v1/models", self._list_models)
         app.router.add_post("/script", self._take_script)
         app.router.add_get("/requests", self._tell_requests)
         return app
+
+    async def _list_models(self, request: web.Request) -> web.Response:
+        listed = [{"id": name, "object": "model", "created": 1, "owned_by": "us"} for name in self._models or ()]
+        return web.json_response({"object": "list", "data": listed})
 
     async def _take_script(self, request: web.Request) -> web.Response:
         self._script.extend(Reply.of(raw) for raw in await request.json())
