@@ -16,7 +16,7 @@ from bot.operator.views import View
 from runtime.text.glyphs import legible
 
 MODELS_PAGE: Final = "/console/models"
-HEADS: Final = ("Name", "State", "Asked", "Window", "USD per million tokens", "Key", "Actions")
+HEADS: Final = ("Name", "State", "Asked", "Window", "Price of a million tokens", "Key", "Actions")
 WINDOW_SOURCES: Final = {"set": "by the settings", "listed": "by LiteLLM's list", "assumed": "assumed"}
 PRICE_SOURCES: Final = {
     **WINDOW_SOURCES,

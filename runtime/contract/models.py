@@ -56,9 +56,22 @@ class UserTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class Reasoning:
+    """Thinking of a model before it answered. It is never part of the answer.
+
+    `blocks` are its vendor's own form of it, as a JSON list, for vendors that sign it and want it back. `model` made it.
+    """
+
+    text: str
+    model: str = ""
+    blocks: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AssistantTurn:
     text: str
     calls: tuple[Call, ...] = ()
+    reasoning: Reasoning | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +258,7 @@ class ModelReply:
     calls: tuple[Call, ...]
     usage: Usage
     choice: ChosenModel = ChosenModel()
+    reasoning: Reasoning | None = None
 
 
 OnText = Callable[[str], None]

@@ -45,6 +45,7 @@ class Reply:
     `instead` is what a stream sends in place of a piece, by the piece's number, as it goes over the wire; "%s" in it is the
     piece itself, so that something may stand before or behind it, or it may come twice. `done` ends the stream with [DONE].
     `code` is that of an error, such as "insufficient_quota". `cached` tokens of the usage came from the vendor's cache.
+    `thinking` is what the model thinks before its words.
     """
 
     text: str = ""
@@ -60,6 +61,7 @@ class Reply:
     done: bool = True
     code: str | None = None
     cached: int = 0
+    thinking: str = ""
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Reply:
@@ -157,6 +159,8 @@ def failure(status: int, message: str, *, retry_after: str | None = None, code: 
 
 def completion(model: str, reply: Reply) -> Json:
     message: Json = {"role": "assistant", "content": reply.text or None}
+    if reply.thinking:
+        message["reasoning_content"] = reply.thinking
     if reply.calls:
         message["tool_calls"] = [call_json(call) for call in reply.calls]
     choice = {"index": 0, "message": message, "finish_reason": reply.finish}
@@ -204,6 +208,7 @@ def pieces(model: str, reply: Reply, *, wants_usage: bool) -> Iterator[Json]:
         return head | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
     yield piece({"role": "assistant", "content": ""})
+    yield from (piece({"reasoning_content": text}) for text in cut_up(reply.thinking))
     yield from (piece({"content": text}) for text in cut_up(reply.text))
     for index, call in enumerate(reply.calls):
         begin = call_json(call) | {"index": index, "function": {"name": call.name, "arguments": ""}}

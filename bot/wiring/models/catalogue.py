@@ -107,7 +107,8 @@ def _price(given: ModelSettings) -> Price:
 
 def _key(settings: Settings, name: str, given: ModelSettings) -> str:
     if given.keys:
-        return next(_sources(settings, name), "") or SET
+        source = next(_sources(settings, name), SET)
+        return SET if source == str(settings.file) else source
     return MISSING if model_keys.names(given.name) and not given.api_base else NOT_NEEDED
 
 

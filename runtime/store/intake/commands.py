@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, func, select, update
 
-from runtime.chat import commands, context_views, grant_views, schedule_views
+from runtime.chat import commands, context_views, grant_views, schedule_views, thinking
 from runtime.chat.commands import Going, Spent, Sum, Work
 from runtime.chat.context_views import NOTHING_REMEMBERED, Measured, Remembered
 from runtime.chat.modes import Wanted, in_status
@@ -42,6 +42,7 @@ from runtime.store.intake.models import modelled
 from runtime.store.intake.modes import absent, moded
 from runtime.store.intake.pairings import pair
 from runtime.store.intake.run_stop import OPEN_RUNS
+from runtime.store.intake.thinking import thought
 from runtime.store.protocol import Changed, Gate, KeptRoom, Taken, Unpaired
 from runtime.store.runs.compacting import WANTED_IN
 from runtime.store.schedules.book import keep_zone, planned_in, zones_of
@@ -178,8 +179,8 @@ def commanded(
     elif name == "approvals":
         listing = yield from listed(signal, who, gate.rights, now, new_id)
         text, cards, elsewhere = listing.text, listing.cards, listing.rooms
-    elif name == "compact":
-        return (yield from _compacting(signal, signal_id, gate, aside, now, new_id))
+    elif own := OWN_WAYS.get(name):
+        return (yield from own(signal, signal_id, gate, aside, now, new_id))
     elif name == UNREAD and command.argument:
         text = commands.unread(command.argument)
     else:
@@ -256,12 +257,27 @@ def _compacting(
     return (yield from _answered(signal, signal_id, text, now, new_id))
 
 
+def _thinking(signal: Signal, signal_id: SignalId, gate: Gate, aside: Aside, now: datetime, new_id: NewId) -> Op[Taken]:
+    """What was thought, folded under a line where a message can be; to the sender alone where that can be."""
+    found = yield from thought(session_key(gate.agent, signal.address))
+    if not found:
+        return (yield from _answered(signal, signal_id, thinking.NO_THOUGHTS, now, new_id))
+    if len(text := f"{thinking.TITLE}\n\n{found}") <= signal.private:
+        return Taken(Verdict(Outcome.DECIDED, signal_id, text))
+    here = yield from answer(signal, signal_id, thinking.TITLE, now, new_id, folded=thinking.foldable(found))
+    return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=here)
+
+
 def _answered(signal: Signal, signal_id: SignalId, text: str, now: datetime, new_id: NewId) -> Op[Taken]:
     """To the sender alone where that can be."""
     if len(text) <= signal.private:
         return Taken(Verdict(Outcome.DECIDED, signal_id, text))
     here = yield from answer(signal, signal_id, text, now, new_id)
     return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=here)
+
+
+OWN_WAYS: Final = {"compact": _compacting, "think": _thinking}
+"""Commands that are answered in a way of their own."""
 
 
 def _zone(signal: Signal, who: Person, aside: Aside, now: datetime) -> Op[str]:
