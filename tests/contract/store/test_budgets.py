@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from runtime.contract import Address, Busy, Identity, ModelReply, NodeId, Usage
 from runtime.domain.runs import RunState, StepState
 from runtime.policy.budgets import DOLLAR, MONEY, BudgetRules, Counter, Exceeded, Level, Scope, Then
 from runtime.store.protocol import Claim, Recorded, Released, Summary, SummaryKind
+from runtime.store.store import Store
 from tests.contract.store.stage import ADA, LIST, OTHER_ROOM, ROOM, SHELL, UMA, Stage, step
 
 HOLD = 50_000
@@ -77,14 +80,14 @@ async def held(stage: Stage) -> list[int]:
     return await stage.column("SELECT micros FROM reservations ORDER BY micros")
 
 
-async def agree(stage: Stage) -> None:
+async def agree(rows: Callable[[str], Awaitable[list[tuple[Any, ...]]]], store: Store) -> None:
     """Counters equal usage rows plus open reservations, to the millionth of a dollar."""
-    used = await stage.rows(
+    used = await rows(
         "SELECT coalesce(sum(cost_micros), 0), coalesce(sum(input_tokens + output_tokens), 0), count(*) FROM usage"
     )
-    kept = await stage.rows("SELECT coalesce(sum(micros), 0), count(*) FROM reservations")
+    kept = await rows("SELECT coalesce(sum(micros), 0), count(*) FROM reservations")
     for scope in (Scope.DAY, Scope.MONTH, Scope.AGENT_DAY, Scope.AGENT_TOKENS_HOUR, Scope.AGENT_CALLS_HOUR):
-        one = await counter(stage, scope)
+        (one,) = [one for one in await store.budgets.counters() if one.scope is scope]
         assert (one.spent, one.tokens, one.calls) == tuple(map(int, used[0])), scope
         assert (one.reserved, one.held) == tuple(map(int, kept[0])), scope
 
@@ -94,14 +97,14 @@ async def test_money_is_held_back_before_a_call_and_settled_by_what_it_cost(stag
     claim = await stage.begin(f"hello {stage.events}")
     assert over(claim) is None
     assert await held(stage) == [HOLD]
-    await agree(stage)
+    await agree(stage.rows, stage.store)
     assert over(await recorded(stage, claim, 70_001)) is None
     assert await held(stage) == [70_001]  # the next call may be as dear as the last one
-    await agree(stage)
+    await agree(stage.rows, stage.store)
     await finished(stage, claim, 12_345, number=3)
     assert await held(stage) == []
     assert (await counter(stage, Scope.ROOM_DAY)).spent == 82_346
-    await agree(stage)
+    await agree(stage.rows, stage.store)
 
 
 @pytest.mark.parametrize(
@@ -156,10 +159,10 @@ async def test_a_budget_that_is_set_today_knows_what_was_spent_before(stage: Sta
     await recorded(stage, claim, 3 * CENT)
     await stage.store.budgets.begin(WIDE)
     await recorded(stage, claim, 2 * CENT, number=3)
-    await agree(stage)
+    await agree(stage.rows, stage.store)
     await finished(stage, claim, CENT, number=5)
     assert (await counter(stage, Scope.DAY)).spent == 6 * CENT
-    await agree(stage)
+    await agree(stage.rows, stage.store)
 
 
 async def test_without_budgets_nothing_is_counted(stage: Stage) -> None:
@@ -196,7 +199,7 @@ async def test_a_run_that_waits_for_people_holds_nothing(stage: Stage) -> None:
     again = await stage.claim()
     assert over(again) is None
     assert await held(stage) == [HOLD]
-    await agree(stage)
+    await agree(stage.rows, stage.store)
 
 
 async def test_runs_side_by_side_hold_no_more_than_the_budget_leaves(stage: Stage) -> None:
@@ -251,12 +254,12 @@ async def test_a_summary_is_paid_like_any_call(stage: Stage) -> None:
     summary = Summary(0, 1, SummaryKind.MODEL, "so far", "", "")
     assert await stage.store.runs.keep_summary(claim.run_id, claim.lane, summary, costing(4 * CENT).usage)
     assert (await counter(stage, Scope.DAY)).spent == 4 * CENT
-    await agree(stage)
+    await agree(stage.rows, stage.store)
     await finished(stage, claim, CENT, number=2)
-    await agree(stage)
+    await agree(stage.rows, stage.store)
     later = replace(summary, upto=2)
     assert await stage.store.runs.keep_summary(claim.run_id, None, later, costing(3 * CENT).usage)
-    await agree(stage)
+    await agree(stage.rows, stage.store)
     assert await stage.store.runs.affords(claim.run_id)
     await stage.store.budgets.begin(of(room_day=0.08))
     assert not await stage.store.runs.affords(claim.run_id)
@@ -270,7 +273,7 @@ async def test_a_budget_that_is_no_longer_set_is_not_kept_wrong(stage: Stage) ->
     await spent(stage, 4 * CENT)
     await stage.store.budgets.begin(WIDE)
     await spent(stage, CENT)
-    await agree(stage)
+    await agree(stage.rows, stage.store)
 
 
 async def test_a_refusal_is_looked_at_again(stage: Stage) -> None:
