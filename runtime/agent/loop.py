@@ -59,7 +59,7 @@ from runtime.errors import BudgetSpent, ContextOverflow, ModelFailed, StoreError
 from runtime.policy.budgets import Then
 from runtime.policy.rules import Policy
 from runtime.reports.fan_out import Reporting
-from runtime.store.protocol import Claim, History, NewDelivery, NewStep, Released, Runs, Summary, SummaryKind, ToolStep
+from runtime.store.protocol import Claim, History, NewDelivery, Released, Runs, Summary, SummaryKind, ToolStep
 from runtime.workspace.whole_texts import WholeTexts
 from runtime.workspace.workspaces import WorkspaceFolders
 
@@ -388,7 +388,10 @@ class AgentLoop:
     async def _act(self, run: LiveRun, reply: ModelReply) -> Released | None:
         """One model turn with calls: recorded, then those allowed run, then those asked go up together."""
         lane, number = run.claim.lane, run.next_step
-        sorted_calls = await self._sorted(run, reply)
+        if reply.usage.model == NO_MODEL and reply.calls[0].tool == SPEND_MORE:
+            sorted_calls = [asked_by_us(call) for call in reply.calls]  # no rule, grant or mode answers for people
+        else:
+            sorted_calls = await self._modes.applied(run, [await self._calls.sort(run, call) for call in reply.calls])
         recorded = own(await self._store.record_model(lane, run.claim.run_id, number, reply, sorted_calls))
         self._probe("step-recorded")
         run.iterations, run.next_step = run.iterations + 1, number + len(reply.calls) + 1
@@ -402,11 +405,6 @@ class AgentLoop:
         if waiting or recorded.waiting:
             await self._join(run)
         return None
-
-    async def _sorted(self, run: LiveRun, reply: ModelReply) -> list[NewStep]:
-        if reply.usage.model == NO_MODEL and [call.tool for call in reply.calls] == [SPEND_MORE]:
-            return [asked_by_us(call) for call in reply.calls]  # no rule, grant or mode answers for people
-        return await self._modes.applied(run, [await self._calls.sort(run, call) for call in reply.calls])
 
     async def _join(self, run: LiveRun) -> None:
         """Bring what people said meanwhile to the model before its next call, where it is so set."""

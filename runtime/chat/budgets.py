@@ -90,6 +90,14 @@ def alarm(counter: Counter, limit: int, whose: str) -> str:
     )
 
 
+def unpriced(model: str) -> str:
+    """Words to operators, of a model whose calls no budget can count in dollars."""
+    return (
+        f"**Nobody knows what the model {model} costs**, so no budget in dollars counts its calls. Set `input_price` and "
+        '`output_price` for it, or `budgets.unpriced = "refuse"`.'
+    )
+
+
 def left(rules: BudgetRules, counters: Iterable[Counter]) -> Sequence[str]:
     """Lines of `/usage` on what is left, and on what could not be counted."""
     lines = []

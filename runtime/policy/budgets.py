@@ -58,9 +58,6 @@ class BudgetRules:
     then: Then = Then.STOP
     hold: int = USUAL_HOLD
 
-    def __bool__(self) -> bool:
-        return bool(self.limits)
-
 
 NO_BUDGETS: Final = BudgetRules()
 
@@ -163,6 +160,16 @@ def began_of(scope: Scope, now: datetime) -> datetime:
         return hour
     day = hour.replace(hour=0)
     return day.replace(day=1) if scope == Scope.MONTH else day
+
+
+def fresh(scope: Scope, now: datetime) -> Counter:
+    """A counter of nobody, of which nothing is used."""
+    return Counter(scope, "", 0, 0, 0, 0, 0, 0, Level.BELOW, ends_of(scope, now))
+
+
+def in_order(counters: Iterable[Counter]) -> list[Counter]:
+    """The order in which settings and reports have them."""
+    return sorted(counters, key=lambda counter: (list(Scope).index(counter.scope), counter.subject))
 
 
 def exceeded(rules: BudgetRules, counters: Iterable[Counter], own: int = 0) -> Exceeded | None:

@@ -71,7 +71,7 @@ class BudgetSection(Section):
     @property
     def refuses_unpriced(self) -> bool:
         """True if a model without a price is not asked."""
-        return self.unpriced == "refuse" and bool(self.rules)
+        return self.unpriced == "refuse" and bool(self.rules.limits)
 
 
 def faults_together(layers: Layers) -> Iterator[Fault]:

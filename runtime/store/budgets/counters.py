@@ -16,7 +16,7 @@ from sqlalchemy import and_, bindparam, case, func, literal_column, or_, select,
 from runtime.contract import Address, NewId, Usage
 from runtime.domain.ids import first_at
 from runtime.domain.schedules import NO_MODEL
-from runtime.policy.budgets import HOURLY, BudgetRules, Counter, Level, Scope, began_of, ends_of
+from runtime.policy.budgets import HOURLY, BudgetRules, Counter, Level, Scope, began_of, ends_of, in_order
 from runtime.store.common import add, in_room
 from runtime.store.schema import budgets, reservations, usage
 from runtime.store.sql.driver import Op, is_word, micros, moment
@@ -239,8 +239,3 @@ def _summed(scope: Scope, subject: str, now: datetime) -> Op[Counter]:
     reserved, held = map(int, (yield HELD_SO_FAR[scope], {"whose": subject})[0])
     sums = spent, tokens, calls, unpriced, reserved, held
     return Counter(scope, subject, *sums, Level.BELOW, ends_of(scope, now))
-
-
-def in_order(counters: Iterable[Counter]) -> list[Counter]:
-    """The order in which settings and reports have them."""
-    return sorted(counters, key=lambda counter: (list(Scope).index(counter.scope), counter.subject))

@@ -58,13 +58,13 @@ class Held:
 def claiming(work: Op[Claim | None], at: Moment) -> Op[Claim | None]:
     """A claim, with money held back for its first call, or the budget that forbids it."""
     claim = yield from work
-    return (yield from _allowed(claim, at)) if claim and at.rules else claim
+    return (yield from _allowed(claim, at)) if claim else None
 
 
 def taking_in(work: Op[Taken], at: Moment) -> Op[Taken]:
     """The same for a message whose run begins with it."""
     taken = yield from work
-    return replace(taken, claim=(yield from _allowed(taken.claim, at))) if taken.claim and at.rules else taken
+    return replace(taken, claim=(yield from _allowed(taken.claim, at))) if taken.claim else taken
 
 
 def _allowed(claim: Claim, at: Moment) -> Op[Claim]:
@@ -77,7 +77,7 @@ def _allowed(claim: Claim, at: Moment) -> Op[Claim]:
 def recording(work: Op[Recorded | None], run: RunId, used: Usage, at: Moment) -> Op[Recorded | None]:
     """A model call that another one follows."""
     recorded = yield from work
-    if recorded is None or not at.rules:
+    if recorded is None:
         return recorded
     after = yield from settled(run, used, at, goes_on=True)
     return replace(recorded, allowance=after.allowance, told=(*recorded.told, *after.told))
@@ -86,7 +86,7 @@ def recording(work: Op[Recorded | None], run: RunId, used: Usage, at: Moment) ->
 def ending(work: Op[Released | None], run: RunId, used: Usage | None, at: Moment) -> Op[Released | None]:
     """The end of a run, or its wait for people: nothing more is held back for it."""
     released = yield from work
-    if released is None or not at.rules:
+    if released is None:
         return released
     after = yield from settled(run, used, at, goes_on=False)
     return replace(released, told=(*released.told, *after.told))
@@ -112,7 +112,7 @@ def again(work: Op[tuple[int, int, int] | None], run: RunId, at: Moment) -> Op[A
     """The allowance of a run that was refused one before; None where its lane is another's."""
     if (yield from work) is None:
         return None
-    return (yield from reserved(run, (yield from _payer(run)), at)) if at.rules else Allowance()
+    return (yield from reserved(run, (yield from _payer(run)), at)) if at.rules.limits else Allowance()
 
 
 def payer_of(claim: Claim) -> Payer:
@@ -164,7 +164,7 @@ def settled(run: RunId, used: Usage | None, at: Moment, *, goes_on: bool) -> Op[
 
 def charged(run: RunId, used: Usage | None, at: Moment) -> Op[tuple[Address, ...]]:
     """Count a call for which nothing was held back: a summary, an answer about a call."""
-    if not at.rules or Change.of(used) == Change():
+    if not at.rules.limits or Change.of(used) == Change():
         return ()
     payer = yield from _payer(run)
     counters = yield from changed(payer, Change.of(used), at.rules, at.now)

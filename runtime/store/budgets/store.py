@@ -8,8 +8,8 @@ from typing import Final
 from sqlalchemy import bindparam, delete, literal_column, select
 
 from runtime.domain.ids import first_at
-from runtime.policy.budgets import BudgetRules, Counter, Level, Scope
-from runtime.store.budgets.counters import COLUMNS, FAR_AHEAD, LONGEST_RUN, counter_of, in_order
+from runtime.policy.budgets import BudgetRules, Counter, Level, Scope, in_order
+from runtime.store.budgets.counters import COLUMNS, FAR_AHEAD, LONGEST_RUN, counter_of
 from runtime.store.schema import budgets, reservations, usage
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
@@ -39,9 +39,13 @@ class BudgetStore(Base):
     def rules(self) -> BudgetRules:
         return self._budgets.rules
 
+    def obey(self, rules: BudgetRules) -> None:
+        """Take `rules` for those that hold, and leave the counters as they are."""
+        self._budgets.rules = rules
+
     async def begin(self, rules: BudgetRules) -> None:
         """Obey `rules` from now on. Counters of budgets that are not set are dropped: nobody keeps them right."""
-        self._budgets.rules = rules
+        self.obey(rules)
         now = self.now()
         await self._driver.write(lambda: _begun(rules, micros(now)))
 
@@ -66,7 +70,7 @@ def _begun(rules: BudgetRules, now: int) -> Op[None]:
     for scope in Scope:
         if scope not in rules.limits:
             yield FORGET[scope], {}
-    if not rules:
+    if not rules.limits:
         yield HOLD_NOTHING, {}
 
 

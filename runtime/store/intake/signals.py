@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from sqlalchemy import Integer, bindparam, literal_column, select, update
@@ -236,7 +237,8 @@ class IntakeStore(Base):
         else:
             aside = await self._aside(signal, gate, now)
         at = Moment(self._budgets.rules, now, self._new_id)
-        taken = await self._driver.write(lambda: taking_in(accept(signal, gate, offer, now, self._new_id, aside), at))
+        work = partial(accept, signal, gate, offer, now, self._new_id, aside)
+        taken = await self._driver.write(lambda: taking_in(work(), at) if at.rules.limits else work())
         self._observer.accepted(signal, taken)
         return taken
 

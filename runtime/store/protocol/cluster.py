@@ -79,6 +79,9 @@ class Budgeting(Protocol):
     def rules(self) -> BudgetRules:
         """Budgets as they are set."""
 
+    def obey(self, rules: BudgetRules) -> None:
+        """Take `rules` for those that hold, and leave the counters as they are: for a process that makes no calls."""
+
     async def begin(self, rules: BudgetRules) -> None:
         """Obey `rules` from now on: all transactions of this process do."""
 

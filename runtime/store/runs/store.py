@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from functools import partial
 
 from runtime.chat.audience import Audience
 from runtime.contract import (
@@ -64,15 +65,14 @@ class RunStore(Base):
     """Implements `protocol.Runs`."""
 
     async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
-        at = self._moment()
-        return self._claimed(await self._driver.write(lambda: claiming(claim(lease, busy, at.now), at)))
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        work = partial(claim, lease, busy, at.now)
+        made = await self._driver.write(lambda: claiming(work(), at) if at.rules.limits else work())
+        return self._claimed(made)
 
     async def claim_suspect(self, lease: Lease, busy: Busy | BusyRules, *, most: int) -> Claim | None:
-        at = self._moment()
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
         return self._claimed(await self._driver.write(lambda: claiming(claim_suspect(lease, busy, most, at.now), at)))
-
-    def _moment(self) -> Moment:
-        return Moment(self._budgets.rules, self.now(), self._new_id)
 
     def _claimed(self, claim: Claim | None) -> Claim | None:
         if claim:
@@ -96,7 +96,7 @@ class RunStore(Base):
         return await self._driver.read(lambda: counted(session, since))
 
     async def keep_summary(self, run: RunId, lane: Lane | None, summary: Summary, usage: Usage | None) -> bool:
-        at = self._moment()
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
         return await self._driver.write(
             lambda: keeping(keep_summary(run, lane, summary, usage, at.now), run, usage, at)
         )
@@ -108,7 +108,7 @@ class RunStore(Base):
         return await self._driver.write(lambda: begin_compacting(signal, node))
 
     async def end_compacting(self, of: Compacting, node: NodeId, summary: Summary | None, usage: Usage | None) -> bool:
-        at = self._moment()
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
         return await self._driver.write(
             lambda: keeping(end_compacting(of, node, summary, usage, at.now, self._new_id), of.run, usage, at)
         )
@@ -119,21 +119,22 @@ class RunStore(Base):
     async def record_model(
         self, lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep]
     ) -> Recorded | None:
-        at = self._moment()
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        work = partial(record_model, lane, run, number, reply, calls, at.now)
         recorded = await self._driver.write(
-            lambda: recording(record_model(lane, run, number, reply, calls, at.now), run, reply.usage, at)
+            lambda: recording(work(), run, reply.usage, at) if at.rules.limits else work()
         )
         if recorded:
             self._observer.recorded(calls)
         return recorded
 
     async def reserve(self, lane: Lane, run: RunId) -> Allowance | None:
-        at = self._moment()
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
         return await self._driver.write(lambda: again(owned(lane), run, at))
 
     async def affords(self, run: RunId) -> bool:
-        at = self._moment()
-        return not at.rules or await self._driver.read(lambda: affords(run, at))
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        return not at.rules.limits or await self._driver.read(lambda: affords(run, at))
 
     async def calls_of(self, run: RunId) -> list[tuple[Call, str | None]]:
         return await self._driver.read(lambda: calls_of(run))
@@ -198,10 +199,9 @@ class RunStore(Base):
         return await self._driver.read(lambda: called(name))
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
-        at = self._moment()
-        released = await self._driver.write(
-            lambda: ending(park(lane, run, questions, at.now, self._new_id), run, None, at)
-        )
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        work = partial(park, lane, run, questions, at.now, self._new_id)
+        released = await self._driver.write(lambda: ending(work(), run, None, at) if at.rules.limits else work())
         if released:
             self._observer.parked(run, questions, released)
         return released
@@ -216,12 +216,10 @@ class RunStore(Base):
         text: str,
         deliveries: Sequence[NewDelivery],
     ) -> Released | None:
-        at, used = self._moment(), reply.usage if reply else None
-        released = await self._driver.write(
-            lambda: ending(
-                finish(lane, run, number, reply, state, text, deliveries, at.now, self._new_id), run, used, at
-            )
-        )
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        used = reply.usage if reply else None
+        work = partial(finish, lane, run, number, reply, state, text, deliveries, at.now, self._new_id)
+        released = await self._driver.write(lambda: ending(work(), run, used, at) if at.rules.limits else work())
         if released:
             self._observer.finished(run, reply, state, deliveries, released)
         return released
