@@ -1,4 +1,4 @@
-"""`[budgets]`: what may be spent."""
+"""`[budgets]`: bounds of what is spent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def dollars(what: str) -> Any:
 
 
 class BudgetSection(Section):
-    """What may be spent: [models.md](models.md#budgets)."""
+    """Bounds of what is spent: [models.md](models.md#budgets)."""
 
     day: Number | None = dollars("everybody together may spend in a day (UTC)")
     month: Number | None = dollars("everybody together may spend in a month (UTC)")

@@ -55,7 +55,7 @@ def _member(name: str, given: ModelSettings, table: ModelTable | None) -> Member
 
 
 def _price(given: ModelSettings) -> float | None:
-    """What a million tokens cost, read and written together; None where nobody knows."""
+    """Price of a million tokens, read and written together; None where nobody knows."""
     if given.prices.are_set:
         return (given.prices.input or 0.0) + (given.prices.output or 0.0)
     from runtime.models.vendors import prices_of

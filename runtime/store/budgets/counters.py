@@ -40,7 +40,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """Whoever a call counts for."""
+    """Agent, room and person that a call counts for."""
 
     agent: str
     room: Address
