@@ -132,6 +132,9 @@ class OperatorApi:
     @post("/approvals/{id}/ask")
     async def ask_back(self, approval_id: str, question: str = "") -> View: ...
 
+    @get("/budgets")
+    async def budgets(self) -> list[View]: ...
+
     @get("/grants")
     async def grants(self) -> list[View]: ...
 

@@ -53,6 +53,7 @@ async def opened(settings: Settings) -> AsyncIterator[Operations]:
     """The operations of the owner, on the store, which belongs to this command inside the block."""
     with holding(settings.data_dir):
         store = await open_store(settings.database_url)
+        store.budgets.obey(settings.budgets.rules)
         try:
             yield Operations(await _context(store, settings), await owner_of(store.people, command_line()))
         finally:

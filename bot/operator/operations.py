@@ -167,6 +167,13 @@ class Operations(OperatorApi):
         self._context.nudge(address)
         return await self._one_entitled(views.mode(address, made, *self._names))
 
+    async def budgets(self) -> list[View]:
+        """Every budget that is set, with what is left of it for each whom it bounds."""
+        rules, counters = self._store.budgets.rules, await self._store.budgets.counters()
+        people = {str(known.person.id): known.person.name for known in await self._store.people.people()}
+        await self._context.refresh()
+        return views.budgets(rules, counters, people, self._context.called, self._store.now())
+
     async def context(self, room: str, agent: str = "") -> View:
         """Tell how full the window is for the next message of a conversation, and what was condensed of it."""
         made, conversed = await self._preview(room, agent)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from adapters.web import render
 from bot.accounts.naming import Named
@@ -25,11 +25,16 @@ from runtime.contract import Address, ApprovalKind, AssistantTurn, Choice, Entry
 from runtime.domain.approvals import Approval, ApprovalState, choices, offered
 from runtime.markup.moments import in_words
 from runtime.models.choice.cooling import Rest, Standing, standing
+from runtime.policy.budgets import DOLLAR, HOURLY, BudgetRules, Counter, Level, Scope, fresh, in_order, level_of
 from runtime.policy.modes import RoomMode
 from runtime.store.protocol import Conversed, DeliveryRow, Granted, Known, OpenPart, Pairing, RunRow, StepRow
 from runtime.text.glyphs import in_full, visible
 
 View = dict[str, Any]
+
+
+STATES: Final = {Level.BELOW: "ok", Level.WARNED: "nearly spent", Level.REACHED: "spent"}
+"""Words for how far a budget is spent."""
 
 
 def run(row: RunRow, named: Named, called: Named) -> View:
@@ -153,6 +158,36 @@ def mode(address: Address, row: RoomMode, named: Named, called: Named) -> View:
         "set_by": row.set_by_name,
         "set_at": at(row.set_at),
         "until": at(row.until),
+    }
+
+
+def budgets(
+    rules: BudgetRules, counters: Sequence[Counter], people: Mapping[str, str], called: Named, now: datetime
+) -> list[View]:
+    """A row for each counter of a budget that is set, and one for a budget that nobody has used yet."""
+    known = [counter for counter in counters if counter.scope in rules.limits]
+    unused = [fresh(scope, now) for scope in rules.limits if scope not in {counter.scope for counter in known}]
+    return [_budget(rules, counter, people, called) for counter in in_order([*known, *unused])]
+
+
+def _budget(rules: BudgetRules, counter: Counter, people: Mapping[str, str], called: Named) -> View:
+    limit, subject = rules.limits[counter.scope], counter.subject
+    match counter.scope:
+        case Scope.PERSON_DAY:
+            subject = people.get(subject, subject)
+        case Scope.ROOM_DAY if subject:
+            subject = called(Address.parse(subject))
+    unit = 1 if counter.scope in HOURLY else DOLLAR
+    return {
+        "budget": counter.scope.value,
+        "whose": subject,
+        "limit": limit / unit,
+        "used": counter.used / unit,
+        "under_way": counter.under_way / unit,
+        "left": max(0, limit - counter.used - counter.under_way) / unit,
+        "unpriced_calls": counter.unpriced,
+        "state": STATES[level_of(rules, counter)],
+        "ends_at": at(counter.ends_at),
     }
 
 

@@ -75,6 +75,7 @@ from runtime.contract.inbox import ReadInbox, Waiting, empty_inbox
 from runtime.contract.models import (
     FIND_TOOLS,
     KEPT_MAX_CHARS,
+    SPEND_MORE,
     AssistantTurn,
     Attach,
     Call,
@@ -202,6 +203,7 @@ __all__ = [
     "QUESTIONS",
     "REASON",
     "REASON_MAX_CHARS",
+    "SPEND_MORE",
     "TOO_LONG",
     "UNREAD",
     "UPLOADS",

@@ -55,6 +55,7 @@ REFUSED: Final = frozenset({400, 413, 422})
 
 HEAD_START: Final = 0.2
 """Seconds for a sign of being at work to be on its way before LiteLLM is loaded, which takes up a processor."""
+NO_PRICE: Final = 'budgets.unpriced is "refuse"; set input_price and output_price'
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -82,6 +83,10 @@ class LiteModel:
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         litellm = await self._loaded(on_text)
+        if self._settings.prices.are_needed and not self._pricing.is_known(litellm):
+            raise ModelFailed(
+                f"The model {self._settings.title} has no known price, so it isn't asked.", detail=NO_PRICE
+            )
         self._library.spare_loggers()
         answer = self._reply_of(litellm, await self._usable(litellm, request, on_text), request)
         for _ in range(CONTINUATIONS):
@@ -208,7 +213,8 @@ class LiteModel:
         calls = draft.calls(taken) if draft.has_calls else ()
         usage = draft.usage or estimated_usage(litellm, request, draft.text, calls)
         cost = self._pricing.cost(litellm, usage)
-        spent = Usage(self.name, usage.prompt_tokens, usage.completion_tokens, cost, cached_tokens(usage))
+        tokens = usage.prompt_tokens, usage.completion_tokens
+        spent = Usage(self.name, *tokens, cost or 0, cached_tokens(usage), unpriced=cost is None)
         reply = ModelReply(draft.text, calls, spent, reasoning=draft.reasoning(self.name))
         return Answer(reply, draft.finish == "length")
 

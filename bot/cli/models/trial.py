@@ -77,7 +77,7 @@ async def _row(entry: ListedModel, told: Answered | Refused) -> dict[str, Any]:
         "seconds": round(told.took.total_seconds(), 3),
         "input_tokens": used.input_tokens,
         "output_tokens": used.output_tokens,
-        "cost_micros": None if entry.price.source == "unknown" else used.cost_micros,
+        "cost_micros": None if used.unpriced else used.cost_micros,
     }
 
 

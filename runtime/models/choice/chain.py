@@ -79,7 +79,7 @@ class ModelChain:
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         choice, refusals = chosen(self._routes, request), list[Refusal]()
-        order = list(self._order(choice))
+        order = [self.members[choice.model]] if request.cheapest else list(self._order(choice))
         for member in order:
             if await self._may_ask(member, refusals) and (
                 reply := await self._asked(member, request, on_text, refusals)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlalchemy import Integer, bindparam, select
 
 from runtime.chat.inbox import OpenQuestion
-from runtime.contract import Address, ApprovalId, Identity, ModelReply, NodeId, Person
+from runtime.contract import Address, ApprovalId, Identity, ModelReply, NodeId, Person, RunId
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.policy.grants import GrantId
 from runtime.policy.modes import Mode, RoomMode
@@ -21,6 +21,8 @@ from runtime.store.approvals.inbox import of_identity
 from runtime.store.approvals.modes import every_mode, set_from_afar
 from runtime.store.approvals.reminders import call, due
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
+from runtime.store.budgets import reserving as paying
+from runtime.store.budgets.counters import Moment
 from runtime.store.common import narrowed
 from runtime.store.protocol import Answering, Asked, AskedBack, Calling, Decided, Due, Granted, Undoing, UndosToDo
 from runtime.store.schema import approvals
@@ -109,6 +111,10 @@ class ApprovalStore(Base):
     async def begin_answer(self, asked: AskedBack, node: NodeId) -> Answering | None:
         return await self._driver.write(lambda: answering.begin(asked, node))
 
+    async def affords(self, run: RunId) -> bool:
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        return not at.rules.limits or await self._driver.read(lambda: paying.affords(run, at))
+
     async def pay_answer(self, answered: Answering, node: NodeId) -> Answering | None:
         paid = await self._driver.write(lambda: answering.pay(answered, node))
         return replace(answered, step=paid[0], turn=paid[1]) if paid else None
@@ -116,8 +122,16 @@ class ApprovalStore(Base):
     async def end_answer(
         self, answered: Answering, node: NodeId, reply: ModelReply | None, failed: str, rights: Rights
     ) -> tuple[Address, ...]:
-        now = self.now()
-        return await self._driver.write(lambda: answering.end(answered, node, reply, failed, rights, now, self._new_id))
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        paid = RunId(answered.approval.run_id) if reply and answered.step else None
+        return await self._driver.write(
+            lambda: paying.answering(
+                answering.end(answered, node, reply, failed, rights, at.now, self._new_id),
+                paid,
+                reply.usage if reply else None,
+                at,
+            )
+        )
 
     async def expire(self) -> list[Decided]:
         now = self.now()

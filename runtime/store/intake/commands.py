@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, func, select, update
 
-from runtime.chat import commands, context_views, grant_views, schedule_views, thinking
+from runtime.chat import budgets, commands, context_views, grant_views, schedule_views, thinking
 from runtime.chat.commands import Going, Spent, Sum, Work
 from runtime.chat.context_views import NOTHING_REMEMBERED, Measured, Remembered
 from runtime.chat.modes import Wanted, in_status
@@ -33,8 +33,10 @@ from runtime.contract import (
 )
 from runtime.domain.ids import first_at
 from runtime.domain.runs import RunState
+from runtime.policy.budgets import BudgetRules
 from runtime.store.approvals.granted.rows import end_conversation, told_in_chat
 from runtime.store.approvals.modes import end_trust, mode_at
+from runtime.store.budgets.counters import Payer, looked_at
 from runtime.store.common import LOCK_LANE, fact, in_room, session_key, whom
 from runtime.store.intake.inbox import answer
 from runtime.store.intake.listing import listed
@@ -119,14 +121,15 @@ class Aside:
     changed: Changed | None = None
     kept: KeptRoom | None = None
     measured: Measured | None = None
+    left: Sequence[str] = ()
     remembered: Remembered = NOTHING_REMEMBERED
 
 
 NO_ASIDE: Final = Aside()
 
 
-def spent_of(signal: Signal, now: datetime) -> Op[Aside]:
-    """The sums of a room and a person: too many rows to read in the transaction of a command."""
+def spent_of(signal: Signal, agent: str, rules: BudgetRules, now: datetime) -> Op[Aside]:
+    """The sums of a room and a person, and what budgets leave: too many rows to read in the transaction of a command."""
     who = yield from whom(signal.actor)
     day = now.replace(hour=0, minute=0, second=0, microsecond=0)
     month = day.replace(day=1)
@@ -134,7 +137,9 @@ def spent_of(signal: Signal, now: datetime) -> Op[Aside]:
     within |= {"first": first_at(month - LONGEST_RUN), "last": first_at(day + FAR_AHEAD)}
     room = yield OF_ROOM, within | {"room": _room(signal.address)}
     person = yield OF_PERSON, within | {"person": who.id if who else ""}
-    return Aside(_spent(room[0]), _spent(person[0]))
+    payer = Payer(agent, signal.address, who.id if who else None)
+    counters = (yield from looked_at(payer, rules, now)) if rules.limits else ()
+    return Aside(_spent(room[0]), _spent(person[0]), left=budgets.left(rules, counters))
 
 
 def plans_of(signal: Signal) -> Op[Aside]:
@@ -205,7 +210,7 @@ def _told(
         case "status":
             return commands.going_on((yield from _going(signal, gate, aside, now)), now, signal.command_mark)
         case "usage":
-            return commands.spent(aside.room, aside.person)
+            return commands.spent(aside.room, aside.person, aside.left)
         case "schedules":
             return schedule_views.planned(aside.plans)
         case "timezone":

@@ -179,6 +179,7 @@ def model_step(
             "at": micros(now),
             "cached_tokens": used.cached_tokens,
             "instead_of": reply.choice.instead_of,
+            "unpriced": int(used.unpriced),
         },
     )
 

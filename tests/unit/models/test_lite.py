@@ -326,7 +326,7 @@ async def test_a_server_of_ones_own_needs_no_key(stream: bool, monkeypatch: pyte
     async with rig([], stream=stream) as it:
         model = LiteModel(ModelSettings("openai/mine", it.base, stream=stream))
         reply = await model.reply(ModelRequest("", [UserTurn("hi")], []), lambda _: None)
-    assert reply == ModelReply("You said: hi", (), Usage("openai/mine", 11, 7, 0))
+    assert reply == ModelReply("You said: hi", (), Usage("openai/mine", 11, 7, 0, unpriced=True))
 
 
 @BOTH
