@@ -92,7 +92,7 @@ class OperatorContext:
         if grant.uses_left == 0:
             return "used up"
         if now >= grant.until:
-            return "over"
+            return "expired"
         tool = None if tools is None else tools.get(grant.tool)
         is_as_granted = tools is None or (tool is not None and form_of(tool.spec, tool.caution()) == grant.form)
         return "active" if is_as_granted and given.giver else "no effect"

@@ -66,7 +66,7 @@ ORDERS: Final = ("", "newest", "oldest")
 LOOKED_THROUGH: Final = 2_000
 """Questions among which those of one person are looked for."""
 CHANGED: Final = "This call has changed in the meantime. Look at it again, and answer {}."
-NEVER_AT_WORK: Final = "No account {} has been at work here. Check its name, or start Signalbox with it once."
+NEVER_AT_WORK: Final = "No account {} has run here yet. Check its name, or start Signalbox with it once."
 GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring here at once
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -361,7 +361,7 @@ class Operations(OperatorApi):
             raise Refusal(429 if made.locked else 404, made.reason)
         for address in (made.address, *made.cards):
             self._context.nudge(address)
-        told = f"{made.identity} is {made.person.name} now ({made.person.role.word})"
+        told = f"{made.identity} is now {made.person.name} ({made.person.role.word})"
         return {**await self._person(made.person.name), "identity": made.identity, "told": f"Paired: {told}."}
 
     async def link(self, name: str) -> View:

@@ -103,7 +103,7 @@ _FIXES: Final = (
     ("refused the key", "Make a new key at the vendor, and copy all of it."),
     ("no key", "Give a key: most vendors ask for one."),
     ("no credit", "Add credit at the vendor, or use another key."),
-    ("may not use", "Choose a model that this key may use."),
+    ("may not use the model", "Choose a model that this key may use."),
     ("unknown to its provider", "Write the vendor, a slash, then the model's name as the vendor writes it. {place}"),
     ("can't be used", "Its name must begin with a known vendor."),
     ("", "{place}"),

@@ -41,7 +41,7 @@ class Edits:
             return None
         tool = self._agents.of(asked.agent).tools.get(asked.approval.tool)
         if tool is None:
-            return Changed(fault=f"The tool {asked.approval.tool} is gone.")
+            return Changed(fault=f"The tool {asked.approval.tool} no longer exists.")
         arguments = changed_arguments(asked.approval, click.values)
         if isinstance(arguments, str):
             return Changed(fault=arguments)

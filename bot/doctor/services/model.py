@@ -84,7 +84,7 @@ def _key(first: ListedModel) -> Finding:
         what = "it needs a key, and none was found"
         return fault("model.key", what, WHY_MODEL, f"signalbox secrets set {first.wanted_key}")
     return fine(
-        "model.key", "it needs no key that we know of" if first.key == NOT_NEEDED else f"its key is {first.key}"
+        "model.key", "it needs no key that we know of" if first.key == NOT_NEEDED else f"its key comes from {first.key}"
     )
 
 

@@ -21,7 +21,7 @@ UNDO_INTERVAL: Final = timedelta(seconds=5)
 """Between two looks, where nobody rang."""
 UNDO_TIMEOUT: Final = timedelta(minutes=1)
 SLOW: Final = "that took too long. Please check what happened."
-GONE: Final = "the tool is gone."
+GONE: Final = "the tool no longer exists."
 BROKE: Final = "that failed unexpectedly. Please check what happened."
 
 

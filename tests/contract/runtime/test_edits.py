@@ -255,7 +255,7 @@ async def test_a_press_without_its_form_changes_nothing(stage: Stage) -> None:
 async def test_a_tool_that_is_gone_runs_no_changed_call(stage: Stage) -> None:
     process, question = await asked(stage)
     del process.tools["shell"]
-    await refused(process, question, "The tool shell is gone.", argument=CHANGED)
+    await refused(process, question, "The tool shell no longer exists.", argument=CHANGED)
 
 
 # -------------------------------------------------------------------------------------------------------- who, and when

@@ -353,7 +353,7 @@ async def test_a_pairing_code_makes_whoever_was_sent_it_known() -> None:
     async with client(store, nudged=nudged) as api:
         assert [row["identity"] for row in await api.pairings()] == ["telegram:1001"]
         made = await api.pair(CODE)
-    assert made["told"] == "Paired: telegram:1001 is Sam now (user)."
+    assert made["told"] == "Paired: telegram:1001 is now Sam (user)."
     assert (made["name"], made["role"]) == ("Sam", "user")
     assert nudged == [Address("telegram", "77", "1001")]
 
