@@ -99,7 +99,7 @@ def of_process(version: str, adapters: Iterable[ChannelAdapter]) -> Iterator[Rea
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the store tells at one look."""
+    """Findings of one look into the store."""
 
     depths: Depths
     rests: Sequence[Rest] = ()

@@ -113,7 +113,7 @@ def _key(settings: Settings, name: str, given: ModelSettings) -> str:
 
 
 def _sources(settings: Settings, name: str) -> Iterator[str]:
-    """Where the keys of a model stand, also of one that another name stands for."""
+    """Sources of a model's keys, also of one that another name stands for."""
     places = _places(settings)
     seen: set[str] = set()
     while name in places and name not in seen:

@@ -263,7 +263,7 @@ def _compacting(
 
 
 def _thinking(signal: Signal, signal_id: SignalId, gate: Gate, aside: Aside, now: datetime, new_id: NewId) -> Op[Taken]:
-    """What was thought, folded under a line where a message can be; to the sender alone where that can be."""
+    """Tell what was thought: to the sender alone where that can be, else folded under a line."""
     found = yield from thought(session_key(gate.agent, signal.address))
     if not found:
         return (yield from _answered(signal, signal_id, thinking.NO_THOUGHTS, now, new_id))

@@ -1,4 +1,4 @@
-"""What a model thought before a turn of its own: for people who ask, and for vendors that want it back."""
+"""Thinking of a model before a turn of its own: for people who ask, and for vendors that want it back."""
 
 import sqlalchemy as sa
 from alembic import op
