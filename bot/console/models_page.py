@@ -16,7 +16,7 @@ from bot.operator.views import View
 from runtime.text.glyphs import legible
 
 MODELS_PAGE: Final = "/console/models"
-HEADS: Final = ("Name", "State", "Asked", "Window", "Price of a million tokens", "Key", "Actions")
+MODEL_HEADS: Final = ("Name", "State", "Asked", "Window", "Price of a million tokens", "Key", "Actions")
 WINDOW_SOURCES: Final = {"set": "by the settings", "listed": "by LiteLLM's list", "assumed": "assumed"}
 PRICE_SOURCES: Final = {
     **WINDOW_SOURCES,
@@ -28,7 +28,7 @@ STATES: Final = {"well": "well", "resting": "resting", "due": "tried again"}
 
 async def models(_request: web.Request, do: Operations) -> Html:
     rows = await do.models()
-    return page("Models", MODELS_PAGE, table("Models", HEADS, map(_line, rows)))
+    return page("Models", MODELS_PAGE, table("Models", MODEL_HEADS, map(_line, rows)))
 
 
 def _line(row: View) -> tuple[str, ...]:

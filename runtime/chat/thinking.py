@@ -8,7 +8,7 @@ from typing import Final
 from runtime.text.glyphs import bound
 
 NO_THOUGHTS: Final = "There's no thinking to show for my last answer here. Not every model thinks aloud, or shows it."
-TITLE: Final = "What I thought before my last answer here:"
+THOUGHT_TITLE: Final = "What I thought before my last answer here:"
 SHOWN_MAX_CHARS: Final = 12_000
 
 

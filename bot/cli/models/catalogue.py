@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 commands = typer.Typer(no_args_is_help=True, help="Language models: list, try and show them, and those that rest.")
 
-COLUMNS: Final = {
+MODEL_COLUMNS: Final = {
     "name": "Name",
     "model": "Model",
     "vendor": "Vendor",
@@ -52,7 +52,7 @@ def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = 
     if as_json:
         show_json(rows)
     else:
-        show_rows([_line(row) for row in rows], COLUMNS, empty="No models.")
+        show_rows([_line(row) for row in rows], MODEL_COLUMNS, empty="No models.")
 
 
 @commands.command()
@@ -65,7 +65,7 @@ def show(context: typer.Context, name: Name, as_json: AsJson = False, config: Co
         show_json({**row, "missing": missing or None})
         return
     line, rest = _line(row), row["cooldown"]
-    show_facts((head.lower(), line[key]) for key, head in COLUMNS.items() if key not in ("price", "rests"))
+    show_facts((head.lower(), line[key]) for key, head in MODEL_COLUMNS.items() if key not in ("price", "rests"))
     show_facts([("price", line["price"]), ("api_base", row["api_base"]), ("rests until", line["rests"])])
     if rest:
         typer.echo(clean(rest["reason"]))

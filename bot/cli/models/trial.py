@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bot.tryouts.model import Answered, Refused
     from bot.wiring.models.catalogue import ListedModel
 
-MICROS: Final = 1_000_000  # a dollar
+MICROS_A_DOLLAR: Final = 1_000_000
 Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="As `models list` shows them; else all.")]
 
 
@@ -84,6 +84,6 @@ async def _row(entry: ListedModel, told: Answered | Refused) -> dict[str, Any]:
 def _line(row: dict[str, Any]) -> str:
     if row["error"] is not None:
         return f"{row['name']}: failed. {row['error']} {row['fix']}".rstrip()
-    cost = "price unknown" if row["cost_micros"] is None else f"${row['cost_micros'] / MICROS:.6f}"
+    cost = "price unknown" if row["cost_micros"] is None else f"${row['cost_micros'] / MICROS_A_DOLLAR:.6f}"
     tokens = f"{row['input_tokens']:,} tokens in, {row['output_tokens']:,} out"
     return f"{row['name']}: first words after {row['first_seconds']:.2f} s, all after {row['seconds']:.2f} s; {tokens}; {cost}"

@@ -14,7 +14,7 @@ from urllib.request import getproxies
 from bot.doctor.subject import REACH, Subject, fault, fine, warning
 from bot.tryouts.model import Answered, try_given
 from bot.tryouts.served import missing_there
-from bot.wiring.models.catalogue import MISSING, NOT_NEEDED, ListedModel, catalogue_of
+from bot.wiring.models.catalogue import KEY_MISSING, NO_KEY_NEEDED, ListedModel, catalogue_of
 from bot.wiring.unused_settings import unknown_models
 from runtime.contract import Finding
 
@@ -64,11 +64,11 @@ async def _further(subject: Subject) -> Sequence[Finding]:
 
 async def _one(one: ListedModel, subject: Subject) -> Finding:
     """A line on a model of [[models]]."""
-    if one.key == MISSING:
+    if one.key == KEY_MISSING:
         what = f"{one.given.name}: it needs a key, and none was found"
         return fault(f"models.{one.name}", what, WHY_FURTHER, f"signalbox secrets set {one.wanted_key}")
     found = await _tried(one, subject, f"models.{one.name}", WHY_FURTHER)
-    key = "" if one.key == NOT_NEEDED else ", with its key"
+    key = "" if one.key == NO_KEY_NEEDED else ", with its key"
     return replace(found, id=f"models.{one.name}", what=f"{one.given.name}{key}: {found.what}")
 
 
@@ -80,11 +80,12 @@ async def _tried(one: ListedModel, subject: Subject, ident: str, why: str) -> Fi
 
 
 def _key(first: ListedModel) -> Finding:
-    if first.key == MISSING:
+    if first.key == KEY_MISSING:
         what = "it needs a key, and none was found"
         return fault("model.key", what, WHY_MODEL, f"signalbox secrets set {first.wanted_key}")
     return fine(
-        "model.key", "it needs no key that we know of" if first.key == NOT_NEEDED else f"its key comes from {first.key}"
+        "model.key",
+        "it needs no key that we know of" if first.key == NO_KEY_NEEDED else f"its key comes from {first.key}",
     )
 
 

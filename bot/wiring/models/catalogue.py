@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from runtime.models.settings import ModelSettings
 
 SET: Final = "set"
-LISTED: Final = "listed"
-UNKNOWN: Final = "unknown"
-FREE: Final = "free"
-NOT_NEEDED: Final = "not needed"
-MISSING: Final = "missing"
+BY_LIST: Final = "listed"
+NO_PRICE: Final = "unknown"
+NO_COST: Final = "free"
+NO_KEY_NEEDED: Final = "not needed"
+KEY_MISSING: Final = "missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def _entry(settings: Settings, name: str, given: ModelSettings, one: AnyModel, t
         fallback=fallbacks.index(name) + 1 if name in fallbacks else None,
         window=tokens,
         window_source=source,
-        price=Price(FREE, 0.0, 0.0) if is_demo else _price(given),
+        price=Price(NO_COST, 0.0, 0.0) if is_demo else _price(given),
         key=_key(settings, name, given),
         is_demo=is_demo,
     )
@@ -102,14 +102,14 @@ def _price(given: ModelSettings) -> Price:
     from runtime.models.vendors import prices_of
 
     listed = prices_of(given.name)
-    return Price(LISTED, *listed) if listed else Price(UNKNOWN)
+    return Price(BY_LIST, *listed) if listed else Price(NO_PRICE)
 
 
 def _key(settings: Settings, name: str, given: ModelSettings) -> str:
     if given.keys:
         source = next(_sources(settings, name), SET)
         return SET if source == str(settings.file) else source
-    return MISSING if model_keys.names(given.name) and not given.api_base else NOT_NEEDED
+    return KEY_MISSING if model_keys.names(given.name) and not given.api_base else NO_KEY_NEEDED
 
 
 def _sources(settings: Settings, name: str) -> Iterator[str]:

@@ -267,9 +267,9 @@ def _thinking(signal: Signal, signal_id: SignalId, gate: Gate, aside: Aside, now
     found = yield from thought(session_key(gate.agent, signal.address))
     if not found:
         return (yield from _answered(signal, signal_id, thinking.NO_THOUGHTS, now, new_id))
-    if len(text := f"{thinking.TITLE}\n\n{found}") <= signal.private:
+    if len(text := f"{thinking.THOUGHT_TITLE}\n\n{found}") <= signal.private:
         return Taken(Verdict(Outcome.DECIDED, signal_id, text))
-    here = yield from answer(signal, signal_id, thinking.TITLE, now, new_id, folded=thinking.foldable(found))
+    here = yield from answer(signal, signal_id, thinking.THOUGHT_TITLE, now, new_id, folded=thinking.foldable(found))
     return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=here)
 
 

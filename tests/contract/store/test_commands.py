@@ -386,7 +386,7 @@ async def test_think_tells_what_was_thought_in_the_last_run_folded(stage: Stage)
     await thought(stage, "second", "I have to look.", "Now I know.")
     await command(stage, "think")
     content = (await stage.waiting())[-1].delivery.content
-    assert content.text == thinking.TITLE
+    assert content.text == thinking.THOUGHT_TITLE
     assert content.folded.endswith("I have to look.\n\nNow I know.")
     assert "old" not in content.all_text
 
@@ -394,7 +394,7 @@ async def test_think_tells_what_was_thought_in_the_last_run_folded(stage: Stage)
 async def test_think_tells_those_in_private_whose_channel_can(stage: Stage) -> None:
     await thought(stage, "hello", "A greeting.")
     taken = await stage.take_in(replace(stage.signal(Commanded("think")), private=1_000))
-    assert taken.verdict.notice == f"{thinking.TITLE}\n\nA greeting."
+    assert taken.verdict.notice == f"{thinking.THOUGHT_TITLE}\n\nA greeting."
     assert await stage.waiting() == []
 
 
