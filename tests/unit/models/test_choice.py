@@ -244,3 +244,22 @@ def test_tool_calls_code_and_turns_make_a_request_more_complex() -> None:
     assert complexity(plain) == 2 + 1
     assert complexity(called) == 2 + 2 * 20 + 3
     assert complexity(asking("```\nx\n```")) == 2 + 2 * 30 + 1
+
+
+def test_once_a_budget_is_spent_the_one_with_the_least_price_is_chosen() -> None:
+    routes = [
+        Route("unknown"),
+        Route("dear", price=lambda: 18.0),
+        Route("cheap", price=lambda: 0.75),
+        Route("x", (Work.CHAT,)),
+    ]
+    choice = chosen(routes, asking("hi", cheapest=True, kept="dear"))
+    assert (choice.model, choice.why) == ("cheap", "a budget is spent: the cheapest")
+    assert chosen(routes[:1], asking("hi", cheapest=True)).model == "unknown"
+
+
+async def test_nobody_dearer_stands_in_for_the_cheapest() -> None:
+    async with vendors([Reply("slow down", status=429, retry_after="60")], [Reply("I am dear.")]) as it:
+        with pytest.raises(ModelFailed):
+            await it.chain.reply(asking("hi", cheapest=True), lambda _: None)
+        assert it.counts() == (1, 0)
