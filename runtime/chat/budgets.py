@@ -70,10 +70,10 @@ def question(over: Exceeded, call_id: str) -> ModelReply:
     return ModelReply("", (Call(call_id, SPEND_MORE, json.dumps(told)),), Usage(NO_MODEL))
 
 
-def warned(counter: Counter, limit: int) -> str:
-    """Words to a room or a person whose budget will soon be spent."""
+def warned(counter: Counter, limit: int, name: str = "") -> str:
+    """Words to a room or a person, called `name`, whose budget will soon be spent."""
     used, most = amount(counter.scope, counter.used), amount(counter.scope, limit)
-    title = TITLES[counter.scope]
+    title = f"{name}'s budget for today" if name else TITLES[counter.scope]
     return (
         f"{title[0].upper()}{title[1:]} is nearly spent: {used} of {most}. It begins anew at {moment(counter.ends_at)}."
     )

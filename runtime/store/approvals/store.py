@@ -123,15 +123,7 @@ class ApprovalStore(Base):
         self, answered: Answering, node: NodeId, reply: ModelReply | None, failed: str, rights: Rights
     ) -> tuple[Address, ...]:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
-        paid = RunId(answered.approval.run_id) if reply and answered.step else None
-        return await self._driver.write(
-            lambda: paying.answering(
-                answering.end(answered, node, reply, failed, rights, at.now, self._new_id),
-                paid,
-                reply.usage if reply else None,
-                at,
-            )
-        )
+        return await self._driver.write(lambda: answering.end(answered, node, reply, failed, rights, at))
 
     async def expire(self) -> list[Decided]:
         now = self.now()

@@ -21,7 +21,7 @@ from runtime.store.common import fact, put
 from runtime.store.delivery.outbox import enqueue
 from runtime.store.protocol import Claim, NewDelivery, Recorded, Released, Taken
 from runtime.store.runs.steps import RUN_FACTS
-from runtime.store.schema import approvals, budgets, reservations, steps
+from runtime.store.schema import approvals, budgets, people, reservations, steps
 from runtime.store.sql.driver import Op, is_word, micros
 
 HELD_FOR = (reservations.c.agent, reservations.c.room, reservations.c.person_id, reservations.c.micros)
@@ -45,6 +45,7 @@ ASKED_ABOUT = select(
     )
     .label("allowed"),
 ).select_from(select(literal_column("1").label("one")).subquery())
+NAME = select(people.c.name).where(people.c.id == bindparam("person"))
 CLOSE_TO_THEM: Final = (Scope.PERSON_DAY, Scope.ROOM_DAY)
 """Budgets whose people are warned themselves. Operators hear of all."""
 
@@ -90,22 +91,6 @@ def ending(work: Op[Released | None], run: RunId, used: Usage | None, at: Moment
         return released
     after = yield from settled(run, used, at, goes_on=False)
     return replace(released, told=(*released.told, *after.told))
-
-
-def keeping(work: Op[bool], run: RunId | None, used: Usage | None, at: Moment) -> Op[bool]:
-    """A summary, and what it cost."""
-    kept = yield from work
-    if kept and run:
-        yield from charged(run, used, at)
-    return kept
-
-
-def answering(
-    work: Op[tuple[Address, ...]], run: RunId | None, used: Usage | None, at: Moment
-) -> Op[tuple[Address, ...]]:
-    """An answer about a call of `run`, and what it cost; where couriers are to look."""
-    rooms = yield from work
-    return (*rooms, *(yield from charged(run, used, at))) if rooms and run else rooms
 
 
 def again(work: Op[tuple[int, int, int] | None], run: RunId, at: Moment) -> Op[Allowance | None]:
@@ -214,6 +199,14 @@ def _over(run: RunId, counters: Sequence[Counter], hold: int, rules: BudgetRules
     return None if is_allowed else replace(over, was_asked=bool(times))
 
 
+def _name_of(counter: Counter) -> Op[str]:
+    """Name of the person whose budget it is, since others may read it too."""
+    if counter.scope is not Scope.PERSON_DAY:
+        return ""
+    rows = yield NAME, {"person": counter.subject}
+    return str(rows[0][0]) if rows else ""
+
+
 def _told(payer: Payer, counters: Sequence[Counter], at: Moment) -> Op[tuple[Address, ...]]:
     """Note what operators are to hear, and warn those whose own budget is nearly spent; each once while a counter runs."""
     rooms: tuple[Address, ...] = ()
@@ -227,7 +220,7 @@ def _told(payer: Payer, counters: Sequence[Counter], at: Moment) -> Op[tuple[Add
         sums = f"{words.amount(counter.scope, counter.used)} of {words.amount(counter.scope, limit)}"
         yield from fact(at.now, kind, "", f"{counter.scope} {counter.subject}".strip(), sums)
         if level is Level.WARNED and counter.scope in CLOSE_TO_THEM:
-            text = words.warned(counter, limit)
+            text = words.warned(counter, limit, (yield from _name_of(counter)))
             origin = f"budget:{counter.scope}:{counter.subject}:{micros(counter.ends_at)}"
             new = NewDelivery(DeliveryId(at.new_id()), origin, 0, Kind.REPORT, payer.room, Content(text))
             if (yield from enqueue(new, at.now)):

@@ -32,7 +32,7 @@ from runtime.store.approvals.audience import audience, called, speakers
 from runtime.store.approvals.granted.rows import allowing
 from runtime.store.approvals.modes import mode_at, voter
 from runtime.store.budgets.counters import Moment
-from runtime.store.budgets.reserving import affords, again, claiming, ending, keeping, recording
+from runtime.store.budgets.reserving import affords, again, claiming, ending, recording
 from runtime.store.common import owned
 from runtime.store.protocol import (
     Board,
@@ -97,9 +97,7 @@ class RunStore(Base):
 
     async def keep_summary(self, run: RunId, lane: Lane | None, summary: Summary, usage: Usage | None) -> bool:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
-        return await self._driver.write(
-            lambda: keeping(keep_summary(run, lane, summary, usage, at.now), run, usage, at)
-        )
+        return await self._driver.write(lambda: keep_summary(run, lane, summary, usage, at))
 
     async def to_compact(self, node: NodeId) -> Sequence[SignalId]:
         return await self._driver.read(lambda: to_compact(node))
@@ -109,9 +107,7 @@ class RunStore(Base):
 
     async def end_compacting(self, of: Compacting, node: NodeId, summary: Summary | None, usage: Usage | None) -> bool:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
-        return await self._driver.write(
-            lambda: keeping(end_compacting(of, node, summary, usage, at.now, self._new_id), of.run, usage, at)
-        )
+        return await self._driver.write(lambda: end_compacting(of, node, summary, usage, at))
 
     async def senders(self, session: SessionKey) -> dict[str, str]:
         return await self._driver.read(lambda: senders(session))

@@ -14,8 +14,9 @@ from runtime.contract import Call, Choice, Effect, ModelReply, ModelRequest, Nod
 from runtime.domain.runs import RunState
 from runtime.policy.budgets import DOLLAR, BudgetRules, Then
 from runtime.store.sql.driver import Driver
-from tests.contract.runtime.stage import READ, FakeTool, Process, Stage, crash_at, fake_tool
-from tests.contract.store.test_budgets import agree, of
+from tests.contract.runtime.planning import desk
+from tests.contract.runtime.stage import READ, SHELL, FakeTool, Process, Stage, crash_at, fake_tool
+from tests.contract.store.test_budgets import WIDE, agree, of
 from tests.fakes.models import Scripted
 from tools.beyond_budget import SPEND_BEYOND_BUDGET
 
@@ -209,3 +210,51 @@ async def test_what_is_left_is_told_by_usage(stage: Stage) -> None:
     assert "- today's budget for everybody: $0.80 left of $1.00, until" in told
     assert "- this room's budget for today: $0.30 left of $0.50" in told
     assert "- this agent's model calls for the hour: 9 calls left of 10 calls" in told
+
+
+async def test_answers_about_a_call_and_summaries_that_people_ask_for_count(any_stage: Stage) -> None:
+    await any_stage.store.budgets.begin(replace(WIDE, hold=CENT))
+    model = Scripted([reply("", SHELL), reply("To see which machine it is."), reply("Done."), *[reply("Yes.")] * 9])
+    process = await any_stage.process(model, [fake_tool("shell", Effect.DANGER)])
+    await process.say("which machine is it?")
+    await process.answer_all()
+    (asked,) = await any_stage.pending()
+    await process.why(asked.id, "why?")
+    await process.answerer.look()
+    await agree(any_stage.rows, any_stage.store)
+    await process.click(asked.id)
+    await process.answer_all()
+    for number in range(8):
+        await process.say(f"and {number}?")
+        await process.answer_all()
+    await process.say("/compact")
+    await process.compactor.look()
+    assert model.left == 0
+    assert await any_stage.rows("SELECT kind FROM summaries") == [("model",)]
+    await agree(any_stage.rows, any_stage.store)
+
+
+async def test_once_a_budget_is_spent_nothing_is_answered_or_condensed_by_a_model(stage: Stage) -> None:
+    await stage.store.budgets.begin(of(day=0.01))
+    model = Scripted([reply("", SHELL)])
+    process = await stage.process(model, [fake_tool("shell", Effect.DANGER)])
+    await process.say("which machine is it?")
+    await process.answer_all()
+    (asked,) = await stage.pending()
+    await process.why(asked.id, "why?")
+    await process.answerer.look()
+    await process.answer_all()
+    assert len(model.requests) == 1
+    assert "the budget for it is spent" in "".join(await stage.screen())
+
+
+async def test_work_by_the_clock_has_the_same_bounds(stage: Stage) -> None:
+    await stage.store.budgets.begin(of(agent_day=0.01))
+    model = Scripted([reply("Good morning.")])
+    planned = await desk(stage, model)
+    await planned.plan()
+    await planned.fire()
+    await planned.fire()
+    assert len(model.requests) == 1
+    told = await stage.rows("SELECT error FROM runs WHERE state = 'failed'")
+    assert "this agent's budget for today is spent" in told[0][0]

@@ -243,6 +243,14 @@ async def test_each_step_is_told_once(stage: Stage) -> None:
     assert await stage.store.budgets.alarms() == []
 
 
+async def test_who_is_warned_is_named(stage: Stage) -> None:
+    await stage.store.budgets.begin(of(person_day=0.10))
+    await spent(stage, 9 * CENT, actor=UMA)
+    assert [text.partition(":")[0] for text in await stage.drain() if "nearly" in text] == [
+        "Uma's budget for today is nearly spent"
+    ]
+
+
 async def _told(stage: Stage, micros: int) -> tuple[Address, ...]:
     claim = await stage.begin(f"hello {stage.events}")
     return (await finished(stage, claim, micros if over(claim) is None else None)).told

@@ -248,6 +248,25 @@ def test_tool_calls_code_and_turns_make_a_request_more_complex() -> None:
     assert complexity(asking("```\nx\n```")) == 2 + 2 * 30 + 1
 
 
+def test_once_a_budget_is_spent_the_one_with_the_least_price_is_chosen() -> None:
+    routes = [
+        Route("unknown"),
+        Route("dear", price=lambda: 18.0),
+        Route("cheap", price=lambda: 0.75),
+        Route("x", (Work.CHAT,)),
+    ]
+    choice = chosen(routes, asking("hi", cheapest=True, kept="dear"))
+    assert (choice.model, choice.why) == ("cheap", "a budget is spent: the cheapest")
+    assert chosen(routes[:1], asking("hi", cheapest=True)).model == "unknown"
+
+
+async def test_nobody_dearer_stands_in_for_the_cheapest() -> None:
+    async with vendors([Reply("slow down", status=429, retry_after="60")], [Reply("I am dear.")]) as it:
+        with pytest.raises(ModelFailed):
+            await it.chain.reply(asking("hi", cheapest=True), lambda _: None)
+        assert it.counts() == (1, 0)
+
+
 async def test_calls_failures_fallbacks_and_rests_are_counted_by_the_names_of_the_settings() -> None:
     metering = Metering(Metrics(), Web())
     async with vendors([Reply("busy", status=429, retry_after="60")], [Reply("hello")]) as it:
