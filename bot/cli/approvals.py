@@ -40,6 +40,7 @@ SHOWN: Final = {
     "room": "Room",
     "requester": "Asked by",
     "rule": "Rule",
+    "votes": "Votes",
     "asked_at": "Asked",
     "expires_at": "Expires",
     "caution": "Note",

@@ -313,10 +313,6 @@ def repeatable(tools: Mapping[str, Tool], step: ToolStep) -> bool:
     return tool.spec.repeatable if tool else step.effect is Effect.READ
 
 
-def in_doubt(tools: Mapping[str, Tool], step: ToolStep) -> bool:
-    return step.state is StepState.MARKED and not repeatable(tools, step)
-
-
 async def together(works: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T]:
     """The outcomes of all, which run side by side. Errors: the first failure, after the others were cancelled."""
     if len(works) == 1:

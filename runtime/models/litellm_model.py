@@ -53,6 +53,9 @@ TURNED_OVER: Final = frozenset({Cause.AUTH, Cause.BILLING, Cause.BUSY})
 REFUSED: Final = frozenset({400, 413, 422})
 """What a provider answers that cannot read an image, or to one too large for it."""
 
+CLAUDE: Final = "claude"
+"""In the name of each model of Anthropic's, whichever vendor has it."""
+
 HEAD_START: Final = 0.2
 """Seconds for a sign of being at work to be on its way before LiteLLM is loaded, which takes up a processor."""
 NO_PRICE: Final = 'budgets.unpriced is "refuse"; set input_price and output_price'
@@ -224,7 +227,7 @@ def controls_for(settings: ModelSettings, request: ModelRequest) -> dict[str, An
 
     Of a call that another model made, or this one without thinking, there are no signed thoughts to send back.
     """
-    called = next(in_loop(request.turns), None) if settings.name.startswith("anthropic/") else None
+    called = next(in_loop(request.turns), None) if CLAUDE in settings.name else None
     thinks = called is None or bool(thought_back(request.turns[called], settings.name))
     controls = settings.controls.on_the_wire()
     return controls if thinks else {name: value for name, value in controls.items() if name != "reasoning_effort"}

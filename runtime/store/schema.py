@@ -125,6 +125,7 @@ sessions = Table(
     number("created_at"),
     number("since_turn", server_default="0"),
     words("model", server_default=""),
+    Index("ix_sessions_address", "address"),
     partial("ix_sessions_ready", "ready_at", where="state = 'ready'"),
     partial("ix_sessions_suspect", "ready_at", where="state = 'suspect'"),
     partial("ix_sessions_owner", "owner", where="state = 'running'"),

@@ -39,7 +39,7 @@ def duties_of(
     if settings.model.preload and not settings.model.is_demo:
         yield preload
     yield _sealer(base).run
-    folders = [agent.workspaces for agent in engine.agents]
+    folders = [agent.workspaces for agent in engine.agents.values()]
     yield retention_of(settings, store, base.membership.take, folders).run
     yield jumps.run
     yield at.rooms.run

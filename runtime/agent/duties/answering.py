@@ -111,7 +111,7 @@ class Answerer:
             self._busy.discard(asked)
 
     async def _answer(self, answering: Answering, node: NodeId) -> None:
-        agent = self._agents.of(answering.agent)
+        agent = self._agents[answering.agent]
         failed, reply = why_not(answering, agent.limits.iterations), None
         if not failed and not await self._approvals.affords(answering.approval.run_id):
             failed = BUDGET_SPENT

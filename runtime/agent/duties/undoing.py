@@ -86,7 +86,7 @@ class Undoer:
 
     async def _done(self, undoing: Undoing) -> str:
         """Take the call back; why it was not, in words for people."""
-        approval, agent = undoing.approval, self._agents.of(undoing.agent)
+        approval, agent = undoing.approval, self._agents[undoing.agent]
         tool = agent.tools.get(approval.tool)
         if tool is None or tool.spec.undo is None:
             return GONE

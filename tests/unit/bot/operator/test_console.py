@@ -31,6 +31,7 @@ from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
 from runtime.http.guard import install
 from runtime.policy.modes import Mode, RoomMode
+from runtime.policy.terms import Terms
 from runtime.store.operations.operators import COUNTED
 from runtime.store.protocol import RoomWork
 from tests.unit.bot.fake_store import (
@@ -191,6 +192,16 @@ async def test_questions_and_answers_stand_in_full_on_the_console() -> None:
     assert f"<p>**Because**⟨U+202E⟩.</p><p>{'x' * 2_000}</p>" in page
     assert "No answer: the model is away." in page
     assert "/console/api/approvals/a1/ask" in page
+
+
+async def test_a_question_for_several_people_shows_the_votes_so_far() -> None:
+    store = await crowd()
+    store.asked = [replace(approval(), terms=Terms(quorum=2))]
+    async with serving(store) as browser, browser.get("/console/approvals", **as_person("oscar")) as answer:
+        assert "<p>ada approved: 1 of 2.</p>" in await answer.text()
+    store.asked = [approval()]
+    async with serving(store) as browser, browser.get("/console/approvals", **as_person("oscar")) as answer:
+        assert "approved:" not in await answer.text()
 
 
 async def test_a_call_that_was_changed_meanwhile_is_looked_at_again() -> None:
