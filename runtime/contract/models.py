@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -65,6 +66,13 @@ class Reasoning:
     text: str
     model: str = ""
     blocks: str = ""
+
+    def to_json(self) -> str:
+        return json.dumps([self.text, self.model, self.blocks], ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Reasoning:
+        return cls(*json.loads(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from typing import Final
 from sqlalchemy import bindparam, select
 
 from runtime.chat.thinking import told
-from runtime.contract import SessionKey
-from runtime.store.runs.turns import reasoning_of
+from runtime.contract import Reasoning, SessionKey
 from runtime.store.schema import sessions, turns
 from runtime.store.sql.driver import Op, is_word
 
@@ -31,4 +30,4 @@ def thought(session: SessionKey) -> Op[str]:
     """The thinking of the last run, in its order; empty where there is none."""
     rows = yield LAST, {"s": session}
     steps = takewhile(lambda row: row[0] == rows[0][0], rows)
-    return told([found.text for _, kept in reversed(list(steps)) if (found := reasoning_of(kept))])
+    return told([Reasoning.from_json(kept).text for _, kept in reversed(list(steps)) if kept])

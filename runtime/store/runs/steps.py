@@ -19,7 +19,7 @@ from runtime.store.approvals.rulings import ONE, approval_of, came_of, changed_w
 from runtime.store.approvals.undo_offers import offer
 from runtime.store.common import add, fact, owned
 from runtime.store.protocol import Lane, NewStep, Recorded, ToolStep
-from runtime.store.runs.turns import SET_FILES, SET_TURN, add_turn, reasoning_row
+from runtime.store.runs.turns import SET_FILES, SET_TURN, add_turn
 from runtime.store.schema import approvals, runs, sessions, steps, usage
 from runtime.store.sql.driver import Op, is_word, micros, moment
 
@@ -126,7 +126,7 @@ def record_model(
     next_turn, waiting, _ = mine
     yield from model_step(lane.node, run, number, reply, next_turn, now)
     written = json.dumps([[s.call.id, s.call.tool, s.call.arguments] for s in calls], ensure_ascii=False)
-    thought = reasoning_row(reply)
+    thought = reply.reasoning.to_json() if reply.reasoning else ""
     yield from add_turn(lane.session, next_turn, run, "assistant", reply.text, now, calls=written, reasoning=thought)
     for offset, step in enumerate(calls, 1):
         if step.grant and not (yield from use(step.grant, run, number + offset, step.call.tool, lane.node, now)):

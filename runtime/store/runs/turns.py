@@ -13,7 +13,6 @@ from runtime.contract import (
     AssistantTurn,
     Call,
     FileRef,
-    ModelReply,
     Reasoning,
     RunId,
     SessionKey,
@@ -230,16 +229,7 @@ def turn_of(row: tuple[Any, ...]) -> Turn:
         case "user":
             return UserTurn(text, author, files_of(files) if files != NO_FILES else (), overheard=not run)
         case "assistant":
-            return AssistantTurn(text, tuple(Call(*call) for call in json.loads(calls)), reasoning_of(thought))
+            thinking = Reasoning.from_json(thought) if thought else None
+            return AssistantTurn(text, tuple(Call(*call) for call in json.loads(calls)), thinking)
         case _:
             return ToolTurn(call_id, tool, text)
-
-
-def reasoning_row(reply: ModelReply | None) -> str:
-    """The thinking of a reply as its turn keeps it; empty for none."""
-    thought = reply.reasoning if reply else None
-    return json.dumps([thought.text, thought.model, thought.blocks], ensure_ascii=False) if thought else ""
-
-
-def reasoning_of(row: str) -> Reasoning | None:
-    return Reasoning(*json.loads(row)) if row else None
