@@ -17,11 +17,11 @@ WHAT_I_KNOW: Final = f"""\
 - `write TEXT to FILE`
 - `search for PATTERN in FOLDER`
 - `run: COMMAND`
-- `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; and behind it `ANSWER or ANSWER`)
+- `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; you may add `ANSWER or ANSWER`)
 {WHAT_I_PLAN}
 - `help`
 
-Several of them may stand in one message, one a line."""
+One message may hold several of them, one per line."""
 
 PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"run:\s*(?P<command>.+)", "shell", {}),

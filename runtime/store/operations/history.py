@@ -11,6 +11,7 @@ from sqlalchemy import Integer, bindparam, exists, func, literal_column, select
 
 from runtime.chat.context_views import Kept
 from runtime.contract import Address, Author, Entry, FileRef, Identity, Room, View
+from runtime.domain.approvals import LISTED_WITH
 from runtime.policy.modes import Mode
 from runtime.store.approvals.modes import mode_in
 from runtime.store.common import escaped
@@ -73,7 +74,11 @@ LAST_SHOWN = select(func.max(deliveries.c.settled_at)).where(deliveries.c.addres
 ASKED_HERE = (
     select(func.count())
     .select_from(approvals)
-    .where(is_word(approvals.c.state, "pending"), approvals.c.address == bindparam("room"))
+    .where(
+        is_word(approvals.c.state, "pending"),
+        approvals.c.address == bindparam("room"),
+        ~approvals.c.card.contains(f'"{LISTED_WITH}":'),  # a card that lists several calls is one question to people
+    )
 )
 SAID = (
     select(

@@ -375,7 +375,7 @@ class Process:
 
     def ask(self, model: Model) -> None:
         """From now on the main agent has this model."""
-        main = replace(self.agent._agents.of("main"), model=model)
+        main = replace(self.agent._agents["main"], model=model)
         self.agent._agents = Agents(main, *self._given.others)
 
     def _fetching(self) -> Fetching:

@@ -306,4 +306,4 @@ async def test_it_explains_a_call_that_waits_and_calls_nothing() -> None:
 
 async def test_asked_why_where_nothing_waits_it_says_so() -> None:
     reply = await Demo().reply(replace(request(UserTurn("why?")), words_only=True), lambda _: None)
-    assert (reply.text, reply.calls) == ("Nothing of mine waits for an answer.", ())
+    assert (reply.text, reply.calls) == ("I'm not waiting for any answer.", ())
