@@ -15,7 +15,7 @@ from datetime import timedelta
 from itertools import count
 from typing import Any, Final
 
-from runtime.context.summaries import TASK
+from runtime.context import handoff, summaries
 from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage, UserTurn
 from runtime.domain.transcript import RECORD_BEGINS, WAITING_FOR_APPROVAL
 from tests.soak.plan import Want
@@ -42,7 +42,7 @@ class Clerk:
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         on_text("Let me see")
         await asyncio.sleep(self._think.total_seconds())
-        if request.system == TASK:
+        if request.system in (summaries.TASK, handoff.TASK):
             return ModelReply(record(request.turns[0].text), (), self._spent())
         if wanted := list(calls(request.turns)):
             return ModelReply("", tuple(wanted), self._spent())

@@ -59,6 +59,11 @@ def asked(reply: ModelReply) -> list[tuple[str, Json]]:
         ("ls", "list_files", {"path": "."}),
         ("read notes.txt", "read_file", {"path": "notes.txt"}),
         ("Read the file `my notes.txt`.", "read_file", {"path": "my notes.txt"}),
+        (
+            "read inbox/long/message-1.txt from byte 20,000",
+            "read_file",
+            {"path": "inbox/long/message-1.txt", "offset": 20_000},
+        ),
         ("read ../../etc/passwd", "read_file", {"path": "../../etc/passwd"}),
         ("run: uname -a", "shell", {"command": "uname -a"}),
         ("run: 'a b' && echo 'c.'", "shell", {"command": "'a b' && echo 'c.'"}),
