@@ -14,7 +14,7 @@ def spend_beyond_budget(
     budget: Annotated[str, "The budget that is spent."],
     spent: Annotated[str, "The sum that was spent."],
     limit: Annotated[str, "The bound of the budget."],
-    begins_anew: Annotated[str, "The instant from which it counts anew."],
+    starts_again: Annotated[str, "The instant from which it counts anew."],
 ) -> str:
     """Go on with this request although a budget is spent."""
     return f"Allowed: this request may go on beyond {budget}."

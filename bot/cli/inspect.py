@@ -35,7 +35,7 @@ BUDGET_COLUMNS: Final = {
     "left": "Left",
     "limit": "Limit",
     "state": "State",
-    "ends_at": "Begins anew",
+    "ends_at": "Starts again",
 }
 NO_BUDGET: Final = "No budget is set. To set one: [budgets] in the settings, see docs/models.md."
 INDENT: Final = " " * 24  # below what was found
@@ -64,7 +64,7 @@ def context(
 
 
 def budgets(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """List the budgets that are set, with what is left of each and when it begins anew."""
+    """List the budgets that are set, what is left of each, and when it starts again."""
     told = ask_operator(settings_of(context, config), lambda api: api.budgets())
     if as_json:
         show_json(told)

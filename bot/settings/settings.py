@@ -125,7 +125,7 @@ class Settings(Section):
     web: Web = Field(default_factory=Web, description="Web page, console and API.")
     model: Model = Field(default_factory=Model, description="The language model.")
     models: tuple[ModelTable, ...] = Field(default=(), description="More models, each with a name.")
-    budgets: BudgetSection = Field(default_factory=BudgetSection, description="What may be spent.")
+    budgets: BudgetSection = Field(default_factory=BudgetSection, description="Limits of what is spent.")
     access: Access = Field(default_factory=Access, description="People.")
     accounts: tuple[AnyAccount, ...] = Field(
         default=(),

@@ -1,4 +1,4 @@
-"""Words about budgets: what is spent, what is left, and when it begins anew. Pure."""
+"""Words about budgets: what is spent, what is left, and when it starts again. Pure."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def spent(over: Exceeded, clocks: tzinfo = UTC) -> str:
     if over.is_held:
         return (
             f"I stopped here: the rest of {title} ({amount(over.scope, over.limit)}) is held for requests under way. "
-            f"Ask again in a minute. It begins anew at {when}."
+            f"Ask again in a minute. It starts again at {when}."
         )
     words = (
         f"I stopped here: {title} is spent ({amount(over.scope, over.used)} of {amount(over.scope, over.limit)}). "
-        f"It begins anew at {when}."
+        f"It starts again at {when}."
     )
     return words if over.was_asked else f"{words} If this can't wait, ask an operator to raise it."
 
@@ -65,7 +65,7 @@ def question(over: Exceeded, call_id: str) -> ModelReply:
         "budget": TITLES[over.scope],
         "spent": amount(over.scope, over.used),
         "limit": amount(over.scope, over.limit),
-        "begins_anew": f"{over.ends_at:%Y-%m-%d %H:%M} UTC",
+        "starts_again": f"{over.ends_at:%Y-%m-%d %H:%M} UTC",
     }
     return ModelReply("", (Call(call_id, SPEND_MORE, json.dumps(told)),), Usage(NO_MODEL))
 
@@ -74,9 +74,7 @@ def warned(counter: Counter, limit: int, name: str = "") -> str:
     """Words to a room or a person, called `name`, whose budget will soon be spent."""
     used, most = amount(counter.scope, counter.used), amount(counter.scope, limit)
     title = f"{name}'s budget for today" if name else TITLES[counter.scope]
-    return (
-        f"{title[0].upper()}{title[1:]} is nearly spent: {used} of {most}. It begins anew at {moment(counter.ends_at)}."
-    )
+    return f"{title[0].upper()}{title[1:]} is nearly spent: {used} of {most}. It starts again at {moment(counter.ends_at)}."
 
 
 def alarm(counter: Counter, limit: int, whose: str) -> str:
@@ -85,7 +83,7 @@ def alarm(counter: Counter, limit: int, whose: str) -> str:
     state = "is spent" if counter.level is Level.REACHED else "is nearly spent"
     used, most = amount(counter.scope, counter.used), amount(counter.scope, limit)
     return (
-        f"**{title[0].upper()}{title[1:]} {state}**: {used} of {most}. It begins anew at {moment(counter.ends_at)}. "
+        f"**{title[0].upper()}{title[1:]} {state}**: {used} of {most}. It starts again at {moment(counter.ends_at)}. "
         f"To change it, set `budgets.{counter.scope}`."
     )
 

@@ -61,7 +61,7 @@ async def test_a_room_whose_budget_is_spent_in_the_middle_of_a_run_is_told_when_
     assert await any_stage.states() == [RunState.FAILED]
     (last,) = await any_stage.answers()
     assert last == (
-        "I stopped here: this room's budget for today is spent ($0.0300 of $0.0300). It begins anew at "
+        "I stopped here: this room's budget for today is spent ($0.0300 of $0.0300). It starts again at "
         "[2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z). If this can't wait, ask an operator to raise it."
     )
     await process.say("hello?", room="r2")

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0023"
+revision = "0026"
 down_revision = "0025"
 
 
