@@ -72,6 +72,7 @@ TABLE: Final[Mapping[str, Rights]] = {
             "GET /console/api/grants/{id}",
             "POST /console/api/grants/{id}/revoke",
             "GET /console/api/modes",
+            "GET /console/api/budgets",
             "POST /console/api/modes",
             "GET /console/grants",
             "GET /console/api/models",
