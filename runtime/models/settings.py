@@ -38,10 +38,11 @@ class Controls:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """US dollars for a million tokens; None where LiteLLM's list is to be asked."""
+    """US dollars for a million tokens; None where LiteLLM's list is to be asked. `are_needed`: without any it is not asked."""
 
     input: float | None = None
     output: float | None = None
+    are_needed: bool = False
 
     @property
     def are_set(self) -> bool:
@@ -54,7 +55,7 @@ class ModelSettings:
 
     A failure of the moment is repeated `max_retries` times, where no wait is longer than `longest_wait`; with `yields`
     only where the vendor names one, or has an error of its own: others are there to answer meanwhile.
-    With `api_keys`, each of them is tried where one is refused or has had too much.
+    `alias` is what people call it. With `api_keys`, each of them is tried where one is refused or has had too much.
     """
 
     name: str
@@ -64,6 +65,7 @@ class ModelSettings:
     timeout: timedelta = timedelta(seconds=120)
     max_retries: int = 2
     images: Images = Images.AUTO
+    alias: str = ""
     api_keys: tuple[str, ...] = field(default=(), repr=False)
     organization: str = ""
     controls: Controls = Controls()
@@ -75,3 +77,8 @@ class ModelSettings:
     def keys(self) -> tuple[str, ...]:
         """Every key, the first one first."""
         return self.api_keys or ((self.api_key,) if self.api_key else ())
+
+    @property
+    def title(self) -> str:
+        """The model's name for people."""
+        return self.alias or self.name

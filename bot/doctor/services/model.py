@@ -1,4 +1,4 @@
-"""The model: is its key there and its server reachable; and, if asked for, does it answer."""
+"""Models: is each one's key there and its server reachable; and, if asked for, does it answer."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ import asyncio
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from bot.doctor.subject import REACH, Subject, fault, fine, warning
-from bot.secrets import model_keys
-from bot.settings.settings import Settings
-from bot.tryouts.model import Answered, try_model
-from bot.wiring.models.made import first_settings
+from bot.tryouts.model import Answered, try_given
+from bot.tryouts.served import missing_there
+from bot.wiring.models.catalogue import KEY_MISSING, NO_KEY_NEEDED, ListedModel, catalogue_of
 from bot.wiring.unused_settings import unknown_models
 from runtime.contract import Finding
 
-if TYPE_CHECKING:
-    from runtime.models.settings import ModelSettings
-
 WHY_MODEL: Final = "Messages stay unanswered."
+WHY_FURTHER: Final = "It can't answer, or stand in for another model."
 
 # Where vendors have their API, by the first part of a model's name. Source: their API pages, read 2026-08. A vendor
 # that is not here is only tried with `doctor --model`.
@@ -45,60 +43,75 @@ HOSTS: Final = {
 
 
 async def check_model(subject: Subject) -> Sequence[Finding]:
-    model = subject.settings.model
-    if model.is_demo:
+    """The usual model in a few lines, and each further one in a line."""
+    settings = subject.settings
+    if settings.model.is_demo:
         why = "The demo only shows how things work."
-        return [warning("model.name", "the built-in demo", why, "signalbox init --force, or set model.name")]
-    if wrong := list(unknown_models(subject.settings)):
+        usual = [warning("model.name", "the built-in demo", why, "signalbox init --force, or set model.name")]
+        return [*usual, *await _further(subject)]
+    if wrong := list(unknown_models(settings)):
         return wrong
-    asked = first_settings(subject.settings)
-    found = [fine("model.name", model.name), _key(subject.settings, asked)]
-    return [*found, await _answer(asked) if subject.live else await _reach(asked)]
+    first = next(one for one in catalogue_of(settings) if one.is_usual)
+    name = first.name if first.name == first.given.name else f"{first.name}: {first.given.name}"
+    found = [fine("model.name", name), _key(first)]
+    return [*found, await _tried(first, subject, "model", WHY_MODEL), *await _further(subject)]
 
 
-def _key(settings: Settings, asked: ModelSettings) -> Finding:
-    if asked.keys:
-        come = "its keys come" if asked.api_keys else "its key comes"
-        return fine("model.key", f"{come} from {_source_of_keys(settings, asked)}")
-    names = model_keys.names(asked.name)
-    if not names or asked.api_base:
-        return fine("model.key", "it needs no key that we know of")
-    return fault("model.key", "it needs a key, and none was found", WHY_MODEL, f"signalbox secrets set {names[0]}")
+async def _further(subject: Subject) -> Sequence[Finding]:
+    """All side by side: one that is away must not make the others wait."""
+    return await asyncio.gather(*(_one(one, subject) for one in catalogue_of(subject.settings) if not one.is_usual))
 
 
-def _source_of_keys(settings: Settings, asked: ModelSettings) -> str:
-    """Source of the keys, which [model] has itself or takes over from the alias that it names."""
-    places = {"model": settings.model} | {f"models[{n}]": one for n, one in enumerate(settings.models, 1)}
-    for place, one in places.items():
-        name = "api_keys" if asked.api_keys else "api_key"
-        found = one.api_keys if asked.api_keys else (one.api_key,)
-        if tuple(key.get_secret_value() for key in found if key) == asked.keys:
-            return settings.source(f"{place}.{name}")
-    return "the settings"
+async def _one(one: ListedModel, subject: Subject) -> Finding:
+    """A line on a model of [[models]]."""
+    if one.key == KEY_MISSING:
+        what = f"{one.given.name}: it needs a key, and none was found"
+        return fault(f"models.{one.name}", what, WHY_FURTHER, f"signalbox secrets set {one.wanted_key}")
+    found = await _tried(one, subject, f"models.{one.name}", WHY_FURTHER)
+    key = "" if one.key == NO_KEY_NEEDED else ", with its key"
+    return replace(found, id=f"models.{one.name}", what=f"{one.given.name}{key}: {found.what}")
 
 
-async def _answer(asked: ModelSettings) -> Finding:
-    told = await try_model(asked.name, asked.api_base, next(iter(asked.keys), ""))
+async def _tried(one: ListedModel, subject: Subject, ident: str, why: str) -> Finding:
+    if missing := await missing_there(one.given):
+        fix = "choose one of these, or load it there"
+        return fault(f"{ident}.served", missing, why, fix)
+    return await _answer(one, ident, why) if subject.live else await _reach(one, ident, why)
+
+
+def _key(first: ListedModel) -> Finding:
+    if first.key == KEY_MISSING:
+        what = "it needs a key, and none was found"
+        return fault("model.key", what, WHY_MODEL, f"signalbox secrets set {first.wanted_key}")
+    return fine(
+        "model.key",
+        "it needs no key that we know of" if first.key == NO_KEY_NEEDED else f"its key comes from {first.key}",
+    )
+
+
+async def _answer(one: ListedModel, ident: str, why: str) -> Finding:
+    told = await try_given(one.given)
     if isinstance(told, Answered):
-        return fine("model.answers", f"it answers, in {told.took.total_seconds():.1f} s")
-    return fault("model.answers", told.why, WHY_MODEL, told.fix)
+        return fine(f"{ident}.answers", f"it answers, in {told.took.total_seconds():.1f} s")
+    return fault(f"{ident}.answers", told.why, why, told.fix)
 
 
-async def _reach(asked: ModelSettings) -> Finding:
-    address = asked.api_base or HOSTS.get(model_keys.vendor(asked.name), "")
+async def _reach(one: ListedModel, ident: str, why: str) -> Finding:
+    ident = f"{ident}.reachable"
+    address = one.given.api_base or HOSTS.get(one.vendor, "")
     if not address:
-        return fine("model.reachable", "not tested; to ask it for one word: signalbox doctor --model")
+        return fine(ident, "not tested; to ask it for one word: signalbox doctor --model")
     parts = urlsplit(address)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     if parts.scheme in getproxies():
-        return fine("model.reachable", f"{parts.hostname}:{port} through a proxy; to test it: signalbox doctor --model")
+        return fine(ident, f"{parts.hostname}:{port} through a proxy; to test it: signalbox doctor --model")
     try:
         await _connect(parts.hostname or "", port)
     except OSError as error:
         what = f"{parts.hostname}:{port} can't be reached ({_words(error)})"
-        fix = "start that server, or set model.api_base" if asked.api_base else "check this machine's network"
-        return fault("model.reachable", what, WHY_MODEL, fix)
-    return fine("model.reachable", f"{parts.hostname}:{port}")
+        fix = "start that server, or change its api_base" if one.given.api_base else "check this machine's network"
+        return fault(ident, what, why, fix)
+    return fine(ident, f"{parts.hostname}:{port}")
 
 
 def _words(error: OSError) -> str:
