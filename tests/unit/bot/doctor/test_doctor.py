@@ -419,7 +419,7 @@ async def test_the_model_is_asked_only_where_that_is_wanted(patient: Patient) ->
 @pytest.mark.parametrize(
     ("keys", "told"),
     [
-        ('api_key_envs = ["KEY_1", "KEY_2"]', "its keys come from KEY_1, KEY_2"),
+        ('api_key_envs = ["KEY_1", "KEY_2"]', "its key comes from KEY_1, KEY_2"),
         ('api_key_env = "KEY_1"', "its key comes from KEY_1"),
     ],
 )
