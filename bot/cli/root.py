@@ -39,6 +39,7 @@ MODULES: Final[Mapping[str, str]] = {
     "approvals": "approvals",
     "grants": "approvals",
     "policy": "policy",
+    "models": "models.catalogue",
     "outbox": "outbox",
     "schedules": "schedules",
     "people": "people",

@@ -11,6 +11,7 @@ from typing import Any, Final
 from adapters.web import render
 from bot.accounts.naming import Named
 from bot.accounts.status import State
+from bot.wiring.models.catalogue import ListedModel
 from runtime.chat.cards.card_facts import about, labels_of
 from runtime.chat.cards.exchanges import Exchange, exchanges
 from runtime.chat.cards.settled_cards import call_of
@@ -23,6 +24,7 @@ from runtime.context.sizes import of_tool
 from runtime.contract import Address, ApprovalKind, AssistantTurn, Choice, Entry, ToolSpec, ToolTurn, Turn, UserTurn
 from runtime.domain.approvals import Approval, ApprovalState, choices, offered
 from runtime.markup.moments import in_words
+from runtime.models.choice.cooling import Rest, Standing, standing
 from runtime.policy.budgets import DOLLAR, HOURLY, BudgetRules, Counter, Level, Scope, fresh, in_order, level_of
 from runtime.policy.modes import RoomMode
 from runtime.store.protocol import Conversed, DeliveryRow, Granted, Known, OpenPart, Pairing, RunRow, StepRow
@@ -48,6 +50,43 @@ def run(row: RunRow, named: Named, called: Named) -> View:
         "iterations": row.iterations,
         "error": row.error,
         "signals": list(row.signals),
+    }
+
+
+def model(entry: ListedModel, rest: Rest | None, now: datetime) -> View:
+    price, stands = entry.price, standing(rest, entry.mark, now)
+    dollars = (f"${one:g}" for one in (price.input, price.output) if one is not None)
+    return {
+        "name": entry.name,
+        "model": entry.given.name,
+        "vendor": entry.vendor,
+        "usual": entry.is_usual,
+        "fallback": entry.fallback,
+        "for": [work.value for work in entry.works],
+        "least_complexity": entry.least_complexity,
+        "window": entry.window,
+        "window_source": entry.window_source.value,
+        "input_price": price.input,
+        "output_price": price.output,
+        "price": " in, ".join(dollars) + " out" if price.input is not None else "",
+        "price_source": price.source,
+        "key": entry.key,
+        "wanted_key": entry.wanted_key,
+        "api_base": entry.given.api_base,
+        "state": stands.value,
+        "cooldown": cooldown(rest) if rest and stands is not Standing.WELL else None,
+    }
+
+
+def cooldown(rest: Rest) -> View:
+    """A model at rest. Without `until` it rests until its settings or its key change."""
+    return {
+        "model": rest.model,
+        "cause": rest.cause.value,
+        "reason": rest.reason,
+        "since": at(rest.since),
+        "until": at(rest.until),
+        "failures": rest.count,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -56,9 +57,29 @@ class UserTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class Reasoning:
+    """Thinking of a model before it answered. It is never part of the answer.
+
+    `blocks` are its vendor's own form of it, as a JSON list, for vendors that sign it and want it back. `model` made it.
+    """
+
+    text: str
+    model: str = ""
+    blocks: str = ""
+
+    def to_json(self) -> str:
+        return json.dumps([self.text, self.model, self.blocks], ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Reasoning:
+        return cls(*json.loads(text))
+
+
+@dataclass(frozen=True, slots=True)
 class AssistantTurn:
     text: str
     calls: tuple[Call, ...] = ()
+    reasoning: Reasoning | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +274,7 @@ class ModelReply:
     calls: tuple[Call, ...]
     usage: Usage
     choice: ChosenModel = ChosenModel()
+    reasoning: Reasoning | None = None
 
 
 OnText = Callable[[str], None]

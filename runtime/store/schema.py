@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0026"
+REVISION: Final = "0027"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -207,6 +207,7 @@ turns = Table(
     words("tool"),
     number("at"),
     words("files", server_default="[]"),
+    words("reasoning", server_default=""),
     PrimaryKeyConstraint("session", "number"),
 )
 

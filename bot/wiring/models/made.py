@@ -109,12 +109,12 @@ def window_of(settings: Settings) -> Window:
     asked = [(first, first.name), *((table, table.model) for table in tables.values())]
 
     def smallest() -> tuple[int, Source]:
-        return min((_tokens(one, name) for one, name in asked), key=itemgetter(0))
+        return min((tokens_of(one, name) for one, name in asked), key=itemgetter(0))
 
     return Window(lambda: smallest()[0], lambda: smallest()[1])
 
 
-def _tokens(one: AnyModel, name: str) -> tuple[int, Source]:
+def tokens_of(one: AnyModel, name: str) -> tuple[int, Source]:
     if one.context_tokens:
         return one.context_tokens, Source.SET
     from runtime.models.vendors import context_tokens_of

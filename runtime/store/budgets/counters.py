@@ -25,7 +25,7 @@ LONGEST_RUN: Final = timedelta(days=2)
 FAR_AHEAD: Final = timedelta(days=366)
 """No clock of ours is so far ahead."""
 
-NOBODY: Final = "-"
+NO_SUBJECT: Final = "-"
 """Subject of no counter."""
 
 
@@ -177,7 +177,7 @@ def subjects(payer: Payer, rules: BudgetRules) -> dict[Scope, str]:
 
 
 def _these(whose: Mapping[Scope, str]) -> dict[str, object]:
-    return {f"of_{scope.value}": whose.get(scope, NOBODY) for scope in Scope}
+    return {f"of_{scope.value}": whose.get(scope, NO_SUBJECT) for scope in Scope}
 
 
 def changed(payer: Payer, change: Change, rules: BudgetRules, now: datetime) -> Op[list[Counter]]:

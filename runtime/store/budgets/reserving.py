@@ -45,7 +45,7 @@ ASKED_ABOUT = select(
     )
     .label("allowed"),
 ).select_from(select(literal_column("1").label("one")).subquery())
-NAME = select(people.c.name).where(people.c.id == bindparam("person"))
+NAME_OF_PAYER = select(people.c.name).where(people.c.id == bindparam("person"))
 CLOSE_TO_THEM: Final = (Scope.PERSON_DAY, Scope.ROOM_DAY)
 """Budgets whose people are warned themselves. Operators hear of all."""
 
@@ -203,7 +203,7 @@ def _name_of(counter: Counter) -> Op[str]:
     """Name of the person whose budget it is, since others may read it too."""
     if counter.scope is not Scope.PERSON_DAY:
         return ""
-    rows = yield NAME, {"person": counter.subject}
+    rows = yield NAME_OF_PAYER, {"person": counter.subject}
     return str(rows[0][0]) if rows else ""
 
 

@@ -15,7 +15,7 @@ from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
 
 ALL = select(*COLUMNS)
-FORGET: Final = {scope: delete(budgets).where(is_word(budgets.c.scope, scope)) for scope in Scope}
+FORGET_COUNTERS: Final = {scope: delete(budgets).where(is_word(budgets.c.scope, scope)) for scope in Scope}
 HOLD_NOTHING = delete(reservations)
 SWEEP = delete(budgets).where(budgets.c.ends_at <= bindparam("now"), budgets.c.held == literal_column("0"))
 """Counters whose time is over: whoever needs one makes it anew."""
@@ -69,7 +69,7 @@ def _begun(rules: BudgetRules, now: int) -> Op[None]:
     yield SWEEP, {"now": now}
     for scope in Scope:
         if scope not in rules.limits:
-            yield FORGET[scope], {}
+            yield FORGET_COUNTERS[scope], {}
     if not rules.limits:
         yield HOLD_NOTHING, {}
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, func, select, update
 
-from runtime.chat import budgets, commands, context_views, grant_views, schedule_views
+from runtime.chat import budgets, commands, context_views, grant_views, schedule_views, thinking
 from runtime.chat.commands import Going, Spent, Sum, Work
 from runtime.chat.context_views import NOTHING_REMEMBERED, Measured, Remembered
 from runtime.chat.modes import Wanted, in_status
@@ -44,6 +44,7 @@ from runtime.store.intake.models import modelled
 from runtime.store.intake.modes import absent, moded
 from runtime.store.intake.pairings import pair
 from runtime.store.intake.run_stop import OPEN_RUNS
+from runtime.store.intake.thinking import thought
 from runtime.store.protocol import Changed, Gate, KeptRoom, Taken, Unpaired
 from runtime.store.runs.compacting import WANTED_IN
 from runtime.store.schedules.book import keep_zone, planned_in, zones_of
@@ -183,8 +184,8 @@ def commanded(
     elif name == "approvals":
         listing = yield from listed(signal, who, gate.rights, now, new_id)
         text, cards, elsewhere = listing.text, listing.cards, listing.rooms
-    elif name == "compact":
-        return (yield from _compacting(signal, signal_id, gate, aside, now, new_id))
+    elif own := OWN_WAYS.get(name):
+        return (yield from own(signal, signal_id, gate, aside, now, new_id))
     elif name == UNREAD and command.argument:
         text = commands.unread(command.argument)
     else:
@@ -261,12 +262,27 @@ def _compacting(
     return (yield from _answered(signal, signal_id, text, now, new_id))
 
 
+def _thinking(signal: Signal, signal_id: SignalId, gate: Gate, aside: Aside, now: datetime, new_id: NewId) -> Op[Taken]:
+    """Tell what was thought: to the sender alone where that can be, else folded under a line."""
+    found = yield from thought(session_key(gate.agent, signal.address))
+    if not found:
+        return (yield from _answered(signal, signal_id, thinking.NO_THOUGHTS, now, new_id))
+    if len(text := f"{thinking.THOUGHT_TITLE}\n\n{found}") <= signal.private:
+        return Taken(Verdict(Outcome.DECIDED, signal_id, text))
+    here = yield from answer(signal, signal_id, thinking.THOUGHT_TITLE, now, new_id, folded=thinking.foldable(found))
+    return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=here)
+
+
 def _answered(signal: Signal, signal_id: SignalId, text: str, now: datetime, new_id: NewId) -> Op[Taken]:
     """To the sender alone where that can be."""
     if len(text) <= signal.private:
         return Taken(Verdict(Outcome.DECIDED, signal_id, text))
     here = yield from answer(signal, signal_id, text, now, new_id)
     return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=here)
+
+
+OWN_WAYS: Final = {"compact": _compacting, "think": _thinking}
+"""Commands that are answered in a way of their own."""
 
 
 def _zone(signal: Signal, who: Person, aside: Aside, now: datetime) -> Op[str]:
