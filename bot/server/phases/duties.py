@@ -119,6 +119,7 @@ async def _tell_of_model(base: StorePhase, at: AccountsPhase, engine: EnginePhas
     """Tell operators of a model that only they can help. Where they have no room, log and audit tell it."""
     until = f" until {moment(rest.until)}" if rest.until else " until its settings or its key change"
     text = f"**The model {rest.model} isn't in use**{until}. {rest.reason}"
+    text += f" To try it again now: `signalbox models clear {rest.model}`"
     await _post_to_operators(base, at, engine, f"model:{rest.model}:{int(rest.since.timestamp() * 1_000_000)}", text)
 
 

@@ -70,6 +70,11 @@ def standing(rest: Rest | None, mark: str, now: datetime) -> Standing:
     return Standing.DUE
 
 
+def ended_by_an_answer(rest: Rest | None, began: datetime) -> bool:
+    """True if the answer to a call that `began` then ends the rest: one under way before says nothing of the model now."""
+    return rest is not None and rest.since <= began
+
+
 def rest_after(before: Rest | None, failed: Failed, now: datetime) -> Rest:
     """Rest of a model after one more failure.
 
