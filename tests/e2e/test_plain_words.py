@@ -191,6 +191,7 @@ def test_hints_name_the_settings_they_are_about(tmp_path: Path, where: list[str]
     (tmp_path / "my own.toml").write_text('data_dir = "elsewhere"\n')
     mine = "signalbox --config 'my own.toml'"
     assert f"To fix it: {mine} init --force" in house.command("doctor", *where).stdout
+    assert "To fix it: signalbox init, or" in house.command("doctor").stdout, "no file is there to replace"
     assert f"Start it: {mine} run" in house.command(*where, "chat").stderr
     assert f"To begin: {mine} secrets set" in house.command("secrets", "list", *where).stdout
     assert f"{mine} run" in house.command("people", "add", "Ada", *where).stderr
