@@ -269,11 +269,19 @@ async def test_a_tool_that_is_seldom_offered_is_found_first() -> None:
     said = UserTurn("my time zone is Tokyo\nlist the files")
     first = await Demo().reply(ModelRequest("", [said], [*TOOLS, finder]), lambda _: None)
     assert asked(first) == [(FIND_TOOLS, {"words": "set_zone"})]
-    looked = [said, AssistantTurn("", first.calls), ToolTurn(first.calls[0].id, FIND_TOOLS, "- set_zone: Set.")]
+    looked: list[Turn] = [
+        said,
+        AssistantTurn("", first.calls),
+        ToolTurn(first.calls[0].id, FIND_TOOLS, "- set_zone: Set."),
+    ]
     zone = ToolSpec("set_zone", "", {}, Effect.WRITE)
     then = await Demo().reply(ModelRequest("", looked, [*TOOLS, finder, zone]), lambda _: None)
     assert asked(then) == [("set_zone", {"zone": "Tokyo"}), ("list_files", {"path": "."})]
-    done = [*looked, AssistantTurn("", then.calls), *(ToolTurn(one.id, one.tool, "All right.") for one in then.calls)]
+    done: list[Turn] = [
+        *looked,
+        AssistantTurn("", then.calls),
+        *(ToolTurn(one.id, one.tool, "All right.") for one in then.calls),
+    ]
     told = await Demo().reply(ModelRequest("", done, [*TOOLS, finder, zone]), lambda _: None)
     assert FIND_TOOLS not in told.text, "what was found is nothing to tell of"
     assert told.text.startswith("All right.")
