@@ -102,7 +102,7 @@ def _tell(restored: Restored) -> None:
         )
         if after.grants:
             typer.echo(
-                f"{_count(after.grants, 'grant')} ended, because the backup can't tell whether they were revoked since. Those calls need approval again. "
+                f"{_count(after.grants, 'grant')} ended, because the backup can't tell what was revoked since. Their calls need approval again. "
                 + as_called("To see them: signalbox grants list --all")
             )
     for path in restored.kept:

@@ -15,6 +15,7 @@ from itertools import takewhile
 from typing import Final
 
 from runtime.contract import (
+    FIND_TOOLS,
     AssistantTurn,
     Call,
     ModelReply,
@@ -33,10 +34,12 @@ from runtime.models.demo_phrases import (
     asks_for_help,
     asks_what_waits,
     attached,
+    finding,
     lines,
     missing,
     pondered,
     wish,
+    without_finding,
 )
 from runtime.models.demo_plans import due_in, report, unless_told
 from runtime.models.demo_telling import inline, is_waiting, outcome, purpose
@@ -208,10 +211,12 @@ class Demo:
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         images = await asyncio.to_thread(kinds, request) if has_files(request) else NO_IMAGES
-        text, wishes = (explained(request.turns), []) if request.words_only else think(request.turns, images)
+        text, wishes = (
+            (explained(request.turns), []) if request.words_only else think(without_finding(request.turns), images)
+        )
         offered = {tool.name for tool in request.tools}
         missing = sorted({w.tool for w in wishes} - offered)
-        if missing:
+        if missing and not (FIND_TOOLS in offered and (wishes := finding(missing, request.turns))):
             text, wishes = f"I'd need {' and '.join(map(inline, missing))} for that, which I don't have here.", []
         for so_far in growing(text):
             on_text(so_far)

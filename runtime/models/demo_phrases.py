@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from runtime.contract import ANYBODY, Json, Turn, UserTurn
+from runtime.contract import ANYBODY, FIND_TOOLS, AssistantTurn, Json, ToolTurn, Turn, UserTurn
 from runtime.domain.transcript import OURS
 from runtime.models.demo_plans import AS_WRITTEN, PLANS, WHAT_I_PLAN, Phrase, due, with_task
 
@@ -76,6 +76,27 @@ def wish(line: str) -> Wish | None:
             groups = {name: value.strip() for name, value in found.groupdict().items() if value}
             return Wish(tool, {**defaults, **arguments_of(tool, groups)})
     return None
+
+
+def finding(tools: Iterable[str], turns: Sequence[Turn]) -> list[Wish]:
+    """The search for tools that are not offered; none once the newest message led to one."""
+    newest = max((i for i, turn in enumerate(turns) if isinstance(turn, UserTurn)), default=0)
+    return [] if any(map(is_finding, turns[newest:])) else [Wish(FIND_TOOLS, {"words": " ".join(tools)})]
+
+
+def without_finding(turns: Sequence[Turn]) -> list[Turn]:
+    """The turns as they would be if no tool had to be found."""
+    return [turn for turn in turns if not is_finding(turn)]
+
+
+def is_finding(turn: Turn) -> bool:
+    match turn:
+        case AssistantTurn(_, calls):
+            return bool(calls) and all(call.tool == FIND_TOOLS for call in calls)
+        case ToolTurn(_, tool):
+            return tool == FIND_TOOLS
+        case _:
+            return False
 
 
 def arguments_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:

@@ -144,12 +144,12 @@ def test_a_secret_that_can_be_guessed_is_refused(tmp_path: Path, text: str, sett
 
 def test_what_has_no_effect_is_told_at_the_start_and_by_doctor(tmp_path: Path) -> None:
     variables = {"SLACK_BOT_TOKEN": SLACK, "DATABASE_URL": "postgresql://ada@db/x"}
-    house = House(tmp_path, '[model]\nname = "nonsense"\n', variables=variables).start()
+    house = House(tmp_path, '[model]\nname = "opnai/gpt"\n', variables=variables).start()
     assert house.leave() == 0
     warned = [json.loads(line) for line in house.log().splitlines() if '"warning"' in line]
     assert [one["event"] for one in warned if "fix" in one] == [
         "SLACK_BOT_TOKEN is set but SLACK_APP_TOKEN is not, so there's no Slack account",
-        "nonsense names no provider; write provider/model, such as openai/gpt-4o-mini",
+        'there is no provider "opnai"; did you mean openai/gpt?',
         "DATABASE_URL is set but not used",
     ]
     told = json.loads(house.command("doctor", "--json").stdout)
@@ -183,6 +183,12 @@ def test_a_database_that_is_set_otherwise_is_told_by_doctor_alone(tmp_path: Path
 
 
 # ---------------------------------------------------------------------------------------------------------------- hints
+
+
+def test_init_needs_no_force_where_no_file_is(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    (tmp_path / "signalbox.toml").unlink()
+    assert "To fix it: signalbox init, or set model.name" in house.command("doctor").stdout
 
 
 @pytest.mark.parametrize("where", [["--config", "my own.toml"], ["--config=my own.toml"]])

@@ -64,7 +64,7 @@ def _line(entry: Entry) -> str:
         case stat.S_IFDIR:
             return f"{printable(name)}/"
         case stat.S_IFREG:
-            return f"{printable(name)}  {found.st_size:,} bytes"
+            return f"{printable(name)}  {several(found.st_size, 'byte')}"
         case stat.S_IFLNK:
             return f"{printable(name)} -> {printable(target)}  (link, not followed)"
         case _:
@@ -100,7 +100,7 @@ def read_file(
 def _slice(file: int, size: int, path: str, offset: int, limit: int) -> str:
     """Text of at most `limit` bytes from `offset` on, and where it goes on. No character is cut in two."""
     if offset >= size:
-        raise ToolRetry(f"{named(path)} has {size:,} bytes: an offset of {offset:,} is past its end.")
+        raise ToolRetry(f"{named(path)} has {several(size, 'byte')}: an offset of {offset:,} is past its end.")
     data = os.pread(file, min(limit or SLICE_BYTES, SLICE_BYTES), offset)
     end = offset + len(data)
     text = _text(data, path, cut_before=offset > 0, cut_after=end < size)
@@ -160,7 +160,7 @@ def _there(workspace: Path, path: str) -> tuple[str, str | None]:
             data = os.pread(file, COMPARED_MAX_BYTES + 1, 0) if stat.S_ISREG(found.st_mode) else b"\0"
     except ToolFailed as error:
         return "new" if isinstance(error.__cause__, FileNotFoundError) else "", None
-    size = f"{found.st_size:,} bytes" if found.st_size < 1000 else f"{found.st_size / 1000:,.1f} KB"
+    size = several(found.st_size, "byte") if found.st_size < 1000 else f"{found.st_size / 1000:,.1f} KB"
     if len(data) > COMPARED_MAX_BYTES or b"\0" in data:
         return f"replaces {size}", None
     try:

@@ -47,7 +47,8 @@ async def check_model(subject: Subject) -> Sequence[Finding]:
     settings = subject.settings
     if settings.model.is_demo:
         why = "The demo only shows how things work."
-        usual = [warning("model.name", "the built-in demo", why, "signalbox init --force, or set model.name")]
+        anew = "signalbox init --force" if settings.file else "signalbox init"
+        usual = [warning("model.name", "the built-in demo", why, f"{anew}, or set model.name")]
         return [*usual, *await _further(subject)]
     if wrong := list(unknown_models(settings)):
         return wrong

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.contract import (
+    FIND_TOOLS,
     AssistantTurn,
     Call,
     Effect,
@@ -261,6 +262,32 @@ async def test_a_tool_that_is_not_offered_is_not_called() -> None:
     reply = await Demo().reply(ModelRequest("", [UserTurn("run: ls")], []), lambda _: None)
     assert reply.calls == ()
     assert "`shell`" in reply.text
+
+
+async def test_a_tool_that_is_seldom_offered_is_found_first() -> None:
+    finder = ToolSpec(FIND_TOOLS, "", {}, Effect.READ)
+    said = UserTurn("my time zone is Tokyo\nlist the files")
+    first = await Demo().reply(ModelRequest("", [said], [*TOOLS, finder]), lambda _: None)
+    assert asked(first) == [(FIND_TOOLS, {"words": "set_zone"})]
+    looked: list[Turn] = [
+        said,
+        AssistantTurn("", first.calls),
+        ToolTurn(first.calls[0].id, FIND_TOOLS, "- set_zone: Set."),
+    ]
+    zone = ToolSpec("set_zone", "", {}, Effect.WRITE)
+    then = await Demo().reply(ModelRequest("", looked, [*TOOLS, finder, zone]), lambda _: None)
+    assert asked(then) == [("set_zone", {"zone": "Tokyo"}), ("list_files", {"path": "."})]
+    done: list[Turn] = [
+        *looked,
+        AssistantTurn("", then.calls),
+        *(ToolTurn(one.id, one.tool, "All right.") for one in then.calls),
+    ]
+    told = await Demo().reply(ModelRequest("", done, [*TOOLS, finder, zone]), lambda _: None)
+    assert FIND_TOOLS not in told.text, "what was found is nothing to tell of"
+    assert told.text.startswith("All right.")
+    vain = await Demo().reply(ModelRequest("", looked, [*TOOLS, finder]), lambda _: None)
+    assert vain.calls == (), "it looks once"
+    assert "I'd need `set_zone`" in vain.text
 
 
 async def test_the_text_grows_and_ends_as_the_reply() -> None:

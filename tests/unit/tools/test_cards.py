@@ -69,6 +69,11 @@ def test_a_file_that_stays_the_same_says_so(space: Space) -> None:
     )
 
 
+def test_a_file_of_one_byte_is_not_said_to_have_bytes(space: Space) -> None:
+    (space.folder / "a.md").write_text("1")
+    assert "(replaces 1 byte)" in space.shows(write_file, path="a.md", content="2").text
+
+
 @pytest.mark.parametrize("there", [b"\0\1\2", b"\xff\xfe", b"x" * (COMPARED_MAX_BYTES + 1)])
 def test_what_is_no_text_to_compare_is_replaced_by_the_whole_text(space: Space, there: bytes) -> None:
     (space.folder / "a.bin").write_bytes(there)

@@ -124,8 +124,9 @@ async def test_a_folder_is_listed_in_order_with_sizes(context: ToolContext) -> N
     (context.workspace / "a").mkdir()
     (context.workspace / "c").symlink_to("b.txt")
     os.mkfifo(context.workspace / "d")
+    (context.workspace / "e").write_text("1")
     assert await list_files.call({}, context) == (
-        "a/\nb.txt  5 bytes\nc -> b.txt  (link, not followed)\nd  (not a regular file)"
+        "a/\nb.txt  5 bytes\nc -> b.txt  (link, not followed)\nd  (not a regular file)\ne  1 byte"
     )
     assert await list_files.call({"path": "a/"}, context) == "The folder is empty."
 
