@@ -6,8 +6,8 @@ Operators, and schedules of the settings file, are told of all rooms; anybody el
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
@@ -26,12 +26,19 @@ MICROS: Final = 1_000_000
 OTHER_ROOMS: Final = "other rooms"
 
 Named = Callable[[Address], str]
+Naming = Callable[[Collection[Address], ToolContext], Awaitable[Named]]
+"""Names of these rooms, as far as those who read the answer to a call may know them."""
 
 Hours = Annotated[int, f"Hours back, 1 to {LOOK_BACK_MAX_HOURS}."]
 
 
-def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool]:
-    """`activity`, `costs`, `pending_approvals` and `dead_letters`. `named` writes an address as people do."""
+async def by_address(rooms: Collection[Address], context: ToolContext) -> Named:
+    """Write rooms as addresses, for want of names."""
+    return str
+
+
+def report_tools(figures: Figures, *, now: Now, naming: Naming = by_address) -> list[Tool]:
+    """`activity`, `costs`, `pending_approvals` and `dead_letters`. `naming` tells what people call rooms."""
 
     @tool(effect=Effect.READ, seldom=True)
     async def activity(context: ToolContext, hours: Hours = 24) -> str:
@@ -39,6 +46,8 @@ def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool
         since = _since(now(), hours)
         room = scope(context)
         found = await figures.activity(since, room=room)
+        rooms = [*(address for address, _ in found.rooms), *(one.address for one in found.failures)]
+        named = await naming(_of(room, rooms), context)
         return _told(_about(room, named) | _span(since, hours) | activity_of(found, named))
 
     @tool(effect=Effect.READ, seldom=True)
@@ -47,13 +56,16 @@ def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool
         since = _since(now(), hours)
         room = scope(context)
         found = await figures.costs(since, room=room)
-        return _told(_about(room, named) | _span(since, hours) | costs_of(found, named))
+        rows = by_room(found.rows)
+        named = await naming(_of(room, (row["room"] for row in rows[:LINES_LISTED])), context)
+        return _told(_about(room, named) | _span(since, hours) | costs_of(found, with_names(rows, named)))
 
     @tool(effect=Effect.READ, seldom=True)
     async def pending_approvals(context: ToolContext) -> str:
         """List risky calls that wait for a person, soonest expiry first."""
         room = scope(context)
         count, rows = await figures.pending_approvals(room=room, most=LINES_LISTED)
+        named = await naming(_of(room, (row.address for row in rows)), context)
         return _told(_about(room, named) | {"count": count, "approvals": _listed(rows, named)})
 
     @tool(effect=Effect.READ, seldom=True)
@@ -61,6 +73,7 @@ def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool
         """List messages that couldn't be delivered (dead) or may have been (held)."""
         room = scope(context)
         count, rows = await figures.dead_letters(room=room, most=LINES_LISTED)
+        named = await naming(_of(room, (row.address for row in rows)), context)
         return _told(_about(room, named) | {"count": count, "letters": _listed(rows, named)})
 
     return [activity, costs, pending_approvals, dead_letters]
@@ -92,9 +105,8 @@ def activity_of(found: Activity, named: Named) -> dict[str, Json]:
     }
 
 
-def costs_of(found: Costs, named: Named) -> dict[str, Json]:
+def costs_of(found: Costs, rows: list[dict[str, Json]]) -> dict[str, Json]:
     """Sums, a line for each agent in each room (threads belong to theirs), and the same as a chart's labels and series."""
-    rows = _by_room(found.rows, named)
     total = {key: value for key, value in asdict(found).items() if key != "rows"}
     return {
         "total": total,
@@ -104,14 +116,24 @@ def costs_of(found: Costs, named: Named) -> dict[str, Json]:
     }
 
 
-def _by_room(rows: Iterable[Cost], named: Named) -> list[dict[str, Json]]:
-    sums: dict[tuple[str, str], dict[str, Json]] = {}
+def by_room(rows: Iterable[Cost]) -> list[dict[str, Any]]:
+    """Sums by agent and room, the dearest first; `room` is an address."""
+    sums: dict[tuple[str, Address], dict[str, Any]] = {}
     for row in rows:
-        key = row.agent, named(row.address.whole_room)
+        key = row.agent, row.address.whole_room
         line = sums.setdefault(key, {"agent": key[0], "room": key[1]})
         for name in ("runs", "calls", "input_tokens", "output_tokens", "cost_micros", "cached_tokens", "fallbacks"):
             line[name] = line.get(name, 0) + getattr(row, name)
-    return sorted(sums.values(), key=lambda line: (-line["cost_micros"], -line["output_tokens"], line["room"]))
+    return sorted(sums.values(), key=lambda line: (-line["cost_micros"], -line["output_tokens"], str(line["room"])))
+
+
+def with_names(rows: Iterable[Mapping[str, Any]], named: Named) -> list[dict[str, Json]]:
+    """Lines with their rooms' names. Rooms with one name have their ids too, so that no two become one bar of a chart."""
+    rows = list(rows)
+    names = {room: named(room) for room in dict.fromkeys(row["room"] for row in rows)}
+    times = Counter(names.values())
+    told = {room: name if times[name] == 1 else f"{name} {room.room}" for room, name in names.items()}
+    return [{**row, "room": told[row["room"]]} for row in rows]
 
 
 def chart_of(rows: list[dict[str, Json]]) -> dict[str, Json]:
@@ -162,6 +184,11 @@ def _since(now: datetime, hours: int) -> datetime:
 
 def _span(since: datetime, hours: int) -> dict[str, Json]:
     return {"hours": hours, "since": _utc(since)}
+
+
+def _of(room: Address | None, rooms: Iterable[Address]) -> set[Address]:
+    """All rooms that an answer names."""
+    return {*rooms, *([room] if room else ())}
 
 
 def _about(room: Address | None, named: Named) -> dict[str, Json]:

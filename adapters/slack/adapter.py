@@ -13,7 +13,7 @@ from aiohttp import web
 
 from adapters.slack.bot_user import NOBODY, BotUser
 from adapters.slack.checks import refusal_for_want_of_scopes
-from adapters.slack.envelope import CHANNEL
+from adapters.slack.envelope import CHANNEL, COMMAND_MARK
 from adapters.slack.errors import NO_THREAD, Refusal
 from adapters.slack.health import Health
 from adapters.slack.incoming.backfill import Gaps
@@ -112,6 +112,7 @@ class SlackAdapter:
             reach=self.reach,
             link=self.link,
             routes=self.routes,
+            command_mark=COMMAND_MARK,
             title="Slack",
             writing="Tables are shown as columns of plain text, and images only as links.",
         )

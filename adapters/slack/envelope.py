@@ -11,6 +11,8 @@ from adapters.slack.bot_user import BotUser
 from runtime.contract import Address, Body, Identity, Signal
 
 CHANNEL: Final = "slack"
+COMMAND_MARK: Final = "/signalbox "
+"""Begins a command, but in a thread."""
 NO_EVENT: Final = "nothing"
 PRIVATE: Final = 3000  # characters of an ephemeral message, which Slack cuts at 4,000
 
@@ -55,7 +57,7 @@ class Happening:
             body=said,
             received_at=self.at,
             private=0 if alone else PRIVATE,
-            command_mark="!" if in_thread else "/signalbox ",
+            command_mark="!" if in_thread else COMMAND_MARK,
             room_name=self.room_name,
             **more,
         )

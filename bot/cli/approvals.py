@@ -27,7 +27,7 @@ APPROVAL_COLUMNS = {
     "id": "Id",
     "state": "State",
     "tool": "Tool",
-    "call": "Arguments",
+    "call": "Call or question",
     "asked_at": "Asked",
     "room": "Room",
 }
@@ -71,7 +71,7 @@ def list_(
         return
     from runtime.text.glyphs import clip, in_a_line
 
-    shown = [{**row, "call": clip(in_a_line(row["arguments"]), LISTED_MAX_CHARS)} for row in rows]
+    shown = [{**row, "call": clip(in_a_line(row["words"]), LISTED_MAX_CHARS)} for row in rows]
     show_rows(shown, by_name(APPROVAL_COLUMNS, with_ids=ids), empty="Nothing is waiting for a decision.")
 
 

@@ -135,6 +135,10 @@ def _how_it_ended(view: View) -> int:
     from runtime.text.glyphs import in_a_line
 
     for approval in view["approvals"]:
+        if approval["kind"] == "answer":
+            tell(f"Needs an answer: {in_a_line(approval['words'])}")
+            tell(as_called(f"Give it: signalbox approvals answer {approval['id']} ANSWER"))
+            continue
         tell(f"Needs approval: {approval['question']} {in_a_line(approval['arguments'])}")
         tell(as_called(f"Answer it: signalbox approvals approve {approval['id']}  (or deny)"))
     if view["approvals"]:

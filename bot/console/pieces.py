@@ -144,7 +144,8 @@ def _asked(row: View) -> Iterator[Html]:
         yield tag("h3", row["question"])
         yield facts((key, tag("code", value)) for key, value in about.items() if key != "name")
         return
-    yield tag("h3", row["question"], " ", badge(row["effect"]), tag("small", " in ", where(row)))
+    effect = None if row["kind"] == ApprovalKind.ANSWER else badge(row["effect"])
+    yield tag("h3", row["question"], " ", effect, tag("small", " in ", where(row)))
     if row["kind"] == ApprovalKind.OUTCOME:
         yield tag("p", "The agent can't tell, so it hasn't repeated the call.", class_="faint")
     yield from _call(row)

@@ -17,6 +17,7 @@ from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
 from bot.operator.reports import LateReporters, ReportOperations, figure_tools
 from bot.operator.schedules import ScheduleOperations
+from bot.operator.titles import in_reports
 from bot.settings.settings import Settings, load_usable
 from bot.telemetry.masking import Mask
 from bot.wiring.access import gate_of
@@ -136,5 +137,5 @@ def _reports(
         agent=MAIN,
         reach=_reach_of(store, named, settings),
         runs=False,
-        tools=figure_tools(store.figures, store.now, called),
+        tools=figure_tools(store.figures, store.now, in_reports(store.traces.titles, called)),
     )

@@ -451,6 +451,7 @@ class Operations(OperatorApi):
 
     async def print_report(self, name: str, options: Mapping[str, Any]) -> View:
         """Its text, shown to nobody else."""
+        await self._context.refresh()
         return await self._reports.text(name, options, self.actor)
 
     @property

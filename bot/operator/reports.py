@@ -41,7 +41,7 @@ from runtime.http.errors import Refusal
 from runtime.markup.moments import in_words
 from runtime.store.protocol import DeliveryRow
 from runtime.store.store import Store
-from tools.reports import report_tools
+from tools.reports import Naming, report_tools
 
 if TYPE_CHECKING:
     from runtime.reports.catalogue import Catalogue, Reporters
@@ -81,8 +81,8 @@ class LateReporters:
         return Reporters(self.catalogue, renderer=self.renderer, now=self._now)
 
 
-def figure_tools(figures: Figures, now: Now, named: Callable[[Address], str]) -> dict[str, Tool]:
-    return {tool.spec.name: tool for tool in report_tools(figures, now=now, named=named)}
+def figure_tools(figures: Figures, now: Now, naming: Naming) -> dict[str, Tool]:
+    return {tool.spec.name: tool for tool in report_tools(figures, now=now, naming=naming)}
 
 
 @dataclass(frozen=True, slots=True)

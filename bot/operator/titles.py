@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from adapters.web.adapter import CHANNEL
-from bot.accounts.naming import of_page
+from bot.accounts.naming import Named, of_page
 from bot.operator.context import OperatorContext
 from bot.operator.views import View
-from runtime.contract import Address
+from runtime.contract import Address, ToolContext
+from tools.reports import Naming
+
+TitlesOf = Callable[[Collection[Address]], Awaitable[Mapping[Address, str]]]
+"""Titles of these conversations, as far as they have one."""
 
 
 async def entitled(context: OperatorContext, rows: Sequence[View]) -> list[View]:
@@ -21,6 +25,22 @@ async def entitled(context: OperatorContext, rows: Sequence[View]) -> list[View]
         context.named(room): of_page(title) for room, title in (await context.store.traces.titles(wanted)).items()
     }
     return [_with(titles, row) for row in rows]
+
+
+def in_reports(titles: TitlesOf, called: Named) -> Naming:
+    """Names for reports: `called` knows those of platforms.
+
+    A title is made of what was said there, so it stays on the page, and in what is only printed for an operator.
+    """
+
+    async def naming(rooms: Collection[Address], context: ToolContext) -> Named:
+        on_page = [room for room in rooms if room.channel == CHANNEL]
+        if not on_page or (context.address and context.address.channel != CHANNEL):
+            return called
+        known = await titles(on_page)
+        return lambda room: of_page(known[room]) if room in known else called(room)
+
+    return naming
 
 
 def _with(titles: Mapping[str, str], row: View) -> View:

@@ -12,7 +12,7 @@ from adapters.web import render
 from bot.accounts.naming import Named
 from bot.accounts.status import State
 from bot.wiring.models.catalogue import ListedModel
-from runtime.chat.cards.card_facts import about, labels_of
+from runtime.chat.cards.card_facts import about, call_in_words, labels_of, whom_for
 from runtime.chat.cards.exchanges import Exchange, exchanges
 from runtime.chat.cards.settled_cards import call_of
 from runtime.chat.context_views import Kept
@@ -21,7 +21,18 @@ from runtime.chat.grant_views import form
 from runtime.chat.modes import meaning
 from runtime.context.measuring import Preview, texts_of
 from runtime.context.sizes import of_tool
-from runtime.contract import Address, ApprovalKind, AssistantTurn, Choice, Entry, ToolSpec, ToolTurn, Turn, UserTurn
+from runtime.contract import (
+    Address,
+    ApprovalKind,
+    Asking,
+    AssistantTurn,
+    Choice,
+    Entry,
+    ToolSpec,
+    ToolTurn,
+    Turn,
+    UserTurn,
+)
 from runtime.domain.approvals import Approval, ApprovalState, choices, offered
 from runtime.markup.moments import in_words
 from runtime.models.choice.cooling import Rest, Standing, standing
@@ -106,8 +117,12 @@ def step(row: StepRow) -> View:
 
 
 def approval(row: Approval, named: Named, called: Named, voted: Sequence[str] = ()) -> View:
-    """With `choices`: what may be answered, and the label of each. `shown` is the call as its card has it, in Markdown."""
-    shown, is_whole = call_of(row)
+    """With `choices`: what may be answered, and the label of each. `shown` is the call as its card has it, in Markdown.
+
+    `words` is the call in short, or the question to a person with its answers.
+    """
+    shown, is_whole = _shown(row)
+    words = call_in_words(row)
     return {
         "id": row.id,
         "kind": row.kind,
@@ -119,7 +134,8 @@ def approval(row: Approval, named: Named, called: Named, voted: Sequence[str] = 
         "tool": row.tool,
         "effect": row.effect,
         "arguments": row.arguments,
-        "call": in_full(row.arguments)[0],
+        "words": words,
+        "call": in_full(words)[0],
         "shown": shown,
         "all_shown": is_whole,
         "sha256": row.arguments_hash,
@@ -142,6 +158,13 @@ def approval(row: Approval, named: Named, called: Named, voted: Sequence[str] = 
         "decided_at": at(row.decided_at),
         "reason": row.reason,
     }
+
+
+def _shown(row: Approval) -> tuple[str, bool]:
+    """The call as its card has it, and whether that is all of it; of a question to a person whom it is for."""
+    if row.kind is ApprovalKind.ANSWER:
+        return whom_for(row, Asking.from_json(row.card)), True
+    return call_of(row)
 
 
 def _votes(row: Approval, voted: Sequence[str]) -> str:

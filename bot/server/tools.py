@@ -24,7 +24,7 @@ from runtime.policy.budgets import Then
 from tools.beyond_budget import SPEND_BEYOND_BUDGET
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
-from tools.reports import report_tools
+from tools.reports import Naming, report_tools
 from tools.sandbox.shell import Sandbox, sandbox_for
 from tools.sandbox.spaced import SpacedSandbox, SpacedTool
 from tools.schedules import schedule_tools
@@ -73,6 +73,7 @@ def toolkit_of(
     timetable: Timetable,
     figures: Figures,
     named: Named,
+    naming: Naming,
     now: Now,
     wrap: Wrap,
     instead: Mapping[str, Tool] | None,
@@ -82,7 +83,7 @@ def toolkit_of(
     shell = shell_of(settings)
     sandbox = SpacedSandbox(sandbox_for(shell), space)
     renderer = ChartRenderer(settings.data_dir / "fonts")
-    reported = figure_tools(figures, now, named)
+    reported = figure_tools(figures, now, naming)
     own = first_tools(shell, sandbox=sandbox, egress=egress_of(settings), renderer=renderer)
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     own |= planning_tools(timetable, accounts, named)

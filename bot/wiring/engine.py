@@ -14,7 +14,7 @@ from runtime.agent.guard import GuardLimits
 from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.registry import Limits
 from runtime.context.resting import Rest, Restore
-from runtime.contract import Address, Fetch, NewId, Space, Transcriber
+from runtime.contract import Address, Features, Fetch, NewId, Space, Transcriber
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.intake.downloads import Fetching, FileBounds, FilesOf, Senders
 from runtime.store.store import POSTGRES, Store
@@ -90,6 +90,16 @@ def links_in(accounts: Accounts[AccountSupervisor]) -> Callable[[Address, str], 
         return made(address, message) if made else ""
 
     return link
+
+
+def marks_in(accounts: Accounts[AccountSupervisor]) -> Callable[[Address], str]:
+    """The mark before a command in a room."""
+
+    def mark(address: Address) -> str:
+        found = accounts.at(address)
+        return (found.features() if found else Features()).command_mark
+
+    return mark
 
 
 def files_in(accounts: Accounts[AccountSupervisor]) -> FilesOf:

@@ -61,11 +61,12 @@ class Reach:
 @dataclass(frozen=True, slots=True)
 class Places:
     """Knowledge about rooms. `serves` tells whether one can be written to, `room_name` what people call it, `link` is the
-    address of a message there on the web."""
+    address of a message there on the web, `mark` stands before a command."""
 
     serves: Callable[[Address], bool] = lambda _: True
     room_name: Callable[[Address], str] = lambda _: ""
     link: Callable[[Address, str], str] = lambda _, __: ""
+    mark: Callable[[Address], str] = lambda _: "/"
 
 
 def able(question: Approval, candidates: Sequence[Candidate], rights: Rights) -> list[Candidate]:

@@ -111,15 +111,18 @@ def told(answer: Answer, now: datetime) -> str:
     )
 
 
-def deferred(number: int, newest: str = "") -> str:
-    """The line in a full private chat, about questions that have no card there yet; `newest` is what was asked last."""
+def deferred(number: int, newest: str = "", mark: str = "/") -> str:
+    """The line in a full private chat, about questions that have no card there yet; `newest` is what was asked last.
+
+    `mark` stands before a command there.
+    """
     are = "is" if number == 1 else "are"
     head = f"**{several(number, 'more question')} {are} waiting for you.** {newest}".strip()
-    return f"{head}\n\nThey get cards here as you decide the others. Send `/approvals` to see them now."
+    return f"{head}\n\nThey get cards here as you decide the others. Send `{mark}approvals` to see them now."
 
 
-def told_aside(answer: Answer, now: datetime, *, is_sent: bool) -> str:
-    """Summary for a shared room, where one person's questions stay private."""
+def told_aside(answer: Answer, now: datetime, mark: str, *, is_sent: bool) -> str:
+    """Summary for a shared room, where one person's questions stay private; `mark` stands before a command."""
     number = len(answer.shown) + answer.more
     if number and is_sent:
         sent = (
@@ -131,7 +134,7 @@ def told_aside(answer: Answer, now: datetime, *, is_sent: bool) -> str:
         )
         mine = f"{_counted(number)} waiting for you. I've sent {sent} to our private chat."
     elif number:
-        mine = f"{_counted(number)} waiting for you. Send me `/approvals` in a private chat to see {'them' if number > 1 else 'it'}."
+        mine = f"{_counted(number)} waiting for you. Send me `{mark}approvals` in a private chat to see {'them' if number > 1 else 'it'}."
     else:
         mine = ""
     rest = (
@@ -166,7 +169,7 @@ def _line(one: Approval, now: datetime) -> str:
     if one.kind is ApprovalKind.ANSWER:
         asking = Asking.from_json(one.card)
         whom = f"for {visible(asking.to, one_line=True)}" if asking.to else "for anybody here"
-        return f"{in_code(asking.question)} {whom}, asked {since} ago, expires in {left}"
+        return f"{in_code(card_facts.call_in_words(one))} {whom}, asked {since} ago, expires in {left}"
     call = "" if card_facts.home_of(one) is Home.TOLD else f" {in_code(one.arguments)}"
     return f"`{one.tool}`{call}, asked {since} ago, expires in {left}"
 

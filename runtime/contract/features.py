@@ -108,6 +108,7 @@ class Features:
     `reach`    why nothing can be posted in a room, with the fix; None when it can, or the platform cannot be asked now
     `link`     the address of a message of a room on the web, for people; empty where it has none (else: no links)
     `routes`   web requests that it answers, as aiohttp's routes; it checks by itself who sent them
+    `command_mark` how commands are written outside of threads
     `title`    the channel as people call it, for models (else: its word)
     `writing`  a sentence on what it can show, for models (else: nothing)
     """
@@ -127,6 +128,7 @@ class Features:
     reach: Callable[[Address], Awaitable[str | None]] | None = None
     link: Callable[[Address, str], str] | None = None
     routes: Callable[[], Sequence[Any]] | None = None
+    command_mark: str = "/"
     title: str = ""
     writing: str = ""
     own_rooms: bool = False  # each room is one person's and the agent's (else: as the store knows)

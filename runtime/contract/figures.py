@@ -67,7 +67,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A question that waits for people."""
+    """A question that waits for people. `question` has the words of one that is put to a person, with its answers."""
 
     id: str
     tool: str
@@ -77,6 +77,7 @@ class Pending:
     requester: str
     asked_at: datetime
     expires_at: datetime
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)

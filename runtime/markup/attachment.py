@@ -45,8 +45,13 @@ def _chapters(document: Document, begun: Document) -> tuple[Block, ...]:
 
 # --------------------------------------------------------------------------------------------------------- long calls
 
-NOT_HERE: Final = "A question waits whose call is too long to show here. Send me `/approvals` in a private chat, or open Approvals on the page."
-"""In the place of a card where no file can stand beside it: nobody decides by a part."""
+
+def not_here(mark: str) -> str:
+    """Words in the place of a card where no file can stand beside it: nobody decides by a part."""
+    return (
+        "A question waits whose call is too long to show here. "
+        f"Send me `{mark}approvals` in a private chat, or open Approvals on the page."
+    )
 
 
 def unabridged(card: Content) -> Content:

@@ -203,7 +203,7 @@ def _inlines(tokens: Sequence[Token]) -> tuple[Inline, ...]:
             stack.append(_Open(token))
         elif token.nesting == -1:
             closed = stack.pop()
-            stack[-1].children.extend(_span(closed, depth=len(stack)))
+            _extend(stack[-1].children, _span(closed, depth=len(stack)))
         elif token.type == "code_inline":
             children.append(Code(token.content))
         elif token.type == "hardbreak":
@@ -224,6 +224,8 @@ def _span(closed: _Open, *, depth: int) -> list[Inline]:
             return [Emphasis(children)]
         case "s_open":
             return [Strike(children)]
+        case _ if not token.attrs["href"]:  # the parser asks about every address but none
+            return [*children, *([Text(f" ({token.attrs['title']})")] if token.attrs.get("title") else [])]
         case _:  # link_open
             return [_link(str(token.attrs["href"]), children, str(token.attrs.get("title", "")))]
 
@@ -234,6 +236,15 @@ def _link(url: str, children: tuple[Inline, ...], title: str) -> Inline:
         return Link(url, children, title)
     words = "".join(child.text for child in children if isinstance(child, Text | Code))
     return Moment(at, words or f"{at:{FORM}} UTC")
+
+
+def _extend(children: list[Any], more: Sequence[Inline]) -> None:
+    """Words that meet are one text."""
+    for child in more:
+        if isinstance(child, Text):
+            _append_text(children, child.text)
+        else:
+            children.append(child)
 
 
 def _append_text(children: list[Any], text: str) -> None:

@@ -75,7 +75,7 @@ def _outcome(call: Call, result: str) -> str:
 def purpose(call: Call) -> str:
     """The deed that a call that waits would do."""
     tried, _, argument = TELLING.get(call.tool, ("call", "", ""))
-    return f"So I'd {tried} “{bound(subject(call, argument), 300)}” with the tool {call.tool}."
+    return f"That's why I'd like to {tried} “{bound(subject(call, argument), 300)}”."
 
 
 def reason(text: str) -> str:

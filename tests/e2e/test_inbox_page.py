@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Browser, Locator, Route, expect
 
 from tests.e2e.browser import Tab, chromium, executable, tab_of
 from tests.e2e.conftest import not_here
@@ -128,9 +129,23 @@ async def test_what_is_decided_elsewhere_goes_and_what_is_asked_comes(tab: Tab, 
     await expect(cards(tab)).to_have_count(0)
 
 
-async def test_rooms_are_chosen(tab: Tab) -> None:
-    await asked(tab, "write one to a.txt", "write two to b.txt")
+async def test_rooms_are_chosen_also_where_their_names_come_after_their_questions(tab: Tab) -> None:
+    told = asyncio.Event()
+
+    async def late(route: Route) -> None:
+        await told.wait()
+        await route.continue_()
+
+    await asked(tab, "write one to a.txt")
+    await tab.page.route("**/api/rooms", late)
+    await asked(tab, "write two to b.txt")
     found = await opened(tab, 2)
+    name = found.nth(1).locator(".inbox-room")
+    await expect(name).to_have_count(0)
+    await tab.page.route("**/api/inbox", lambda route: route.abort())  # no further look is needed
+    told.set()
+    await expect(name).to_have_text("· write two to b.txt")
+    await tab.page.unroute("**/api/inbox")
     await tab.at("inbox-room").select_option(index=2)
     await expect(found).to_have_count(1)
     await tab.at("inbox-room").select_option(index=0)

@@ -9,7 +9,7 @@ from typing import Any
 from adapters.discord.interactions import EPHEMERAL
 from adapters.discord.outgoing.render import render
 from runtime.contract import Address, Content, Delivery, DeliveryId, Kind, Wire
-from runtime.markup.attachment import NOT_HERE, unabridged
+from runtime.markup.attachment import not_here, unabridged
 
 Body = dict[str, Any]
 
@@ -19,7 +19,7 @@ def follow_ups(address: Address, cards: Sequence[Content]) -> list[Body]:
     bodies = []
     for card in cards:
         wires = _rendered(address, unabridged(card))
-        bodies.append(json.loads((wires if len(wires) == 1 else _rendered(address, Content(NOT_HERE)))[0].body))
+        bodies.append(json.loads((wires if len(wires) == 1 else _rendered(address, Content(not_here("/"))))[0].body))
     return [{**body, "flags": EPHEMERAL, "allowed_mentions": {"parse": []}} for body in bodies]
 
 

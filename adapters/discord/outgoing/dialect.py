@@ -40,6 +40,7 @@ NUMBER_AT_LINE_START: Final = re.compile(r"^([^\S\n]*\d+)\.(?!\S)", re.MULTILINE
 BARE_LINK: Final = re.compile(r"https?://[^\s<>\"'`|*]+", re.IGNORECASE)
 LANGUAGE: Final = re.compile(r"[A-Za-z0-9_+\-.#]+")
 FENCES: Final = re.compile("`{3,}")
+BESIDE_ANOTHER: Final = re.compile("`(?=`)")
 TOUCHY: Final = "*_~`"
 NOTHING_WIDE: Final = "\u200b"
 RULE_LINE: Final = "\u2500" * 20
@@ -176,7 +177,7 @@ def _inline(inline: Inline, *, within: bool) -> str:
 def _code(text: str) -> str:
     if "`" not in text:
         return f"`{text}`"
-    return f"`` {text.replace('``', f'`{NOTHING_WIDE}`')} ``"
+    return f"`` {BESIDE_ANOTHER.sub(f'`{NOTHING_WIDE}', text)} ``"
 
 
 def _link(url: str, children: tuple[Inline, ...], title: str) -> str:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from adapters.slack.envelope import COMMAND_MARK
 from adapters.slack.outgoing.mrkdwn import blocks_of
 from adapters.slack.outgoing.render import SECTION, actions
 from runtime.contract import Waiting
@@ -27,7 +28,8 @@ CARD_BLOCKS_MOST: Final = 8
 HOME_TITLE: Final = "Waiting for you"
 NOTHING: Final = "Nothing is waiting for you."
 CALL_TOO_LONG: Final = (
-    "This call is too long to show here. Send me `/approvals` in our direct messages to read and decide it."
+    "This call is too long to show here. "
+    f"Send me `{COMMAND_MARK}approvals` in our direct messages to read and decide it."
 )
 
 Json = dict[str, Any]

@@ -9,13 +9,14 @@ from typing import Final
 
 import aiohttp
 
+from adapters.slack.envelope import COMMAND_MARK
 from adapters.slack.outgoing.forms import modal
 from adapters.slack.outgoing.render import render
 from adapters.slack.text import escaped
 from adapters.slack.web import Web
 from runtime.contract import Address, Content, Delivery, DeliveryId, Form, Kind, Wire
 from runtime.errors import ChannelError, Uncertain
-from runtime.markup.attachment import NOT_HERE, unabridged
+from runtime.markup.attachment import not_here, unabridged
 from runtime.text.glyphs import clip
 
 TITLE: Final = 60  # characters of an assistant thread's title
@@ -49,7 +50,9 @@ class Notices:
         """Cards that only `user` sees, one after the other. Errors: ChannelError."""
         for card in cards:
             wires = _rendered(address, unabridged(card))
-            body = json.loads((wires if len(wires) == 1 else _rendered(address, Content(NOT_HERE)))[0].body)
+            body = json.loads(
+                (wires if len(wires) == 1 else _rendered(address, Content(not_here(COMMAND_MARK))))[0].body
+            )
             thread = address.thread or None
             await self._web.call("chat.postEphemeral", channel=address.room, user=user, thread_ts=thread, **body)
 

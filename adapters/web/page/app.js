@@ -91,6 +91,7 @@ class Page {
     byId("to-inbox").setAttribute("aria-current", "page");
     this.inbox.show();
     this.rooms.draw(null);
+    this.#loadRooms(); // a conversation that was begun just now is not in the list yet
     this.#title();
   }
 
@@ -144,6 +145,7 @@ class Page {
 
   async #loadRooms() {
     await this.rooms.load(this.inbox.shown ? null : this.#room);
+    this.inbox.titled();
     byId("drawer-dot").hidden = this.inbox.count === 0 && this.rooms.waitingBeside(this.#room) === 0;
     this.#title();
   }

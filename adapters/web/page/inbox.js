@@ -85,13 +85,26 @@ export class Inbox {
       const { questions, count } = await request("/api/inbox");
       if (look < this.#drawnLook) return; // a later look was answered sooner
       this.#drawnLook = look;
-      this.#questions = questions.map((one) => ({ ...one, room: one.room || (one.place && this.#titleOf(one.place)) || "" }));
+      this.#questions = questions;
+      this.#nameRooms();
       if (count !== this.count) this.#onCount((this.count = count));
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       return; // the list as it was is better than none
     }
     if (this.shown) this.#draw();
+  }
+
+  /** The list of conversations is known, which may come after the questions in them: it has their names. */
+  titled() {
+    if (this.#nameRooms() && this.shown) this.#draw();
+  }
+
+  /** True if a room has another name now. */
+  #nameRooms() {
+    const before = this.#questions;
+    this.#questions = before.map((one) => ({ ...one, room: (one.place && this.#titleOf(one.place)) || one.room || "" }));
+    return this.#questions.some((one, place) => one.room !== before[place].room);
   }
 
   get #cards() {

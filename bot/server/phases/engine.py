@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from bot.accounts.supervisor import AccountSupervisor
 from bot.operator.reports import LateReporters
+from bot.operator.titles import in_reports
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
-from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, pace_of
+from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, marks_in, pace_of
 from bot.wiring.scheduling import reach_of, timetable_of
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
@@ -63,7 +64,8 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     toolkit = _toolkit(base, at, timetable, tools)
     reporters = LateReporters(base.store.now)
     agents = Agents(_main(base, at, model, toolkit))
-    asking = QuestionContext(lambda: at.live.gate().rights, Places(couriers.serves, at.rooms.of, links_in(at.accounts)))
+    places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
+    asking = QuestionContext(lambda: at.live.gate().rights, places)
     loop = _loop(base, at, agents, couriers, reporters, asking)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
     edits = Edits(
@@ -187,6 +189,7 @@ def _toolkit(base: StorePhase, at: AccountsPhase, timetable: Timetable, instead:
         timetable=timetable,
         figures=base.store.figures,
         named=at.called,
+        naming=in_reports(base.store.traces.titles, at.called),
         now=base.store.now,
         wrap=base.instruments.tools,
         instead=instead,

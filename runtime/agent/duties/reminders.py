@@ -24,7 +24,7 @@ class Reminders:
         told: list[Address] = []
         for due in await self._approvals.due(self._context.rights()):
             told += await self._call(due)
-        return [*told, *await self._approvals.refill(self._context.rights())]
+        return [*told, *await self._approvals.refill(self._context.rights(), self._context.places.mark)]
 
     async def _call(self, due: Due) -> tuple[Address, ...]:
         """One call in place of all that fell due meanwhile, as after a night in which nothing ran."""

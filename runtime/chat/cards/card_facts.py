@@ -125,6 +125,18 @@ def about(approval: Approval) -> str:
     return asked(approval.kind, approval.tool)
 
 
+def call_in_words(approval: Approval) -> str:
+    """The question to a person with its answers to choose from; of every other question the arguments."""
+    if approval.kind is not ApprovalKind.ANSWER:
+        return approval.arguments
+    return asking_in_words(Asking.from_json(approval.card))
+
+
+def asking_in_words(asking: Asking) -> str:
+    """The question, with the answers to choose from in brackets."""
+    return f"{asking.question} ({' / '.join(asking.options)})" if asking.options else asking.question
+
+
 def labels_of(approval: Approval) -> dict[Choice, str]:
     """Choices that answer it, and the label of each."""
     if approval.kind is ApprovalKind.ANSWER:
@@ -141,7 +153,7 @@ def asked(kind: ApprovalKind, tool: str) -> str:
 
 def whom_for(approval: Approval, asking: Asking) -> str:
     """The person a question is for, and the request or schedule it came from."""
-    known = json.loads(approval.card)
+    known = json.loads(approval.card) if approval.card else {}
     whom = f"A question for {plainly(asking.to)}" if asking.to else "A question for anybody here"
     where = f" in {plainly(known['room'])}" if "room" in known else ""
     if "schedule" in known:

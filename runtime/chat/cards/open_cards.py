@@ -35,7 +35,7 @@ LET_IN: Final = (Choice.USER, Choice.NO, Choice.OTHER)
 ROLES: Final = (Choice.USER, Choice.VIEWER, Choice.OPERATOR, Choice.NO)
 NOBODY_HERE: Final = "Nobody here can answer this. An operator can, on the console."
 NOBODY_REACHED: Final = (
-    "I have no private chat with anybody who can decide this. They can open one and send me `/approvals`. "
+    "I have no private chat with anybody who can decide this. They can open one and send me the command `approvals`. "
     "Operators can also use the console."
 )
 LABEL_MAX_CHARS: Final = 60

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -80,10 +80,10 @@ class ApprovalStore(Base):
         now = self.now()
         return await self._driver.write(lambda: call(wanted, rights, now, self._new_id))
 
-    async def refill(self, rights: Rights) -> tuple[Address, ...]:
+    async def refill(self, rights: Rights, mark: Callable[[Address], str]) -> tuple[Address, ...]:
         now, rooms = self.now(), list[Address]()
         for line, room in await self._driver.read(full_chats.to_refill):
-            if await self._driver.write(partial(full_chats.refill, line, room, rights, now, self._new_id)):
+            if await self._driver.write(partial(full_chats.refill, line, room, mark(room), rights, now, self._new_id)):
                 rooms.append(room)
         return tuple(rooms)
 

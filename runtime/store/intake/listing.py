@@ -55,9 +55,13 @@ def listed(signal: Signal, who: Person, rights: Rights, now: datetime, new_id: N
         made = tuple(inbox.card(one, signal.address, now) for one in answer.shown)
         return Listing(inbox.told(answer, now), made)
     if at is None:
-        return Listing(inbox.told_aside(answer, now, is_sent=False))
+        return Listing(inbox.told_aside(answer, now, signal.command_mark, is_sent=False))
     rooms = yield from _put(answer, at, now, new_id)
-    words = inbox.told(answer, now) if at == signal.address else inbox.told_aside(answer, now, is_sent=True)
+    words = (
+        inbox.told(answer, now)
+        if at == signal.address
+        else inbox.told_aside(answer, now, signal.command_mark, is_sent=True)
+    )
     return Listing(words, rooms=rooms)
 
 

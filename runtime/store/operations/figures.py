@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from sqlalchemy import Executable, Integer, Select, bindparam, func, literal_column, select
 
-from runtime.contract import Activity, Address, Content, Cost, Costs, Failure, Pending, Stuck
+from runtime.chat.cards.card_facts import asking_in_words
+from runtime.contract import Activity, Address, Asking, Content, Cost, Costs, Failure, Pending, Stuck
 from runtime.domain.ids import first_at
 from runtime.domain.schedules import NO_MODEL
 from runtime.store.common import in_room
@@ -119,6 +120,7 @@ PENDING_APPROVALS = _both(
         people.c.name,
         approvals.c.asked_at,
         approvals.c.expires_at,
+        approvals.c.card,
     )
     .outerjoin(people, people.c.id == approvals.c.requester)
     .where(IS_PENDING)
@@ -197,9 +199,19 @@ def _pending(room: Address | None, most: int) -> Op[tuple[int, list[Pending]]]:
 
 
 def _question(row: tuple[Any, ...]) -> Pending:
-    ident, tool, arguments, effect, address, name, asked, expires = row
-    place = Address.parse(address)
-    return Pending(ident, tool, _excerpt(arguments), effect, place, name or "", moment(asked), moment(expires))
+    ident, tool, arguments, effect, address, name, asked, expires, card = row
+    question = _excerpt(asking_in_words(Asking.from_json(card)))
+    return Pending(
+        ident,
+        tool,
+        _excerpt(arguments),
+        effect,
+        Address.parse(address),
+        name or "",
+        moment(asked),
+        moment(expires),
+        question,
+    )
 
 
 def _stuck(room: Address | None, most: int) -> Op[tuple[int, list[Stuck]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -157,8 +157,11 @@ class Approvals(Grants, AskingBack, Protocol):
     async def call(self, wanted: Calling, rights: Rights) -> tuple[Address, ...]:
         """Put the card into rooms; where a courier is to look. Nothing happens where somebody decided or called meanwhile."""
 
-    async def refill(self, rights: Rights) -> tuple[Address, ...]:
-        """Give cards to questions that stand behind a full private chat, as far as there is room; where a courier is to look."""
+    async def refill(self, rights: Rights, mark: Callable[[Address], str]) -> tuple[Address, ...]:
+        """Give cards to questions that stand behind a full private chat, as far as there is room; where a courier is to look.
+
+        `mark` stands before a command in a room.
+        """
 
     async def asked(self, approval_id: ApprovalId) -> Asked | None:
         """A question with what a policy wants to know of its request."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Final, Protocol
@@ -335,7 +335,7 @@ class Question:
     """An approval to be asked, with its card and `copies` of it for other rooms.
 
     `request` is a line of what led to it, `shown` (JSON) how the call is shown. `further` are the other calls on its card.
-    `private` are private chats among the rooms of the copies.
+    `private` are private chats of those asked, each with the mark before a command there.
     """
 
     id: ApprovalId
@@ -352,7 +352,7 @@ class Question:
     copies: tuple[NewDelivery, ...] = ()
     next_call_at: datetime | None = None
     further: tuple[Further, ...] = ()
-    private: frozenset[Address] = frozenset()
+    private: Mapping[Address, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,11 +99,12 @@ def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime, n
 def _copy(question: Question, run: RunId, step: ToolStep, now: datetime, new_id: NewId) -> Op[None]:
     """Its copies; in a private chat that is full the question joins those behind a line."""
     for ordinal, copy in enumerate(question.copies):
-        if copy.address in question.private and (yield from full_chats.is_full(copy.address)):
+        mark = question.private.get(copy.address)
+        if mark is not None and (yield from full_chats.is_full(copy.address)):
             calls = len(question.further) + 1
             what = several(calls, "call") if calls > 1 else f"`{step.call.tool}`"
             newest = f"The newest, from {plainly(question.requester_name)}: {what}." if question.requester_name else ""
-            yield from full_chats.defer(question.id, newest, copy.address, ordinal, now, new_id)
+            yield from full_chats.defer(question.id, newest, copy.address, mark, ordinal, now, new_id)
         else:
             yield from put(copy, now, run)
 

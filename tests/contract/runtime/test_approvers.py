@@ -257,7 +257,7 @@ async def test_where_nobody_can_be_asked_in_private_the_room_is_told_so_and_not_
         process = await asked_in_general(any_stage, rules=[rule])
     assert await cards(any_stage, GENERAL) == [
         "**May I run `shell`?** I have no private chat with anybody who can decide this. They can open one and send "
-        "me `/approvals`. Operators can also use the console."
+        "me the command `approvals`. Operators can also use the console."
     ]
     assert [one["rule"] for one in logs if one["event"] == "nobody reached"] == ["quietly"]
     (waiting,) = await any_stage.store.approvals.inbox(ADA, Rights())

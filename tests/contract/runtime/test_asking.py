@@ -68,6 +68,12 @@ def results(model: Planned) -> list[str]:
 # ----------------------------------------------------------------------------------------------- asked and answered
 
 
+async def test_reports_have_the_question_in_words(any_stage: Stage) -> None:
+    await tell(await any_stage.process(Planned(ask()), [asker()]))
+    count, [waiting] = await any_stage.store.figures.pending_approvals()
+    assert (count, waiting.question) == (1, "Which colour? (red / green)")
+
+
 async def test_a_question_has_its_options_as_buttons_and_parks_the_run(any_stage: Stage) -> None:
     process = await any_stage.process(Planned(ask()), [asker()])
     await tell(process)

@@ -16,11 +16,13 @@ BEYOND: Final = CHAT_CARDS_MAX + 3
 LINE: Final = (
     "more questions are waiting for you.** The newest, from Uma: `shell`.\n\nThey get cards here as you decide"
 )
+MARKED: Final = replace(NAMED, mark=lambda room: "/signalbox " if room.room == "ada" else "/")
+SEND: Final = "Send `/signalbox approvals` to see them now."
 
 
 async def asked(stage: Stage, rooms: int) -> Process:
     """Uma asks in that many rooms for a dangerous call; Ada, who may decide, has a chat with the agent."""
-    process = await stage.process(Planned(end="hello"), [shell()], places=NAMED)
+    process = await stage.process(Planned(end="hello"), [shell()], places=MARKED)
     await alone(process, ADA)
     for number in range(rooms):
         await ask(process, number)
@@ -42,6 +44,7 @@ async def test_ten_cards_stand_in_a_private_chat_and_one_line_for_all_others(any
     assert len(cards(screen)) == CHAT_CARDS_MAX
     [line] = [one for one in screen if "waiting for you" in one]
     assert line.startswith(f"**3 {LINE}")
+    assert line.endswith(SEND)
     assert len(await any_stage.pending()) == BEYOND
     assert "I've asked Ada." in (await any_stage.screen(f"room-{BEYOND - 1}"))[-1]
 
@@ -71,7 +74,8 @@ async def test_a_line_counts_what_is_left_and_a_refill_repeats_nothing(stage: St
         await process.answer_all()
     screen = await stage.screen("ada")
     assert len(cards(screen)) == CHAT_CARDS_MAX
-    assert sum("**2 more questions are waiting for you.**" in one for one in screen) == 1
+    [line] = [one for one in screen if "**2 more questions are waiting for you.**" in one]
+    assert line.endswith(SEND)
 
 
 async def test_what_stands_behind_the_line_is_decided_elsewhere_and_the_line_ends(stage: Stage) -> None:

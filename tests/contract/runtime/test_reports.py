@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from sqlalchemy import text
@@ -17,6 +18,7 @@ from runtime.contract import (
     Address,
     Asker,
     Effect,
+    OccurrenceState,
     Person,
     Role,
     ScheduleRequest,
@@ -24,7 +26,10 @@ from runtime.contract import (
     TaskKind,
     ToolSpec,
 )
+from runtime.domain.approvals import ApprovalState
+from runtime.domain.deliveries import DeliveryState
 from runtime.domain.ids import new_id
+from runtime.domain.runs import RunState
 from runtime.errors import ToolFailed
 from runtime.http.errors import Refusal
 from runtime.store.sql.driver import Op
@@ -42,6 +47,7 @@ from tests.contract.runtime.stage import (
 from tests.fakes.models import Scripted
 from tools.charting.chart import chart_tool
 from tools.charting.renderer import ChartRenderer
+from tools.reports import by_address
 
 # ---------------------------------------------------------------------------------------------------------- the reports
 
@@ -70,7 +76,7 @@ def _micros(stage: Stage) -> int:
 
 
 def every_tool(stage: Stage) -> list[Any]:
-    return list(figure_tools(stage.store.figures, stage.clock, str).values())
+    return list(figure_tools(stage.store.figures, stage.clock, by_address).values())
 
 
 async def test_the_cost_report_brings_its_chart(stage: Stage, tmp_path: Path) -> None:
@@ -151,6 +157,30 @@ async def test_what_waits_and_what_died_is_in_the_reports(stage: Stage) -> None:
     assert '**shell** in page:main/ops, asked 1 h ago; it expires in 11 h. `{"command": "rm | x"}`' in shown
 
 
+STATES: Final = {
+    "messages": ("waiting", "consumed", "decided", "merged", "observed", "stale", "refused", "forgotten"),
+    "runs": tuple(RunState),
+    "approvals": tuple(ApprovalState),
+    "deliveries": tuple(DeliveryState),
+    "occurrences": tuple(OccurrenceState),
+}
+INSIDE: Final = (
+    "consumed|decided|merged|observed|stale|forgotten|running|parked|ready|pending|void|queued|open|held|dead|discarded|"
+    "planned|started"
+)
+"""States whose words people outside the code don't use so."""
+
+
+async def test_what_became_of_things_is_told_in_words(stage: Stage) -> None:
+    counts = {name: {"total": len(states), **dict.fromkeys(states, 1)} for name, states in STATES.items()}
+    at = await desk(stage, Gauge([json.dumps({**counts, "rooms": [], "failures": []})], name="activity"))
+    await at.plan(Task(TaskKind.REPORT, "activity"))
+    await at.fire()
+    [shown] = await at.shown()
+    assert "- **Messages**: 8 (1 waiting, 1 worked on, 1 carried out at once, 1 repeated, 1 kept as context" in shown
+    assert re.findall(rf"\b({INSIDE})\b", shown) == []
+
+
 async def test_a_user_is_told_of_their_room_and_operators_of_all(stage: Stage) -> None:
     at = await desk(stage, *every_tool(stage), fake_tool("chart", Effect.READ))
     await spend(stage, "r1", 1)
@@ -176,7 +206,7 @@ async def report_desk(at: Desk) -> tuple[ReportOperations, Actor]:
         return found if found.channel == "page" else None
 
     stage = at.stage
-    tools = figure_tools(stage.store.figures, stage.clock, str)
+    tools = figure_tools(stage.store.figures, stage.clock, by_address)
     person = await stage.store.people.identified(ADA)
     assert person
     made = ReportOperations(

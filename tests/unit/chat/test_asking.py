@@ -39,8 +39,8 @@ def card(asking: Asking) -> Approval:
 def test_the_list_of_a_room_says_what_is_asked_and_whom() -> None:
     waiting = [card(Asking("Which `colour`?", ("red", "green"), "Ann")), card(Asking("Tea?", ("yes", "no")))]
     assert inbox.told(inbox.Answer(others=waiting), AT + timedelta(hours=1)).splitlines()[2:] == [
-        "- ``Which `colour`?`` for Ann, asked 1 hour ago, expires in 11 hours",
-        "- `Tea?` for anybody here, asked 1 hour ago, expires in 11 hours",
+        "- ``Which `colour`? (red / green)`` for Ann, asked 1 hour ago, expires in 11 hours",
+        "- `Tea? (yes / no)` for anybody here, asked 1 hour ago, expires in 11 hours",
     ]
 
 

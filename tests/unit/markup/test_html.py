@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from runtime.markup import parse, to_html, to_plain
 from tests.unit.markup.shapes import markdown
@@ -61,11 +61,14 @@ def words(text: str) -> set[str]:
 
 
 @given(markdown)
+@example("![]()")
+@example('[a](<> "b")')
 def test_whatever_is_written_the_html_is_well_formed_and_only_ours(text: str) -> None:
     Reading(to_html(parse(text)))
 
 
 @given(markdown)
+@example('[a](<> "b")')
 def test_the_page_and_the_plain_twin_say_the_same_words(text: str) -> None:
     document = parse(text)
     shown = words("".join(Reading(to_html(document)).text))
@@ -93,6 +96,11 @@ def test_a_bare_address_is_a_link_without_the_sentence_around_it() -> None:
 
 def test_no_link_is_inside_a_link() -> None:
     assert to_html(parse("[https://x.io](https://y.io)")).count("<a ") == 1
+
+
+def test_a_link_to_nowhere_is_its_words() -> None:
+    assert to_html(parse("a [*b* c]() d![e]()")) == "<p>a <em>b</em> c de</p>"
+    assert parse("a[b]()c") == parse("abc")
 
 
 def test_a_tight_list_has_no_paragraphs() -> None:

@@ -340,7 +340,7 @@ async def test_it_explains_a_call_that_waits_and_calls_nothing() -> None:
     reply = await Demo().reply(replace(request(*turns), words_only=True), lambda _: None)
     assert reply.calls == ()
     assert reply.text.startswith(
-        "You asked me “write hello to a.txt”. So I'd write “a.txt” with the tool write_file. Nothing else led to it"
+        "You asked me “write hello to a.txt”. That's why I'd like to write “a.txt”. Nothing else led to it"
     )
 
 

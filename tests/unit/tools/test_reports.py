@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from runtime.contract import (
     ToolContext,
 )
 from runtime.errors import ToolRetry
-from tools.reports import DRAWN, OTHER_ROOMS, chart_of, report_tools
+from tools.reports import DRAWN, OTHER_ROOMS, Named, by_address, by_room, chart_of, report_tools, with_names
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROOM = Address("slack", "T1", "C1", "17.0")
@@ -63,8 +63,14 @@ def named(address: Address) -> str:
     return f"work/{address.room}"
 
 
+async def naming(rooms: Collection[Address], context: ToolContext) -> Named:
+    """Names of the rooms that are asked about, and of no other."""
+    names = {room: named(room) for room in rooms}
+    return lambda room: names[room]
+
+
 def tools(books: Books) -> dict[str, Tool]:
-    return {tool.spec.name: tool for tool in report_tools(books, now=lambda: NOW, named=named)}
+    return {tool.spec.name: tool for tool in report_tools(books, now=lambda: NOW, naming=naming)}
 
 
 def context(role: Role | None, *, scheduled: bool = False, address: Address | None = ROOM) -> ToolContext:
@@ -147,6 +153,19 @@ async def test_threads_are_summed_with_their_room() -> None:
         "cached_tokens": 0,
         "fallbacks": 0,
     }
+
+
+def test_rooms_of_one_name_stay_apart() -> None:
+    rows = with_names(
+        by_room([cost("C1", 5), cost("C2", 9), cost("C3", 1), cost("C1", 2, "second")]),
+        lambda room: "#x" if room.room < "C3" else "#y",
+    )
+    assert [row["room"] for row in rows] == ["#x C2", "#x C1", "#x C1", "#y"]
+    assert chart_of(rows)["labels"] == ["#x C2", "#x C1", "#y"]
+
+
+async def test_where_nobody_knows_names_a_room_is_its_address() -> None:
+    assert (await by_address([ROOM], context(Role.OWNER)))(ROOM) == str(ROOM)
 
 
 def test_a_chart_has_a_series_an_agent_and_what_is_too_much_in_one_bar() -> None:

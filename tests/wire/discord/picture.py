@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,19 +19,20 @@ from discord.http import Route
 
 from adapters.discord.outgoing.render import render
 from adapters.discord.outgoing.send import CALLS_NOBODY
-from runtime.chat.cards.open_cards import question
-from runtime.contract import ApprovalKind, Content
+from runtime.chat.cards.open_cards import pending
+from runtime.contract import Content
+from tests.drawings.situations import ASKED, OFFERED
 from tests.e2e.browser import chromium, executable
-from tests.wire.discord.stage import APPROVAL, delivery
+from tests.wire.discord.stage import delivery
 
-ARGUMENTS: Final = json.dumps({"path": "notes/today.md", "content": "# Today\n\n- call Bob\n- `make test`\n"})
-CARD: Final = question(APPROVAL, ApprovalKind.CALL, "write_file", ARGUMENTS, "")
+REQUEST: Final = "write down what we have to do today"
+CARD: Final = pending(replace(OFFERED, requester_name="Ada", request=f"“{REQUEST}”"), ASKED)
 DONE: Final = Content(
     "Done. What is left:\n\n| task | who | by |\n| :-- | :-- | --: |\n| call Bob | Ada | 10:00 |\n"
     "| `make test` | me | 11:30 |\n\n> *Nothing else is planned for today.*"
 )
-WINDOW: Final[Any] = {"width": 1100, "height": 900}
-PART: Final[Any] = {"x": 298, "y": 204, "width": 762, "height": 492}  # of the window that is the conversation
+WINDOW: Final[Any] = {"width": 1100, "height": 1000}
+PART: Final[Any] = {"x": 298, "y": 222, "width": 762, "height": 610}  # of the window that is the conversation
 
 
 async def shown(client: discord.Client, channel: int, *contents: Content) -> None:
@@ -48,10 +50,10 @@ async def draw(into: Path, program: str) -> None:
         channel = guild.create_text_channel("general")
         ada = guild.add_member(env.create_user("Ada"))
         assert client.user
-        await ada.send(channel, f"<@{client.user.id}> write down what we have to do today")
+        await ada.send(channel, f"<@{client.user.id}> {REQUEST}")
         await shown(client, channel.id, CARD, DONE)
         async with (
-            env.preview(channel, viewers=[ada], layout="channel", display="fixed", width=760, height=560) as preview,
+            env.preview(channel, viewers=[ada], layout="channel", display="fixed", width=760, height=740) as preview,
             chromium(program) as browser,
         ):
             page = await browser.new_page(viewport=WINDOW)

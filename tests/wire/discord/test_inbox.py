@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from runtime.contract import ApprovalId, Button, Choice, Clicked, Content, Outcome, Whole
-from runtime.markup.attachment import NOT_HERE
+from runtime.markup.attachment import not_here
 from tests.contract.adapters.stage import until
 from tests.fakes.discord_world import GENERAL, Record
 from tests.wire.discord.stage import APPROVAL, BUTTONS, On
@@ -59,7 +59,7 @@ async def test_a_call_too_long_for_one_message_has_no_buttons_there(on: On) -> N
     async with on.life():
         done = await on.driver.command("approvals", channel=GENERAL)
         _, first, second, third = await answers(on, done, 4)
-        assert first["text"] == second["text"] == NOT_HERE
+        assert first["text"] == second["text"] == not_here("/")
         assert (pressed(first), pressed(second)) == ([], [])
         assert "All of it:\n```\nall of it\n```" in third["text"].replace("\n\n", "\n")
         assert pressed(third)[0] == "a3:approve"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from adapters.discord.interactions import commands, form_answer, is_registered
@@ -264,6 +264,7 @@ def test_commands_that_are_there_are_left_alone() -> None:
         ("***both*** *a **b** c*", "***both*** *a **b** c*"),
         ("**a *b* c**", "**a _b_ c**"),
         ("``` a``b ```", "`` a`\u200b`b ``"),
+        ("```` a```b ````", "`` a`\u200b`\u200b`b ``"),
         ("`` a`b ``", "`` a`b ``"),
         ("[label](https://example.org/(x))", "[label](https://example.org/%28x%29)"),
         ("[https://a.example](https://b.example)", "https://a.example (https://b.example)"),
@@ -292,6 +293,7 @@ WORDS: Final = st.lists(st.sampled_from(["*", "_", "~", "`", "|", "[", "]", "(",
 
 @settings(max_examples=150, deadline=None)
 @given(WORDS)
+@example("a`*```*`")
 def test_words_without_markup_are_drawn_as_they_are(text: str) -> None:
     """Discord reads nearly as CommonMark does, so our own reader is a judge of what is drawn."""
     made = to_discord(parse(text)).replace("\u200b", " ")  # for Discord a mark may stand next to anything

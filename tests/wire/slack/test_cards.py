@@ -89,6 +89,11 @@ async def test_the_workspaces_page_is_what_slack_tells_with_the_token(on: Worksp
         assert link(THREAD, "1700000000.000001").startswith("https://example.slack.com/archives/C1/")
 
 
+async def test_commands_are_named_as_slack_takes_them(on: Workspace) -> None:
+    async with on.life() as adapter:
+        assert adapter.features().command_mark == "/signalbox "
+
+
 async def test_each_call_of_a_list_has_its_buttons(on: Workspace) -> None:
     """Rows of buttons within Slack's bounds, and each action names its own call."""
     async with on.life() as adapter:

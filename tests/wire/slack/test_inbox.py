@@ -146,6 +146,7 @@ async def test_a_call_too_long_for_one_message_has_no_buttons_there(on: Workspac
         screen = await on.seen(lambda it: len(it.notices) == 3, "words and two cards")
     first, second = (one for one in screen.notices if one.get("blocks"))
     assert (values(first["blocks"]), "too long to show here" in str(first["blocks"])) == ([], True)
+    assert "`/signalbox approvals`" in str(first["blocks"])
     assert (values(second["blocks"])[0], "all of it" in str(second["blocks"])) == ("a2:approve", True)
 
 
@@ -269,7 +270,7 @@ def test_a_call_too_long_for_a_home_has_no_buttons_there() -> None:
     view = home_view([waiting(text=f"**May I run `shell`?**\n\n```\n{'x' * CARD_MAX_CHARS}\n```")], "DU1")
     check_home(view)
     assert values(view["blocks"]) == []
-    assert "too long to show here" in str(view["blocks"])
+    assert "too long to show here. Send me `/signalbox approvals` in" in str(view["blocks"])
 
 
 def test_a_question_that_its_rule_keeps_in_its_room_is_named_and_has_no_buttons() -> None:

@@ -61,11 +61,13 @@ def is_full(room: Address) -> Op[bool]:
     return bool((yield CARDS_HERE, {"room": str(room)})[0][0] >= inbox.CHAT_CARDS_MAX)
 
 
-def defer(question: ApprovalId, newest: str, room: Address, ordinal: int, now: datetime, new_id: NewId) -> Op[None]:
+def defer(
+    question: ApprovalId, newest: str, room: Address, mark: str, ordinal: int, now: datetime, new_id: NewId
+) -> Op[None]:
     """A question stands behind the line of a full chat; `newest` tells in words what it is about."""
     rows = yield BEHIND, {"room": str(room)}
     line = (rows[0][2] or rows[0][1]) if rows else None
-    said = Content(inbox.deferred(len(rows) + 1, newest))
+    said = Content(inbox.deferred(len(rows) + 1, newest, mark))
     new = NewDelivery(DeliveryId(new_id()), f"{DEFERRED}{question}", ordinal, Kind.APPROVAL, room, said, line)
     yield ADD_DELIVERY, delivery_row(new, now)
 
@@ -85,7 +87,7 @@ def to_refill() -> Op[list[tuple[DeliveryId, Address]]]:
     return found
 
 
-def refill(line: DeliveryId, room: Address, rights: Rights, now: datetime, new_id: NewId) -> Op[bool]:
+def refill(line: DeliveryId, room: Address, mark: str, rights: Rights, now: datetime, new_id: NewId) -> Op[bool]:
     """The oldest questions behind a line get their cards, as many as there is room for; false where nothing changed."""
     yield LOCK_LINE, {"line": line}  # of two nodes one comes first, and the other finds it done
     waiting = yield from behind(room)
@@ -99,7 +101,7 @@ def refill(line: DeliveryId, room: Address, rights: Rights, now: datetime, new_i
     ordinal = (yield OF_ORIGIN, {"o": origin})[0][0]
     if ordinal and not left:
         return False
-    said = Content(inbox.deferred(len(left)) if left else inbox.NONE_DEFERRED)
+    said = Content(inbox.deferred(len(left), mark=mark) if left else inbox.NONE_DEFERRED)
     edit = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.APPROVAL, room, said, line)
     yield ADD_DELIVERY, delivery_row(edit, now)
     return True

@@ -20,6 +20,9 @@ def test_a_question_to_a_person_is_answered_by_the_words_on_its_buttons(house: P
     question = asked(house, "ask me which colour? red or green")
     shown = signalbox(house, "approvals", "show", question).stdout
     assert "Answers" in shown
+    assert shown.endswith("\nwhich colour? (red / green)\n")
+    assert '"to"' not in shown
+    assert "which colour? (red / green)" in signalbox(house, "approvals", "list").stdout
     assert "first (red), second (green), text (Answer…)" in shown
     refused = "signalbox: This question takes first (red), second (green), text (Answer…).\n"
     for words in (("approve", question), ("deny", question), ("answer", question, "blue")):

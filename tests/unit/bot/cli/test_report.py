@@ -56,6 +56,12 @@ def test_a_report_is_printed(house: Path) -> None:
     assert ended.stdout.startswith(("## No cost in the last 2 days", "## Cost of the last 2 days: nothing"))
 
 
+def test_a_report_calls_a_conversation_of_the_page_by_its_first_words(house: Path) -> None:
+    printed = signalbox(house, "report", "activity", "--print").stdout
+    assert "help (page)" in printed
+    assert "web:main/team42" not in printed
+
+
 def test_reports_are_listed(house: Path) -> None:
     told = json.loads(signalbox(house, "report", "--list", "--json").stdout)
     assert [one["name"] for one in told] == ["activity", "approvals", "cost", "dead-letters"]
