@@ -118,6 +118,12 @@ def deferred(number: int, newest: str = "") -> str:
     return f"{head}\n\nThey get cards here as you decide the others. Send `/approvals` to see them now."
 
 
+def newest(requester: str, tool: str, calls: int) -> str:
+    """Words about the question that was asked last, for the line; none where nobody is known who asked."""
+    what = several(calls, "call") if calls > 1 else f"`{tool}`"
+    return f"The newest, from {plainly(requester)}: {what}." if requester else ""
+
+
 def told_aside(answer: Answer, now: datetime, *, is_sent: bool) -> str:
     """Summary for a shared room, where one person's questions stay private."""
     number = len(answer.shown) + answer.more
