@@ -160,6 +160,11 @@ class Approval:
         return self.id if LISTED_CALLS in known else known.get(LISTED_WITH)
 
     @property
+    def is_kept_from_home(self) -> bool:
+        """True if the room of its request is told that it is asked, and not shown the call."""
+        return '"home"' in self.card and json.loads(self.card).get("home") == Home.TOLD
+
+    @property
     def edits(self) -> int:
         """Number of changes made to the call since it was asked about."""
         return int(json.loads(self.card).get("edits", 0)) if self.asked_arguments else 0
@@ -215,8 +220,13 @@ def objection(
 ) -> str | None:
     """The reason this click changes nothing, in words for the person who clicked; None if it counts.
 
-    `copies` are the rooms beside its own in which the question stands.
+    `copies` are the rooms beside its own in which the question stands. Its own is none where that is only told of it.
+    Nobody reads from elsewhere how it ended.
     """
+    places = copies if approval.is_kept_from_home else (approval.address, *copies)
+    is_placed = approval.kind is not ApprovalKind.PERSON
+    if is_placed and not _in_place(voter, places) and not (voter.alone and asked_in_private(approval)):
+        return "This question belongs to another room."
     if approval.state is ApprovalState.VOID and approval.reason:
         return f"This question was withdrawn. {approval.reason}"
     if approval.state is not ApprovalState.PENDING:
@@ -228,8 +238,6 @@ def objection(
         return NO_SUCH_ANSWER
     if approval.kind is ApprovalKind.PERSON:
         return _cannot_let_in(voter, choice)
-    if not _in_place(voter, (approval.address, *copies)) and not (voter.alone and asked_in_private(approval)):
-        return "This question belongs to another room."
     if approval.kind is ApprovalKind.ANSWER:
         return _cannot_answer(approval, voter, choice, reason)
     against = not_entitled(approval, voter, rights)

@@ -69,7 +69,7 @@ def _against(
 ) -> Op[str | None]:
     """The reason nothing on the card is decided, or None: a person may decide all of it, and it is still as shown."""
     shown = {one.id: one.arguments_hash for one in listing.listed_on(clicked)}
-    copies = [at for _, at in (yield from standing(clicked.id))[0]]
+    copies = [at for _, at in (yield from standing(clicked.id))[0][1:]]
     for one in left:
         if against := objection(one, voter, click.choice, rights, now, copies, click.reason):
             return against
@@ -97,7 +97,7 @@ def choose(click: Clicked, voter: Voter, rights: Rights, now: datetime, new_id: 
     about = yield from locked((yield from chosen(click)).approval_id)
     against: str | None = NO_SUCH_CALL
     if about is not None:
-        copies = [at for _, at in (yield from standing(about.lead or about.id))[0]]
+        copies = [at for _, at in (yield from standing(about.lead or about.id))[0][1:]]
         against = objection(about, voter, click.choice, rights, now, copies)
     if about is None or against:
         yield from fact(now, "click refused", voter.person.name, click.approval_id, against or "")
