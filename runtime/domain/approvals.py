@@ -89,6 +89,8 @@ LISTED_WITH: Final = "listed_with"
 """In `Approval.card`: the question on whose card this one is listed."""
 HEARD: Final = "heard"
 """In `Approval.card`: ids of people beside the requester whose words came into the run, so that they asked for the call too."""
+KEPT_FROM_HOME: Final = '"home": "told"'
+"""In `Approval.card`: the room of the request is told that something is asked, and not shown the call. Within texts of a card quotes are escaped."""
 LEAST: Final = Role.OPERATOR
 """The least role that decides where the settings name no approvers."""
 
@@ -160,11 +162,6 @@ class Approval:
         return self.id if LISTED_CALLS in known else known.get(LISTED_WITH)
 
     @property
-    def is_kept_from_home(self) -> bool:
-        """True if the room of its request is told that it is asked, and not shown the call."""
-        return '"home"' in self.card and json.loads(self.card).get("home") == Home.TOLD
-
-    @property
     def edits(self) -> int:
         """Number of changes made to the call since it was asked about."""
         return int(json.loads(self.card).get("edits", 0)) if self.asked_arguments else 0
@@ -223,7 +220,7 @@ def objection(
     `copies` are the rooms beside its own in which the question stands. Its own is none where that is only told of it.
     Nobody reads from elsewhere how it ended.
     """
-    places = copies if approval.is_kept_from_home else (approval.address, *copies)
+    places = copies if KEPT_FROM_HOME in approval.card else (approval.address, *copies)
     is_placed = approval.kind is not ApprovalKind.PERSON
     if is_placed and not _in_place(voter, places) and not (voter.alone and asked_in_private(approval)):
         return "This question belongs to another room."

@@ -59,10 +59,12 @@ def call(wanted: Calling, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
     group = (yield from listed_with(after)) if after.lead else []
     at_home = [(at, card) for card, at in copies if at == after.address and wanted.told]  # it tells who is asked now
     known = {at for _, at in copies}
-    newest, rooms = inbox.newest(after.requester_name, after.tool, len(group) or 1), list[Address]()
+    rooms = list[Address]()
     for room in wanted.rooms:
-        may_be_full = room in wanted.private and room not in known
-        if not (may_be_full and (yield from full_chats.put_off(after.id, newest, room, now, new_id))):
+        if room in wanted.private and room not in known and (yield from full_chats.is_full(room)):
+            newest = inbox.newest(after.requester_name, after.tool, len(group) or 1)
+            yield from full_chats.defer(after.id, newest, room, now, new_id)
+        else:
             rooms.append(room)
     for number, (room, edits) in enumerate([*at_home, *((room, None) for room in rooms)], ordinal):
         again = edits is None and room in known

@@ -97,10 +97,11 @@ def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime, n
 
 def _copy(question: Question, run: RunId, step: ToolStep, now: datetime, new_id: NewId) -> Op[None]:
     """Its copies; in a private chat that is full the question joins those behind a line."""
-    newest = inbox.newest(question.requester_name, step.call.tool, len(question.further) + 1)
     for copy in question.copies:
-        is_private = copy.address in question.private
-        if not (is_private and (yield from full_chats.put_off(question.id, newest, copy.address, now, new_id))):
+        if copy.address in question.private and (yield from full_chats.is_full(copy.address)):
+            newest = inbox.newest(question.requester_name, step.call.tool, len(question.further) + 1)
+            yield from full_chats.defer(question.id, newest, copy.address, now, new_id)
+        else:
             yield from put(copy, now, run)
 
 

@@ -73,14 +73,6 @@ def is_full(room: Address) -> Op[bool]:
     return bool((yield CARDS_HERE, {"room": str(room)})[0][0] >= inbox.CHAT_CARDS_MAX)
 
 
-def put_off(question: ApprovalId, newest: str, room: Address, now: datetime, new_id: NewId) -> Op[bool]:
-    """True if the private chat is full, so that the question stands behind its line."""
-    is_put_off = yield from is_full(room)
-    if is_put_off:
-        yield from defer(question, newest, room, now, new_id)
-    return is_put_off
-
-
 def defer(question: ApprovalId, newest: str, room: Address, now: datetime, new_id: NewId) -> Op[None]:
     """A question stands behind the line of a full chat, once; `newest` tells in words what it is about."""
     rows = yield BEHIND, {"room": str(room)}
