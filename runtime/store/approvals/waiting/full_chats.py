@@ -126,7 +126,7 @@ def refill(line: DeliveryId, room: Address, rights: Rights, now: datetime, new_i
 
 
 def _of_readers(waiting: Sequence[ApprovalId], room: Address, rights: Rights, now: datetime) -> Op[list[ApprovalId]]:
-    """Those of the questions that whoever reads this chat may still decide: they have seen none of them."""
+    """Questions that whoever reads this chat may still decide: they have seen none of them."""
     found = []
     for question in waiting:
         approval = approval_of((yield ONE, {"id": question})[0])
