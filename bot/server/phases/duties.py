@@ -12,6 +12,7 @@ from bot.server.phases.engine import EnginePhase
 from bot.server.phases.http import HttpPhase
 from bot.server.phases.store import StorePhase
 from bot.telemetry.instrument import Duty
+from bot.wiring.models.made import marks_of
 from bot.wiring.retention import retention_of, trimmer_of
 from runtime.agent.duties.expiry import Expiry
 from runtime.audit.sealer import Sealer
@@ -49,7 +50,7 @@ def duties_of(
     yield engine.undoer.run
     yield engine.answerer.run
     if settings.models:
-        yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine))
+        yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
     yield engine.compactor.run
     if settings.budgets.rules.limits:
         yield BudgetAlarms(
@@ -118,6 +119,7 @@ async def _tell_of_model(base: StorePhase, at: AccountsPhase, engine: EnginePhas
     """Tell operators of a model that only they can help. Where they have no room, log and audit tell it."""
     until = f" until {moment(rest.until)}" if rest.until else " until its settings or its key change"
     text = f"**The model {rest.model} isn't in use**{until}. {rest.reason}"
+    text += f" To try it again now: `signalbox models clear {rest.model}`"
     await _post_to_operators(base, at, engine, f"model:{rest.model}:{int(rest.since.timestamp() * 1_000_000)}", text)
 
 

@@ -12,7 +12,7 @@ import structlog
 
 from runtime.contract import ChosenModel, Model, ModelReply, ModelRequest, Now, OnText, Probe, no_probe
 from runtime.errors import Cause, ModelFailed
-from runtime.models.choice.cooling import BENCHED, Cooldowns, Failed, Standing, standing
+from runtime.models.choice.cooling import BENCHED, Cooldowns, Failed, Standing, ended_by_an_answer, standing
 from runtime.models.choice.routing import Route, chosen
 from runtime.models.choice.watch import UNWATCHED, ChainWatch
 
@@ -123,7 +123,7 @@ class ModelChain:
                 self._watch.rested(member.name, error.cause)
             self._probe("model-benched")
             return None
-        if self._cooldowns.of(member.name):
+        if ended_by_an_answer(self._cooldowns.of(member.name), began):
             await self._cooldowns.well(member.name)
         return reply
 

@@ -1,6 +1,6 @@
 """Rest of a model that failed: how long it is not asked, by why it failed. Pure.
 
-    429 with Retry-After    exactly that long
+    429 with Retry-After    exactly that long, a day at most
     busy or away            5 s, then 1, 5, 25 and 60 min
     billing                 5 h, then 10 and 24 h
     auth                    until its settings or its key change
@@ -68,6 +68,11 @@ def standing(rest: Rest | None, mark: str, now: datetime) -> Standing:
     if rest.until is None or rest.until > now or (rest.probe_until and rest.probe_until > now):
         return Standing.RESTING
     return Standing.DUE
+
+
+def ended_by_an_answer(rest: Rest | None, began: datetime) -> bool:
+    """True if the answer to a call that `began` then ends the rest: one under way before says nothing of the model now."""
+    return rest is not None and rest.since <= began
 
 
 def rest_after(before: Rest | None, failed: Failed, now: datetime) -> Rest:

@@ -49,6 +49,7 @@ async def test_a_refused_key_is_told_to_operators_once_and_ends_with_another(tmp
         assert shown(chat, "/desk") == ["I stand in."]
         [told] = shown(chat, "/ops")
         assert told.startswith("**The model openai/gpt-4o isn't in use** until its settings or its key change.")
+        assert told.endswith("`signalbox models clear openai/gpt-4o`")
         again = Chat("a", "A1")
         async with running(tmp_path, again, settings=settings_in(tmp_path, one, other, "revoked-key")):
             await again.say("still there?")
