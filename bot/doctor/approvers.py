@@ -1,4 +1,4 @@
-"""Questions that are asked in private alone: does anybody who may decide have a private chat that we know."""
+"""People who decide: are those whom settings name known, are they enough, and can they be asked where they must be."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.settings.settings import Settings
 from runtime.contract import Finding, Role
 from runtime.domain.approvals import LEAST
 from runtime.policy.terms import DM, ROOM
-from runtime.text.naming import is_identity
+from runtime.text.naming import is_identity, listed
 
 DECIDERS: Final = (
     "SELECT p.name, p.role, i.identity, CASE WHEN i.room IS NOT NULL OR EXISTS "
@@ -22,6 +22,8 @@ DECIDERS: Final = (
 )
 WHY: Final = "Their room is told that I can reach nobody, and the question waits in inboxes and on the console."
 UNKNOWN_WHY: Final = "So that name decides nothing, and questions may reach nobody."
+TOO_FEW_WHY: Final = "So nobody can approve them, and each question expires."
+TOO_FEW_FIX: Final = "lower it, or let more people decide: signalbox people role NAME ROLE"
 FIX: Final = 'have one of them write to the bot in private, or add "room" to `to`'
 
 
@@ -38,11 +40,12 @@ class Account:
 async def check_approvers(subject: Subject) -> Sequence[Finding]:
     settings = subject.settings
     named = [(place, names) for place, names in _narrowed(settings) if names]
-    if not named and not any(True for _ in _private_alone(settings)):
+    by_several = any((rule.quorum or 1) > 1 for rule in settings.policy)
+    if not named and not by_several and not any(True for _ in _private_alone(settings)):
         return []
     (rows,) = await rows_of(settings, DECIDERS)
     known = [Account(name, Role(role), identity, bool(private)) for name, role, identity, private in rows]
-    return [*_unknown(named, known), *findings(settings, known)] if known else []
+    return [*_unknown(named, known), *_too_few(settings, known), *findings(settings, known)] if known else []
 
 
 def _narrowed(settings: Settings) -> Iterator[tuple[str, Sequence[str]]]:
@@ -67,10 +70,21 @@ def _unknown(named: Sequence[tuple[str, Sequence[str]]], known: Sequence[Account
                 )
 
 
+def _too_few(settings: Settings, known: Sequence[Account]) -> Iterator[Finding]:
+    """Rules that want more people than there are to decide."""
+    for number, rule in enumerate(settings.policy, start=1):
+        wanted = rule.quorum or 1
+        names = sorted({one.name for one in known if _decides(one, settings, rule.approvers or ())})
+        if rule.result == "ask" and len(names) < wanted > 1:
+            who = f"only {listed(names)} may decide" if names else "nobody may decide"
+            what = f"policy[{number}].quorum is {wanted}, and {who} about its calls"
+            yield warning(f"policy[{number}].quorum", what, TOO_FEW_WHY, TOO_FEW_FIX)
+
+
 def findings(settings: Settings, known: Sequence[Account]) -> Iterator[Finding]:
     """About each place of the settings that asks in private alone."""
     for place, approvers in _private_alone(settings):
-        chosen = [one for one in known if _may_decide(one, settings.access.approvers) and _is_named(one, approvers)]
+        chosen = [one for one in known if _decides(one, settings, approvers)]
         names = sorted({one.name for one in chosen if one.is_private})
         if names:
             yield fine(f"approvers.{place}", f"{place}: {', '.join(names)} can be asked in private")
@@ -86,6 +100,10 @@ def _private_alone(settings: Settings) -> Iterator[tuple[str, Collection[str]]]:
     for number, rule in enumerate(settings.policy, start=1):
         if rule.result == "ask" and rule.to is not None and DM in rule.to and ROOM not in rule.to:
             yield f"policy[{number}].to", rule.approvers or ()
+
+
+def _decides(one: Account, settings: Settings, approvers: Collection[str]) -> bool:
+    return _may_decide(one, settings.access.approvers) and _is_named(one, approvers)
 
 
 def _may_decide(one: Account, approvers: Collection[str]) -> bool:

@@ -16,6 +16,7 @@ from bot.doctor.machine.sandbox import check_sandbox
 from bot.doctor.machine.store import check_store
 from bot.doctor.people import check_people
 from bot.doctor.policy import check_policy
+from bot.doctor.question_rooms import check_question_rooms
 from bot.doctor.schedules import check_schedules
 from bot.doctor.secrets import check_secrets
 from bot.doctor.services.channels import check_channels
@@ -44,6 +45,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "policy": check_policy,
     "people": check_people,
     "approvers": check_approvers,
+    "question_rooms": check_question_rooms,
     "templates": check_templates,
     "schedules": check_schedules,
     "metrics": check_metrics,

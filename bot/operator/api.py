@@ -249,6 +249,9 @@ class OperatorApi:
     @get("/reports/{id}")
     async def report(self, report_id: str) -> View: ...
 
+    @get("/reach")
+    async def reach(self, room: Word) -> View: ...
+
     @get("/audit")
     async def verify_audit(self) -> View: ...
 

@@ -454,6 +454,10 @@ class Operations(OperatorApi):
         await self._context.refresh()
         return await self._reports.text(name, options, self.actor)
 
+    async def reach(self, room: str) -> View:
+        """The reason nothing can be posted in a room; empty where nothing is known against it."""
+        return {"room": room, "why": await self._reports.out_of_reach(room)}
+
     @property
     def _reports(self) -> ReportOperations:
         if self._context.reports is None:

@@ -128,6 +128,10 @@ class ReportOperations:
         self.notify()
         return await self.state(report.id)
 
+    async def out_of_reach(self, room: str) -> str:
+        """The reason nothing can be posted in `room`; empty where nothing is known against it."""
+        return await self.reach(self._room(room)) or ""
+
     async def state(self, report_id: str) -> View:
         """Progress of a report that was begun. Errors: Refusal (404) for an unknown id."""
         made = await self.store.schedules.occurrences(ScheduleId(report_id), limit=1)

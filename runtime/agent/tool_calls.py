@@ -49,6 +49,7 @@ from runtime.workspace.whole_texts import WholeTexts
 T = TypeVar("T")
 log = structlog.get_logger("agent")
 
+READ_ONLY_BY_NOW: Final = "the read-only mode of this conversation"
 STORE_RETRY_DELAY: Final = timedelta(seconds=0.5)
 """Between two tries to record a result."""
 
@@ -198,9 +199,12 @@ class Calls:
         denying = self._policy().rule(ask)
         if denying and denying.ruling is Ruling.DENY:
             return await self._refuse(run, step, _named(denying))
-        marked = own(await self._store.mark_tool(lane, run_id, step.number))
+        changes = step.effect is not Effect.READ
+        marked = own(await self._store.mark_tool(lane, run_id, step.number, changes=changes))
         self._probe("tool-marked")
         run.obey(marked.stop)
+        if marked.barred:
+            return await self._refuse(run, step, READ_ONLY_BY_NOW)
         self._progress(run.claim, Working(step.call.tool, step.call.arguments))
         files: list[FileRef] = []
         kept: list[str] = []

@@ -111,14 +111,21 @@ def told(answer: Answer, now: datetime) -> str:
     )
 
 
-def deferred(number: int, newest: str = "", mark: str = "/") -> str:
+def deferred(number: int, newest: str = "", mark: str | None = None) -> str:
     """The line in a full private chat, about questions that have no card there yet; `newest` is what was asked last.
 
-    `mark` stands before a command there.
+    `mark` stands before a command there, where that is known.
     """
+    command = "the command `approvals`" if mark is None else f"`{mark}approvals`"
     are = "is" if number == 1 else "are"
     head = f"**{several(number, 'more question')} {are} waiting for you.** {newest}".strip()
-    return f"{head}\n\nThey get cards here as you decide the others. Send `{mark}approvals` to see them now."
+    return f"{head}\n\nThey get cards here as you decide the others. Send {command} to see them now."
+
+
+def newest(requester: str, tool: str, calls: int) -> str:
+    """Words about the question that was asked last, for the line; none where nobody is known who asked."""
+    what = several(calls, "call") if calls > 1 else f"`{tool}`"
+    return f"The newest, from {plainly(requester)}: {what}." if requester else ""
 
 
 def told_aside(answer: Answer, now: datetime, mark: str, *, is_sent: bool) -> str:

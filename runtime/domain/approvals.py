@@ -89,6 +89,8 @@ LISTED_WITH: Final = "listed_with"
 """In `Approval.card`: the question on whose card this one is listed."""
 HEARD: Final = "heard"
 """In `Approval.card`: ids of people beside the requester whose words came into the run, so that they asked for the call too."""
+KEPT_FROM_HOME: Final = '"home": "told"'
+"""In `Approval.card`: the room of the request is told that something is asked, and not shown the call. Within texts of a card quotes are escaped."""
 LEAST: Final = Role.OPERATOR
 """The least role that decides where the settings name no approvers."""
 
@@ -215,8 +217,13 @@ def objection(
 ) -> str | None:
     """The reason this click changes nothing, in words for the person who clicked; None if it counts.
 
-    `copies` are the rooms beside its own in which the question stands.
+    `copies` are the rooms beside its own in which the question stands. Its own is none where that is only told of it.
+    Nobody reads from elsewhere how it ended.
     """
+    places = copies if KEPT_FROM_HOME in approval.card else (approval.address, *copies)
+    is_placed = approval.kind is not ApprovalKind.PERSON
+    if is_placed and not _in_place(voter, places) and not (voter.alone and asked_in_private(approval)):
+        return "This question belongs to another room."
     if approval.state is ApprovalState.VOID and approval.reason:
         return f"This question was withdrawn. {approval.reason}"
     if approval.state is not ApprovalState.PENDING:
@@ -228,8 +235,6 @@ def objection(
         return NO_SUCH_ANSWER
     if approval.kind is ApprovalKind.PERSON:
         return _cannot_let_in(voter, choice)
-    if not _in_place(voter, (approval.address, *copies)) and not (voter.alone and asked_in_private(approval)):
-        return "This question belongs to another room."
     if approval.kind is ApprovalKind.ANSWER:
         return _cannot_answer(approval, voter, choice, reason)
     against = not_entitled(approval, voter, rights)

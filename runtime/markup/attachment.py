@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -69,6 +70,8 @@ FOLDED_MAX_CHARS: Final = 1_500
 """Of such a call above the fold."""
 KEPT_MIN: Final = 80
 """Characters of a block that is cut: less says nothing."""
+CALLS_MIN: Final = 2
+"""Of many calls on one card: the first and the last always stand there."""
 CODE_MAX_CHARS: Final = 32
 """A code for what nobody sees is never longer, and never cut."""
 
@@ -85,21 +88,42 @@ def abridged(document: Document, whole: Whole, measure: Measure, limit: int, *, 
     """`document` with the begin and the end of its longest blocks, as much as `limit` holds; as it is where it fits.
 
     `measure` and `limit` are as for `split`. `asks`: somebody is to decide by it. A document whose words beside its blocks
-    are too long stays too long.
+    are too long stays too long. Of many calls those in the middle stand in the file alone.
     """
     texts = [block.text for block in document.blocks if isinstance(block, CodeBlock)]
     file = whole.text or "\n\n".join(texts)
     if measure(document) <= limit:
         short = document
     else:
-        note = f"sha256 {whole.sha256}" + (f" · {READ_FILE}" if asks and len(file) > READ_FROM else "")
-        short = _cut_blocks(Document((*document.blocks, Paragraph((Text(note),)))), measure, limit)
+        note, read = f"sha256 {whole.sha256}", f" · {READ_FILE}" if asks else ""
+        short = _cut_blocks(_noted(document, f"{note}{read if len(file) > READ_FROM else ''}"), measure, limit)
+        if measure(short) > limit and len(texts) > CALLS_MIN:
+            file = whole.text or to_plain(document)
+            short = _without_middle(_cut_blocks(_noted(document, note + read), measure, limit), measure, limit)
     if short is document and not whole.text:
         return Abridged(document)
     if short is document and asks and len(file) > READ_FROM:
         more = Document((*document.blocks, Paragraph((Text(READ_FILE),))))
         short = more if measure(more) <= limit else document
     return Abridged(short, file)
+
+
+def _noted(document: Document, note: str) -> Document:
+    return Document((*document.blocks, Paragraph((Text(note),))))
+
+
+def _without_middle(document: Document, measure: Measure, limit: int) -> Document:
+    """The first and the last of many calls, as many as there is room for, and between them how many are left out."""
+    blocks = document.blocks
+    starts = [place - 1 for place, block in enumerate(blocks) if isinstance(block, CodeBlock)]
+
+    def keeping(calls: int) -> Document:
+        first, last = starts[(calls + 1) // 2], starts[len(starts) - calls // 2]
+        left_out = Paragraph((Text(f"… {len(starts) - calls:,} more, only in the file …"),))
+        return Document((*blocks[:first], left_out, *blocks[last:]))
+
+    kept = bisect_left(range(CALLS_MIN, len(starts)), True, key=lambda calls: measure(keeping(calls)) > limit)
+    return keeping(CALLS_MIN + kept - 1) if kept else document
 
 
 def folding(document: Document, whole: Whole) -> Abridged:

@@ -65,8 +65,8 @@ class Grant:
 @dataclass(frozen=True, slots=True)
 class Sought:
     """A call that people would be asked about. `form` is its tool's, `room` the address without a thread, `requester`
-    the id of whoever asked for it, `run` what it is made in, and `terms` those of the question. `card` is none: nothing
-    is asked yet."""
+    the id of whoever asked for it, `run` what it is made in, and `terms` those of the question. `card` has only
+    those who asked for it too."""
 
     agent: str
     tool: str

@@ -22,11 +22,12 @@ from bot.cli.approvals import APPROVAL_COLUMNS
 from bot.console import pieces
 from bot.operator import views
 from bot.terminal import output
-from runtime.chat.cards import card_facts, open_cards, settled_cards
+from runtime.chat.cards import card_facts, listing, open_cards, settled_cards
 from runtime.chat.cards.calls import shown_call
 from runtime.chat.inbox import in_code
-from runtime.contract import CardText, CardValue, Delivery, DeliveryId, Kind, Working
+from runtime.contract import ApprovalId, CardText, CardValue, Delivery, DeliveryId, Kind, Working
 from runtime.domain.approvals import Approval, ApprovalState
+from runtime.domain.ids import digest
 from runtime.markup import parse
 from runtime.markup.mentions import NOTHING_WIDE
 from runtime.markup.tree import CodeBlock
@@ -346,6 +347,30 @@ def test_the_whole_of_a_long_call_is_a_file_beside_its_one_message(platform: str
     words, label, files = WHOLE[platform](row)
     assert "sha256 1a2b3c4d · Read the attached file before you approve." in words
     assert (label, [meant(one) for one in files]) == ("Approve", [command])
+
+
+@pytest.mark.parametrize("platform", WHOLE)
+@pytest.mark.parametrize("number", [30, 120])
+def test_a_list_of_many_calls_is_one_message_with_its_buttons(platform: str, number: int) -> None:
+    """Its first and its last calls, how many are between, and a file with all of them where not all stand there."""
+    commands = [f"echo {place} {'x' * 60} ;{place}" for place in range(number)]
+    words, label, files = WHOLE[platform](_listing(commands))
+    shown = [place for place, command in enumerate(commands) if command in words]
+    assert (label, shown[0], shown[-1]) == ("Approve", 0, number - 1)
+    left = number - len(shown)
+    assert not left or f"… {left} more, only in the file …" in words
+    assert not left or "Read the attached file before you approve." in words
+    assert not left or all(command in files[0] for command in commands)
+
+
+def _listing(commands: Sequence[str]) -> Approval:
+    texts = [json.dumps({"command": command}) for command in commands]
+    calls = [
+        replace(PENDING, id=ApprovalId(f"q{step}"), step=step, arguments=text, arguments_hash=digest(text))
+        for step, text in enumerate(texts)
+    ]
+    shown = {one.id: shown_call(one.arguments) for one in calls}
+    return next(one for one in listing.frozen(calls, "", shown) if one.lead == one.id)
 
 
 def test_the_page_and_the_console_fold_the_whole_call_under_both_ends() -> None:

@@ -94,6 +94,7 @@ TABLE: Final[Mapping[str, Rights]] = {
             "POST /console/api/reports",
             "POST /console/api/reports/text",
             "GET /console/api/reports/{id}",
+            "GET /console/api/reach",
             "POST /console/api/rooms/{id}/messages",
             "GET /console/api/rooms/{id}/timeline",
             "GET /console/api/rooms/{id}/wait",

@@ -40,5 +40,6 @@ class Reminders:
             further = {at: name for at, name in found.items() if at not in due.rooms}
         told = tuple(dict.fromkeys(further.values()))
         calls_on = {at: mentions(approval, at, due.candidates, rights) for at in (*rooms, *further)}
-        wanted = Calling(approval, approval.calls + len(passed), (*rooms, *further), told, calls_on)
+        alone = {room: self._context.places.mark(room) for one in due.candidates for room in one.rooms}
+        wanted = Calling(approval, approval.calls + len(passed), (*rooms, *further), told, calls_on, alone)
         return await self._approvals.call(wanted, rights)

@@ -23,6 +23,7 @@ from runtime.contract import (
 from runtime.domain.approvals import (
     APPROVAL_MOVES,
     EVENT_OF,
+    KEPT_FROM_HOME,
     NEED_QUORUM,
     Approval,
     ApprovalEvent,
@@ -112,8 +113,8 @@ def decide(
         from runtime.store.approvals.listed import decide_listed  # which needs this module
 
         return (yield from decide_listed(approval, click, voter, rights, now, new_id))
-    is_home = voter.address.whole_room == approval.address.whole_room
-    copies = [] if is_home else (yield from standing(approval.lead or approval.id))[0]
+    is_home = voter.address.whole_room == approval.address.whole_room and KEPT_FROM_HOME not in approval.card
+    copies = [] if is_home else (yield from standing(approval.lead or approval.id))[0][1:]
     if choice is Choice.UNDO:
         return (yield from press(approval, voter, rights, [at for _, at in copies], now, new_id))
     against = objection(approval, voter, choice, rights, now, [at for _, at in copies], reason)

@@ -17,6 +17,7 @@ from runtime.domain.approvals import NO_SUCH_ANSWER, Approval, ApprovalState, Ri
 from runtime.store.approvals.decisions import decide, is_frozen, locked
 from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.rulings import edit_cards, listed_with, refresh, standing
+from runtime.store.approvals.waiting import full_chats
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
 from runtime.store.protocol import Decided, NewDelivery
 from runtime.store.schema import approvals
@@ -68,7 +69,7 @@ def _against(
 ) -> Op[str | None]:
     """The reason nothing on the card is decided, or None: a person may decide all of it, and it is still as shown."""
     shown = {one.id: one.arguments_hash for one in listing.listed_on(clicked)}
-    copies = [at for _, at in (yield from standing(clicked.id))[0]]
+    copies = [at for _, at in (yield from standing(clicked.id))[0][1:]]
     for one in left:
         if against := objection(one, voter, click.choice, rights, now, copies, click.reason):
             return against
@@ -96,7 +97,7 @@ def choose(click: Clicked, voter: Voter, rights: Rights, now: datetime, new_id: 
     about = yield from locked((yield from chosen(click)).approval_id)
     against: str | None = NO_SUCH_CALL
     if about is not None:
-        copies = [at for _, at in (yield from standing(about.lead or about.id))[0]]
+        copies = [at for _, at in (yield from standing(about.lead or about.id))[0][1:]]
         against = objection(about, voter, click.choice, rights, now, copies)
     if about is None or against:
         yield from fact(now, "click refused", voter.person.name, click.approval_id, against or "")
@@ -117,13 +118,16 @@ def single_out(one: Approval, rights: Rights, now: datetime, new_id: NewId) -> O
     for each in (alone, *rest):
         yield SET_CARD, {"id_": each.id, "shown": each.card}
     rooms = [at for _, at in (yield from standing(one.lead or one.id))[0]]
+    full = yield from full_chats.deferred_in(one.lead or one.id)
     names = yield from approved_by(one, rights)
     for about in (alone, *rest[:1]):
         said = partial(_said, about, rest, now, names)
         if about.id == one.lead:
             yield from edit_cards(about, said, now, new_id)
-        else:
-            yield from _posted(about, rooms, said, now, new_id)
+            continue
+        yield from _posted(about, rooms, said, now, new_id)
+        for room in full:
+            yield from full_chats.defer(about.id, "", room, None, now, new_id)
     return alone, tuple(rooms)
 
 

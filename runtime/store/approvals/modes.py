@@ -60,6 +60,12 @@ def mode_at(agent: str, address: Address, now: datetime) -> Op[RoomMode]:
     return _mode_of(rows[0]) if rows else NORMAL
 
 
+def is_read_only(key: SessionKey, now: datetime) -> Op[bool]:
+    """True if a conversation is in that mode."""
+    agent, _, address = key.partition("|")
+    return (yield from mode_at(agent, Address.parse(address), now)).mode is Mode.READ_ONLY
+
+
 def mode_in(room: Address, now: datetime) -> Op[RoomMode]:
     """The mode of a room, whichever agent has it."""
     rows = yield MODE_IN, {"like": f"%|{escaped(str(room))}", "now": micros(now)}

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, select, update
 
+from runtime.chat import inbox
 from runtime.chat.cards import card_facts, listing, open_cards
 from runtime.contract import Address, DeliveryId, Kind, NewId
 from runtime.domain.approvals import ApprovalState, Rights
@@ -15,6 +16,7 @@ from runtime.store.approvals.audience import those_who_decide
 from runtime.store.approvals.decisions import locked
 from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of, listed_with, standing
+from runtime.store.approvals.waiting import full_chats
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
 from runtime.store.protocol import Calling, Due, NewDelivery
 from runtime.store.schema import approvals
@@ -57,7 +59,15 @@ def call(wanted: Calling, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
     group = (yield from listed_with(after)) if after.lead else []
     at_home = [(at, card) for card, at in copies if at == after.address and wanted.told]  # it tells who is asked now
     known = {at for _, at in copies}
-    for number, (room, edits) in enumerate([*at_home, *((room, None) for room in wanted.rooms)], ordinal):
+    rooms = list[Address]()
+    for room in wanted.rooms:
+        mark = wanted.private.get(room)
+        if mark is not None and room not in known and (yield from full_chats.is_full(room)):
+            newest = inbox.newest(after.requester_name, after.tool, len(group) or 1)
+            yield from full_chats.defer(after.id, newest, room, mark, now, new_id)
+        else:
+            rooms.append(room)
+    for number, (room, edits) in enumerate([*at_home, *((room, None) for room in rooms)], ordinal):
         again = edits is None and room in known
         called = wanted.mentions.get(room, ()) if edits is None else ()
         home = room == after.address

@@ -70,7 +70,7 @@ class Due:
 class Calling:
     """A call about `asked`, of which `made` were then made. `told` names whom `rooms` reach that it did not reach before.
 
-    `mentions` are called by the card in each room.
+    `mentions` are called by the card in each room; `private` are rooms of one person, which hold only so many open cards, each with what begins a command there.
     """
 
     asked: Approval
@@ -78,6 +78,7 @@ class Calling:
     rooms: tuple[Address, ...] = ()
     told: tuple[str, ...] = ()
     mentions: Mapping[Address, tuple[Mention, ...]] = field(default_factory=dict)
+    private: Mapping[Address, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

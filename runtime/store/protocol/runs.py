@@ -268,6 +268,7 @@ class Recorded:
     """An owner's write went in. `stop`: a person wants the run to end. `waiting`: signals of which some may be steered in.
 
     `told`: rooms for which the store itself made a delivery. `allowance`: for its next model call, where budgets are set.
+    `barred`: the call that was marked is not to be made, since its conversation is read-only by now.
     """
 
     stop: bool = False
@@ -275,6 +276,7 @@ class Recorded:
     steps: tuple[ToolStep, ...] = ()
     told: tuple[Address, ...] = ()
     allowance: Allowance | None = None
+    barred: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,8 +441,8 @@ class Runs(Forms, Modes, Protocol):
     async def affords(self, run: RunId) -> bool:
         """True if budgets would allow a call for a run that holds nothing back, as when it has ended."""
 
-    async def mark_tool(self, lane: Lane, run: RunId, number: int) -> Recorded | None:
-        """The marker before a tool starts; None when fenced."""
+    async def mark_tool(self, lane: Lane, run: RunId, number: int, *, changes: bool = False) -> Recorded | None:
+        """The marker before a tool starts, which is barred where it `changes` something and may not by now; None when fenced."""
 
     async def refuse_tool(self, lane: Lane, run: RunId, number: int, result: str, whose: str) -> Recorded | None:
         """A call that was allowed, and is not made since `whose` denies it by now: a rule, in words; None when fenced."""

@@ -9,11 +9,11 @@ from typing import Final
 
 from sqlalchemy import and_, bindparam, case, update
 
+from runtime.chat import inbox
 from runtime.chat.cards import settled_cards
 from runtime.contract import Address, ModelReply, NewId, RunId, Trigger
 from runtime.domain.machines import move
 from runtime.domain.runs import FOR_SCHEDULES, RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
-from runtime.markup.moments import several
 from runtime.store.approvals.rulings import ADD_APPROVAL, undone
 from runtime.store.approvals.waiting import full_chats
 from runtime.store.common import fact, owned
@@ -26,7 +26,6 @@ from runtime.store.runs.waits import wait_for_answers
 from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
-from runtime.text.glyphs import plainly
 
 ENDED: Final[Mapping[RunState, RunState]] = {
     RunState.DONE: move(RUN_MOVES, RunState.RUNNING, RunEvent.FINISH),
@@ -98,13 +97,11 @@ def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime, n
 
 def _copy(question: Question, run: RunId, step: ToolStep, now: datetime, new_id: NewId) -> Op[None]:
     """Its copies; in a private chat that is full the question joins those behind a line."""
-    for ordinal, copy in enumerate(question.copies):
+    for copy in question.copies:
         mark = question.private.get(copy.address)
         if mark is not None and (yield from full_chats.is_full(copy.address)):
-            calls = len(question.further) + 1
-            what = several(calls, "call") if calls > 1 else f"`{step.call.tool}`"
-            newest = f"The newest, from {plainly(question.requester_name)}: {what}." if question.requester_name else ""
-            yield from full_chats.defer(question.id, newest, copy.address, mark, ordinal, now, new_id)
+            newest = inbox.newest(question.requester_name, step.call.tool, len(question.further) + 1)
+            yield from full_chats.defer(question.id, newest, copy.address, mark, now, new_id)
         else:
             yield from put(copy, now, run)
 

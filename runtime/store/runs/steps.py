@@ -15,6 +15,7 @@ from runtime.contract import Address, ApprovalKind, Call, Effect, FileRef, Model
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
 from runtime.store.approvals.granted.rows import use
+from runtime.store.approvals.modes import is_read_only
 from runtime.store.approvals.rulings import ONE, approval_of, came_of, changed_words
 from runtime.store.approvals.undo_offers import offer
 from runtime.store.common import add, fact, owned
@@ -213,14 +214,18 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
     yield from add_turn(lane.session, turn, run, "tool", text, now, call_id=step.call.id, tool=step.call.tool)
 
 
-def mark_tool(lane: Lane, run: RunId, number: int, now: datetime) -> Op[Recorded | None]:
-    """The marker: after it, a kill leaves the outcome unknown unless the tool is repeatable."""
+def mark_tool(lane: Lane, run: RunId, number: int, now: datetime, *, changes: bool = False) -> Op[Recorded | None]:
+    """The marker: after it, a kill leaves the outcome unknown unless the tool is repeatable.
+
+    What `changes` something and nobody approved is barred where the conversation is read-only by now.
+    """
     mine = yield from owned(lane)
     if mine is None:
         return None
-    yield from _move_step(lane.node, run, number, StepEvent.MARK, "", now)
+    *_, asked = yield from _move_step(lane.node, run, number, StepEvent.MARK, "", now)
+    barred = changes and not asked and (yield from is_read_only(lane.session, now))
     rows = yield STOP, {"run": run}
-    return Recorded(bool(rows[0][0]), mine[1])
+    return Recorded(bool(rows[0][0]), mine[1], barred=barred)
 
 
 class Finished(NamedTuple):

@@ -145,9 +145,9 @@ class RunStore(Base):
         now = self.now()
         return await self._driver.read(lambda: allowing(call, rights, now))
 
-    async def mark_tool(self, lane: Lane, run: RunId, number: int) -> Recorded | None:
+    async def mark_tool(self, lane: Lane, run: RunId, number: int, *, changes: bool = False) -> Recorded | None:
         now = self.now()
-        return await self._driver.write(lambda: mark_tool(lane, run, number, now))
+        return await self._driver.write(lambda: mark_tool(lane, run, number, now, changes=changes))
 
     async def refuse_tool(self, lane: Lane, run: RunId, number: int, result: str, whose: str) -> Recorded | None:
         now = self.now()

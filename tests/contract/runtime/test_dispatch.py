@@ -153,9 +153,9 @@ class Flaky(RunStore):
         self._fail("record_model")
         return await super().record_model(*given)  # type: ignore[arg-type]  # as given
 
-    async def mark_tool(self, lane: Lane, run: RunId, number: int) -> Recorded | None:
+    async def mark_tool(self, lane: Lane, run: RunId, number: int, *, changes: bool = False) -> Recorded | None:
         self._fail("mark_tool")
-        return await super().mark_tool(lane, run, number)
+        return await super().mark_tool(lane, run, number, changes=changes)
 
     async def finish_tool(self, *given: object) -> Recorded | None:
         self._fail("finish_tool")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -15,6 +15,7 @@ from runtime.contract import (
     Choice,
     Effect,
     Identity,
+    Json,
     ModelReply,
     ModelRequest,
     OnText,
@@ -272,3 +273,21 @@ async def test_a_kill_before_the_question_keeps_the_plan(any_stage: Stage) -> No
     [card] = [card for card in await any_stage.screen() if "[Approve]" in card]
     assert card.startswith("**May I go on like this?**")
     assert "> First I" in card
+
+
+async def test_read_only_holds_for_the_calls_of_an_answer_that_were_not_begun(any_stage: Stage) -> None:
+    """Somebody sees the first of them and wants no more."""
+    calls = tuple(Call(f"c-{n}", "write", f'{{"text": "{n}"}}') for n in range(3))
+    tool = fake_tool("write", Effect.WRITE)
+    process = await any_stage.process(Planned(calls), [tool], rules=[Rule(Ruling.ALLOW, "write")])
+
+    async def seen(_: Mapping[str, Json]) -> str:
+        await process.say("/mode read-only", who=ADA)
+        return "done"
+
+    tool.does = seen
+    await process.say("do it all", who=ADA)
+    await process.answer_all()
+    assert len(tool.calls) == 1
+    refused = await any_stage.audit("call refused by a rule")
+    assert ["the read-only mode of this conversation" in detail for _, _, detail in refused] == [True, True]

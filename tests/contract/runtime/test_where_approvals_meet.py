@@ -9,9 +9,13 @@ from typing import Final
 
 import pytest
 
-from runtime.contract import Addressing, ApprovalId, Call, Choice, Clicked, Effect, Identity, Said, Verdict
-from tests.contract.runtime.stage import ADA, SHELL, UMA, WRITE, FakeTool, Process, Stage, fake_tool
+from runtime.contract import Addressing, ApprovalId, Call, Choice, Clicked, Effect, Identity, Json, Said, Verdict
+from runtime.domain.approvals import KEPT_FROM_HOME, Rights
+from runtime.policy.rules import Rule, Ruling
+from runtime.policy.terms import Changes
+from tests.contract.runtime.stage import ADA, OTTO, READ, SHELL, UMA, WRITE, FakeTool, Process, Stage, fake_tool
 from tests.contract.runtime.strict import Planned
+from tests.fakes.models import Scripted
 from tools.asking import ASK_PERSON
 
 NOTHING: Final[Mapping[str, str]] = {}
@@ -121,3 +125,59 @@ async def test_a_card_from_before_a_change_approves_nothing_and_grants_nothing(s
     await process.answer_all()
     assert (called(process), len(await stage.pending())) == (0, 2)
     assert list(await stage.store.approvals.grants()) == []
+
+
+async def test_approve_all_approves_no_call_that_its_room_was_not_shown(any_stage: Stage) -> None:
+    """One rule keeps its call from the room; whoever presses there has not seen it, and may decide it elsewhere."""
+    kept = Call("c-kept", "write", json.dumps({"path": "kept"}))
+    rules = [Rule(Ruling.ASK, "write", asking=Changes(to=("dm",)))]
+    process = await any_stage.process(Planned(end="hello"), tools(), rules=rules)
+    await process.say("hi", who=ADA, room="ada")
+    await process.answer_all()
+    process.ask(Planned((kept, SHELL)))
+    await tell(process)
+    first, last = await any_stage.pending()
+    assert KEPT_FROM_HOME in first.card
+    for choice in (Choice.APPROVE, Choice.DENY, Choice.CONVERSATION, Choice.ALWAYS, Choice.WHY, Choice.EDIT):
+        verdict = await press(process, first.id, choice, {**ALWAYS, "arguments": '{"path": "x"}'})
+        assert verdict.notice == "This question belongs to another room."
+    verdict = await press(process, last.id, Choice.ALL, who=OTTO)
+    assert verdict.notice == "You approved 1 call. 1 question stays open. This question belongs to another room."
+    await process.answer_all()
+    assert [one.id for one in await any_stage.pending()] == [first.id]
+    verdict = await process.click(first.id, who=ADA, room="ada")
+    assert verdict.outcome.value == "decided"
+    await process.answer_all()
+    assert called(process) == 2
+
+
+async def test_a_grant_lets_nobody_approve_what_they_asked_for_by_joining(any_stage: Stage) -> None:
+    """Where nobody approves their own requests: Otto allowed a call of Uma's, and now steers her run."""
+    more = [*tools(), fake_tool("look", Effect.READ)]
+    process = await any_stage.process(Planned(WRITE), more, rights=Rights(self_approval=False))
+    await tell(process)
+    [question] = await any_stage.pending()
+    await press(process, question.id, Choice.CONVERSATION, who=OTTO)
+    await process.answer_all()
+    process.ask(Planned(WRITE))
+    await tell(process)
+    assert (called(process), await any_stage.pending()) == (2, []), "the grant holds for Uma"
+    process.ask(Scripted([READ, WRITE, "done"]))
+
+    async def joined(_: Mapping[str, Json]) -> str:
+        signal = replace(any_stage.signal(Said("write b"), OTTO, "r1"), reach=Addressing.MENTION)
+        await process.reception.sink(signal)
+        return "seen"
+
+    process.tools["look"].does = joined
+    await tell(process)
+    assert (len(process.tools["write"].calls), len(await any_stage.pending())) == (2, 1)
+
+
+async def test_another_room_is_not_told_how_a_question_ended(stage: Stage) -> None:
+    process = await stage.process(Planned(SHELL), tools())
+    await tell(process)
+    [question] = await stage.pending()
+    await press(process, question.id, Choice.DENY, {"reason": "the merger"})
+    verdict = await process.click(question.id, who=OTTO, room="elsewhere")
+    assert verdict.notice == "This question belongs to another room."

@@ -83,6 +83,13 @@ class Books:
     questions: dict[str, Question] = field(default_factory=dict)
     grants: int = 0
 
+    def may_ask_back(self, press: Press) -> bool:
+        """True for a question to the agent by one who may decide: it is heard, and decides nothing."""
+        shown, _, word = press.payload.rpartition(":")
+        about = self.questions.get(shown.partition("~")[0])
+        is_why = about is not None and word == Choice.WHY and about.is_open and about.tool != ASK
+        return bool(is_why and about and shown == about.shown and press.who in ROLES and _may(about, press.who))
+
     def press(self, press: Press) -> bool:
         """Whether it counts; then the books say so from now on."""
         shown, _, word = press.payload.rpartition(":")

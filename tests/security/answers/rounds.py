@@ -89,7 +89,8 @@ class Round:
             is_one = refused == 0 or press.payload.endswith(":all")  # of which some may stay open
             said = len(outcomes) == 1 and is_one and outcomes[0] in (Outcome.DECIDED, Outcome.UNCHANGED)
         else:
-            said = not set(outcomes) - {*NO_WORDS} and (refused >= len(outcomes) or outcomes == [Outcome.IGNORED])
+            is_heard = refused >= len(outcomes) or outcomes == [Outcome.IGNORED] or books.may_ask_back(press)
+            said = not set(outcomes) - {*NO_WORDS} and is_heard
         words = f"{self.desk.wire.name}: {press}: {outcomes}, {refused} refused, {error}; {counts=}, {fits=}"
         self.tally.case(bool(said and fits == "" and not error), words)
         await self._went_on()

@@ -48,7 +48,7 @@ def ask_back(click: Clicked, voter: Voter, rights: Rights, now: datetime, new_id
 
 
 def _against(approval: Approval, click: Clicked, voter: Voter, rights: Rights, now: datetime) -> Op[str | None]:
-    copies = [at for _, at in (yield from standing(approval.lead or approval.id))[0]]
+    copies = [at for _, at in (yield from standing(approval.lead or approval.id))[0][1:]]
     against = objection(approval, voter, Choice.WHY, rights, now, copies)
     stale = MEANWHILE if click.approval_id != approval.as_shown else None
     return against or stale or used_up(approval.card)

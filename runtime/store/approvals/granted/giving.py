@@ -39,7 +39,7 @@ def _wish(click: Clicked, voter: Voter, rights: Rights, now: datetime) -> Op[Wis
     if asked is None:
         return None
     copies, _ = yield from standing(asked.id)
-    if objection(asked, voter, Choice.ALWAYS, rights, now, [at for _, at in copies]):
+    if objection(asked, voter, Choice.ALWAYS, rights, now, [at for _, at in copies[1:]]):
         return None
     arguments, by_owner = json.loads(asked.arguments or "{}"), voter.person.role >= Role.OWNER
     requester = asked.requester_name if asked.requester else ""

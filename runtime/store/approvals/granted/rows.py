@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, delete, or_, select, update
 
 from runtime.chat import grant_views
+from runtime.chat.cards.card_facts import with_heard
 from runtime.contract import Address, NewId, NodeId, Person, RunId, SessionKey
 from runtime.domain.approvals import LEAST, Approval, Rights, Voter, form_asked, may_grant
 from runtime.policy.grant_patterns import Pattern, exactly
@@ -115,10 +117,11 @@ def allowing(call: Sought, rights: Rights, now: datetime) -> Op[GrantId | None]:
     for grant, giver in sorted(found, key=lambda one: one[0].uses_left is not None):
         if giver[0] is None or not fits(grant, call, now):
             continue
-        if grant.person and not (yield from speakers(RunId(call.run))) <= {grant.person}:
+        heard = yield from speakers(RunId(call.run))
+        if grant.person and not heard <= {grant.person}:
             continue  # others asked for it too
-        who = person(giver)
-        if may_grant(call, Voter(who, (yield from names_of(who)), NOWHERE), rights, everywhere=grant.everywhere):
+        who, asked = person(giver), replace(call, card=with_heard("", sorted(heard)))
+        if may_grant(asked, Voter(who, (yield from names_of(who)), NOWHERE), rights, everywhere=grant.everywhere):
             return grant.id
     return None
 

@@ -10,15 +10,17 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Text, bindparam, exists, func, literal_column, select
+from sqlalchemy import ColumnElement, Text, bindparam, exists, func, literal_column, select
 
 from runtime.chat import inbox
+from runtime.chat.audience import able
 from runtime.chat.cards import listing, open_cards
-from runtime.contract import Address, ApprovalId, Content, DeliveryId, Kind, NewId
+from runtime.contract import Address, ApprovalId, ApprovalKind, Content, DeliveryId, Kind, NewId
 from runtime.domain.approvals import Approval, ApprovalState, Rights
+from runtime.store.approvals.audience import those_who_decide
 from runtime.store.approvals.decisions import locked
 from runtime.store.approvals.quorum import approved_by
-from runtime.store.approvals.rulings import listed_with, standing
+from runtime.store.approvals.rulings import ONE, approval_of, listed_with, standing
 from runtime.store.common import ADD_DELIVERY, delivery_row
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import approvals, deliveries
@@ -33,17 +35,27 @@ OVER: Final = "deferred-over:"
 """Before a line's id: the origins of its later edits, and of the last one."""
 
 a_card, end, any_line = deliveries.alias("a_card"), deliveries.alias("ending"), deliveries.alias("any_line")
-HAS_CARD_HERE = exists().where(
-    a_card.c.origin == literal_column("'approval:'", Text).concat(approvals.c.id),
-    a_card.c.address == bindparam("room"),
-    a_card.c.edits.is_(None),
-)
+
+
+def _has_card(room: ColumnElement[str]) -> ColumnElement[bool]:
+    """A question has a card of its own in a room."""
+    origin = literal_column("'approval:'", Text).concat(approvals.c.id)
+    return exists().where(a_card.c.origin == origin, a_card.c.address == room, a_card.c.edits.is_(None))
+
+
+HAS_CARD_HERE = _has_card(bindparam("room"))
 CARDS_HERE = select(func.count()).select_from(approvals).where(is_word(approvals.c.state, "pending"), HAS_CARD_HERE)
 BEHIND = (
     select(approvals.c.id, deliveries.c.id, deliveries.c.edits)
     .select_from(approvals)
     .join(deliveries, deliveries.c.origin == literal_column(f"'{DEFERRED}'", Text).concat(approvals.c.id))
     .where(is_word(approvals.c.state, "pending"), deliveries.c.address == bindparam("room"), ~HAS_CARD_HERE)
+    .order_by(deliveries.c.number)
+)
+DEFERRED_IN = (
+    select(deliveries.c.address)
+    .join(approvals, approvals.c.id == bindparam("id"))
+    .where(deliveries.c.origin == bindparam("o"), ~_has_card(deliveries.c.address))
     .order_by(deliveries.c.number)
 )
 OPEN_LINES = select(deliveries.c.id, deliveries.c.address).where(
@@ -61,15 +73,21 @@ def is_full(room: Address) -> Op[bool]:
     return bool((yield CARDS_HERE, {"room": str(room)})[0][0] >= inbox.CHAT_CARDS_MAX)
 
 
-def defer(
-    question: ApprovalId, newest: str, room: Address, mark: str, ordinal: int, now: datetime, new_id: NewId
-) -> Op[None]:
-    """A question stands behind the line of a full chat; `newest` tells in words what it is about."""
+def defer(question: ApprovalId, newest: str, room: Address, mark: str | None, now: datetime, new_id: NewId) -> Op[None]:
+    """A question stands behind the line of a full chat, once; `newest` tells in words what it is about."""
     rows = yield BEHIND, {"room": str(room)}
-    line = (rows[0][2] or rows[0][1]) if rows else None
+    if any(row[0] == question for row in rows):
+        return
+    origin, line = f"{DEFERRED}{question}", (rows[0][2] or rows[0][1]) if rows else None
+    ordinal = (yield OF_ORIGIN, {"o": origin})[0][0]
     said = Content(inbox.deferred(len(rows) + 1, newest, mark))
-    new = NewDelivery(DeliveryId(new_id()), f"{DEFERRED}{question}", ordinal, Kind.APPROVAL, room, said, line)
+    new = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.APPROVAL, room, said, line)
     yield ADD_DELIVERY, delivery_row(new, now)
+
+
+def deferred_in(question: ApprovalId) -> Op[list[Address]]:
+    """Private chats in which a question stands behind the line."""
+    return [Address.parse(room) for (room,) in (yield DEFERRED_IN, {"o": f"{DEFERRED}{question}", "id": question})]
 
 
 def behind(room: Address) -> Op[list[ApprovalId]]:
@@ -90,12 +108,12 @@ def to_refill() -> Op[list[tuple[DeliveryId, Address]]]:
 def refill(line: DeliveryId, room: Address, mark: str, rights: Rights, now: datetime, new_id: NewId) -> Op[bool]:
     """The oldest questions behind a line get their cards, as many as there is room for; false where nothing changed."""
     yield LOCK_LINE, {"line": line}  # of two nodes one comes first, and the other finds it done
-    waiting = yield from behind(room)
+    waiting = yield from _of_readers((yield from behind(room)), room, rights, now)
     free = inbox.CHAT_CARDS_MAX - int((yield CARDS_HERE, {"room": str(room)})[0][0])
     for one in waiting[: max(free, 0)]:
         yield from _put(one, room, rights, now, new_id)
     left = yield from behind(room)
-    if left and len(left) == len(waiting):
+    if left and not waiting[: max(free, 0)]:
         return False
     origin = f"{LEFT if left else OVER}{line}"
     ordinal = (yield OF_ORIGIN, {"o": origin})[0][0]
@@ -105,6 +123,20 @@ def refill(line: DeliveryId, room: Address, mark: str, rights: Rights, now: date
     edit = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.APPROVAL, room, said, line)
     yield ADD_DELIVERY, delivery_row(edit, now)
     return True
+
+
+def _of_readers(waiting: Sequence[ApprovalId], room: Address, rights: Rights, now: datetime) -> Op[list[ApprovalId]]:
+    """Questions that whoever reads this chat may still decide: they have seen none of them."""
+    found = []
+    for question in waiting:
+        approval = approval_of((yield ONE, {"id": question})[0])
+        terms = approval.terms
+        is_named = str(room) in (*terms.to, *terms.escalate_to)
+        named = terms.approvers if approval.kind is ApprovalKind.ANSWER else rights.approvers
+        candidates = () if is_named else (yield from those_who_decide(approval.address, named, now))
+        if is_named or any(room in one.rooms for one in able(approval, candidates, rights)):
+            found.append(question)
+    return found
 
 
 def _put(question: ApprovalId, room: Address, rights: Rights, now: datetime, new_id: NewId) -> Op[None]:

@@ -80,3 +80,28 @@ async def test_an_approver_nobody_knows_is_a_warning(tmp_path: Path) -> None:
             "name them as `signalbox people list` does, or by an identity",
         ),
     ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "what"),
+    [
+        ("quorum = 2\n", "policy[1].quorum is 2, and only Ada may decide about its calls"),
+        ('quorum = 2\napprovers = ["operator"]\n', "policy[1].quorum is 2, and only Ada may decide about its calls"),
+        ('quorum = 2\n[access]\napprovers = ["slack:work/U2", "slack:work/U9"]\n', "only Bob may decide"),
+        ('quorum = 2\n[access]\napprovers = ["slack:work/U8", "slack:work/U9"]\n', "nobody may decide"),
+    ],
+)
+async def test_a_quorum_above_the_people_who_may_decide_is_a_warning(tmp_path: Path, rule: str, what: str) -> None:
+    settings = read(tmp_path, f'[[policy]]\ntool = "shell"\nresult = "ask"\n{rule}')
+    settings.data_dir.mkdir(exist_ok=True)
+    await known(settings.database_url)
+    found = [words for level, words in await told(settings) if level is Level.WARNING]
+    assert [what in words for words in found] == [True]
+
+
+async def test_a_quorum_that_can_be_reached_is_told_of_by_nobody(tmp_path: Path) -> None:
+    text = '[[policy]]\ntool = "shell"\nresult = "ask"\nquorum = 2\n[access]\napprovers = ["slack:work/U2", "telegram:tg/1"]\n'
+    settings = read(tmp_path, text)
+    settings.data_dir.mkdir(exist_ok=True)
+    await known(settings.database_url)
+    assert await told(settings) == []
