@@ -84,7 +84,9 @@ class Library:
 def loaded() -> Any:
     """LiteLLM, imported. Others go on meanwhile, so nothing in here may hold the interpreter for long."""
     with no_full_collections():
-        import litellm
+        from runtime.models.lean import parts
+
+        litellm: Any = parts.imported()
         import litellm.main
         from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
         from litellm.llms.openai.chat import gpt_transformation
@@ -100,6 +102,7 @@ def loaded() -> Any:
         looked = gpt_transformation.drop_non_python_regex_patterns
         gpt_transformation.drop_non_python_regex_patterns = Memo(looked)
         AsyncHTTPHandler.create_client = frames.reading(AsyncHTTPHandler.create_client)
+        parts.give_back()
         gc.freeze()  # three hundred thousand objects that stay: else each full collection walks them, 160 ms
     return litellm
 
