@@ -33,7 +33,7 @@ Hours = Annotated[int, f"Hours back, 1 to {LOOK_BACK_MAX_HOURS}."]
 def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool]:
     """`activity`, `costs`, `pending_approvals` and `dead_letters`. `named` writes an address as people do."""
 
-    @tool(effect=Effect.READ)
+    @tool(effect=Effect.READ, seldom=True)
     async def activity(context: ToolContext, hours: Hours = 24) -> str:
         """Count what happened lately: messages, runs, approvals, deliveries, scheduled work, failures."""
         since = _since(now(), hours)
@@ -41,7 +41,7 @@ def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool
         found = await figures.activity(since, room=room)
         return _told(_about(room, named) | _span(since, hours) | activity_of(found, named))
 
-    @tool(effect=Effect.READ)
+    @tool(effect=Effect.READ, seldom=True)
     async def costs(context: ToolContext, hours: Hours = 24) -> str:
         """Show model costs by agent and room, in millionths of a US dollar."""
         since = _since(now(), hours)
@@ -49,14 +49,14 @@ def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool
         found = await figures.costs(since, room=room)
         return _told(_about(room, named) | _span(since, hours) | costs_of(found, named))
 
-    @tool(effect=Effect.READ)
+    @tool(effect=Effect.READ, seldom=True)
     async def pending_approvals(context: ToolContext) -> str:
         """List risky calls that wait for a person, soonest expiry first."""
         room = scope(context)
         count, rows = await figures.pending_approvals(room=room, most=LINES_LISTED)
         return _told(_about(room, named) | {"count": count, "approvals": _listed(rows, named)})
 
-    @tool(effect=Effect.READ)
+    @tool(effect=Effect.READ, seldom=True)
     async def dead_letters(context: ToolContext) -> str:
         """List messages that couldn't be delivered (dead) or may have been (held)."""
         room = scope(context)
@@ -75,7 +75,7 @@ def scope(context: ToolContext) -> Address | None:
     if sees_all:
         return None
     if context.address is None:
-        raise ToolRetry("This tells of the room in which it is asked, and there is none here.")
+        raise ToolRetry("This reports on the room it's asked in, and there is none here.")
     return context.address.whole_room
 
 

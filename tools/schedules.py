@@ -106,7 +106,9 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
         made = await timetable.add(wanted, planner(context, wanted))
         return words.planned(made, context) + hint(zone, str(timetable.clocks(made)))
 
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, card=partial(_elsewhere, words, address_at))
+    @tool(
+        effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, card=partial(_elsewhere, words, address_at), seldom=True
+    )
     async def schedule_elsewhere(
         when: AsSet,
         task: AsSet,
@@ -145,7 +147,7 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
 
 
 def _turning(timetable: Timetable, words: Words) -> list[Tool]:
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, seldom=True)
     async def schedule_pause(name: Name, context: ToolContext) -> str:
         """Pause a schedule until it is resumed."""
         asker = actor(context)
@@ -153,7 +155,7 @@ def _turning(timetable: Timetable, words: Words) -> list[Tool]:
         paused = await timetable.pause(found.id, asker)
         return f'"{paused.name}" is {paused.state}{because(paused)}. It won\'t run until you resume it.'
 
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, seldom=True)
     async def schedule_resume(name: Name, context: ToolContext) -> str:
         """Resume a paused schedule; missed runs are skipped."""
         asker = actor(context)
@@ -168,7 +170,7 @@ def _turning(timetable: Timetable, words: Words) -> list[Tool]:
         await timetable.remove(found.id, asker)
         return f'"{found.name}" is deleted. It won\'t run again.'
 
-    @tool(effect=Effect.WRITE, timeout=TIMEOUT)
+    @tool(effect=Effect.WRITE, timeout=TIMEOUT, seldom=True)
     async def schedule_run(name: Name, context: ToolContext) -> str:
         """Run a schedule once now; its report is posted as always."""
         asker = planner(context)
@@ -194,7 +196,7 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
         others = 0 if everywhere else len(seen) - len(here)
         return listing(lines, others)
 
-    @tool(effect=Effect.READ, timeout=TIMEOUT)
+    @tool(effect=Effect.READ, timeout=TIMEOUT, seldom=True)
     async def schedule_history(name: Name, context: ToolContext) -> str:
         """Show a schedule's last results, newest first, and next run."""
         found = await timetable.find(name, asker_of(context))
@@ -203,7 +205,7 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
         lines = [f"- {shown(one.planned_at.astimezone(clocks))}: {outcome(one)}" for one in past]
         return "\n".join([words.line(found, context), "", *(lines or ["It hasn't been due yet."])])
 
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, seldom=True)
     async def set_zone(
         zone: Annotated[str, "IANA name or city: Europe/Berlin, Tokyo, UTC."],
         context: ToolContext,

@@ -85,6 +85,8 @@ class DiscordAdapter:
             ping=self.ping,
             reach=self.reach,
             link=self._links.link,
+            title="Discord",
+            writing="A message holds 2,000 characters, and tables are shown as columns of plain text.",
         )
 
     async def listen(self, sink: Sink) -> None:

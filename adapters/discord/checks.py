@@ -61,12 +61,12 @@ class Checks:
     async def _token(self) -> Finding:
         answer = await self._ask("/users/@me")
         if isinstance(answer, str):
-            fix = f"take a new token under Bot of the application at {PORTAL}"
-            return self._bad("token", answer, "Nothing of this account works without it.", fix)
+            fix = f"get a new token under Bot in your application at {PORTAL}"
+            return self._bad("token", answer, "Without it, nothing in this account works.", fix)
         try:
             check_identity(str(answer["id"]), self._settings.account, self._identity)
         except LoginRefused as error:
-            return self._bad("token", error.sentence, "Nobody who mentions it is heard.")
+            return self._bad("token", error.sentence, "It hears nobody who mentions it.")
         return self._good("token", f"the token is that of {answer['username']}")
 
     async def _intents(self) -> Finding:
@@ -75,8 +75,8 @@ class Checks:
             return self._bad("intents", answer)
         if answer.get("flags", 0) & CONTENT_FLAGS:
             return self._good("intents", "the Message Content intent is on")
-        why = "Discord ends the connection (4014), since the bot asks for the text of messages."
-        fix = f"turn on Message Content Intent under Bot of {PORTAL}/{answer['id']}/bot"
+        why = "Discord closes the connection (4014), because the bot asks for the text of messages."
+        fix = f"turn on Message Content Intent under Bot at {PORTAL}/{answer['id']}/bot"
         return self._bad("intents", "the Message Content intent is off", why, fix)
 
     async def _gateway(self) -> Finding:
@@ -85,7 +85,7 @@ class Checks:
             return self._bad("gateway", answer)
         left, shards = answer["session_start_limit"]["remaining"], answer["shards"]
         if left < SESSIONS_LEFT:
-            why = "Discord allows so many new connections a day, and resets the token of a bot that makes more."
+            why = "Discord limits new connections per day, and resets the token of a bot that makes more."
             return self._finding(Level.WARNING, "gateway", f"only {left} new connections are left today", why)
         set_to = self._settings.shards
         if set_to and set_to < shards:
@@ -103,16 +103,18 @@ class Checks:
         if answer:
             return self._good("servers", f"it is in {len(answer)} server{'s' * (len(answer) != 1)}")
         fix = f"open {invitation(self._identity)}"
-        return self._finding(Level.WARNING, "servers", "it is in no server yet", "Nobody can write to it.", fix)
+        return self._finding(
+            Level.WARNING, "servers", "it isn't in any server yet", "Nobody can write to it there.", fix
+        )
 
     async def _commands(self) -> Finding:
         answer = await self._ask(f"/applications/{self._identity}/commands")
         if isinstance(answer, str):
-            why = "Without them /ask and the others are not offered; words still work."
+            why = "Without them, /ask and the others are not offered; written commands still work."
             return self._finding(Level.WARNING, "commands", answer, why)
         if is_registered(commands(), answer):
             return self._good("commands", "the commands are registered")
-        return self._good("commands", "the commands are not registered yet; the next start does it")
+        return self._good("commands", "the commands are not registered yet; the next start registers them")
 
     async def _ask(self, path: str) -> Any:
         """Discord's answer, or in words why there is none."""

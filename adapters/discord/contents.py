@@ -22,7 +22,7 @@ TEXT_DISPLAY: Final = 10
 UNREADABLE: Final[Mapping[str, str]] = {
     "poll": "a poll",
     "sticker_items": "a sticker",
-    "message_snapshots": "a forwarded message without words",
+    "message_snapshots": "a forwarded message without text",
 }
 """Parts of messages that carry neither words nor files, and what they are called to people."""
 

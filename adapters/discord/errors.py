@@ -35,7 +35,7 @@ FIXES: Final[Mapping[int, str]] = {
     UNKNOWN_MESSAGE: "Somebody deleted the message.",
     20016: "The channel's slow mode holds the bot back.",
     40005: "A file is larger than Discord allows a bot here.",
-    40333: "Discord did not take this for a bot's request.",
+    40333: "Discord didn't accept this as a bot's request.",
     NO_ACCESS: "The bot can't see the channel. Give its role View Channel there, or invite it to the server again.",
     50005: "The message belongs to someone else.",
     50007: "This person can't be messaged: they blocked the bot, or share no server with it.",
@@ -53,20 +53,22 @@ OF_THE_FORM: Final = frozenset({0, 50006, 50035, 50109, 40005})
 
 # What a closed session means, by its code. Source: …/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes
 CLOSED: Final[Mapping[int, str]] = {
-    4004: "Discord refuses the token (4004). Was it reset, or is it another application's? Take a new one under Bot of "
-    "https://discord.com/developers/applications/{identity} and set it as the account's token.",
-    4010: "Discord does not know this shard (4010): set shards to 0 or to a number that all processes share.",
-    4011: "the bot is in too many servers for so few connections (4011): set shards to 0, or to a higher number.",
-    4012: "Discord no longer speaks this version of its gateway (4012): a newer release of Signalbox is needed.",
-    4013: "Discord does not know an intent that was asked for (4013): a newer release of Signalbox is needed.",
-    4014: "Discord does not give the bot the Message Content intent (4014). Turn it on under Bot, Privileged Gateway "
-    "Intents, of https://discord.com/developers/applications/{identity}/bot.",
+    4004: "Discord refuses the token (4004). Was it reset, or does it belong to another application? Get a new "
+    "one under Bot at https://discord.com/developers/applications/{identity} and set it as the account's "
+    "token.",
+    4010: "Discord doesn't know this shard (4010). Set shards to 0, or to a number that all processes share.",
+    4011: "The bot is in too many servers for this few connections (4011). Set shards to 0, or to a higher number.",
+    4012: "Discord no longer supports this version of its gateway (4012). A newer release of Signalbox is needed.",
+    4013: "Discord doesn't know an intent that Signalbox asked for (4013). A newer release of Signalbox is needed.",
+    4014: "Discord does not give the bot the Message Content intent (4014). Turn it on under Bot, Privileged "
+    "Gateway Intents, at https://discord.com/developers/applications/{identity}/bot.",
 }
 
 
 OTHER_BOT: Final = (
-    "the token names the bot {identity}, and Discord welcomes it as {welcomed}: it would answer to the wrong mentions. "
-    "Take a new token under Bot of https://discord.com/developers/applications/{welcomed}/bot and set it as the account's token."
+    "the token names the bot {identity}, but Discord says it's {welcomed}, so it would answer to the wrong "
+    "mentions. Get a new token under Bot at https://discord.com/developers/applications/{welcomed}/bot and set "
+    "it as the account's token."
 )
 
 
@@ -102,7 +104,7 @@ def _answered(error: discord.HTTPException, account: str) -> ChannelError:
         scope = Scope.ACCOUNT if is_global(error) else Scope.ROOM
         return Retryable(_of(account, "Discord asks us to wait"), retry_after=wait_of(error), scope=scope)
     if error.status >= 500:
-        return Retryable(_of(account, f"Discord is in trouble: {told(error)}"))
+        return Retryable(_of(account, f"Discord has a problem: {told(error)}"))
     if error.status == 401:
         return Retryable(token_refused(account))
     form = error.status in (400, 413) and error.code in OF_THE_FORM
@@ -127,7 +129,7 @@ def wait_of(error: discord.HTTPException) -> timedelta | None:
 def token_refused(account: str) -> str:
     return _of(
         account,
-        "Discord refuses the token (401). Take a new one under Bot of the application at "
+        "Discord refuses the token (401). Get a new one under Bot in the application at "
         "https://discord.com/developers/applications and set it as the account's token.",
     )
 

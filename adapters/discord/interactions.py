@@ -193,7 +193,7 @@ def unknown(raw: Raw) -> Answer:
     """For a button or command that is not ours, or not any more. No choices are known while somebody types."""
     if raw["type"] == TYPING:
         return {"type": OFFERED, "data": {"choices": []}}
-    return told("I do not know this command any more." if raw["type"] == COMMAND else "I do not know this button.")
+    return told("I no longer know this command." if raw["type"] == COMMAND else "I don't know this button.")
 
 
 def form_answer(form: Form | str) -> Answer:

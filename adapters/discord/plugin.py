@@ -18,7 +18,7 @@ BOT_TOKEN: Final = TokenForm(
     "a Discord bot token",
     # Forms may get longer: lengths are the least seen. Source: discord.com/developers/docs/reference, read 2026-08.
     re.compile(r"[A-Za-z0-9_-]{18,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{20,}"),
-    looks="three parts with dots between them, under Bot of the application",
+    looks="three parts with dots between them, found under Bot in the application",
     begins=re.compile(r"[A-Za-z0-9_-]{18,}\."),
 )
 
@@ -28,19 +28,19 @@ class DiscordAccount(Account):
 
     channel: Literal["discord"] = Field(description="This table is for a Discord bot.")
     token: Annotated[Secret, of_form(BOT_TOKEN)] = Field(
-        default=None, description="The bot's token, under Bot of the application."
+        default=None, description="The bot's token, found under Bot in the application."
     )
     token_env: str = Field(
-        default="", description="Name of the variable or sealed secret that holds `token`; else DISCORD_BOT_TOKEN."
+        default="", description="Name of the variable or sealed secret that holds `token`. Default: DISCORD_BOT_TOKEN."
     )
     shards: Whole = Field(
         default=0,
         ge=0,
         le=MOST_SHARDS,
-        description="Connections that share the servers among them; 0: as many as Discord recommends.",
+        description="Number of connections that share the servers; 0: as many as Discord recommends.",
     )
     thread_per_conversation: Switch = Field(
-        default=False, description="Answer a mention in a thread of its own, which needs no further mention."
+        default=False, description="Answer a mention in a new thread, where no further mention is needed."
     )
 
 
@@ -71,8 +71,8 @@ PLUGIN: Final = ChannelPlugin(
     "Discord",
     DiscordAccount,
     make,
-    secrets={"token": AccountSecret(BOT_TOKEN, "DISCORD_BOT_TOKEN", "Token of the bot")},
-    setup="At https://discord.com/developers/applications make an application; under Bot turn Message Content Intent on\n"
+    secrets={"token": AccountSecret(BOT_TOKEN, "DISCORD_BOT_TOKEN", "Bot token")},
+    setup="At https://discord.com/developers/applications, make an application. Under Bot, turn on Message Content Intent\n"
     "and make a token. More: docs/channels/discord.md",
     loggers=("discord",),
     check=check,

@@ -57,8 +57,8 @@ class DiscordSettings:
             number = ""
         if len(others) < 2 or not number.isdigit():
             raise ConfigError(
-                f'account "{self.account}": its token is not a bot token of Discord: three parts with dots between them, '
-                "under Bot of the application at https://discord.com/developers/applications"
+                f'account "{self.account}": its token is not a Discord bot token. A bot token has three parts with dots '
+                "between them. Find it under Bot in the application at https://discord.com/developers/applications"
             )
         return number
 

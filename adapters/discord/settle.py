@@ -52,7 +52,7 @@ class Settling:
                 return Shown(await self._sending.show(part))
             return await self._look(part, first)
         except Uncertain as error:
-            raise Retryable(f"cut while looking: {error}") from error
+            raise Retryable(f"interrupted while checking: {error}") from error
         except Rejected:
             return SettleResult.UNKNOWN  # it may have been shown before the room closed
 

@@ -112,6 +112,8 @@ class SlackAdapter:
             reach=self.reach,
             link=self.link,
             routes=self.routes,
+            title="Slack",
+            writing="Tables are shown as columns of plain text, and images only as links.",
         )
 
     # ---------------------------------------------------------------------------------------------- the connection

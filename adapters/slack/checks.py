@@ -14,23 +14,23 @@ from runtime.errors import ChannelError
 
 # What each scope is for. config/slack-manifest.yaml asks for exactly these.
 SCOPES: Final = {
-    "app_mentions:read": "it does not hear when it is mentioned",
-    "assistant:write": "it shows no status and no suggestions in assistant threads",
-    "channels:history": "it hears nothing in public channels, and cannot tell there what it sent",
-    "chat:write": "it cannot answer",
-    "commands": "the slash command does not reach it",
-    "files:read": "it cannot read files that people send",
-    "files:write": "it cannot send files",
-    "groups:history": "it hears nothing in private channels, and cannot tell there what it sent",
-    "im:history": "it hears no direct messages, and cannot tell there what it sent",
-    "metadata.message:read": "it cannot tell whether an answer arrived when the connection was cut",
-    "mpim:history": "it hears nothing in conversations of several people, and cannot tell there what it sent",
-    "users:read": "people go by their ids",
+    "app_mentions:read": "it doesn't see mentions",
+    "assistant:write": "it shows no status or suggestions in assistant threads",
+    "channels:history": "it hears nothing in public channels, and can't check what it sent there",
+    "chat:write": "it can't answer",
+    "commands": "the slash command doesn't reach it",
+    "files:read": "it can't read files that people send",
+    "files:write": "it can't send files",
+    "groups:history": "it hears nothing in private channels, and can't check what it sent there",
+    "im:history": "it hears no direct messages, and can't check what it sent there",
+    "metadata.message:read": "it can't tell whether an answer arrived when the connection was cut",
+    "mpim:history": "it hears nothing in group direct messages, and can't check what it sent there",
+    "users:read": "it shows ids instead of people's names",
 }
 NEEDED: Final = frozenset({"chat:write"})
-"""Without these nothing works at all."""
-MANIFEST: Final = "Take config/slack-manifest.yaml as the app's manifest (docs/channels/slack.md), and install the app once more."  # fmt: skip
-UNTOLD: Final = "Compare the scopes under OAuth & Permissions of the app with config/slack-manifest.yaml."
+"""Without these, nothing works at all."""
+MANIFEST: Final = "Use config/slack-manifest.yaml as the app's manifest (docs/channels/slack.md), then reinstall the app."  # fmt: skip
+UNTOLD: Final = "Compare the scopes under OAuth & Permissions in the app with config/slack-manifest.yaml."
 TRY_AGAIN: Final = "Try again; see https://slack-status.com."
 
 
@@ -73,7 +73,7 @@ class Checks:
 
     def _scopes(self, known: frozenset[str] | None) -> list[Finding]:
         if known is None:
-            what = f"{self._who}: Slack did not tell the scopes."
+            what = f"{self._who}: Slack didn't say which scopes the app has."
             return [Finding(Level.WARNING, f"{self._id}.scopes", what, "One may be missing.", UNTOLD)]
         missing = [scope for scope in SCOPES if scope not in known]
         if not missing:
@@ -83,7 +83,7 @@ class Checks:
                 Level.ERROR if scope in NEEDED else Level.WARNING,
                 f"{self._id}.scopes.{scope}",
                 f"{self._who}: the app is missing the scope {scope}.",
-                f"Without it {SCOPES[scope]}.",
+                f"Without it, {SCOPES[scope]}.",
                 MANIFEST,
             )
             for scope in missing
@@ -93,7 +93,7 @@ class Checks:
         """Check the way events reach us: the HTTP path to enter at Slack, or a trial of Socket Mode."""
         if self._settings.mode == "http":
             path = f"/slack/{self._settings.account}/events"
-            return [self._ok("http", f"{self._who}: Slack is to send events to {path}; only Slack can try that.")]
+            return [self._ok("http", f"{self._who}: Slack should send events to {path}. Only Slack can test that.")]
         try:
             await self._web.open_socket()
         except ChannelError as error:
@@ -101,7 +101,7 @@ class Checks:
         return [self._ok("socket", f"{self._who}: app_token is good: Socket Mode opens.")]
 
     def _failed(self, step: str, setting: str, error: ChannelError) -> Finding:
-        why = "Without it no answer is sent." if setting == "bot_token" else "Without it nobody is heard."
+        why = "Without it, no answer is sent." if setting == "bot_token" else "Without it, nobody is heard."
         fix = token_fix(error.code, setting) or MANIFEST if isinstance(error, Refusal) else TRY_AGAIN
         return Finding(Level.ERROR, f"{self._id}.{step}", f"{self._who}: {setting}: {error}", why, fix)
 

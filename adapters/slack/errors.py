@@ -25,9 +25,9 @@ class Refusal(Rejected):
 class Ending(Enum):
     """Meaning of an error word of Slack for the call. A word without a row: refused for good."""
 
-    AGAIN = "not done, and worth another try"
+    AGAIN = "not done, but worth another try"
     UNCLEAR = "perhaps done in part"
-    FORM = "the form was refused: plain text may go"
+    FORM = "the formatting was refused; plain text may work"
 
 
 # Source: docs.slack.dev/reference/methods/chat.postMessage, errors, read 2026-08.
@@ -46,9 +46,9 @@ ENDINGS: Final[Mapping[str, Ending]] = {
     "msg_too_long": Ending.FORM,
 }
 
-MEND_BOT: Final = "Copy the bot token (xoxb-…) from OAuth & Permissions of the app into bot_token"
-MEND_APP: Final = "Make an app-level token (xapp-…) with the scope connections:write under Basic Information of the app, and put it into app_token"  # fmt: skip
-REINSTALL: Final = "install the app into the workspace once more, and copy its new bot token into bot_token"
+MEND_BOT: Final = "Copy the bot token (xoxb-…) from OAuth & Permissions in the app into bot_token"
+MEND_APP: Final = "Make an app-level token (xapp-…) with the scope connections:write under Basic Information in the app, and put it into app_token"  # fmt: skip
+REINSTALL: Final = "reinstall the app in the workspace, and copy its new bot token into bot_token"
 INVITE: Final = "Invite the bot there: /invite @ and its name."
 
 # What a person must mend, by Slack's word for it.
@@ -60,7 +60,7 @@ FIXES: Final[Mapping[str, str]] = {
     "account_inactive": f"The token's app was removed: {REINSTALL}.",
     "not_allowed_token_type": "This kind of token doesn't work here.",
     "app_uninstalled": f"The app was uninstalled: {REINSTALL}.",
-    "link_disabled": "Socket Mode is off. Switch it on under Socket Mode of the app, or set mode to http.",
+    "link_disabled": "Socket Mode is off. Turn it on under Socket Mode in the app, or set mode to http.",
     "is_archived": "The channel is archived. Unarchive it, or post somewhere else.",
     "channel_not_found": f"There is no such channel, or it is private and the bot isn't in it. {INVITE}",
     "not_in_channel": f"The bot is not in the channel. {INVITE}",
@@ -72,7 +72,7 @@ FIXES: Final[Mapping[str, str]] = {
 }
 
 NO_THREAD: Final = frozenset({"thread_not_found", "invalid_thread_ts"})
-"""The message that a thread hangs on is gone, or never was."""
+"""First message of a thread that is gone or never existed."""
 
 TOKEN_TROUBLE: Final = frozenset(
     {
@@ -115,7 +115,7 @@ def answered(error: SlackApiError, what: str) -> ChannelError:
     if status == 429 or status >= 500 or ENDINGS.get(code) is Ending.AGAIN:
         return Retryable(f"{what}: Slack answered {code or status}", retry_after=_wait(headers))
     if ENDINGS.get(code) is Ending.UNCLEAR or not code:
-        return Uncertain(f"{what}: Slack answered {code or f'{status} without a word it knows'}")
+        return Uncertain(f"{what}: Slack answered {code or f'{status} without an error code'}")
     return Refusal(
         f"{what}: {sentence(code, told)}",
         code=code,
@@ -129,8 +129,8 @@ def sentence(code: str, told: Mapping[str, Any]) -> str:
     if code == "missing_scope":
         needed = told.get("needed", "?")
         return (
-            f"The app is missing the scope {needed}. Add it under OAuth & Permissions of the app, or take the manifest "
-            f"config/slack-manifest.yaml, and install the app once more."
+            f"The app is missing the scope {needed}. Add it under OAuth & Permissions in the app, or use the manifest "
+            f"config/slack-manifest.yaml. Then reinstall the app."
         )
     details = "; ".join((told.get("response_metadata") or {}).get("messages", ()))
     return " ".join(filter(None, [f"Slack says {code}.", FIXES.get(code, ""), details]))
@@ -139,7 +139,7 @@ def sentence(code: str, told: Mapping[str, Any]) -> str:
 def token_fix(code: str, setting: str) -> str:
     """The fix for the token in `setting` (bot_token or app_token); empty if `code` is not about a token."""
     if code == "missing_scope":
-        return "It is missing the scope connections:write." if setting == "app_token" else ""
+        return "It lacks the scope connections:write." if setting == "app_token" else ""
     if code in ("invalid_auth", "not_authed", "not_allowed_token_type"):
         return f"{MEND_APP if setting == 'app_token' else MEND_BOT}."
     return ""

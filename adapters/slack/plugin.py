@@ -17,19 +17,19 @@ from runtime.settings.types import Secret
 BOT_TOKEN: Final = TokenForm(
     "a Slack bot token",
     re.compile(r"xoxb-[A-Za-z0-9-]{8,}"),
-    looks="it begins with xoxb- and is under OAuth & Permissions of the app",
+    looks="it begins with xoxb- and is under OAuth & Permissions in the app",
     begins=re.compile(r"xoxb-"),
 )
 APP_TOKEN: Final = TokenForm(
     "a Slack app-level token",
     re.compile(r"xapp-[A-Za-z0-9-]{8,}"),
-    looks="it begins with xapp- and is under Basic Information of the app, App-Level Tokens",
+    looks="it begins with xapp- and is under Basic Information in the app, App-Level Tokens",
     begins=re.compile(r"xapp-"),
 )
 SIGNING_SECRET: Final = TokenForm(
     "a Slack signing secret",
     re.compile(r"[0-9a-f]{32}"),
-    looks="32 digits and letters a to f, under Basic Information of the app",
+    looks="32 digits and letters a to f, under Basic Information in the app",
     vague=True,
 )
 USER_TOKEN: Final = TokenForm("a Slack user token", re.compile(r"xoxp-[A-Za-z0-9-]{8,}"))
@@ -41,27 +41,30 @@ class SlackAccount(Account):
 
     channel: Literal["slack"] = Field(description="This table is for a Slack app.")
     bot_token: Annotated[Secret, of_form(BOT_TOKEN)] = Field(
-        default=None, description='The bot token ("xoxb-…"), under OAuth & Permissions of the app.'
+        default=None, description='The bot token ("xoxb-…"), found under OAuth & Permissions in the app.'
     )
     bot_token_env: str = Field(
-        default="", description="Name of the variable or sealed secret that holds `bot_token`; else SLACK_BOT_TOKEN."
+        default="",
+        description="Name of the variable or sealed secret that holds `bot_token`. Default: SLACK_BOT_TOKEN.",
     )
     app_token: Annotated[Secret, of_form(APP_TOKEN)] = Field(
         default=None, description='The app-level token ("xapp-…", scope connections:write), for Socket Mode.'
     )
     app_token_env: str = Field(
-        default="", description="Name of the variable or sealed secret that holds `app_token`; else SLACK_APP_TOKEN."
+        default="",
+        description="Name of the variable or sealed secret that holds `app_token`. Default: SLACK_APP_TOKEN.",
     )
     signing_secret: Annotated[Secret, of_form(SIGNING_SECRET)] = Field(
-        default=None, description="The signing secret, under Basic Information of the app, for `mode` http."
+        default=None, description="The signing secret, found under Basic Information in the app; for `mode` http."
     )
     signing_secret_env: str = Field(
         default="",
-        description="Name of the variable or sealed secret that holds `signing_secret`; else SLACK_SIGNING_SECRET.",
+        description="Name of the variable or sealed secret that holds `signing_secret`. Default: SLACK_SIGNING_SECRET.",
     )
     mode: Literal["socket", "http"] = Field(
         default="socket",
-        description='"socket": we open a connection to Slack; "http": Slack sends signed requests to the page\'s port.',
+        description='"socket": Signalbox opens a connection to Slack; "http": Slack sends signed requests to the '
+        "page's port.",
     )
 
 
@@ -101,7 +104,7 @@ PLUGIN: Final = ChannelPlugin(
     },
     others=(USER_TOKEN, CONFIGURATION_TOKEN),
     modes=("socket", "http"),
-    setup="At https://api.slack.com/apps make an app from the manifest config/slack-manifest.yaml, install it, and make an\n"
+    setup="At https://api.slack.com/apps, make an app from the manifest config/slack-manifest.yaml, install it, and make an\n"
     "app-level token with connections:write. More: docs/channels/slack.md",
     check=check,
 )

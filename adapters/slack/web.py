@@ -106,5 +106,5 @@ def value(told: Answer, name: str) -> str:
     """A text that Slack's answer must hold. Errors: Uncertain, where it is no answer of Slack's."""
     found = told.get(name)
     if not isinstance(found, str):
-        raise Uncertain(f"Slack's answer has no {name}: is a proxy between?")
+        raise Uncertain(f"Slack's answer has no {name}. Is there a proxy in between?")
     return found

@@ -147,6 +147,8 @@ class TelegramAdapter:
             reach=self.reach,
             link=link,
             routes=self.routes,
+            title="Telegram",
+            writing="A message holds 4,096 characters, and tables are shown as columns of plain text.",
         )
 
     # ------------------------------------------------------------------------------------------------- the way in
@@ -222,7 +224,9 @@ class TelegramAdapter:
 
     def standing(self) -> ConnectionStatus:
         if self._standing is CONNECTED and self._attending and self._poller.is_deaf():
-            return ConnectionStatus(Connection.DEAF, f'account "{self.account}": no poll has come back for too long')
+            return ConnectionStatus(
+                Connection.DEAF, f'account "{self.account}": no poll has been answered for too long'
+            )
         return self._standing
 
     async def fetch(self, file: FileRef, into: Path, *, most: int) -> None:
@@ -292,7 +296,7 @@ class TelegramAdapter:
         try:
             return self._rooms.chat(address.room)
         except ValueError as error:
-            raise Rejected(f"{address} is no address of Telegram: the room is the number of a chat") from error
+            raise Rejected(f"{address} isn't a Telegram address: the room must be a chat's number") from error
 
     async def _move(self, old: int, new: int) -> None:
         """Go on under the new id, and say so to the store; Telegram tells it by an update of its own too."""

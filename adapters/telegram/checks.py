@@ -59,14 +59,14 @@ class Checks:
                 Level.ERROR,
                 self._id("token"),
                 token_refused(account, error),
-                "nothing can be read or sent with it",
+                "It can't read or send anything.",
                 "put the token that @BotFather shows into token_env's variable, then: signalbox doctor",
             )
         return Finding(
             Level.ERROR,
             self._id("reachable"),
             str(ours(error, account)),
-            "messages wait until Telegram is reached",
+            "Messages wait until Telegram can be reached.",
             f"is {self._settings.server} reachable from this machine, perhaps through a proxy (HTTPS_PROXY)?",
         )
 
@@ -76,9 +76,9 @@ class Checks:
         return Finding(
             Level.OK,
             self._id("privacy"),
-            f'account "{self._settings.account}": in groups it sees only commands, mentions and answers to it '
+            f'account "{self._settings.account}": in groups it only sees commands, mentions and replies to it '
             "(privacy mode is on)",
-            "threads it is part of, and rooms with attention open or observe, need all messages",
+            "Threads it's part of, and rooms with attention open or observe, need all messages.",
             "if you want those: @BotFather, /setprivacy, Disable; then take the bot out of the group and add it again",
         )
 
@@ -89,7 +89,7 @@ class Checks:
             Level.WARNING,
             self._id("groups"),
             f'account "{self._settings.account}": it cannot be added to groups',
-            "people can only talk to it alone",
+            "People can only talk to it in private.",
             "@BotFather, /setjoingroups, Enable",
         )
 
@@ -103,15 +103,15 @@ class Checks:
                 Level.ERROR,
                 self._id("updates"),
                 f'account "{account}": a webhook is set for this bot: {info.url}',
-                "a bot with a webhook cannot be polled: no message arrives",
-                'take it away (deleteWebhook, see docs/channels/telegram.md), or set mode = "webhook"',
+                "A bot with a webhook can't be polled, so no message arrives.",
+                'remove it (deleteWebhook, see docs/channels/telegram.md), or set mode = "webhook"',
             )
         if info.pending_update_count > MANY:
             return Finding(
                 Level.WARNING,
                 self._id("updates"),
-                f'account "{account}": {info.pending_update_count} updates wait to be fetched',
-                "Telegram forgets them after a day",
+                f'account "{account}": {info.pending_update_count} updates are waiting to be fetched',
+                "Telegram drops them after a day.",
                 "start Signalbox: signalbox run",
             )
         return self._fine("updates", "its messages are fetched by polling")
@@ -123,7 +123,7 @@ class Checks:
                 Level.WARNING,
                 self._id("updates"),
                 f'account "{account}": the webhook is {info.url or "not set"}, not {self._settings.hook}',
-                "no message arrives until it is",
+                "No message arrives until it is set.",
                 "Signalbox sets it when it starts: signalbox run",
             )
         if info.pending_update_count and info.last_error_message:
@@ -132,7 +132,7 @@ class Checks:
                 self._id("updates"),
                 f'account "{account}": Telegram cannot deliver {info.pending_update_count} updates: '
                 f"{info.last_error_message}",
-                "messages wait at Telegram, a day at most",
+                "Messages wait at Telegram for a day at most.",
                 "webhook_url must lead over HTTPS to the port of the page; see docs/channels/telegram.md",
             )
-        return self._fine("updates", f"its messages are brought to {info.url}")
+        return self._fine("updates", f"its messages are sent to {info.url}")

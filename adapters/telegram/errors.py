@@ -77,7 +77,7 @@ def ours(error: TelegramError, account: str) -> ChannelError:
         case Refused(code=429, retry_after=wait):
             return Retryable(f'account "{account}": Telegram asks us to wait', retry_after=wait)
         case Refused(code=code) if code >= 500:
-            return Retryable(f'account "{account}": Telegram is in trouble: {error.message}')
+            return Retryable(f'account "{account}": Telegram has a problem: {error.message}')
         case Refused() if error.is_of_token:
             return Retryable(token_refused(account, error))
         case Refused(code=403):
@@ -99,7 +99,7 @@ def _is_of_the_room(error: Refused) -> bool:
 def token_refused(account: str, error: Refused) -> str:
     return (
         f'account "{account}": Telegram refuses the token ({error.code} {error.description}). '
-        "Was it revoked, or is it another bot's? @BotFather shows the valid one under /mybots, API Token."
+        "Was it revoked, or does it belong to another bot? @BotFather shows the valid one under /mybots, API Token."
     )
 
 
@@ -117,5 +117,5 @@ def other_poller(account: str, error: Refused) -> str:
         )
     return (
         f'account "{account}": another program polls with this token. Stop it, or use another bot here: '
-        "Telegram gives updates to one poller only."
+        "Telegram only gives updates to one poller."
     )

@@ -35,21 +35,23 @@ class TelegramAccount(Account):
     """A Telegram bot, made with @BotFather: [channels/telegram.md](channels/telegram.md)."""
 
     channel: Literal["telegram"] = Field(description="This table is for a Telegram bot.")
-    token: Annotated[Secret, of_form(BOT_TOKEN)] = Field(default=None, description="The token @BotFather gave.")
+    token: Annotated[Secret, of_form(BOT_TOKEN)] = Field(
+        default=None, description="The token that @BotFather gave you."
+    )
     token_env: str = Field(
-        default="", description="Name of the variable or sealed secret that holds `token`; else TELEGRAM_BOT_TOKEN."
+        default="", description="Name of the variable or sealed secret that holds `token`. Default: TELEGRAM_BOT_TOKEN."
     )
     mode: Literal["polling", "webhook"] = Field(
         default="polling",
-        description='"polling": we ask for messages; "webhook": Telegram brings them to `webhook_url`.',
+        description='"polling": Signalbox asks for messages; "webhook": Telegram sends them to `webhook_url`.',
     )
     webhook_url: HookUrl = Field(
-        default="", description="Address under which Telegram reaches the page's port, with HTTPS; for webhooks."
+        default="", description="HTTPS address where Telegram reaches the page's port; for webhooks."
     )
     webhook_secret: Annotated[Proof, AfterValidator(_shown_by_telegram)] = Field(
         default=None,
-        description="What Telegram shows with each message, for webhooks: at least 16 characters; else "
-        "made from the token.",
+        description="Secret that Telegram sends with each message; for webhooks: at least 16 characters. "
+        "Default: made from the token.",
     )
     webhook_secret_env: str = Field(
         default="", description="Name of the variable or sealed secret that holds `webhook_secret`."
@@ -91,9 +93,9 @@ def faults(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if table.get("mode") != "webhook":
         return
     if not url:
-        yield "webhook_url", 'is missing; set the address under which Telegram reaches us, or mode "polling"'
+        yield "webhook_url", 'is missing; set the address where Telegram reaches Signalbox, or mode "polling"'
     elif isinstance(url, str) and url.startswith("http://") and not table.get("api_base_url"):
-        yield "webhook_url", "Telegram only brings messages to an address with https://"
+        yield "webhook_url", "Telegram only sends messages to an https:// address"
 
 
 PLUGIN: Final = ChannelPlugin(
@@ -101,9 +103,9 @@ PLUGIN: Final = ChannelPlugin(
     "Telegram",
     TelegramAccount,
     make,
-    secrets={"token": AccountSecret(BOT_TOKEN, "TELEGRAM_BOT_TOKEN", "Token of the bot")},
+    secrets={"token": AccountSecret(BOT_TOKEN, "TELEGRAM_BOT_TOKEN", "Bot token")},
     modes=("polling", "webhook"),
-    setup="Talk to @BotFather in Telegram: /newbot makes a bot and gives its token. More: docs/channels/telegram.md",
+    setup="Talk to @BotFather in Telegram: /newbot makes a bot and gives you its token. More: docs/channels/telegram.md",
     faults=faults,
     check=check,
 )

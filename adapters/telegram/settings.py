@@ -58,7 +58,7 @@ class TelegramSettings:
         number, colon, secret = self.token.partition(":")
         if not (number.isascii() and number.isdigit() and colon and secret):
             raise ConfigError(
-                f'account "{self.account}": its token is not one of Telegram: digits, a colon and 35 characters, '
+                f'account "{self.account}": its token is not a Telegram token: digits, a colon and 35 characters, '
                 "as @BotFather gives it"
             )
         return number

@@ -97,7 +97,15 @@ class WebAdapter:
         self._sink: Sink | None = None
 
     def features(self) -> Features:
-        return Features(edits=True, stored=True, progress=self.progress, reach=self.reach, routes=self.routes)
+        return Features(
+            edits=True,
+            stored=True,
+            progress=self.progress,
+            reach=self.reach,
+            routes=self.routes,
+            title="the web page",
+            own_rooms=True,
+        )
 
     def routes(self) -> list[web.RouteDef]:
         """Page, API, events and files."""

@@ -45,7 +45,7 @@ ARGUMENTS_SHOWN: Final = 400  # characters of a tool's arguments
 TEXT_SHOWN: Final = 50_000  # characters of a text that is being spoken: its end
 STREAMS: Final = 128  # open at once by one person: a page holds one, and the connections are for everybody
 ROOMS_IN_MIND: Final = 1_000  # rooms whose last progress is kept for pages that open later
-TOO_MANY: Final = f"You have {STREAMS} pages open here, and that is the most. Close one, then open this one again."
+TOO_MANY: Final = f"You have {STREAMS} pages open here, which is the limit. Close one, then open this one again."
 
 BEAT: Final = b": still here\n\n"
 RETRY: Final = b"retry: 1000\n\n"  # milliseconds until the browser connects again

@@ -15,7 +15,7 @@ from runtime.http.errors import Refusal
 OWNERS_IN_MIND: Final = 10_000
 ROOM_NAME: Final = re.compile(r"[a-z0-9]{6,32}")
 INBOX_PLACE: Final = "inbox"
-UNOPENED: Final = "There is no such conversation: open one on the page and say something in it first."
+UNOPENED: Final = "There is no such conversation. Open one on the page and say something in it first."
 NO_ROOM: Final = "There is no such conversation, or it is somebody else's."
 
 IsNamed = Callable[[Address], bool]

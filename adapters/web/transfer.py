@@ -109,7 +109,7 @@ class Transfer:
 def _refuse(shortage: Shortage | None) -> None:
     """Errors: Refusal when the disk is short, or the room or person has had its part."""
     if shortage:
-        raise Refusal(507, f"{shortage.words} The file was not stored.")
+        raise Refusal(507, f"{shortage.words} The file wasn't stored.")
 
 
 @contextmanager
@@ -119,9 +119,9 @@ def _disk_errors() -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in DISK_FULL:
-            raise Refusal(507, "The disk of Signalbox is full: the file was not stored.") from error
+            raise Refusal(507, "Signalbox's disk is full, so the file wasn't stored.") from error
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
-            raise Refusal(409, f"`{UPLOADS}` in this workspace is not a folder: the file was not stored.") from error
+            raise Refusal(409, f"`{UPLOADS}` in this workspace isn't a folder, so the file wasn't stored.") from error
         raise
 
 

@@ -33,7 +33,7 @@ READ_WITHIN: Final = timedelta(seconds=20)
 RETRY_AFTER: Final = timedelta(seconds=5)
 """When a sender is told to come back, while we are away."""
 
-STRANGER: Final = "There is no hook of this name, or your proof that you may call it is missing or wrong."
+STRANGER: Final = "There is no hook of this name, or its secret is missing or wrong."
 LATE: Final = (
     "The signature is valid, but the timestamp is too far from our time. Check your clock, then sign it again."
 )

@@ -51,16 +51,16 @@ def payload_of(kind: str, charset: str | None, body: bytes, fields: Sequence[str
         return _form(_text(body, charset), fields)
     if kind.startswith("text/") or kind == _XML or kind.endswith("+xml"):
         return Payload(_text(body, charset).strip("\r\n"))
-    raise Unknown(f"The type {kind[:60]} is not taken here: send {TAKEN}.")
+    raise Unknown(f"The type {kind[:60]} isn't accepted here. Send {TAKEN}.")
 
 
 def _text(body: bytes, charset: str | None) -> str:
     try:
         return body.decode(charset or "utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unreadable(f"The body is no {error.encoding}: byte {error.start + 1} cannot be read.") from error
+        raise Unreadable(f"The body isn't valid {error.encoding}: byte {error.start + 1} can't be read.") from error
     except (LookupError, ValueError) as error:  # a codec that is unknown, or makes no text
-        raise Unknown(f"The charset {(charset or '')[:40]} is not known here: send utf-8.") from error
+        raise Unknown(f"The charset {(charset or '')[:40]} isn't known here. Send utf-8.") from error
 
 
 def _json(text: str, fields: Sequence[str]) -> Payload:
@@ -69,20 +69,20 @@ def _json(text: str, fields: Sequence[str]) -> Payload:
         return Payload(_pretty(_picked(value, fields)), "json", "json")
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise Unreadable(f"The body is no JSON: {error.msg} at {where}.") from error
+        raise Unreadable(f"The body isn't valid JSON: {error.msg} at {where}.") from error
     except RecursionError as error:
-        raise Unreadable("The body is no JSON that can be read: it is nested too deep.") from error
+        raise Unreadable("The body can't be read as JSON: it's nested too deep.") from error
     except ValueError as error:
-        raise Unreadable(f"The body is no JSON that can be read: {error}.") from error
+        raise Unreadable(f"The body can't be read as JSON: {error}.") from error
 
 
 def _form(text: str, fields: Sequence[str]) -> Payload:
     try:
         pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=FIELDS)
     except UnicodeDecodeError as error:
-        raise Unreadable("The form holds a field that is no utf-8.") from error
+        raise Unreadable("The form has a field that isn't utf-8.") from error
     except ValueError as error:
-        raise Unreadable(f"The form cannot be read: {error}.") from error
+        raise Unreadable(f"The form can't be read: {error}.") from error
     match pairs:
         case [("payload", inner)] if inner[:1] in ("{", "["):  # as GitHub sends JSON to those who ask for a form
             return _json(inner, fields)

@@ -74,5 +74,5 @@ class Reachability:
         way = self.way()
         if not way.is_cut:
             return None
-        what = f"nothing has come back from the platform for {way.silent.total_seconds():.0f} s ({self._reason})"
+        what = f"no reply from the platform for {way.silent.total_seconds():.0f} s ({self._reason})"
         return ConnectionStatus(Connection.RECONNECTING, f"{self._name}: {what}. Retrying automatically.")

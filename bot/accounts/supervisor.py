@@ -195,8 +195,8 @@ class AccountSupervisor:
         self._twin = self._twin_of(self)
         if self._twin:
             raise ConfigError(
-                f"it is the same account at its platform as {self._twin}, such as a second app in one workspace of Slack: "
-                "take one of the two out of the settings."
+                f"on its platform it is the same account as {self._twin}, such as a second app in one Slack workspace.  "
+                "Remove one of the two from the settings."
             )
 
     # --------------------------------------------------------------------------------------------------- listening
@@ -265,8 +265,8 @@ class AccountSupervisor:
             return ask()
         except Exception as error:
             log.exception("an account is left out: it breaks at the start", account=self.name, what=what)
-            told = str(error) if isinstance(error, BotError) else f"{type(error).__name__}; the log has it"
-            reason = f"{self.name}: {what} cannot be told ({told}). It was skipped. Fix it, then restart."
+            told = str(error) if isinstance(error, BotError) else f"{type(error).__name__}; the log has details"
+            reason = f"{self.name}: {what} couldn't be read ({told}). This account was skipped. Fix it, then restart."
             self._left_out = ConnectionStatus(Connection.REFUSED, reason)
             return None
 
@@ -275,7 +275,7 @@ class AccountSupervisor:
         while True:
             await self._until_done(what, work)
             self._broken[what] = ConnectionStatus(
-                Connection.RECONNECTING, f"{self.name}: {what} ended by itself; it begins again."
+                Connection.RECONNECTING, f"{self.name}: {what} stopped unexpectedly. Starting it again."
             )
             await asyncio.sleep(self._pause.total_seconds())
             self._broken.pop(what, None)
@@ -304,7 +304,7 @@ class AccountSupervisor:
             return ConnectionStatus(Connection.RECONNECTING, f"{self.name}: {error}")
         if isinstance(error, BotError):
             return ConnectionStatus(Connection.REFUSED, f"{self.name}: {error}")
-        told = f"{type(error).__name__}, a fault of Signalbox; the log has it, and it is tried again"
+        told = f"{type(error).__name__}, a bug in Signalbox. The log has details; retrying"
         return ConnectionStatus(Connection.RECONNECTING, f"{self.name}: {what} failed ({told}).")
 
 

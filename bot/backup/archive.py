@@ -82,14 +82,14 @@ class Archive:
         there = [about.filename for about in self._zip.infolist()]
         wrong = {*there} ^ {*self.manifest.members, manifest.MANIFEST_NAME}
         if wrong or len(there) != len({*there}):
-            raise self.bad(f"its list of members does not agree with its manifest ({', '.join(sorted(wrong)[:3])}).")
+            raise self.bad(f"its contents don't match its manifest ({', '.join(sorted(wrong)[:3])}).")
         for name, expected in self.manifest.members.items():
             on_member(name)
             digest = hashlib.sha256()
             for chunk in self.chunks(name):
                 digest.update(chunk)
             if digest.hexdigest() != expected:
-                raise self.bad(f"its member {name} is not what was written.")
+                raise self.bad(f"{name} in it isn't what was written.")
 
     def names(self, below: str) -> Iterator[str]:
         return (name for name in self.manifest.members if name.startswith(below))
@@ -118,7 +118,7 @@ class Archive:
         try:
             member = self._zip.open(name)
         except (*DAMAGED_ERRORS, KeyError, OSError) as error:
-            raise self.bad(f"its member {name} cannot be read ({error}).") from error
+            raise self.bad(f"{name} in it can't be read ({error}).") from error
         with member:
             yield member
 
@@ -126,13 +126,13 @@ class Archive:
         try:
             return read()
         except (*DAMAGED_ERRORS, OSError) as error:
-            raise self.bad(f"its member {name} is damaged ({error}).") from error
+            raise self.bad(f"{name} in it is damaged ({error}).") from error
 
     def _manifest(self) -> Manifest:
         if manifest.MANIFEST_NAME not in self._zip.namelist():
-            raise self.bad("it has no manifest, so it is no backup of Signalbox.")
+            raise self.bad("it has no manifest, so it isn't a Signalbox backup.")
         if self._zip.getinfo(manifest.MANIFEST_NAME).file_size > MANIFEST_MAX_BYTES:
-            raise self.bad("its manifest is longer than any that Signalbox writes.")
+            raise self.bad("its manifest is longer than any Signalbox writes.")
         text = self.read(manifest.MANIFEST_NAME).decode("utf-8", "replace")
         try:
             return Manifest.from_json(text)
@@ -150,6 +150,6 @@ def opened(path: Path) -> Iterator[Archive]:
     except OSError as error:
         raise BadBackup(f"{path} cannot be read: {error.strerror}.") from error
     except (*DAMAGED_ERRORS, ValueError) as error:
-        raise BadBackup(f"{path} cannot be used: it is cut off, or no backup of Signalbox.") from error
+        raise BadBackup(f"{path} cannot be used: it is truncated, or isn't a Signalbox backup.") from error
     with archive:
         yield Archive(path, archive)

@@ -52,7 +52,7 @@ def _write_file(member: str, name: str, folder: int, writer: Writer) -> str | No
         member.encode()
         file = os.open(name, OPEN_FILE, dir_fd=folder)
     except UnicodeEncodeError:
-        return "its name is no text"
+        return "its name isn't text"
     except FileNotFoundError:
         return None  # gone since the folder was read
     except OSError as error:
@@ -60,7 +60,7 @@ def _write_file(member: str, name: str, folder: int, writer: Writer) -> str | No
     with os.fdopen(file, "rb") as source:
         about = os.fstat(source.fileno())
         if not stat.S_ISREG(about.st_mode):
-            return "no plain file"
+            return "not a regular file"
         with writer.member(member, stat.S_IMODE(about.st_mode)) as write:
             while chunk := source.read(MEMBER_CHUNK_BYTES):
                 write(chunk)
@@ -88,7 +88,7 @@ def _below(archive: Archive, root: Path, path: str) -> Path:
     try:
         return root.joinpath(*parts(path))
     except BadPath:
-        raise archive.bad(f"it names a file outside of the workspaces ({path!r}).") from None
+        raise archive.bad(f"it names a file outside the workspaces ({path!r}).") from None
 
 
 def _missing(folder: Path, root: Path) -> Iterator[Path]:

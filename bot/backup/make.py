@@ -157,7 +157,7 @@ def _placed(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
     if path.is_dir():
         raise ConfigError(f"{path} is a folder: name a file for the backup.")
     if path.exists() and not force:
-        raise ConfigError(f"{path} is there already. Name another file, or replace it with --force.")
+        raise ConfigError(f"{path} already exists. Name another file, or replace it with --force.")
     partial = path.with_name(f"{path.name}.partial")
     try:
         with _alone(partial) as file:
@@ -205,7 +205,7 @@ def _take_place(partial: Path, path: Path, *, force: bool) -> None:
         try:
             path.hardlink_to(partial)  # which, unlike a rename, never replaces what came there meanwhile
         except FileExistsError:
-            raise ConfigError(f"{path} came to be there meanwhile. Name another file, or use --force.") from None
+            raise ConfigError(f"{path} appeared in the meantime. Name another file, or use --force.") from None
         partial.unlink()
     flush_folder(path.parent)
 
@@ -221,12 +221,12 @@ def flush_folder(folder: Path) -> None:
 def _failed(error: OSError, path: Path) -> Exception:
     match error.errno:
         case errno.ENOENT | errno.ENOTDIR:
-            return ConfigError(f"There is no folder {path.parent}: make it, or name another file.")
+            return ConfigError(f"There is no folder {path.parent}. Make it, or name another file.")
         case errno.EACCES | errno.EPERM | errno.EROFS:
             return ConfigError(f"{path} cannot be written ({error.strerror}): name another file.")
         case errno.ENOSPC | errno.EDQUOT | errno.EFBIG:
             return BackupFailed(
-                f"The backup does not fit: {error.strerror}. Nothing was left at {path}; make room there."
+                f"The backup doesn't fit on the disk: {error.strerror}. Nothing was left at {path}. Free up space there."
             )
         case _:
             return BackupFailed(f"The backup could not be written to {path}: {error.strerror or error}.")

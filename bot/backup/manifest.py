@@ -56,7 +56,7 @@ class Manifest:
             said = json.loads(text)
             number = said["signalbox backup"]
         except (ValueError, KeyError, TypeError) as error:
-            raise BadBackup("its manifest is none of Signalbox.") from error
+            raise BadBackup("its manifest isn't from Signalbox.") from error
         if number != FORMAT:
             raise BadBackup(
                 f"it was made by signalbox {said.get('program', '?')} in format {number}, and this program reads "

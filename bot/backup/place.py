@@ -118,6 +118,5 @@ def refuse_unless(allowed: bool, paths: Sequence[Path]) -> None:
     if paths and not allowed:
         told = ", ".join(str(path) for path in paths)
         raise ConfigError(
-            f"There is data already: {told}. Restore into an empty data_dir; or, with --force, replace it: what is "
-            "there now is kept beside it under another name."
+            f"There is data already: {told}. Restore into an empty data_dir, or replace the data with --force. The old data is kept beside it under another name."
         )

@@ -78,9 +78,7 @@ async def _restore(settings: Settings, archive: Archive, *, force: bool) -> Rest
     refuse_unless(force or cut is not None, places.in_use())
     done_before = cut == archive.manifest.id and await _is_loaded(settings, archive)
     if not (settings.database_file or done_before or await is_empty(settings.database_url)):
-        raise ConfigError(
-            "database_url: this database has tables of Signalbox already. Make an empty one, and name that."
-        )
+        raise ConfigError("database_url: this database already has Signalbox tables. Make an empty one and name that.")
     with places.prepared(archive.manifest.id):
         files = read_folders(archive, fresh(places.workspaces), _admit(settings))
         _read_files(settings, archive)
@@ -136,6 +134,6 @@ def _write_private(path: Path, data: bytes) -> None:
 def _failed(error: OSError) -> Exception:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return BackupFailed(
-            f"The restore does not fit: {error.strerror}. What was there before is as it was; make room."
+            f"The restore doesn't fit on the disk: {error.strerror}. The old data is unchanged. Free up space."
         )
     return BackupFailed(f"The restore failed: {error.filename or 'a file'}: {error.strerror or error}.")

@@ -40,7 +40,7 @@ def _lines(table: str, rows: Rows) -> bytes:
         return "".join(ENCODE(row) + "\n" for row in rows).encode()
     except (TypeError, UnicodeEncodeError) as error:
         raise BackupFailed(
-            f"The database is damaged: the table {table} holds what we never write ({error})."
+            f"The database is damaged: table {table} holds a value that Signalbox never writes ({error})."
         ) from error
 
 
@@ -67,7 +67,7 @@ class BackedUpRows:
         try:
             row = json.loads(line)
         except ValueError as error:
-            raise self._archive.bad(f"a row of the table {table} is no JSON.") from error
+            raise self._archive.bad(f"a row of table {table} isn't JSON.") from error
         if not isinstance(row, list) or len(row) != len(self.columns[table]):
-            raise self._archive.bad(f"a row of the table {table} has not the columns that the manifest names.")
+            raise self._archive.bad(f"a row of table {table} lacks the columns its manifest names.")
         return row

@@ -51,7 +51,7 @@ SHOWN: Final = {
 @commands.command("list")
 def list_(
     context: typer.Context,
-    everything: Annotated[bool, typer.Option("--all", help="Closed ones too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include closed ones.")] = False,
     room: InRoom = "",
     person: Annotated[str, typer.Option("--person", metavar="NAME", help="Only what this person asked for.")] = "",
     ids: WithIds = False,
@@ -102,11 +102,11 @@ def ask(
     approval: Annotated[str, typer.Argument(metavar="ID", help=ID_HELP)],
     question: Annotated[
         str,
-        typer.Argument(metavar="[QUESTION]", show_default=False, help="Without one it is: Why do you want to do this?"),
+        typer.Argument(metavar="[QUESTION]", show_default=False, help="Default: Why do you want to do this?"),
     ] = "",
     config: ConfigFile = None,
 ) -> None:
-    """Ask the agent about a call that waits. Its answer comes beneath the card, and in `approvals show`."""
+    """Ask the agent about a waiting call. Its answer comes beneath the card, and in `approvals show`."""
     made = ask_about(context, config, _question(approval), lambda api, one: api.ask_back(one, question))
     typer.echo(f"{made['tool']}: asked. `signalbox approvals show {approval}` has the answer.")
 
@@ -172,7 +172,7 @@ def answer(
     if last and not choice:
         approval, choice = "", approval  # the only word: --last takes the place of the id
     if not choice:
-        raise typer.BadParameter("Say the id of the question (or --last) and your answer.", context)
+        raise typer.BadParameter("Name the question by its id (or --last), and give your answer.", context)
     _answer(context, config, _question(approval, last, room), choice, reason)
 
 
@@ -198,6 +198,7 @@ GRANT_COLUMNS: Final = {
     "brief": "Arguments",
     "where": "Where",
     "room": "Room",
+    "person": "For",
     "until": "Until",
     "uses": "Uses left",
     "by": "By",
@@ -208,6 +209,7 @@ GRANT_FACTS: Final = {
     "tool": "Tool",
     "where": "Where",
     "room": "Room",
+    "person": "For",
     "agent": "Agent",
     "by": "By",
     "created_at": "Given",
@@ -220,7 +222,7 @@ GRANT_FACTS: Final = {
 @standing.command("list")
 def list_grants(
     context: typer.Context,
-    everything: Annotated[bool, typer.Option("--all", help="Ended ones too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include ended ones.")] = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:

@@ -27,15 +27,15 @@ def add_to(cli: typer.Typer) -> None:
 def backup(
     context: typer.Context,
     file: BackupFile,
-    check: Annotated[bool, typer.Option("--check", help="Make none: read FILE and say whether it is sound.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Don't make a backup; check whether FILE is sound.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
     with_secrets: Annotated[
-        bool, typer.Option("--with-secrets", help="Put the sealed file of secrets in, sealed as it is.")
+        bool, typer.Option("--with-secrets", help="Include the sealed secrets file, still sealed.")
     ] = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Put everything into one file, while the process runs or without one; then read it back."""
+    """Back up everything into one file and verify it, whether or not Signalbox is running."""
     from bot.backup import make
 
     if check:
@@ -55,12 +55,12 @@ def restore(
     context: typer.Context,
     file: BackupFile,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace what is there; it is kept beside it under another name.")
+        bool, typer.Option("--force", help="Replace what is there. The old data is kept beside it under another name.")
     ] = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Bring a backup back into an empty place, while no process runs. What it cannot know is looked for or asked again."""
+    """Restore a backup into an empty place, while Signalbox is stopped. Anything uncertain is checked or asked again."""
     from bot.backup.restore import restore
 
     settings = settings_of(context, config).with_secrets(DATABASE)
@@ -75,7 +75,7 @@ def _sentence(made: Made) -> str:
     about = made.manifest
     rows, files = sum(table.rows for table in about.tables.values()), _files(made)
     return (
-        f"{made.path} holds {_count(rows, 'row')} and {_count(files, 'file')} of {about.taken_at:%Y-%m-%d %H:%M:%S} UTC "
+        f"{made.path} holds {_count(rows, 'row')} and {_count(files, 'file')} from {about.taken_at:%Y-%m-%d %H:%M:%S} UTC "
         f"({made.size / 1e6:,.1f} MB), made by signalbox {about.program}."
     )
 
@@ -91,19 +91,19 @@ def _files(made: Made) -> int:
 def _tell(restored: Restored) -> None:
     about = restored.manifest
     typer.echo(
-        f"Restored what was there at {about.taken_at:%Y-%m-%d %H:%M:%S} UTC (made by signalbox {about.program}), with "
+        f"Restored the state of {about.taken_at:%Y-%m-%d %H:%M:%S} UTC (made by signalbox {about.program}), with "
         f"{_count(restored.files, 'file')}."
     )
     if after := restored.aftermath:
         typer.echo(
-            f"Since then nothing is known: {_count(after.deliveries, 'message')} to look for before sending, "
-            f"{_count(after.questions, 'question')} to ask again, {_count(after.runs, 'piece')} of work to go on with. "
-            + as_called("The next start does all that: signalbox run")
+            f"What happened since is unknown. The next start takes care of it: {_count(after.deliveries, 'message')} to check before sending, "
+            f"{_count(after.questions, 'question')} to ask again, {_count(after.runs, 'piece')} of work to continue. "
+            + as_called("Start it: signalbox run")
         )
         if after.grants:
             typer.echo(
-                f"{_count(after.grants, 'grant')} ended: revoked since or not, the backup can't tell. Such calls ask "
-                "again. " + as_called("What they were: signalbox grants list --all")
+                f"{_count(after.grants, 'grant')} ended, because the backup can't tell whether they were revoked since. Those calls need approval again. "
+                + as_called("To see them: signalbox grants list --all")
             )
     for path in restored.kept:
         typer.echo(f"Kept what was there before: {path}")

@@ -28,7 +28,7 @@ EXIT_FAILED: Final = 1
 
 CHAT_TRIES: Final = 10  # processes of others that one question may outlive
 MOST_READ: Final = 1 << 20  # bytes of standard input; more than the longest message, so that its length is refused
-Room = Annotated[str, typer.Option("--room", help="A conversation to go on with. Without it a new one begins.")]
+Room = Annotated[str, typer.Option("--room", help="A conversation to continue. Without it, a new one begins.")]
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -43,14 +43,16 @@ def chat(context: typer.Context, room: Room = "", config: ConfigFile = None) -> 
 
     control = run_to_end(reachable(settings))
     if control is None:
-        raise BotError(f"Nothing runs with data_dir {settings.data_dir}. Start it: signalbox run")
+        raise BotError(f"No Signalbox is running with data_dir {settings.data_dir}. Start it: signalbox run")
     Terminal(control, room).talk()
 
 
 def ask(
     context: typer.Context,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The question; - reads it from standard input.")],
-    timeout: Annotated[float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Longest wait.")] = 300.0,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Longest wait for the answer.")
+    ] = 300.0,
     room: Room = "",
     config: ConfigFile = None,
 ) -> None:
@@ -133,7 +135,7 @@ def _how_it_ended(view: View) -> int:
     from runtime.text.glyphs import in_a_line
 
     for approval in view["approvals"]:
-        tell(f"Waits for an approval: {approval['question']} {in_a_line(approval['arguments'])}")
+        tell(f"Needs approval: {approval['question']} {in_a_line(approval['arguments'])}")
         tell(as_called(f"Answer it: signalbox approvals approve {approval['id']}  (or deny)"))
     if view["approvals"]:
         return WAITS_FOR_APPROVAL

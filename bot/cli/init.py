@@ -26,13 +26,13 @@ def add_to(cli: typer.Typer) -> None:
     cli.command()(init)
 
 
-ModelName = Annotated[str | None, typer.Option("--model", metavar="NAME", help='"demo", or a LiteLLM name.')]
-ApiBase = Annotated[str | None, typer.Option("--api-base", metavar="URL", help="Address of its server.")]
+ModelName = Annotated[str | None, typer.Option("--model", metavar="NAME", help='Model: "demo" or a LiteLLM name.')]
+ApiBase = Annotated[str | None, typer.Option("--api-base", metavar="URL", help="Address of the model's server.")]
 KeyEnv = Annotated[
     str | None,
-    typer.Option("--key-env", metavar="NAME", help="Environment variable that holds its key, now and at every start."),
+    typer.Option("--key-env", metavar="NAME", help="Environment variable with the model's key; needed at every start."),
 ]
-KeyStdin = Annotated[bool, typer.Option("--key-stdin", help="Read its key from standard input, and seal it.")]
+KeyStdin = Annotated[bool, typer.Option("--key-stdin", help="Read the model's key from standard input and seal it.")]
 DataDir = Annotated[str | None, typer.Option("--data-dir", metavar="FOLDER", help="Where the data lives.")]
 DatabaseUrl = Annotated[
     str | None, typer.Option("--database-url", metavar="URL", help="Instead of the built-in database.")
@@ -43,11 +43,13 @@ KeyFile = Annotated[bool, typer.Option("--key-file", help="Lock sealed secrets w
 Channels = Annotated[
     list[str] | None,
     typer.Option(
-        "--channel", metavar="NAME", help="Such as telegram or slack; its tokens come from their usual variables."
+        "--channel",
+        metavar="NAME",
+        help="Such as telegram or slack. Its tokens come from their usual variables. Repeatable.",
     ),
 ]
 Servers = Annotated[list[str] | None, typer.Option("--channel-server", metavar="CHANNEL=URL", hidden=True)]
-NoTry = Annotated[bool, typer.Option("--no-try", help="Don't try out the model or the channels.")]
+NoTry = Annotated[bool, typer.Option("--no-try", help="Don't test the model or the channels.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Ask nothing: use flags and defaults.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing settings file; the old one is kept.")]
 
@@ -72,7 +74,7 @@ def init(
 ) -> None:
     """Set up Signalbox: asks for data, model, channels, first person and port, tries them, and writes signalbox.toml.
 
-    Each answer may be a flag. With --yes, or without a terminal, nothing is asked. Nothing is written before the end.
+    Each answer can be given as a flag. With --yes, or without a terminal, nothing is asked. Nothing is written before the end.
     """
     from bot.wizard.draft import Flags
 

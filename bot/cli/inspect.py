@@ -48,12 +48,14 @@ def show(context: typer.Context, as_json: AsJson = False, config: ConfigFile = N
 def doctor(
     context: typer.Context,
     as_json: AsJson = False,
-    model: Annotated[bool, typer.Option("--model", help="Ask the model for a word; costs a few tokens.")] = False,
+    model: Annotated[
+        bool, typer.Option("--model", help="Also ask the model for one word, which costs a few tokens.")
+    ] = False,
     config: ConfigFile = None,
 ) -> None:
-    """Check that everything is in order, and say how to fix what is not. Looks, and changes nothing.
+    """Check that everything is in order, and say how to fix what isn't. Changes nothing.
 
-    It works while Signalbox runs and while it does not. Exit code: 0 fine or only warnings, 1 something is wrong.
+    Works whether or not Signalbox is running. Exit code: 0 fine or only warnings, 1 something is wrong.
     """
     from bot.doctor.examine import is_healthy
     from bot.node.version import VERSION
@@ -99,7 +101,7 @@ def verify(context: typer.Context, as_json: AsJson = False, config: ConfigFile =
 
 def _beside(told: Mapping[str, Any]) -> str:
     """Rows that today's chain does not cover, in words."""
-    removed = f" The {told['removed']} before them were removed for their age, under a signed checkpoint."
+    removed = f" The {told['removed']} before them were removed because of their age, under a signed checkpoint."
     unsealed = f" {told['unsealed']} more are not sealed yet."
     return (removed if told["removed"] else "") + (unsealed if told["unsealed"] else "")
 

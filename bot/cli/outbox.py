@@ -79,7 +79,7 @@ def list_(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Deliveries, newest first."""
+    """List deliveries, newest first."""
     rows = ask_operator(settings_of(context, config), lambda api: api.deliveries(state, room=room))
     if as_json:
         show_json(rows)
@@ -96,7 +96,7 @@ def show(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """One delivery with its parts and its text."""
+    """Show one delivery with its parts and its text."""
     row = ask_about(context, config, _which(delivery, last, room), lambda api, one: api.delivery(one))
     if as_json:
         show_json(row)
@@ -115,7 +115,7 @@ def requeue(
     room: InRoom = "",
     config: ConfigFile = None,
 ) -> None:
-    """Try again to show one that is on hold or dead."""
+    """Send a delivery that is on hold or dead again."""
     made = ask_about(context, config, _which(delivery, last, room, STUCK), lambda api, one: api.requeue(one))
     typer.echo(f"{made['id']}: {made['state']}.")
 
@@ -129,8 +129,8 @@ def discard(
     yes: Yes = False,
     config: ConfigFile = None,
 ) -> None:
-    """Throw one away: it will not be shown."""
-    ask_first(yes, f"Throw {f'the delivery {delivery}' if delivery else 'the newest delivery'} away")
+    """Discard a delivery, so that it is never shown."""
+    ask_first(yes, f"Discard {f'the delivery {delivery}' if delivery else 'the newest delivery'}")
     made = ask_about(context, config, _which(delivery, last, room, UNSETTLED_STATES), lambda api, one: api.discard(one))
     typer.echo(f"{made['id']}: {made['state']}.")
 

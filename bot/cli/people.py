@@ -35,7 +35,7 @@ PEOPLE_COLUMNS = {"name": "Name", "role": "Role", "identities": "Identities", "l
 
 @commands.command("list")
 def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """Everybody, by name."""
+    """List everybody, by name."""
     rows = ask_operator(settings_of(context, config), lambda api: api.people())
     if as_json:
         show_json(rows)
@@ -60,27 +60,27 @@ def add(
 @commands.command()
 def pair(
     context: typer.Context,
-    code: Annotated[str, typer.Argument(metavar="CODE", help="What the person was sent: 8 letters and digits.")],
+    code: Annotated[str, typer.Argument(metavar="CODE", help="The code they were sent: 8 letters and digits.")],
     name: Annotated[
-        str, typer.Option("--name", help="Their name. Of somebody you know already: this is an account of theirs too.")
+        str, typer.Option("--name", help="Their name. A known name adds this account to that person.")
     ] = "",
     role: Annotated[
         str, typer.Option("--role", help="viewer, user, operator or owner. Without it a new person is a user.")
     ] = "",
     config: ConfigFile = None,
 ) -> None:
-    """Make somebody known who wrote to the bot and was sent a pairing code."""
+    """Let in somebody who wrote to the bot and was sent a pairing code."""
     typer.echo(ask_operator(settings_of(context, config), lambda api: api.pair(code, name, role))["told"])
 
 
 @commands.command()
 def pending(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """List who was sent a pairing code within the last hour and waits for it to be entered."""
+    """List people with a pairing code from the last hour that nobody has entered yet."""
     rows = ask_operator(settings_of(context, config), lambda api: api.pairings())
     if as_json:
         show_json(rows)
     else:
-        show_rows(rows, PAIRING_COLUMNS, empty="Nobody waits for a pairing code to be entered.")
+        show_rows(rows, PAIRING_COLUMNS, empty="Nobody is waiting to be paired.")
 
 
 @commands.command()
@@ -94,7 +94,7 @@ def role(context: typer.Context, name: Name, role: RoleName, config: ConfigFile 
 def rename(
     context: typer.Context,
     name: Name,
-    new: Annotated[str, typer.Argument(metavar="NEW", help="What they are called from now on.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Their new name.")],
     config: ConfigFile = None,
 ) -> None:
     """Give a person another name."""
@@ -104,13 +104,13 @@ def rename(
 @commands.command()
 def merge(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="FROM", help="The person who becomes one with the other.")],
-    into: Annotated[str, typer.Argument(metavar="INTO", help="The person whose name, role and link stay.")],
+    name: Annotated[str, typer.Argument(metavar="FROM", help="The person to merge; their name goes.")],
+    into: Annotated[str, typer.Argument(metavar="INTO", help="The person to keep, with name, role and link.")],
     yes: Yes = False,
     config: ConfigFile = None,
 ) -> None:
-    """Make two people one: accounts, conversations, schedules and votes of FROM become INTO's."""
-    ask_first(yes, f"Make {name} and {into} one person, for good")
+    """Merge two people: the accounts, conversations, schedules and votes of FROM become INTO's."""
+    ask_first(yes, f"Merge {name} into {into}, for good")
     _tell(context, config, lambda api: api.merge_people(name, into))
 
 
@@ -122,7 +122,7 @@ def sign_out(context: typer.Context, name: Name, config: ConfigFile = None) -> N
 
 @commands.command()
 def remove(context: typer.Context, name: Name, yes: Yes = False, config: ConfigFile = None) -> None:
-    """Forget a person: accounts, link and schedules. Their words stay in the conversations and in the audit."""
+    """Forget a person: accounts, link and schedules. What they said stays in the conversations and the audit."""
     ask_first(yes, f"Remove {name}, who will have to be let in again")
     _tell(context, config, lambda api: api.remove_person(name))
 
@@ -133,5 +133,5 @@ def _tell(context: typer.Context, config: Path | None, work: Callable[[OperatorA
 
 @commands.command()
 def link(context: typer.Context, name: Name, config: ConfigFile = None) -> None:
-    """Make a new link with which a person opens the web page. The old one stops working."""
+    """Make a new web page link for a person. Their old one stops working."""
     typer.echo(ask_operator(settings_of(context, config), lambda api: api.link(name))["url"])

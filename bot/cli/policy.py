@@ -42,7 +42,7 @@ def add_to(cli: typer.Typer) -> None:
 @commands.command("test")
 def try_call(
     context: typer.Context,
-    tool: Annotated[str, typer.Option("--tool", metavar="NAME", help="The tool that is called.")] = "",
+    tool: Annotated[str, typer.Option("--tool", metavar="NAME", help="Tool to call.")] = "",
     arg: Annotated[
         list[str] | None,
         typer.Option("--arg", metavar="NAME=VALUE", help="An argument of the call; as often as needed."),
@@ -95,9 +95,9 @@ def explain(
 
     row, granted = ask_operator(settings, work)
     if row["kind"] == "person":
-        raise ConfigError("This question is about a stranger: no rule asks it. See access.default.")
+        raise ConfigError("This question is about letting somebody in. No rule asks it; see access.default.")
     if row["kind"] == "answer":
-        raise ConfigError("The agent asks a person something here: no rule asks it.")
+        raise ConfigError("Here the agent asks a person something. No rule is involved.")
     asker = _Asker(row["address"], frozenset(row["requester_names"]), "main")
     if not as_json:
         who = f", for {row['requester']}" if row["requester"] else ""
@@ -203,7 +203,7 @@ def _show_all(settings: Settings, asker: _Asker, *, as_json: bool) -> None:
     if as_json:
         show_json(rows)
         return
-    show_rows(rows, OVERVIEW_COLUMNS, empty="No tool is known.")
+    show_rows(rows, OVERVIEW_COLUMNS, empty="No tools are known.")
     for table in settings.mcp:
         if table.enabled:
             typer.echo(f'Tools of the MCP server "{table.name}" are known while it runs; try one by name with --tool.')

@@ -46,7 +46,7 @@ MODULES: Final[Mapping[str, str]] = {
 
 
 class Commands(TyperGroup):
-    """Ends a command that raises one of our errors, or is used wrongly, with a sentence on standard error."""
+    """Ends a command in error or misuse with a sentence on standard error."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(MODULES)

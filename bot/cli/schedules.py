@@ -123,7 +123,7 @@ def list_(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """List schedules by what is due next; ended ones come last."""
+    """List schedules, next due first and ended ones last."""
     rows = ask_operator(settings_of(context, config), lambda api: api.schedules(state, room))
     if as_json:
         show_json(rows)
@@ -237,7 +237,7 @@ def pause(
     context: typer.Context,
     name: ScheduleArgument = "",
     last: Last = False,
-    reason: Annotated[str, typer.Option("--reason", help="Why; shown beside it.")] = "",
+    reason: Annotated[str, typer.Option("--reason", help="The reason, shown beside it.")] = "",
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:

@@ -26,8 +26,8 @@ def add_to(cli: typer.Typer) -> None:
     cli.add_typer(commands, name="secrets")
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="As a variable would be called: OPENAI_API_KEY.")]
-ForUser = Annotated[bool, typer.Option("--user", help="In the file of this user, for all data folders.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Written like a variable: OPENAI_API_KEY.")]
+ForUser = Annotated[bool, typer.Option("--user", help="Use this user's file, which serves all data folders.")]
 FromInput = Annotated[bool, typer.Option("--stdin", help="Read it from standard input, for scripts.")]
 WithKeyFile = Annotated[
     bool, typer.Option("--key-file", help="Lock a new file with a key kept in your config folder: no passphrase.")
@@ -46,7 +46,7 @@ def set_(
     key_file: WithKeyFile = False,
     config: ConfigFile = None,
 ) -> None:
-    """Seal a secret, or replace it. The value is asked for and not shown; a new file is made where there is none."""
+    """Seal a secret, or replace it. Asks for the value without showing it."""
     _check_name(name)
     settings = settings_of(context, config)
     file = _target(settings, user=user)
@@ -60,7 +60,7 @@ def set_(
 
 @commands.command("list")
 def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """List what is sealed and where, and which variables go before it. Values are not shown."""
+    """List sealed secrets, where they are, and which variables override them. Values are never shown."""
     settings = settings_of(context, config)
     rows = [row for member in settings.chain.members for row in _rows(settings, member)]
     rows += _in_the_open(settings)
@@ -77,16 +77,16 @@ def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = 
 def remove(
     context: typer.Context, name: Name, user: ForUser = False, yes: Yes = False, config: ConfigFile = None
 ) -> None:
-    """Take a secret out, for good."""
+    """Remove a secret, for good."""
     _check_name(name)
-    ask_first(yes, f"Take {name} out, for good")
+    ask_first(yes, f"Remove {name}, for good")
     settings = settings_of(context, config)
     file = _target(settings, user=user)
     opened = file.open(settings.chain.keyring)
     if name not in opened.entries:
-        raise BotError(f"There is no {name} in {file.path}. What there is: signalbox secrets list")
+        raise BotError(f"There is no {name} in {file.path}. To see what there is: signalbox secrets list")
     file.change(opened, lambda entries: entries.pop(name, None))
-    typer.echo(f"{name} is taken out of {file.path}.")
+    typer.echo(f"{name} is removed from {file.path}.")
     _hint_restart(settings)
 
 
@@ -98,7 +98,7 @@ def passphrase(
     key_file: WithKeyFile = False,
     config: ConfigFile = None,
 ) -> None:
-    """Change the passphrase: the same secrets are sealed anew."""
+    """Change the passphrase. The secrets stay the same."""
     from bot.secrets.keys import Passphrase
     from bot.secrets.sealed import Lock
     from bot.terminal.sealing import chosen
@@ -115,7 +115,7 @@ def passphrase(
     else:
         raise ConfigError("Give the new passphrase on standard input, with --stdin; or use a terminal.")
     file.reseal(opened, fresh, lock)
-    typer.echo(f"{file.path} is sealed again.")
+    typer.echo(f"{file.path} has its new passphrase.")
     _hint_source(opened, lock)
 
 
@@ -253,9 +253,9 @@ def _hint(settings: Settings, name: str, value: str, entries: Entries) -> None:
     from bot.secrets import model_keys
 
     if settings.chain.variables.get(name):
-        tell(f"The variable {name} is set here too, and goes first.")
+        tell(f"The variable {name} is set here too, and overrides it.")
     elif place := _open_place(settings, name):
-        tell(f"{name} is in {place} too, and that goes first.")
+        tell(f"{name} is in {place} too, which overrides it.")
     if not _used_for(settings, name):
         where = (
             "model.name chooses its model" if name in model_keys.ALL_KEYS else "a setting that ends with _env names it"
@@ -263,7 +263,7 @@ def _hint(settings: Settings, name: str, value: str, entries: Entries) -> None:
         tell(f"Nothing uses it until {where}.")
     for other, entry in entries.items():
         if other != name and entry.value == value:
-            tell(f"{other} holds the same value: a start that uses both for different things is refused.")
+            tell(f"{other} holds the same value. A secret has one purpose: Signalbox won't start with it under two.")
     _hint_restart(settings)
 
 
@@ -271,7 +271,7 @@ def _hint_restart(settings: Settings) -> None:
     from bot.node.lock import holder
 
     if pid := holder(settings.data_dir):
-        tell(f"Process {pid} goes on with what it read at its start: restart it.")
+        tell(f"Process {pid} still uses what it read at its start. Restart it.")
 
 
 def _hint_source(opened: Opened, lock: Any) -> None:
@@ -280,4 +280,4 @@ def _hint_source(opened: Opened, lock: Any) -> None:
     if opened.lock is Lock.PASSPHRASE and opened.passphrase.source != "the terminal":
         tell(f"The old passphrase came from {opened.passphrase.source}: put the new one there before the next start.")
     elif lock is Lock.PASSPHRASE:
-        tell("Every start needs it from now on: docs/secrets.md tells the ways to give it.")
+        tell("Every start needs it from now on; docs/secrets.md lists the ways to give it.")

@@ -28,7 +28,7 @@ TRACE_COLUMNS: Final = {
     "room": "Room",
     "text": "Text",
 }
-CHOOSE: Final = "signalbox trace ID tells what happened to one of them; --last takes the newest."
+CHOOSE: Final = "To see what happened to one: signalbox trace ID, or --last for the newest."
 NEWEST: Final = 10  # messages of the list
 WORDS_MIN_COLUMNS: Final = 30  # columns for words, however narrow the terminal is
 
@@ -54,7 +54,7 @@ def trace(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Tell what happened to a message: every transition with its time and node, in words."""
+    """Show what happened to a message: every step with its time and node, in words."""
     if message and (last or room):
         raise typer.BadParameter("give either the id of a message, or --last and --room")
     settings = settings_of(context, config)

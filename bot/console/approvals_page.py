@@ -24,7 +24,7 @@ async def approvals(request: web.Request, do: Operations) -> Html:
     pending = await do.approvals("pending", OPEN_MOST, order="oldest")
     shown = [row for row in pending if room in ("", row["address"]) and person in ("", row["requester"])]
     decided = [row for row in await do.approvals(room=room, person=person) if row["state"] != "pending"]
-    none = "Nothing is waiting for you." if not (room or person) else "Nothing that matches is waiting for you."
+    none = "Nothing is waiting for you." if not (room or person) else "Nothing matching is waiting for you."
     return page(
         "Approvals",
         APPROVALS_PLACE,

@@ -16,7 +16,7 @@ from bot.operator.views import View
 from runtime.text.glyphs import legible, visible
 
 GRANTS_PAGE: Final = "/console/grants"
-HEADS: Final = ("Given", "State", "Call", "Where", "Until", "Uses left", "By", "Actions")
+HEADS: Final = ("Given", "State", "Call", "Where", "For", "Until", "Uses left", "By", "Actions")
 ALIVE: Final = ("active", "no effect")
 STATES: Final = (*ALIVE, "over", "used up", "revoked")
 
@@ -40,6 +40,7 @@ def _line(row: View) -> tuple[str, ...]:
         badge(row["state"]),
         call,
         _where(row),
+        legible(row["person"]) or "anybody",
         moment(row["until"]),
         uses,
         legible(row["by"]) or "-",

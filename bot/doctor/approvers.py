@@ -49,7 +49,7 @@ def findings(settings: Settings, known: Sequence[Account]) -> Iterator[Finding]:
         if names:
             yield fine(f"approvers.{place}", f"{place}: {', '.join(names)} can be asked in private")
         else:
-            what = f"{place} asks in private alone, and nobody who may decide has written to the bot in private"
+            what = f"{place} asks only in private, and nobody who may decide has written to the bot privately"
             yield warning(f"approvers.{place}", what, WHY, FIX)
 
 

@@ -21,8 +21,8 @@ async def check_configuration(subject: Subject) -> Sequence[Finding]:
 def _source(subject: Subject) -> Iterator[Finding]:
     settings = subject.settings
     if subject.faults is not None:
-        why = "Signalbox does not start with them; they are left out of what follows."
-        fix = f"change {settings.file or 'the variables'}, then look again: signalbox doctor"
+        why = "Signalbox won't start with them. The checks below leave them out."
+        fix = f"change {settings.file or 'the variables'}, then check again: signalbox doctor"
         yield fault("settings.valid", str(subject.faults), why, fix)
     elif settings.file is not None:
         yield fine("settings.valid", f"read from {settings.file}")
@@ -37,15 +37,18 @@ def _exposed(settings: Settings) -> Iterator[Finding]:
         return
     open_ones = sorted({use.name for use in uses(settings, settings.sources) if use.source == str(file)})
     if open_ones:
-        what = f"{file} can be read by others, and holds {', '.join(open_ones)}"
+        what = f"{file} can be read by others and holds {', '.join(open_ones)}"
         yield warning(
-            "settings.exposed", what, "Whoever reads it has them.", f"chmod 600 {file}, or: signalbox secrets set"
+            "settings.exposed",
+            what,
+            "Anyone who reads the file has those secrets.",
+            f"chmod 600 {file}, or: signalbox secrets set",
         )
 
 
 def _old(settings: Settings) -> Iterator[Finding]:
     if OLD_NAME in settings.old_names:
-        why = "The next minor version does not know the old name any more."
+        why = "The next minor version drops the old name."
         yield warning("settings.old_name", f"{OLD_NAME} is called {NEW_NAME} now", why, f"rename it to {NEW_NAME}")
 
 
@@ -54,7 +57,7 @@ def _unused(settings: Settings) -> Iterator[Finding]:
     yield from unused_database(settings)
     names = [name for name in model_keys.ALL_KEYS if settings.chain.variables.get(name)]
     if settings.model.is_demo and names:
-        why = "Without model.name it is the demo, whatever keys there are."
+        why = "Without model.name, Signalbox uses the demo model, whatever keys are set."
         yield warning(
-            "settings.unused_key", f"{names[0]} is set and not used", why, "signalbox init, or set model.name"
+            "settings.unused_key", f"{names[0]} is set but not used", why, "signalbox init, or set model.name"
         )

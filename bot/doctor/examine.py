@@ -76,13 +76,13 @@ def is_healthy(findings: Sequence[Finding]) -> bool:
 
 
 async def _made(name: str, check: Check, subject: Subject) -> Sequence[Finding]:
-    why = "So nobody knows how this stands."
+    why = "So this wasn't checked."
     try:
         async with asyncio.timeout(CHECK_TIMEOUT.total_seconds()):
             return await check(subject)
     except TimeoutError:
-        what = f"this check did not end within {CHECK_TIMEOUT.total_seconds():g} s"
-        return [fault(f"{name}.check", what, why, "look again when the machine is less busy: signalbox doctor")]
+        what = f"this check did not finish within {CHECK_TIMEOUT.total_seconds():g} s"
+        return [fault(f"{name}.check", what, why, "check again when the machine is less busy: signalbox doctor")]
     except Exception as error:  # noqa: BLE001 - a check that breaks must not hide what the others find
         what = f"this check failed: {type(error).__name__}: {error}"
-        return [fault(f"{name}.check", what, why, "report it: this is a fault of Signalbox")]
+        return [fault(f"{name}.check", what, why, "please report it: this is a bug in Signalbox")]

@@ -14,7 +14,7 @@ from runtime.contract import Finding, Tool
 Tools = Mapping[str, Tool]
 ANY: Final = "*"
 GLOB_MARKS: Final = frozenset("*?[")
-NEVER: Final = "So it never decides about a call, and other rules do."
+NEVER: Final = "So it never decides a call; other rules do."
 
 
 def idle_rules(subject: Subject) -> Iterator[Finding]:
@@ -43,7 +43,7 @@ def _nothing(rule: PolicyRule, tools: Tools, servers: Sequence[str]) -> tuple[st
             if near
             else "signalbox policy test --all lists the tools there are"
         )
-        return f' is about the tool "{rule.tool}", and there is none of that name', fix
+        return f' names the tool "{rule.tool}", which doesn\'t exist', fix
     known = {name for tool in fitting for name in _arguments(tool)}
     for setting, names in (("arguments", rule.arguments), ("where", rule.where)):
         if missing := sorted(names.keys() - known):
@@ -54,7 +54,7 @@ def _nothing(rule: PolicyRule, tools: Tools, servers: Sequence[str]) -> tuple[st
 
 
 def _none_of(tools: Sequence[Tool]) -> str:
-    return f"{tools[0].spec.name} never" if len(tools) == 1 else "no tool that it fits"
+    return f"{tools[0].spec.name} never" if len(tools) == 1 else "no tool it matches"
 
 
 def _arguments(tool: Tool) -> Mapping[str, Any]:
@@ -72,8 +72,8 @@ def _behind(before: Sequence[PolicyRule], rule: PolicyRule) -> tuple[str, str] |
     """The first rule before it that takes all of its calls."""
     for number, earlier in enumerate(before, start=1):
         if _takes_all(earlier, rule):
-            what = f" comes after policy[{number}], which fits each call that it fits"
-            return what, f"move it before policy[{number}], or take it out"
+            what = f" comes after policy[{number}], which already matches every call it matches"
+            return what, f"move it before policy[{number}], or remove it"
     return None
 
 

@@ -52,16 +52,16 @@ def _of(place: str, name: str, known: Names) -> Finding:
     ident, like = f"people.{place}.{name}", [one for one in known if alike(one) == alike(name)]
     if len(like) > 1:
         those = " and ".join(_told(one, known) for one in like)
-        why = "They are easily taken for each other; the setting means the one who is spelled so."
+        why = "They are easily confused. The setting means the one with this exact spelling."
         fix = f"write an identity in {place}, or: signalbox people rename"
         return warning(ident, f'{place} names "{name}", and there are {those}', why, fix)
     if name in known:
         return fine(ident, f"{place}: {_told(name, known)}")
     if any(fnmatchcase(identity, name) for identities in known.values() for identity in identities):
         return fine(ident, f'{place}: "{name}" fits accounts that are known')
-    why = "So it holds for nobody. No newcomer gets a name to which the settings give something."
+    why = "So it applies to nobody. No newcomer can take a name that the settings give rights to."
     fix = 'signalbox people list shows names and accounts; write one of them, such as "slack:work/U1"'
-    return warning(ident, f'{place} names "{name}", and nobody is called so', why, fix)
+    return warning(ident, f'{place} names "{name}", but nobody has that name', why, fix)
 
 
 def _told(name: str, known: Names) -> str:

@@ -34,7 +34,7 @@ def _by_glob(number: int, rule: PolicyRule) -> Finding:
     what = f'policy[{number}] reads shell lines by the glob "{glob}", and the result is {rule.result}'
     begin = glob.partition("*")[0].rstrip() or MEANT
     why = (
-        f'The line "{begin} x; rm y" may fit that glob too, and rm would run.'
+        f'The line "{begin} x; rm y" may match that glob too, and rm would run.'
         if rule.result == "allow"
         else "A second blank, `env` or `cd x;` before the command passes that glob."
     )

@@ -55,22 +55,24 @@ def findings(settings: Settings, rows: Sequence[Row]) -> Iterator[Finding]:
     told = [finding for row in planned for finding in _of(row, here)]
     yield from told
     if planned and not told:
-        yield fine("schedules", f"{len(planned)} planned, none is paused or fails")
+        yield fine("schedules", f"{len(planned)} planned, none paused or failing")
 
 
 def _of(row: Row, here: set[str]) -> Iterator[Finding]:
     ident, said = f"schedules.{row.id}", f'"{row.name}"'
     if row.failures and row.state == "paused":
         fix = f"fix the problem it names, then: signalbox schedules resume {row.id}"
-        yield warning(ident, f"{said} is paused: {row.reason}", "It is not due until somebody resumes it.", fix)
+        yield warning(ident, f"{said} is paused: {row.reason}", "It won't run until somebody resumes it.", fix)
     elif row.failures:
         what = f"{said} failed {row.failures} times in a row"
-        yield warning(ident, what, "After five it is paused.", f"see why: signalbox schedules history {row.id}")
+        yield warning(
+            ident, what, "After five failures it is paused.", f"see why: signalbox schedules history {row.id}"
+        )
     elif row.state == "paused":
         yield fine(ident, f"{said} is paused: {row.reason or 'nobody said why'}")
     for account in sorted({_account(room) for room in row.to} - here):
-        what = f"{said} reports to {account}, and there is no such account"
-        why = "What it says there waits in the outbox."
+        what = f"{said} reports to {account}, which isn't an account here"
+        why = "Its reports for that room wait in the outbox."
         fix = f"add the account, or name another room: signalbox schedules change {row.id} --to ADDRESS"
         yield warning(f"{ident}.{account}", what, why, fix if not row.by_file else f"name another room in {said}")
 
@@ -85,10 +87,8 @@ def _unplanned(settings: Settings, rows: Sequence[Row]) -> Iterator[Finding]:
     planned = {row.name for row in rows if row.by_file}
     for table in settings.planned:
         if table.name not in planned:
-            what = f'"{table.name}" stands in the settings and is not planned'
-            yield warning(
-                f"schedules.{table.name}", what, "It is not due.", "signalbox reload tells what is in its way"
-            )
+            what = f'"{table.name}" is in the settings but not planned'
+            yield warning(f"schedules.{table.name}", what, "It won't run.", "to see why: signalbox reload")
 
 
 # ------------------------------------------------------------------------------------------------------------ reading

@@ -27,14 +27,14 @@ def _member(settings: Settings, member: Member) -> Finding:
         opened = member.file.open(settings.chain.keyring)
     except NoPassphrase as error:
         if not member.named:
-            return warning(ident, f"{error.path}: {error.fault}", "It is skipped at a start like this.", error.fix)
-        return fault(ident, f"{error.path}: {error.fault}", "Signalbox does not start without it.", error.fix)
+            return warning(ident, f"{error.path}: {error.fault}", "A start like this skips it.", error.fix)
+        return fault(ident, f"{error.path}: {error.fault}", "Signalbox won't start without it.", error.fix)
     except SecretsError as error:
         if not member.named:
             return warning(
-                ident, f"{error.path}: {error.fault}", "It is skipped: what is in it is not found.", error.fix
+                ident, f"{error.path}: {error.fault}", "It is skipped, so its secrets aren't found.", error.fix
             )
-        return fault(ident, f"{error.path}: {error.fault}", "Signalbox does not start without it.", error.fix)
+        return fault(ident, f"{error.path}: {error.fault}", "Signalbox won't start without it.", error.fix)
     count = len(opened.entries)
     return fine(ident, f"{member.file.path}: {count} sealed, opened with {opened.passphrase.source}")
 
@@ -42,7 +42,7 @@ def _member(settings: Settings, member: Member) -> Finding:
 def _passphrase_file(settings: Settings) -> Iterator[Finding]:
     path = settings.secrets.passphrase_file
     if path is not None and _mode_of(path) & 0o007:
-        why = "Whoever has it and the sealed file has the secrets."
+        why = "Anyone who has it and the sealed file has the secrets."
         yield warning("secrets.passphrase_file", f"{path} can be read by everybody", why, f"chmod o= {path}")
 
 

@@ -65,7 +65,7 @@ def _form(given: Mapping[str, Any], field: Parameter) -> Mapping[str, Any]:
 def _texts(given: Mapping[str, Any], field: Parameter) -> list[str]:
     value = given.get(field.name, [])
     if not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
-        raise Refusal(400, f"`{field.name}` must be a list of texts.")
+        raise Refusal(400, f"`{field.name}` must be a list of strings.")
     return value
 
 

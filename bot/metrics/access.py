@@ -18,17 +18,12 @@ class Objection:
     sentence: str
 
 
-SHOW_IT: Final = Objection(
-    401, "The metrics of Signalbox are for those who show their token: Authorization: Bearer, and metrics.token."
-)
+SHOW_IT: Final = Objection(401, "Signalbox's metrics need a token. Send metrics.token as Authorization: Bearer.")
 OPEN: Final = Objection(
     403,
-    "Other machines can reach this port, and no token protects the metrics of Signalbox. Set metrics.token and have "
-    "Prometheus show it (Authorization: Bearer), or give them a port of this machine alone: metrics.port.",
+    "Other machines can reach this port, and no token protects the metrics of Signalbox. Set metrics.token and have Prometheus send it (Authorization: Bearer), or use metrics.port to serve them to this machine alone.",
 )
-STRANGE: Final = Objection(
-    403, "Ask for the metrics of Signalbox by the name 127.0.0.1 or localhost, or set metrics.token."
-)
+STRANGE: Final = Objection(403, "Open Signalbox's metrics at 127.0.0.1 or localhost, or set metrics.token.")
 
 
 class MetricsAccess:

@@ -30,7 +30,7 @@ STATE: Final = Gauge(
     "account",
     "state",
 )
-STORE_UP: Final = Gauge("signalbox_store_up", "1 when the store answered this very look, else 0.")
+STORE_UP: Final = Gauge("signalbox_store_up", "1 if the store answered this scrape, else 0.")
 SIGNALS: Final = Gauge("signalbox_signals_waiting", "Messages that wait for a run.")
 SIGNALS_AGE: Final = Gauge("signalbox_signals_oldest_waiting_seconds", "Age of the oldest of them; 0 without any.")
 LANES: Final = Gauge("signalbox_lanes", "Lanes that have work or are worked on.", "state")
@@ -39,7 +39,9 @@ APPROVALS: Final = Gauge("signalbox_approvals_pending", "Questions that wait for
 APPROVALS_AGE: Final = Gauge("signalbox_approvals_oldest_pending_seconds", "Age of the oldest of them; 0 without any.")
 SCHEDULES: Final = Gauge("signalbox_schedules", "Schedules that are due at some time, or would be.", "state")
 SCHEDULES_FAILING: Final = Gauge("signalbox_schedules_failing", "Schedules whose last try failed.")
-SCHEDULES_LATE: Final = Gauge("signalbox_schedules_overdue_seconds", "How long the one that is due the longest waits.")
+SCHEDULES_LATE: Final = Gauge(
+    "signalbox_schedules_overdue_seconds", "How long the most overdue schedule has been waiting."
+)
 DELIVERIES: Final = Gauge("signalbox_deliveries", "Deliveries that are not shown.", "channel", "account", "state")
 DELIVERIES_AGE: Final = Gauge(
     "signalbox_deliveries_oldest_seconds",
@@ -48,9 +50,9 @@ DELIVERIES_AGE: Final = Gauge(
     "account",
 )
 UNSETTLED_PARTS: Final = Gauge(
-    "signalbox_parts_unsettled", "Parts that are perhaps on screen and are being looked for.", "channel", "account"
+    "signalbox_parts_unsettled", "Parts that may be on screen and are being checked.", "channel", "account"
 )
-NODES: Final = Gauge("signalbox_nodes", "Nodes that live.")
+NODES: Final = Gauge("signalbox_nodes", "Live nodes.")
 
 OF_THE_STORE: Final[Sequence[Gauge]] = (
     SIGNALS,

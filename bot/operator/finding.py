@@ -22,7 +22,7 @@ from runtime.timeline.trail import Candidate, Thing
 MANY: Final = 10
 """Matches of one search."""
 NOT_FOUND: Final = (
-    'Nothing here goes by "{words}". Give the id of a message, run, approval or delivery, or at least its first four '
+    'Nothing here matches "{words}". Give the id of a message, run, approval or delivery, or at least its first four '
     "characters, or the id that the page gave a message. Logs name it as `trace`."
 )
 NO_ANSWER: Final = "This question takes {answers}."

@@ -374,7 +374,7 @@ class Operations(OperatorApi):
     @property
     def _schedules(self) -> ScheduleOperations:
         if self._context.schedules is None:
-            raise Refusal(404, "Nothing is planned here.")
+            raise Refusal(404, "Scheduling isn't available here.")
         return self._context.schedules
 
     # ------------------------------------------------------------------------------------------------------ reports
@@ -399,7 +399,7 @@ class Operations(OperatorApi):
     @property
     def _reports(self) -> ReportOperations:
         if self._context.reports is None:
-            raise Refusal(404, "No reports are made here.")
+            raise Refusal(404, "Reports aren't available here.")
         return self._context.reports
 
     # -------------------------------------------------------------------------------------------------------- rooms

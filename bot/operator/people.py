@@ -25,12 +25,12 @@ class Roster:
         new = new_name(new)
         self._keep_settings_true(name, f"Write {new} there")
         made = done(await self._store.people.rename(name, new, actor=self._actor.name), name, new=new)
-        return _told(made, f"{name} is called {made.name} from now on.")
+        return _told(made, f"{name} is now called {made.name}.")
 
     async def sign_out(self, name: str) -> View:
         made = done(await self._store.people.sign_out(name, actor=self._actor.name), name)
         self._context.notifier.notify(PEOPLE)
-        return _told(made, f"{name} is signed out everywhere; their link is void.")
+        return _told(made, f"{name} is signed out everywhere. Their link no longer works.")
 
     async def remove(self, name: str) -> View:
         known = await self._store.people.person_named(name)
@@ -46,7 +46,7 @@ class Roster:
         moved = await self._store.people.merge(name, into, actor=self._actor.name)
         made = done(moved, *(await self._missing(name, into) if moved is Unmoved.NOBODY else (name, into)))
         self._context.notifier.notify(PEOPLE)
-        return _told(made, f"{name} and {into} are one person from now on: {made.name} ({made.role.word}).")
+        return _told(made, f"{name} and {into} are now one person: {made.name} ({made.role.word}).")
 
     async def _missing(self, *names: str) -> Sequence[str]:
         """Identities that nobody has; all of them where somebody just came by one."""
@@ -56,9 +56,7 @@ class Roster:
         """Settings may write people by name: a blocked one must not come back under another, nor an owner at the start."""
         if places := self._context.written(name, identities):
             where = " and ".join(places)
-            raise Refusal(
-                409, f"The settings name {name} in {where}. {fix}, have them read (signalbox reload), and try again."
-            )
+            raise Refusal(409, f"The settings name {name} in {where}. {fix}, run `signalbox reload`, and try again.")
 
 
 def new_name(text: str) -> str:
@@ -82,6 +80,6 @@ def done(made: Person | Unmoved, *names: str, new: str = "") -> Person:
             nobody = " or ".join(f'"{name}"' for name in names)
             raise Refusal(404, f"There is nobody named {nobody}.")
         case Unmoved.TAKEN:
-            raise Refusal(409, f'Somebody is called "{new}" already. To make the two one: signalbox people merge')
+            raise Refusal(409, f'There is already somebody called "{new}". To merge the two: signalbox people merge')
         case Unmoved.LAST_OWNER:
             raise Refusal(409, f"{names[0]} is the only owner. Make somebody else an owner first.")

@@ -225,7 +225,7 @@ class ReportOperations:
 
     async def _called(self, tool: str, arguments: Mapping[str, Any], actor: Actor) -> str:
         if tool not in self.tools:
-            raise Refusal(422, f"This report calls {tool}, so it cannot be printed only: show it in a room, with --to.")
+            raise Refusal(422, f"This report calls {tool}, so it can't only be printed. Show it in a room with --to.")
         nowhere = ToolContext(Path(), SessionKey(""), RunId(""), "", requester=actor.person)
         try:
             return await self.tools[tool].call(arguments, nowhere)

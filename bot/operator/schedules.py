@@ -85,7 +85,7 @@ class ScheduleOperations:
         actor.must_be(Role.OPERATOR)
         wish = self._wanted(fields)
         if not wish.to:
-            raise Refusal(400, "`to` is missing: name the room that reads the report, such as web:main/reports.")
+            raise Refusal(400, "`to` is missing. Name the room for the report, such as web:main/reports.")
         with refused(409):
             return self._view(await self.timetable.add(wish, asker(actor)))
 
@@ -123,7 +123,7 @@ class ScheduleOperations:
     def _wanted(self, fields: Mapping[str, Any], old: Schedule | None = None) -> ScheduleRequest:
         """Request that `fields` make, for a new one or as a change of `old`."""
         if unknown := next((name for name in fields if name not in FIELDS), None):
-            raise Refusal(400, f"There is no field `{unknown}`. There are: {', '.join(sorted(FIELDS))}.")
+            raise Refusal(400, f"There is no field `{unknown}`. The fields are: {', '.join(sorted(FIELDS))}.")
         words = {name: text_in(fields, name) for name in TEXT_FIELDS}
         task, terms = (old.task, old.terms) if old else (None, Terms())
         to = self._rooms(fields.get("to"))
@@ -142,7 +142,7 @@ class ScheduleOperations:
         except ValueError as error:
             raise Refusal(400, f"{error}.") from error
         if found is None:
-            raise Refusal(409, f"No account here serves {text}, or its platform did not say yet who it is.")
+            raise Refusal(409, f"No account here serves {text}, or that account hasn't connected yet.")
         return found
 
     # --------------------------------------------------------------------------------------------------------- views
@@ -209,7 +209,7 @@ def refused(status: int) -> Iterator[None]:
 def text_in(fields: Mapping[str, Any], name: str) -> str:
     value = fields.get(name) or ""
     if not isinstance(value, str):
-        raise Refusal(400, f"`{name}` must be a text.")
+        raise Refusal(400, f"`{name}` must be text.")
     return value
 
 
@@ -220,19 +220,19 @@ def task_in(fields: Mapping[str, Any], old: Task | None = None) -> Task | None:
     if not isinstance(options, dict):
         raise Refusal(400, "`options` must be an object.")
     if len(given) > 1:
-        raise Refusal(400, f"`{given[0]}` and `{given[1]}` are both given: keep one of them.")
+        raise Refusal(400, f"`{given[0]}` and `{given[1]}` are both given. Keep one of them.")
     if given:
         return _task(given[0], text_in(fields, given[0]), options, old)
     if not (options and old):
         return None
     if old.kind is TaskKind.PROMPT:
-        raise Refusal(400, "`options` are only for a template or a report; take them out.")
+        raise Refusal(400, "`options` only go with a template or a report. Remove them.")
     return replace(old, options={**old.options, **options})
 
 
 def _task(name: str, text: str, options: Mapping[str, Json], old: Task | None) -> Task:
     if name == "report" and text not in (known := reports()):
-        raise Refusal(400, f'There is no report "{text}". There are: {", ".join(known)}.')
+        raise Refusal(400, f'There is no report "{text}". The reports are: {", ".join(known)}.')
     if name == "template":
         _check_template(text)
     kind = KINDS[name]

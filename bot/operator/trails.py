@@ -33,7 +33,7 @@ async def traceable(context: OperatorContext, room: str, limit: int) -> list[Vie
 async def _story(context: OperatorContext, about: str) -> View:
     trail = await context.store.traces.trail(about)
     if trail is None:
-        raise Refusal(404, f"What {about} left behind is not kept any more.")
+        raise Refusal(404, f"The records of {about} are no longer kept.")
     return story(told(trail, context.mask), context)
 
 

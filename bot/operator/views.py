@@ -133,6 +133,7 @@ def grant(row: Granted, state: str, named: Named, called: Named) -> View:
         "where": "everywhere" if one.everywhere else "one conversation" if one.session else "one room",
         "room": called(room) if room else "",
         "address": named(room) if room else "",
+        "person": row.person or one.person,
         "agent": one.agent,
         "by": row.giver,
         "created_at": at(one.created_at),

@@ -62,9 +62,9 @@ def _wrong(name: str, plugin: object) -> str:
             + ", ".join(sorted(RESERVED))
         )
     if not isinstance(plugin, ChannelPlugin) or plugin.channel != name:
-        return "what it brings is no ChannelPlugin of that name"
+        return "it provides no ChannelPlugin of that name"
     if not issubclass(plugin.settings, Account):
-        return "its settings are no runtime.settings.accounts.Account"
+        return "its settings aren't a runtime.settings.accounts.Account"
     told_apart: Any = Annotated[plugin.settings | SLACK.settings, Field(discriminator="channel")]
     TypeAdapter(told_apart)
     plugin.needed(), plugin.tokens  # both read its secrets

@@ -33,11 +33,9 @@ def tools_named(names: Iterable[str]) -> dict[str, Tool]:
 def _tool(name: str) -> Tool:
     tool: Tool | None = brought(TOOLS, name)
     if tool is None:
-        raise ConfigError(f"tools.installed: no installed package brings the tool {name}. Install one, or take it out.")
+        raise ConfigError(f"tools.installed: no installed package provides the tool {name}. Install one, or remove it.")
     if getattr(getattr(tool, "spec", None), "name", None) != name:
-        raise ConfigError(
-            f"tools.installed: what the package of {name} brings is no tool of that name. Fix the package."
-        )
+        raise ConfigError(f"tools.installed: the package of {name} provides no tool of that name. Fix the package.")
     return tool
 
 
@@ -48,7 +46,7 @@ def model_driver(name: str) -> Callable[..., Model] | None:
 
 
 def _no_maker(thing: object) -> str:
-    return "" if callable(thing) else "what it brings makes no model"
+    return "" if callable(thing) else "what it provides makes no model"
 
 
 def made_model(settings: ModelSettings) -> Model:
@@ -66,7 +64,7 @@ def made_model(settings: ModelSettings) -> Model:
     try:
         return make(settings)
     except Exception as error:
-        raise unusable(MODELS, vendor, f"it makes no model ({type(error).__name__}: {error})") from error
+        raise unusable(MODELS, vendor, f"it fails to make a model ({type(error).__name__}: {error})") from error
 
 
 def brought(group: str, name: str, wrong: Callable[[Any], str] = lambda thing: "") -> Any:
@@ -94,6 +92,5 @@ def unusable(group: str, name: str, why: str) -> ConfigError:
 def _unusable(point: EntryPoint, why: str) -> ConfigError:
     package = point.dist.name if point.dist else point.module
     return ConfigError(
-        f"{point.name}: the package {package} brings it (entry point {point.value}), and {why}. "
-        "Fix the package, or take what needs it out of the settings."
+        f"{point.name}: the package {package} provides it (entry point {point.value}), but {why}. Fix the package, or remove its use from the settings."
     )

@@ -19,14 +19,14 @@ This page is made from `bot/cli/` by `python -m bot.reference.commands`; a test 
 
 Commands read the same [settings](settings.md) as the process; `--config FILE` may stand before or after a command's
 name. While a process runs with the same `data_dir`, commands ask that process; otherwise they open the store
-themselves. Output is for people; with `--json` it is for programs. What went wrong is one sentence on standard error.
-What cannot be undone asks first; where nobody sits at a terminal it needs `--yes`.
+themselves. Output is for people; with `--json` it is for programs. Errors are one sentence on standard error.
+Commands that can't be undone ask first; without a terminal they need `--yes`.
 
 | exit code | meaning |
 | --- | --- |
 | 0 | done |
-| 1 | failed: the sentence says what; also `doctor` with a failed check, `audit verify` with a broken chain |
-| 2 | wrong use, or wrong settings, or a data folder or port that another process has |
+| 1 | failed, as the sentence says; also `doctor` with a failed check, `audit verify` with a broken chain |
+| 2 | wrong use, or wrong settings, or a data folder or port in use by another process |
 | 3 | `ask`: the question waits for an approval |
 | 4 | `ask`: no answer within `--timeout`; the work goes on while a process runs, else with the next start |
 | 130 | interrupted by Ctrl-C |

@@ -22,13 +22,13 @@ INTRODUCTION: Final = """\
 
 This page is made from the tables in `bot/settings/` by `python -m bot.reference.settings`; a test fails when it is stale.
 
-Settings come from `signalbox.toml` (in the working folder, else in the user's config folder, else nowhere; or the file
+Settings come from `signalbox.toml` (in the working folder, else in the user's config folder, if anywhere; or the file
 named by `--config`), then from variables, then from flags. The variable of `web.port` is `SIGNALBOX_WEB__PORT`: two
-underscores between levels. Its value is written as in TOML (`true`, `25`, `["web:ada"]`), texts also without quotes; an
+underscores between levels. Its value is written as in TOML (`true`, `25`, `["web:ada"]`), text also without quotes; an
 empty variable counts as not set. A list of tables is one value: `SIGNALBOX_ACCOUNTS` holds all accounts, as
 `[{channel = "telegram", name = "tg"}]`, and takes the place of those in the file. A setting within such a table has no
 variable; its `…_env` names whichever variable holds the secret. Relative paths start at the folder of the settings file.
-Everything is checked at the start, and all faults are told at once. `signalbox config show` prints what is in effect and
+Everything is checked at the start, and all faults are reported together. `signalbox config show` prints what is in effect and
 where it came from.
 """
 WORD_OF_TYPE: Final = {

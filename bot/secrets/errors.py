@@ -21,7 +21,7 @@ class SecretsError(ConfigError):
 
 class NoSealedFile(SecretsError):
     def __init__(self, path: Path) -> None:
-        super().__init__(path, "there is no such file", "Make it with `signalbox secrets set NAME`.")
+        super().__init__(path, "the file doesn't exist", "Make it with `signalbox secrets set NAME`.")
 
 
 class WrongMode(SecretsError):

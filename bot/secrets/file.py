@@ -53,7 +53,7 @@ class SealedFile:
         """An empty one. Errors: SecretsError also where there is one already."""
         with self._changing():
             if self.path.exists():
-                raise SecretsError(self.path, "it was made just now by somebody else", "Try again.")
+                raise SecretsError(self.path, "somebody else has just made it", "Try again.")
             replace(self.path, seal({}, passphrase.text, lock))
         return Opened({}, passphrase, lock)
 
@@ -78,7 +78,7 @@ class SealedFile:
         try:
             status = self.path.stat()
             if not stat.S_ISREG(status.st_mode):
-                raise SecretsError(self.path, "it is no file", "Take it away, or name another in secrets.file.")
+                raise SecretsError(self.path, "it isn't a file", "Remove it, or name another in secrets.file.")
             if (mode := stat.S_IMODE(status.st_mode)) != PRIVATE:
                 raise WrongMode(self.path, mode)
             with self.path.open("rb") as file:
@@ -86,7 +86,7 @@ class SealedFile:
         except FileNotFoundError:
             raise NoSealedFile(self.path) from None
         except OSError as error:
-            fix = f"Give this user the right: chown it to whoever runs Signalbox, then chmod 600 {self.path}"
+            fix = f"Let this user read it: chown it to the user that runs Signalbox, then chmod 600 {self.path}"
             raise SecretsError(self.path, f"it cannot be read ({error.strerror})", fix) from None
 
     @contextmanager
@@ -96,8 +96,8 @@ class SealedFile:
             with alone_in(self.path.parent):
                 yield
         except OSError as error:
-            fault = f"it cannot be written ({error.strerror}), and nothing was changed"
-            raise SecretsError(self.path, fault, "Make room, or give this user the right.") from error
+            fault = f"it cannot be written ({error.strerror}); nothing was changed"
+            raise SecretsError(self.path, fault, "Free up space, or let this user write there.") from error
 
 
 @contextmanager
@@ -106,7 +106,7 @@ def _told(path: Path, source: str = "") -> Iterator[None]:
     try:
         yield
     except Damaged as error:
-        fix = f"Restore it from a backup; or take it away (rm {path}) and set its secrets again."
+        fix = f"Restore it from a backup, or remove it (rm {path}) and set its secrets again."
         raise SecretsError(path, str(error), fix) from None
     except Newer:
         fault = "it was sealed by a newer version of this program"

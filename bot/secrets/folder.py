@@ -31,7 +31,7 @@ class Folder:
         except (FileNotFoundError, NotADirectoryError):
             return ""
         except OSError as error:
-            fix = "Make it readable for the user who runs Signalbox."
+            fix = "Make it readable for the user that runs Signalbox."
             raise NotHandedOver(path, f"it cannot be read ({error.strerror})", fix) from None
         except UnicodeDecodeError:
             raise NotHandedOver(path, "it is not UTF-8 text", "Write the secret as text.") from None

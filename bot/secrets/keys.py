@@ -69,9 +69,9 @@ class Keyring:
     def _nothing(self, path: Path, lock: Lock) -> NoPassphrase:
         if lock is Lock.KEY_FILE:
             fault = f"it was sealed with a key file, and {self.key_file or 'there is none'} is not there"
-            return NoPassphrase(path, fault, "Bring the key file back, or name it in secrets.passphrase_file.")
+            return NoPassphrase(path, fault, "Put the key file back, or name it in secrets.passphrase_file.")
         fix = f"Set the variable {VARIABLE}, or name a file that holds it in secrets.passphrase_file."
-        return NoPassphrase(path, "it is sealed, and its passphrase is not set", fix)
+        return NoPassphrase(path, "it is sealed, but its passphrase is not set", fix)
 
 
 def _of_key_file(path: Path) -> Passphrase:

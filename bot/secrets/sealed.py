@@ -117,9 +117,9 @@ def _lines(data: bytes) -> tuple[bytes, bytes]:
     """Header and body, once the checksum says that they are as they were written."""
     parts = data.split(b"\n")
     if not parts[0].startswith(b'{"signalbox"'):
-        raise Damaged("it is no file of sealed secrets")
+        raise Damaged("it isn't a file of sealed secrets")
     if len(parts) != 4 or parts[3] or parts[2] != _checksum(parts[0], parts[1]):
-        raise Damaged("it is cut short or was changed since it was written")
+        raise Damaged("it was cut short or changed after it was written")
     return parts[0], parts[1]
 
 
@@ -149,16 +149,16 @@ def _header(head: bytes) -> Header:
     try:
         told = json.loads(head)
         if told["signalbox"] != MAGIC:
-            raise Damaged("it is no file of sealed secrets")
+            raise Damaged("it isn't a file of sealed secrets")
         if told["version"] > VERSION:
             raise Newer
         kdf = told["kdf"]
         cost = Cost(int(kdf["memory_kib"]), int(kdf["passes"]), int(kdf["lanes"]))
         header = Header(Lock(told["lock"]), cost, _decoded(kdf["salt"].encode()), _decoded(told["nonce"].encode()))
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise Damaged("its first line is not what it should be") from None
+        raise Damaged("its first line is malformed") from None
     if not _is_bounded(header):
-        raise Damaged("its first line asks for what no file of ours asks for")
+        raise Damaged("its first line has values that Signalbox never writes")
     return header
 
 

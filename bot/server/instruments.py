@@ -83,7 +83,7 @@ def _tracing(settings: Telemetry) -> Instrument:
         from bot.telemetry.tracing.instrument import tracing_of
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"telemetry.endpoint: what sends traces is not installed ({error.name} is missing). "
+            f"telemetry.endpoint: the package that sends traces is not installed ({error.name} is missing). "
             'Install it: pip install "signalbox-bot[otel]", or set telemetry.endpoint to "".'
         ) from error
     return tracing_of(settings)

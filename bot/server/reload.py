@@ -25,6 +25,7 @@ from bot.wiring.schedules import Synced, nothing_planned
 from runtime.contract import Identity, Role
 from runtime.errors import BotError, ConfigError
 from runtime.store.protocol import Cluster, People
+from runtime.templating.prompts import PromptFault
 
 log = structlog.get_logger("reload")
 
@@ -148,7 +149,9 @@ def rules_now(settings: Settings, gate: MakeGate = gate_of) -> Rules:
     try:
         return rules_of(settings, gate)
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"run.prompt_file: {settings.run.prompt_file} cannot be read ({error}).") from error
+        raise ConfigError(f"prompt_file: a prompt cannot be read ({error}).") from error
+    except PromptFault as fault:
+        raise ConfigError(f"prompt_file: {fault}.") from fault
 
 
 def changes(old: Settings, new: Settings, before: Rules, after: Rules) -> Iterator[str]:
@@ -158,8 +161,10 @@ def changes(old: Settings, new: Settings, before: Rules, after: Rules) -> Iterat
     for name in differences(old, new):
         if name.startswith(("access.", "rooms", "planning.")):
             yield name
-    if before.prompt != after.prompt:
+    if before.prompts.own != after.prompts.own:
         yield "run.prompt_file" if old.run.prompt_file != new.run.prompt_file else "the text of run.prompt_file"
+    if before.prompts.rooms != after.prompts.rooms and old.rooms == new.rooms:
+        yield "the text of a prompt_file of rooms"
     if old.log.level != new.log.level:
         yield f"log.level ({old.log.level} to {new.log.level})"
 

@@ -50,7 +50,7 @@ class Toolkit:
         await check_sandboxes(self.settings)
         trouble = await self.sandbox.self_test()
         if trouble and shell_of(self.settings).required:
-            raise ConfigError(f'tools.shell.sandbox: "bwrap" is demanded, and it cannot work here. {trouble}')
+            raise ConfigError(f'tools.shell.sandbox: "bwrap" is required, but it cannot work here. {trouble}')
         if trouble:
             log.warning("the shell tool refuses every call", reason=trouble)
 
@@ -60,7 +60,7 @@ def _installed(settings: Settings, own: Mapping[str, Tool]) -> Mapping[str, Tool
     if not settings.tools.installed:
         return {}
     if taken := own.keys() & settings.tools.installed:
-        raise ConfigError(f"tools.installed: {', '.join(sorted(taken))} is built in. Take it out.")
+        raise ConfigError(f"tools.installed: {', '.join(sorted(taken))} is built in. Remove it here.")
     return tools_named(settings.tools.installed)
 
 

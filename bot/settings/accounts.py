@@ -93,7 +93,7 @@ def _by_package(plugin: ChannelPlugin, value: Any, info: ValidationInfo) -> Any:
 
 
 def _uncheckable(name: str, error: Exception) -> ConfigError:
-    return unusable(CHANNELS, name, f"it cannot check the settings of this account ({type(error).__name__}: {error})")
+    return unusable(CHANNELS, name, f"it can't check the settings of this account ({type(error).__name__}: {error})")
 
 
 if TYPE_CHECKING:

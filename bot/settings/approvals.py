@@ -34,27 +34,30 @@ def _asked_at(place: str) -> str:
 
 
 AskedAt = Annotated[str, AfterValidator(_asked_at)]
-"""Where a question is put: "room", "dm", or the address of a room."""
+"""Where to ask: "room", "dm", or the address of a room."""
 Hours = Annotated[float, Field(gt=0, le=8760)]
 
 
 class Approvals(Section):
-    """Questions about calls: where they are put, and how long they wait."""
+    """Questions about calls: where to ask, and how long they wait."""
 
     to: tuple[AskedAt, ...] = Field(
         default=PLACES,
         min_length=1,
-        description='Where a question is put: "room", where the request was made; "dm", the private chats of those who may '
-        "decide and are not in that room; or addresses of rooms.",
+        description='Where to ask: "room" is where the request was made; "dm" is the private chats of people who '
+        "may decide but are not in that room; or give addresses of rooms.",
     )
     remind_hours: tuple[Hours, ...] = Field(
         default=(),
-        description="Hours after asking at which a question is put once more. Empty: once, at half the time.",
+        description="Hours after asking at which to send a reminder. Empty: one reminder, at half the time.",
     )
     escalate_hours: Number = Field(
-        default=ESCALATE_HOURS, gt=0, le=8760, description="Hours after asking at which it goes to `escalate_to` too."
+        default=ESCALATE_HOURS,
+        gt=0,
+        le=8760,
+        description="Hours after asking at which the question also goes to `escalate_to`.",
     )
-    escalate_to: tuple[AskedAt, ...] = Field(default=(), description="Where it goes then. Empty: nowhere.")
+    escalate_to: tuple[AskedAt, ...] = Field(default=(), description="Where it goes then. Empty: nowhere else.")
     expires_hours: Number = Field(
         default=EXPIRES_HOURS, gt=0, le=8760, description="How long a question waits for an answer."
     )
@@ -83,7 +86,7 @@ def take_old_name(layers: Layers, faults: Faults) -> None:
     if old is None:
         return
     if layers.get(NEW_NAME) is not None:
-        faults.add(OLD_NAME, f"is the old name of {NEW_NAME}, which is set too; take {OLD_NAME} out")
+        faults.add(OLD_NAME, f"is the old name of {NEW_NAME}, which is set too; remove {OLD_NAME}")
     else:
         layers.put(NEW_NAME, old, source=layers.source(OLD_NAME))
 

@@ -62,7 +62,7 @@ def _hooks(layers: Layers) -> Iterator[Fault]:
     for hook, table in layers.tables("hooks"):
         yield from _nowhere(layers, f"{hook}.to")
         if not table.get("secret") and not table.get("secret_env"):
-            fix = "set secret_env to the name of the variable that holds one; make one with: openssl rand -hex 32"
+            fix = "set secret_env to the variable that holds it; to make one: openssl rand -hex 32"
             yield f"{hook}.secret", f"is missing; {fix}"
 
 

@@ -41,7 +41,7 @@ def _method_glob(text: str) -> str:
 
 
 class EgressRule(Section):
-    """One rule about requests to the web; the first that matches wins. Texts are globs; what is left out matches anything."""
+    """One rule about web requests; the first that matches wins. Strings are globs; a setting left out matches anything."""
 
     tool: Text = Field(default="*", description='Name of the tool that asks, such as "http_get".')
     host: Annotated[Text, AfterValidator(_host_glob)] = Field(
@@ -52,20 +52,21 @@ class EgressRule(Section):
     )
     method: Annotated[Text, AfterValidator(_method_glob)] = Field(default="*", description='"GET", "POST" and so on.')
     ports: tuple[Annotated[Whole, Field(ge=1, le=65535)], ...] = Field(
-        default=(), description="Ports it is about, which an allowing rule opens. Empty: any; it then opens 80 and 443."
+        default=(),
+        description="Ports the rule is about; an allowing rule opens them. Empty: any port, and an allowing rule opens 80 and 443.",
     )
-    result: Literal["allow", "deny"] = Field(description="What happens with the request.")
+    result: Literal["allow", "deny"] = Field(description="What happens to the request.")
 
 
 class Egress(Section):
-    """The web as tools may reach it: [egress.md](egress.md)."""
+    """What tools may reach on the web: [egress.md](egress.md)."""
 
     allow: tuple[Annotated[Text, AfterValidator(_opening)], ...] = Field(
         default=(),
-        description="Addresses and networks that are not public and may be reached all the same, with or without a port: "
+        description="Addresses and networks that tools may reach although they aren't public, with or without a port: "
         '"10.1.0.0/16", "127.0.0.1:8000".',
     )
     rules: tuple[EgressRule, ...] = Field(
         default=(),
-        description="Rules about requests. Without one that matches GET and HEAD are allowed, all else is not.",
+        description="Rules about requests. If none matches, GET and HEAD are allowed and everything else is refused.",
     )

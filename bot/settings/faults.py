@@ -80,7 +80,7 @@ class Faults:
         self._lines.append(sentence)
 
     def add_unknown(self, name: str, near: str | None, source: str = "") -> None:
-        fix = f"did you mean {near}?" if near else "take it out; docs/settings.md lists what there is."
+        fix = f"did you mean {near}?" if near else "remove it; docs/settings.md lists the settings."
         self._lines.append(f"{name}: there is no such setting{_from(source)}; {fix}")
 
     def add_invalid(self, error: ValidationError, layers: Layers) -> None:

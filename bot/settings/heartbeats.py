@@ -18,16 +18,16 @@ Fault = tuple[str, str]
 
 
 class HeartbeatTable(Section):
-    """A tool that is asked again and again: its rooms hear of it when its answer is another one: [reports.md](reports.md#heartbeats)."""
+    """A tool that is called regularly; its rooms hear when its answer changes: [reports.md](reports.md#heartbeats)."""
 
-    name: ScheduleName = Field(description="What people call it; no schedule may have the same name.")
-    when: When = Field(default="every 5 minutes", description="How often it is asked, as in `schedules`.")
-    zone: ZoneName = Field(default="", description="Whose clocks are read; empty: those of `planning.zone`.")
+    name: ScheduleName = Field(description="Its name; no schedule may have the same one.")
+    when: When = Field(default="every 5 minutes", description="How often it is called, as in `schedules`.")
+    zone: ZoneName = Field(default="", description="Time zone; empty: that of `planning.zone`.")
     tool: Text = Field(description="Name of the tool.")
     arguments: Annotated[dict[str, Any], AfterValidator(as_json)] = Field(default={}, description="Its arguments.")
-    to: Rooms = Field(description='Addresses of the rooms that hear of it, such as ["slack:work/C1"].')
+    to: Rooms = Field(description='Addresses of the rooms to tell, such as ["slack:work/C1"].')
     every_failure: Switch = Field(
-        default=False, description="Tell of each time that it fails; else of the first, and when it works again."
+        default=False, description="Report every failure; otherwise only the first, and when it works again."
     )
 
     def schedule(self) -> ScheduleTable:

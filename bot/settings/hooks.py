@@ -38,9 +38,9 @@ def _content(template: str, info: ValidationInfo) -> str:
         raise ValueError('text with {body} in it, and perhaps {timestamp} and {id}, such as "{timestamp}.{body}"')
     for place, setting in _NEEDS.items():
         if place in places and not info.data.get(setting):
-            raise ValueError(f"{setting} beside it, which says where {{{place}}} is")
+            raise ValueError(f"{setting} beside it, to say where {{{place}}} is")
     if template and "timestamp" not in places and info.data.get("timestamp_header"):
-        raise ValueError("{timestamp} in it: a time that is not signed can be any time")
+        raise ValueError("{timestamp} in it: an unsigned time proves nothing")
     return template
 
 
@@ -48,73 +48,70 @@ HeaderName = Annotated[str, AfterValidator(_header)]
 
 
 class HookTable(Section):
-    """A webhook. A program posts to `/hooks/NAME`, and the agent gets a message: [hooks.md](hooks.md)."""
+    """A webhook: a program posts to `/hooks/NAME`, and the agent gets a message. See [hooks.md](hooks.md)."""
 
     name: AccountName = Field(
-        description="What its address ends with, and what people call it: lowercase letters, digits and dashes."
+        description="Its name, with which its address ends: lowercase letters, digits and dashes."
     )
     to: Annotated[Text, AfterValidator(_room)] = Field(
-        description='Address of the room that reads it and its answer, such as "slack:work/C1".'
+        description='Address of the room for the message and its answer, such as "slack:work/C1".'
     )
     secret: Proof = Field(
-        default=None, description="What proves that a sender may: at least 16 characters, each hook's its own."
+        default=None, description="Proof that a sender may call it: at least 16 characters, different for each hook."
     )
     secret_env: str = Field(default="", description="Name of the variable or sealed secret that holds `secret`.")
     verify: Literal["token", "hmac"] = Field(
         default="token",
-        description='"token": the sender shows the secret; "hmac": it signs with it (HMAC-SHA256, as hex or base64).',
+        description='"token": the sender sends the secret; "hmac": it signs with the secret (HMAC-SHA256, as hex or base64).',
     )
     header: HeaderName = Field(
         default="",
-        description="Header with the proof; empty: X-Signalbox-Token (or Authorization: Bearer), with hmac "
-        "X-Hub-Signature-256.",
+        description="Header with the proof. Empty: X-Signalbox-Token (or Authorization: Bearer); with hmac, X-Hub-Signature-256.",
     )
-    prefix: str = Field(default="sha256=", description="What stands before a signature in its header.")
+    prefix: str = Field(default="sha256=", description="Text before the signature in its header.")
     timestamp_header: HeaderName = Field(
         default="",
-        description="Header with the time of a signed request in seconds, or with its part `t=…`; empty: none.",
+        description="Header with the time of a signed request, in seconds or as a part `t=…`. Empty: none.",
     )
     tolerance_seconds: Number = Field(
-        default=300, gt=0, le=86_400, description="How far that time may be from ours, before or after."
+        default=300, gt=0, le=86_400, description="How far that time may be from ours, either way."
     )
     dedupe_header: HeaderName = Field(
         default="",
-        description="Header with the id that a repeat has too; a request without it is refused. Empty: "
-        "Idempotency-Key, X-GitHub-Delivery, webhook-id or X-Gitlab-Event-UUID, whichever is there.",
+        description="Header with an id that repeats share; a request without it is refused. Empty: Idempotency-Key, X-GitHub-Delivery, webhook-id or X-Gitlab-Event-UUID, whichever is there.",
     )
     dedupe_seconds: Number = Field(
         default=300,
         ge=0,
         le=86_400,
-        description="Where no id is there: the same body again within this time is a repeat, and after twice this time "
-        "none; 0: never.",
+        description="Without an id: the same body within this time is a repeat; after twice this time it isn't. 0: never a repeat.",
     )
     signed: Annotated[str, AfterValidator(_content)] = Field(
         default="",
-        description='What is signed, with {body}, {timestamp} and {id}; empty: "{body}", or with a timestamp '
+        description='The signed text, with {body}, {timestamp} and {id}. Empty: "{body}", or with a timestamp '
         '"{timestamp}.{body}".',
     )
-    prompt: str = Field(default="", description="What the agent reads before the payload: what to do with it.")
+    prompt: str = Field(default="", description="Instructions that the agent reads before the payload.")
     headers: tuple[HeaderName, ...] = Field(
-        default=(), description='Headers that are told along, such as "X-GitHub-Event".'
+        default=(), description='Headers that the agent sees too, such as "X-GitHub-Event".'
     )
     fields: tuple[Text, ...] = Field(
         default=(),
-        description='What is told of JSON or a form, such as "repository.full_name" or "commits[0].message". Empty: all '
-        "of it.",
+        description='Fields of JSON or a form that the agent sees, such as "repository.full_name" or '
+        '"commits[0].message". Empty: all of it.',
     )
     urgency: Urgency = Field(
         default=Urgency.NORMAL,
-        description='"low" is kept as context; "normal" is answered; "high" and "critical" are answered now: what is at '
-        "work in the room ends first.",
+        description='"low" is kept as context; "normal" is answered; "high" and "critical" are answered at once, '
+        "which ends the work going on in the room.",
     )
     person: IdentityName | Literal[""] = Field(
         default="",
-        description='Identity of the person as whom it acts, such as "slack:work/U1". Empty: it is a program of its own, '
+        description='Identity of the person it acts as, such as "slack:work/U1". Empty: it acts as the program '
         "`hook:NAME`, with the rights of a user.",
     )
     per_minute: Whole = Field(
-        default=60, ge=0, le=100_000, description="Most that each process takes in a minute; 0: as many as come."
+        default=60, ge=0, le=100_000, description="Most calls that each process accepts in a minute; 0: no limit."
     )
 
     @property

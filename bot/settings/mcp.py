@@ -51,57 +51,58 @@ class McpTable(Section):
     """An MCP server whose tools the agent may call, as `NAME_tool`: [mcp.md](mcp.md)."""
 
     name: Annotated[str, AfterValidator(_named)] = Field(
-        description="What its tools' names begin with: lowercase letters, digits and dashes. Each server has its own."
+        description="Its name, with which its tools' names begin: lowercase letters, digits and dashes. Each server has its own."
     )
-    enabled: Switch = Field(default=True, description="false: it is left alone, as if it were not here.")
+    enabled: Switch = Field(default=True, description="false: it is ignored, as if it weren't here.")
     command: str = Field(
         default="",
-        description="Program to start, by its path or found on PATH, which speaks over standard input and output.",
+        description="Program to start, by path or from PATH; it speaks over standard input and output.",
     )
     args: tuple[str, ...] = Field(default=(), description="Arguments of `command`.")
     env: dict[Variable, str] = Field(
-        default={}, description="Variables for it. Beside them it has PATH, HOME and LANG, and none of ours."
+        default={}, description="Variables for it. Besides these it gets PATH, HOME and LANG, and none of Signalbox's."
     )
     env_from: tuple[Variable, ...] = Field(
-        default=(), description="Names of variables or sealed secrets that it is handed, under the same names."
+        default=(), description="Names of variables or sealed secrets to pass to it, under the same names."
     )
     env_secret: dict[Variable, SecretStr] | None = Field(
-        default=None, description="As `env`, with values that are secrets; better name them in `env_from`."
+        default=None, description="Like `env`, for secret values; better to name them in `env_from`."
     )
     cwd: Place | None = Field(
         default=None,
-        description="Folder to start in, which it may write. Without it: one of its own in `data_dir`, which is its home too.",
+        description="Folder to start in, which it may write to. Default: its own folder in `data_dir`, which is its home too.",
     )
     uid: Whole | None = Field(
         default=None,
         ge=0,
-        description="User it runs as where Signalbox runs as root; 0: as root too. Without it: `uid` of `[tools.shell]`.",
+        description="User to run as when Signalbox runs as root; 0: root. Default: `uid` of `[tools.shell]`.",
     )
     sandbox: Literal["auto", "bwrap", "external"] = Field(
         default="auto",
-        description='"auto": in bubblewrap, or not at all; "bwrap": the same, and Signalbox does not start without it; '
-        '"external": bare, since a container is the boundary, or since it may read all that its user may.',
+        description='"auto": in bubblewrap, or not at all; "bwrap": the same, and Signalbox does not start '
+        'without it; "external": without a sandbox, because a container is the boundary, or because '
+        "it may read everything its user can.",
     )
     network: Switch = Field(
         default=False,
-        description="true: it has this machine's network in its sandbox, with what listens on loopback. Without it: none.",
+        description="true: its sandbox has this machine's network, including loopback. Default: no network.",
     )
     url: Annotated[str, AfterValidator(_address)] = Field(
-        default="", description="In place of `command`: where it is reached over streamable HTTP."
+        default="", description="Instead of `command`: its address, for streamable HTTP."
     )
     headers: dict[str, SecretStr] | None = Field(
-        default=None, description="Headers that it is shown with each request; their values count as secrets."
+        default=None, description="Headers to send with each request; their values are secrets."
     )
-    token: Secret = Field(default=None, description='Shown to it as "Authorization: Bearer".')
+    token: Secret = Field(default=None, description='Sent to it as "Authorization: Bearer".')
     token_env: str = Field(default="", description="Name of the variable or sealed secret that holds `token`.")
     tools: tuple[Text, ...] = Field(default=("*",), description="Globs of its tools to take, by their own names.")
     effect: Effect = Field(default=Effect.WRITE, description="What its tools may do, where `effects` does not say.")
     effects: dict[str, Effect] = Field(
-        default={}, description='What single tools may do, by globs of their own names: `{"list_*" = "read"}`.'
+        default={}, description='What individual tools may do, by globs of their own names: `{"list_*" = "read"}`.'
     )
     trust_hints: Switch = Field(
         default=False,
-        description="Believe it which of its tools only read, or may be called again; only if it is yours.",
+        description="Believe the server about which of its tools only read or may be repeated. Only for a server of your own.",
     )
     timeout_seconds: Number = Field(default=60, gt=0, le=3600, description="Longest wait for the answer to one call.")
 
@@ -136,17 +137,17 @@ def faults_together(layers: Layers) -> Iterator[Fault]:
 def _ways(server: str, table: Mapping[str, Any]) -> Iterator[Fault]:
     command, url = table.get("command"), table.get("url")
     if not command and not url:
-        yield f"{server}.command", "is missing; set it, or the url of a server that is reached over HTTP"
+        yield f"{server}.command", "is missing; set it, or url for a server reached over HTTP"
     elif command and url:
         yield f"{server}.url", "is set, and command too; keep one of them"
     for name in FOR_ADDRESSES if command else FOR_PROGRAMS:
         if table.get(name) not in (None, "", [], {}, ()) and bool(command) != bool(url):
             what = "a server reached by url" if command else "a server that command starts"
-            yield f"{server}.{name}", f"is only for {what}; take it out"
+            yield f"{server}.{name}", f"is only for {what}; remove it"
     if table.get("sandbox") == "external" and table.get("network") is False:
-        yield f"{server}.network", 'is only kept away by a sandbox; take it out, or set sandbox = "auto"'
+        yield f"{server}.network", 'only works in a sandbox; remove it, or set sandbox = "auto"'
     if isinstance(url, str) and _open_to_all(url) and any(table.get(name) for name in FOR_ADDRESSES):
-        yield f"{server}.url", "what it is shown could be read on the way to another machine; use https://"
+        yield f"{server}.url", "what is sent to it could be read on the way to another machine; use https://"
 
 
 def _open_to_all(url: str) -> bool:

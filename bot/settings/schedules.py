@@ -1,6 +1,6 @@
-"""`[[schedules]]`: work by the clock that stands in the settings file; and `[planning]`: what people may plan in chat.
+"""`[[schedules]]`: work by the clock from the settings file; and `[planning]`: what people may plan in chat.
 
-What understands times is loaded for the first table, and not where none is.
+The calendar is loaded for the first table, and only then.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _when(text: str) -> str:
         raise ValueError(f"cron or a phrase. {_bare(error)}") from None
     if isinstance(first.when, At) and first.when != second.when:
         raise ValueError(
-            'a date with it: in a file these words mean another day whenever it is read. "2026-12-24 at 18:00"'
+            'a date with it: in a file, these words mean another day each time it is read. "2026-12-24 at 18:00"'
         )
     return text
 
@@ -163,7 +163,7 @@ Day = Annotated[str, BeforeValidator(_dated), AfterValidator(_moment)]
 class DataTable(Section):
     """A tool call whose result a template reads by `name`; a template may bring such calls in its own header."""
 
-    name: Text = Field(description="What the template calls the result.")
+    name: Text = Field(description="Name of the result in the template.")
     tool: Text = Field(description="Name of the tool.")
     arguments: Annotated[dict[str, Any], AfterValidator(as_json)] = Field(default={}, description="Its arguments.")
 
@@ -173,23 +173,22 @@ class TermsTable(Section):
 
     misfire: Misfire = Field(
         default=Misfire.ONCE,
-        description="Instants that passed while nothing was running: `skip` them, make up for them with one run (`once`), "
-        "run `all`, the newest `catch_up` of them, or those of the last `window_minutes` (`window`).",
+        description="Times missed while nothing was running: `skip` them, make up for them with one run (`once`), run `all` (at most `catch_up`, the newest), or run the ones of the last `window_minutes` (`window`).",
     )
     catch_up: Whole = Field(default=10, ge=1, le=100, description='Most that `misfire = "all"` makes up for.')
     window_minutes: Number = Field(
         default=60, gt=0, le=525_600, description='How old what `misfire = "window"` makes up for may be.'
     )
     jitter_seconds: Number = Field(
-        default=0, ge=0, le=3600, description="Each firing comes up to so much later, evenly spread."
+        default=0, ge=0, le=3600, description="Each run starts up to this much later, evenly spread."
     )
     thread: Thread = Field(
         default=Thread.ROOM,
-        description="`room`: reports stand in the room; `own`: each begins a thread; `running`: all of them under the first.",
+        description="`room`: reports go into the room; `own`: each begins a thread; `running`: all go into the thread of the first.",
     )
-    quiet: Switch = Field(default=False, description="A report without news is not shown.")
+    quiet: Switch = Field(default=False, description="Don't post a report without news.")
     max_cost: Number = Field(
-        default=0, ge=0, le=1_000_000, description="US dollars that its runs of 24 hours may cost; 0: no bound."
+        default=0, ge=0, le=1_000_000, description="US dollars its runs may cost in 24 hours; 0: no limit."
     )
 
     @property
@@ -220,36 +219,38 @@ class TermsTable(Section):
 class PlanTable(Section):
     """Work that is done at set times, and who reads it."""
 
-    name: ScheduleName = Field(
-        description="What people call it. It is known by this name: another one is another schedule."
-    )
+    name: ScheduleName = Field(description="Its name. The schedule is known by it: another name is another schedule.")
     when: When = Field(
         description='When it is due, as cron or a phrase, such as "0 9 * * 1-5" or "every weekday at 9": [when.md](when.md).'
     )
     zone: ZoneName = Field(
-        default="", description='Whose clocks are read, such as "Europe/Berlin"; empty: those of `planning.zone`.'
+        default="", description='Time zone, such as "Europe/Berlin"; empty: that of `planning.zone`.'
     )
-    prompt: str = Field(default="", max_length=20_000, description="What the agent is to do. Or one of the next three.")
+    prompt: str = Field(
+        default="", max_length=20_000, description="What the agent should do; or set one of the next three instead."
+    )
     template: Annotated[str, AfterValidator(_sheet)] = Field(
-        default="", description="A Jinja2 template over what tools tell: no model is asked."
+        default="", description="A Jinja2 template over results of tools. No model is called."
     )
     template_file: Annotated[TextFile | None, AfterValidator(_sheet_file)] = Field(
         default=None, description="File with a template."
     )
     report: Annotated[str, AfterValidator(_report)] = Field(
-        default="", description="Name of a built-in report: `signalbox report --list` tells them."
+        default="", description="Name of a built-in report: `signalbox report --list` shows them."
     )
-    data: tuple[DataTable, ...] = Field(default=(), description="Calls of a template, beside those of its header.")
+    data: tuple[DataTable, ...] = Field(
+        default=(), description="Tool calls for a template, besides the ones in its header."
+    )
     options: dict[str, str | int | float | bool] = Field(default={}, description="Options of a template or report.")
     to: Rooms = Field(
-        description='Addresses of the rooms that read it, such as ["slack:work/C1"]. Questions are asked in the first.'
+        description='Addresses of the rooms for its reports, such as ["slack:work/C1"]. Questions are asked in the first.'
     )
     starts: Day = Field(default="", description=f"Not before this day or time: {DAY_EXAMPLE}.")
     ends: Day = Field(default="", description="Not after this day or time.")
 
 
 class ScheduleTable(TermsTable, PlanTable):
-    """Work by the clock: [schedules.md](schedules.md). What is added, changed or taken out here is so after a reload."""
+    """Work by the clock: [schedules.md](schedules.md). Changes take effect after a reload."""
 
     def task(self) -> Task:
         """Errors: OSError when the file of a template cannot be read any more."""
@@ -270,15 +271,15 @@ class ScheduleTable(TermsTable, PlanTable):
 
 
 class Planning(Section):
-    """Bounds of what people plan in chat. Schedules of the settings are not bound by them."""
+    """Limits on what people plan in chat. They don't apply to schedules in the settings."""
 
     zone: ZoneName = Field(
-        default=UTC_NAME, description="Whose clocks are read where neither the words, the person nor the room says so."
+        default=UTC_NAME, description="Time zone where neither the request, the person nor the room names one."
     )
     per_person: Whole = Field(default=50, ge=0, le=10_000, description="Most schedules that one person may have.")
-    per_room: Whole = Field(default=100, ge=0, le=10_000, description="Most schedules that report to one room.")
+    per_room: Whole = Field(default=100, ge=0, le=10_000, description="Most schedules that one room may have.")
     least_interval_minutes: Number = Field(
-        default=1, ge=0, le=1440, description="Least time between two times of one schedule."
+        default=1, ge=0, le=1440, description="Shortest time between two runs of one schedule."
     )
 
     @property
@@ -318,6 +319,6 @@ def _tasks(schedule: str, table: Mapping[str, Any]) -> Iterator[Fault]:
         yield f"{schedule}.{name}", f"is set, and {given[0]} too; keep one of them"
     kinds = {TASKS[name] for name in given}
     if table.get("data") and TaskKind.TEMPLATE not in kinds:
-        yield f"{schedule}.data", "is only for a template; take it out"
+        yield f"{schedule}.data", "is only for a template; remove it"
     if table.get("options") and kinds == {TaskKind.PROMPT}:
-        yield f"{schedule}.options", "are only for a template or a report; take them out"
+        yield f"{schedule}.options", "only go with a template or a report; remove them"

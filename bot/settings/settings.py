@@ -93,19 +93,19 @@ def _own_database(values: dict[str, Any]) -> str:
 
 
 class Settings(Section):
-    """Everything that can be set."""
+    """All settings."""
 
     data_dir: Place = Field(
-        default=Path("var"), description="Folder of the database, workspaces and what else is kept."
+        default=Path("var"), description="Folder for the database, the workspaces and everything else that is kept."
     )
     workspace_dir: Place = Field(
         default_factory=lambda values: values.get("data_dir", Path()) / "workspaces",
-        description="Folder of the conversations' files; without it `workspaces` in `data_dir`.",
+        description="Folder for the files of conversations. Default: `workspaces` in `data_dir`.",
     )
     database_url: Annotated[str, AfterValidator(_database)] = Field(
         default_factory=_own_database,
         repr=False,
-        description='"sqlite:///FILE" or "postgresql://USER:PASSWORD@HOST/NAME"; without it `signalbox.db` in '
+        description='"sqlite:///FILE" or "postgresql://USER:PASSWORD@HOST/NAME". Default: `signalbox.db` in '
         "`data_dir`.",
     )
     database_url_env: str = Field(
@@ -115,8 +115,7 @@ class Settings(Section):
     database_listen_url: Annotated[str, AfterValidator(_listening)] = Field(
         default="",
         repr=False,
-        description="Where processes hear each other, on PostgreSQL: as `database_url`, but past any pooler such as "
-        "PgBouncer in transaction mode, through which LISTEN hears nothing. Without it `database_url`.",
+        description="Where processes notify each other on PostgreSQL: like `database_url`, but bypassing any pooler such as PgBouncer in transaction mode, which loses notifications. Default: `database_url`.",
     )
     database_listen_url_env: str = Field(
         default="", description="Name of the variable or sealed secret that holds `database_listen_url`."
@@ -126,17 +125,16 @@ class Settings(Section):
     access: Access = Field(default_factory=Access, description="People.")
     accounts: tuple[AnyAccount, ...] = Field(
         default=(),
-        description="Accounts on chat platforms, a table each. Where none of a channel is set, its usual variables make "
-        f"one: {usual_variables()}. The web page needs none.",
+        description=f"Accounts on chat platforms, one table each. A channel without one gets an account from its usual variables: {usual_variables()}. The web page needs none.",
     )
-    rooms: tuple[RoomTable, ...] = Field(default=(), description="What holds in some rooms and not everywhere.")
+    rooms: tuple[RoomTable, ...] = Field(default=(), description="Rules for particular rooms.")
     hooks: tuple[HookTable, ...] = Field(default=(), description="Webhooks that bring what other programs say.")
     schedules: tuple[ScheduleTable, ...] = Field(default=(), description="Work by the clock.")
     heartbeats: tuple[HeartbeatTable, ...] = Field(
-        default=(), description="Tools that are asked again and again, and told of when their answer is another one."
+        default=(), description="Tools that are called regularly and report when their answer changes."
     )
     planning: Planning = Field(default_factory=Planning, description="What people may plan.")
-    operators: Operators = Field(default_factory=Operators, description="Those who keep it running.")
+    operators: Operators = Field(default_factory=Operators, description="The people who keep it running.")
     policy: tuple[PolicyRule, ...] = Field(default=(), description="Rules about tool calls.")
     approvals: Approvals = Field(default_factory=Approvals, description="Questions about calls.")
     sessions: Sessions = Field(default_factory=Sessions, description="Conversations.")
@@ -148,7 +146,7 @@ class Settings(Section):
     outbox: Outbox = Field(default_factory=Outbox, description="Messages on their way out.")
     nodes: Nodes = Field(default_factory=Nodes, description="Processes.")
     retention: Retention = Field(default_factory=Retention, description="How long things are kept.")
-    secrets: Secrets = Field(default_factory=Secrets, description="Secrets that are in no variable.")
+    secrets: Secrets = Field(default_factory=Secrets, description="Secrets outside of variables.")
     log: Log = Field(default_factory=Log, description="Logs.")
     metrics: Metrics = Field(default_factory=Metrics, description="Metrics.")
     telemetry: Telemetry = Field(default_factory=Telemetry, description="Traces.")

@@ -243,7 +243,7 @@ def _text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
-        raise ConfigError(f"There is no settings file {path}. Make it, or leave --config out.") from None
+        raise ConfigError(f"There is no settings file {path}. Make it, or leave out --config.") from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise ConfigError(f"{path}:{line}: not UTF-8 text. Save the file as UTF-8.") from None

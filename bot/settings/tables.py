@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from bot.settings.approvals import AskedAt, Hours
 from runtime.contract import Address, Busy, Effect
@@ -28,6 +28,7 @@ from runtime.settings.types import (
     Whole,
     is_http_address,
 )
+from runtime.templating.prompts import PromptFault, prompt_of
 
 DEMO: Final = "demo"
 PROMPTS: Final = Path(__file__).parents[2] / "config" / "prompts"
@@ -35,7 +36,7 @@ PROMPTS: Final = Path(__file__).parents[2] / "config" / "prompts"
 
 def _later(value: object) -> object:
     if value:
-        raise ValueError("nothing: this comes with a later release, take it out")
+        raise ValueError("nothing: this comes with a later release; remove it")
     return value
 
 
@@ -43,6 +44,24 @@ def _room(address: str) -> str:
     if address:
         Address.parse(address)
     return address
+
+
+def _prompt(text: str) -> str:
+    """The same. Errors: ValueError says what is wrong in it."""
+    if text.strip():
+        prompt_of(text)
+    return text
+
+
+def _prompt_file(path: Path) -> Path:
+    try:
+        prompt_of(path.read_text(encoding="utf-8"))
+    except PromptFault as fault:
+        raise PromptFault(f"{path}, {fault}") from None
+    return path
+
+
+PromptFile = Annotated[TextFile, AfterValidator(_prompt_file)]
 
 
 def _collector(url: str) -> str:
@@ -54,23 +73,24 @@ def _collector(url: str) -> str:
 class Web(Section):
     """The web page, console, API and health checks."""
 
-    host: Text = Field(default="127.0.0.1", description="Address to listen on. The default is this machine alone.")
+    host: Text = Field(
+        default="127.0.0.1", description="Address to listen on. By default only this machine can connect."
+    )
     port: Whole = Field(
         default=8080, ge=0, le=65535, description="Port to listen on; 0 picks a free one and prints it."
     )
     token: Proof = Field(
         default=None,
-        description="The owner's token in the link: at least 16 characters. Without one it is made, and printed once as "
-        "a link.",
+        description="The token in the owner's link: at least 16 characters. Without one, Signalbox makes one and prints the link once.",
     )
     token_env: str = Field(default="", description="Name of the variable that holds `token`.")
     hosts: tuple[Text, ...] = Field(
-        default=(), description='Further names under which browsers reach the page, such as "bot.example.org".'
+        default=(), description='More host names under which browsers reach the page, such as "bot.example.org".'
     )
     public_url: PublicUrl = Field(
         default="",
-        description='Where people reach the page, such as "https://bot.example.org": links that they get begin with it, '
-        "and its name counts as one of `hosts`. Empty: where it listens.",
+        description='Public address of the page, such as "https://bot.example.org". Links begin with it, and its '
+        "name counts as one of `hosts`. Empty: the address it listens on.",
     )
     upload_mib: Number = Field(default=20, gt=0, le=2048, description="Largest file a person may upload, in MiB.")
 
@@ -85,32 +105,34 @@ class Model(Section):
 
     name: Text = Field(
         default=DEMO,
-        description='"demo" (built in, needs nothing) or any LiteLLM name: "openai/…", "anthropic/…", "ollama/…".',
+        description='"demo" (built in, no key needed) or any LiteLLM name: "openai/…", "anthropic/…", "ollama/…".',
     )
     api_base: str = Field(
         default="", description="Address of an OpenAI-compatible or local server; empty: the vendor's own."
     )
     api_key: Secret = Field(
         default=None,
-        description="The vendor's key. Without one it is looked for under its usual name (OPENAI_API_KEY, …).",
+        description="The vendor's key. Default: the vendor's usual variable (OPENAI_API_KEY, …).",
     )
     api_key_env: str = Field(default="", description="Name of the variable that holds `api_key`.")
-    stream: Switch = Field(default=True, description="Show the reply while the model writes it.")
+    stream: Switch = Field(default=True, description="Show the reply as the model writes it.")
     images: Literal["auto", "on", "off"] = Field(
         default="auto",
-        description='Whether the model is shown images that people send: "auto" if it is known to look at them, "on" for '
-        "a model that does and is in no list.",
+        description='Whether the model sees images that people send: "auto" if it is known to read them, "on" '
+        "for a model that can but is in no list.",
     )
     context_tokens: Whole | None = Field(
         default=None,
         ge=1000,
         le=100_000_000,
-        description="How much the model reads at once, in tokens. Without it LiteLLM's list is asked, and what is not in "
-        "there counts as 128,000. Longer conversations are condensed.",
+        description="How much the model can read at once, in tokens. Default: the value in LiteLLM's list, else 128,000. Longer conversations are condensed.",
     )
-    timeout_seconds: Number = Field(default=120, gt=0, le=3600, description="Longest wait for one reply of the model.")
+    timeout_seconds: Number = Field(
+        default=120, gt=0, le=3600, description="Longest wait for one reply from the model."
+    )
     preload: Switch = Field(
-        default=False, description="Load the model client at start: more memory, a faster first reply."
+        default=False,
+        description="Load the model client at the start: uses more memory, but the first reply is faster.",
     )
     fallbacks: Annotated[tuple[object, ...], BeforeValidator(_later)] = Field(
         default=(), description="Reserved; empty."
@@ -130,52 +152,70 @@ class Access(Section):
 
     default: Literal["pair", "deny", "allow"] = Field(
         default="pair",
-        description='What an unknown person meets: "deny", "allow" (becomes a user), or "pair" (whoever writes to the '
-        "agent alone is sent a code, with which an owner makes them known).",
+        description='What happens to strangers: "deny", "allow" (they become users), or "pair" (when they write '
+        "to the agent in private, they get a code with which an owner lets them in).",
     )
     owners: tuple[IdentityName, ...] = Field(
         default=(),
-        description='Identities of owners, such as "telegram:1001" or "slack:T1/U1"; the name of an account may stand for its '
-        'workspace: "slack:work/U1".',
+        description='Identities of owners, such as "telegram:1001" or "slack:T1/U1"; the name of an account can '
+        'stand for its workspace: "slack:work/U1".',
     )
     approvers: tuple[IdentityName, ...] = Field(
         default=(),
-        description='Identities of those who may approve, such as "slack:work/U1". Empty: operators and owners.',
+        description='Identities of the approvers, such as "slack:work/U1". Empty: operators and owners.',
     )
-    self_approval: Switch = Field(default=True, description="Operators and owners may approve what they asked for.")
+    self_approval: Switch = Field(default=True, description="Operators and owners may approve their own requests.")
     rooms: Attention = Field(
         default=Attention.MENTION,
-        description='What reaches the agent in a room of several people. "mention": what names it, and what follows in a '
-        'thread that this made it part of; "thread": the same, in threads that last too, such as the topics of a forum; '
-        '"strict": what names it, each time; "open": everything; "observe": what names it, and the rest is context for '
-        'later; "off": nothing.',
+        description='What reaches the agent in a room with several people. "mention": messages that mention it, '
+        'and what follows in a thread it joined that way; "thread": the same, also in lasting '
+        'threads such as forum topics; "strict": only messages that mention it; "open": everything; '
+        '"observe": messages that mention it, with the rest as context for later; "off": nothing.',
     )
-    blocked: tuple[Text, ...] = Field(
-        default=(), description="Identities, or names of people, who are not answered anywhere."
-    )
+    blocked: tuple[Text, ...] = Field(default=(), description="Identities or names of people who are never answered.")
     bots: tuple[IdentityName, ...] = Field(
-        default=(), description="Identities of other programs that may speak to the agent, as a user may."
+        default=(), description="Identities of other programs that may talk to the agent as users."
     )
     bots_in_a_row: Whole = Field(
         default=5,
         ge=1,
         le=1000,
-        description="Messages of such programs that are answered in one conversation without a person's in between.",
+        description="How many messages from such programs are answered in one conversation before a person has to write.",
     )
 
 
 class RoomTable(Section):
-    """Rules for some rooms; the first table that fits decides. Anything left out is as everywhere."""
+    """Rules for particular rooms; the first table that matches decides. Settings left out are as everywhere else."""
 
     address: Text = Field(
-        description='Address of the room, or a glob such as "slack:work/*". One of a room holds in its threads too.'
+        description='Address of the room, or a glob such as "slack:work/*". It covers threads of the room too.'
     )
-    attention: Attention | None = Field(default=None, description="In place of `access.rooms`.")
+    attention: Attention | None = Field(default=None, description="Instead of `access.rooms`.")
     people: tuple[Text, ...] = Field(
-        default=(), description="Identities, or names of people, who alone are answered there. Empty: whoever is known."
+        default=(), description="Identities or names of the only people answered there. Empty: everybody known."
     )
-    blocked: tuple[Text, ...] = Field(default=(), description="Identities, or names of people, who are not.")
-    busy: Busy | None = Field(default=None, description="In place of `sessions.busy`.")
+    blocked: tuple[Text, ...] = Field(default=(), description="Identities or names of people not answered there.")
+    busy: Busy | None = Field(default=None, description="Instead of `sessions.busy`.")
+    prompt: Annotated[str, AfterValidator(_prompt)] = Field(
+        default="", description="What the agent is told there beside its own prompt; it may name the same values."
+    )
+    prompt_file: PromptFile | None = Field(default=None, description="The same as a text file, in place of `prompt`.")
+
+    @model_validator(mode="after")
+    def _one_prompt(self) -> Self:
+        if self.prompt and self.prompt_file:
+            raise ValueError("has a prompt and a prompt_file; take one of them out")
+        return self
+
+    @property
+    def prompt_key(self) -> str:
+        """The text that is added to the agent's prompt, or the file that holds it."""
+        return str(self.prompt_file) if self.prompt_file else self.prompt
+
+    @property
+    def added(self) -> str:
+        """What is added to the agent's prompt."""
+        return self.prompt_file.read_text(encoding="utf-8").strip() if self.prompt_file else self.prompt
 
 
 def _command(command: str) -> str:
@@ -187,12 +227,12 @@ class Where(Section):
     """Conditions on one argument of a call."""
 
     commands: tuple[Annotated[str, AfterValidator(_command)], ...] = Field(
-        min_length=1, description='Commands of a shell line by their first words, such as ["git status", "ls"].'
+        min_length=1, description='Commands of a shell line, by their first words, such as ["git status", "ls"].'
     )
 
 
 class PolicyRule(Section):
-    """One rule about tool calls; the first that matches wins. Texts are globs; what is left out matches anything."""
+    """One rule about tool calls; the first that matches wins. Strings are globs; a setting left out matches anything."""
 
     tool: Text = Field(default="*", description="Name of the tool.")
     effect: Effect | None = Field(default=None, description='What the tool may do: "read", "write" or "danger".')
@@ -200,30 +240,33 @@ class PolicyRule(Section):
     room: Text = Field(default="*", description="Address of the room.")
     person: Text = Field(
         default="*",
-        description="Identity of the one who asked, or their name. In an allow a glob fits identities alone.",
+        description="Identity or name of the person who asked. In an allow rule, a glob only matches identities.",
     )
-    arguments: dict[str, str] = Field(default={}, description="A glob for each argument that matters, by its name.")
+    arguments: dict[str, str] = Field(default={}, description="A glob for each argument that matters, by name.")
     where: dict[str, Where] = Field(
         default={},
-        description='For the argument of a shell, `{command = {commands = ["git status", "ls"]}}`: an allow matches if each '
-        "command of the line begins with one of these, an ask or deny if any may.",
+        description='For the argument of a shell, `{command = {commands = ["git status", "ls"]}}`: an allow rule '
+        "matches if every command in the line begins with one of these, an ask or deny rule if any "
+        "may.",
     )
-    result: Literal["allow", "ask", "deny"] = Field(description="What happens with the call.")
+    result: Literal["allow", "ask", "deny"] = Field(description="What happens to the call.")
     name: str = Field(default="", max_length=60, description="Name of the rule, which cards and denials quote.")
     to: tuple[AskedAt, ...] | None = Field(
-        default=None, min_length=1, description='In place of `approvals.to`; `["room"]` keeps the call in its room.'
+        default=None, min_length=1, description='Instead of `approvals.to`; `["room"]` keeps the call in its room.'
     )
     approvers: tuple[Text, ...] = Field(
         default=(),
-        description='Who alone of those who may decide does: identities, names of people, or roles such as "owner".',
+        description='Only these of the people who may decide: identities, names of people, or roles such as "owner".',
     )
-    quorum: Whole = Field(default=1, ge=1, le=20, description="People who have to approve; one denial settles it.")
+    quorum: Whole = Field(
+        default=1, ge=1, le=20, description="How many people must approve; one denial is enough to deny."
+    )
     four_eyes: Switch = Field(default=False, description="Never count the person who asked.")
-    expires_hours: Hours | None = Field(default=None, description="In place of `approvals.expires_hours`.")
-    remind_hours: tuple[Hours, ...] | None = Field(default=None, description="In place of `approvals.remind_hours`.")
-    reason_required: Switch = Field(default=False, description="Take no denial without a reason.")
-    edit: Switch = Field(default=True, description="An approver may change the call before it runs.")
-    grants: Switch = Field(default=True, description="Let a yes hold for later calls too, where somebody says so.")
+    expires_hours: Hours | None = Field(default=None, description="Instead of `approvals.expires_hours`.")
+    remind_hours: tuple[Hours, ...] | None = Field(default=None, description="Instead of `approvals.remind_hours`.")
+    reason_required: Switch = Field(default=False, description="A denial needs a reason.")
+    edit: Switch = Field(default=True, description="Approvers may change the call before it runs.")
+    grants: Switch = Field(default=True, description="Approvers may extend their yes to later calls.")
 
     @property
     def asking(self) -> Changes:
@@ -247,27 +290,28 @@ class Sessions(Section):
 
     busy: Busy = Field(
         default=Busy.STEER,
-        description='A message that comes while the agent works: "steer" joins the work, "followup" is answered on '
-        'its own, "collect" shares the next answer with others that wait. Nobody joins the work of somebody who may do '
-        "more, and what a program says joins no other's: it waits for its turn.",
+        description='A message that comes while the agent works: "steer" joins the work, "followup" is answered '
+        'separately, "collect" shares the next answer with others that are waiting. Nobody can join '
+        "the work of somebody who may do more, and a message from a program never joins work of "
+        "others: it waits for its turn.",
     )
     freshness_hours: Number = Field(
         default=24,
         gt=0,
         le=8760,
-        description="A message that comes later than this, after the bot was away, is not acted on; its sender is told.",
+        description="After an outage, messages older than this are not acted on; their senders are told.",
     )
     file_mib: Number = Field(
-        default=20, gt=0, le=2_000, description="Largest file, in MiB, that is taken from a message on a chat platform."
+        default=20, gt=0, le=2_000, description="Largest file accepted from a chat platform, in MiB."
     )
     message_files_mib: Number = Field(
-        default=100, gt=0, le=20_000, description="Most, in MiB, that is taken of all files of one message together."
+        default=100, gt=0, le=20_000, description="Most that all files of one message may take together, in MiB."
     )
     file_seconds: Number = Field(
         default=60,
         gt=0,
         le=3600,
-        description="Longest wait for a file from a chat platform, before the model is asked.",
+        description="Longest wait for a file from a chat platform before the model is called.",
     )
 
     @property
@@ -276,18 +320,16 @@ class Sessions(Section):
 
 
 class Guard(Section):
-    """A model that repeats itself: the same call with the same arguments, in one piece of work."""
+    """Limits for a model that repeats the same call with the same arguments in one piece of work."""
 
-    warn: Whole = Field(default=3, ge=2, le=1000, description="From this repetition on the model is told so.")
-    refuse: Whole = Field(default=5, ge=2, le=1000, description="From this one on the call isn't made.")
-    outcome: Whole = Field(
-        default=4, ge=2, le=1000, description="The same where each time the result was the same: it isn't made again."
-    )
+    warn: Whole = Field(default=3, ge=2, le=1000, description="From this repetition on, the model is warned.")
+    refuse: Whole = Field(default=5, ge=2, le=1000, description="From this repetition on, the call isn't made.")
+    outcome: Whole = Field(default=4, ge=2, le=1000, description="The same, if the result was the same each time.")
     breaker: Whole = Field(
         default=30,
         ge=1,
         le=10_000,
-        description="After so many warned or refused calls the work ends, and the person is told.",
+        description="After this many warned or refused calls the work ends, and the person is told.",
     )
 
 
@@ -299,11 +341,12 @@ class Run(Section):
         default=3,
         ge=2,
         le=1000,
-        description="Sudden ends of the process under one piece of work, with no step of it recorded in between, after "
-        "which it is set aside and the person is told.",
+        description="After this many crashes during one piece of work, with no step recorded in between, it is set aside and the person is told.",
     )
-    prompt_file: TextFile | None = Field(
-        default=None, description="Text file with the system prompt, instead of our own."
+    prompt_file: PromptFile | None = Field(
+        default=None,
+        description="Text file with the system prompt, to use instead of the built-in one. It may name values: "
+        "[prompts](conversations.md#what-the-agent-is-told).",
     )
     approval_hours: Number | None = Field(
         default=None,
@@ -324,11 +367,12 @@ class ShellTool(Section):
 
     sandbox: Literal["auto", "bwrap", "external"] = Field(
         default="auto",
-        description='"auto": in bubblewrap, or not at all; "bwrap": the same, and Signalbox does not start without it; '
-        '"external": bare, since the container around Signalbox is the boundary.',
+        description='"auto": in bubblewrap, or not at all; "bwrap": the same, and Signalbox does not start '
+        'without it; "external": without a sandbox, because the container around Signalbox is the '
+        "boundary.",
     )
     uid: Whole = Field(
-        default=65534, ge=1, le=2**31 - 1, description="User as whom commands run when Signalbox runs as root."
+        default=65534, ge=1, le=2**31 - 1, description="User that commands run as when Signalbox runs as root."
     )
     memory_mib: Whole = Field(default=1024, ge=16, le=1 << 20, description="Memory of one process.")
     processes: Whole = Field(default=128, ge=1, le=100_000, description="Processes at once.")
@@ -342,13 +386,13 @@ class ShellTool(Section):
 
 
 class Transcribe(Section):
-    """Voice notes to words."""
+    """Transcription of voice notes."""
 
     command: tuple[Text, ...] = Field(
         default=(),
-        description='Program and arguments that print the words of a recording, such as ["whisper-cli", "-nt", "-f", '
-        '"{file}"]; no shell reads them. `{file}` is the recording, which otherwise comes last. Empty: voice notes are '
-        "kept as files, and not heard.",
+        description='Program and arguments that print the words of a recording, such as ["whisper-cli", "-nt", '
+        '"-f", "{file}"]; no shell is involved. `{file}` stands for the recording; without it, the '
+        "recording comes last. Empty: voice notes are only kept as files.",
     )
     timeout_seconds: Number = Field(default=120, gt=0, le=3600, description="Longest time one recording may take.")
 
@@ -358,39 +402,37 @@ class Transcribe(Section):
 
 
 class Tools(Section):
-    """Tools of the agent, and what serves them."""
+    """Tools of the agent and their services."""
 
     shell: ShellTool = Field(default_factory=ShellTool, description="The shell tool.")
-    transcribe: Transcribe = Field(default_factory=Transcribe, description="Voice notes to words.")
+    transcribe: Transcribe = Field(default_factory=Transcribe, description="Transcription of voice notes.")
     installed: tuple[Text, ...] = Field(
         default=(),
-        description='Tools that installed packages bring, such as ["count_lines"]: see [extend.md](extend.md). Only those '
-        "named here are offered.",
+        description='Tools from installed packages, such as ["count_lines"]: see [extend.md](extend.md). Only '
+        "tools named here are offered.",
     )
 
 
 class Files(Section):
-    """Room on the disk for what people send and what tools write."""
+    """Disk space for files that people send and tools write."""
 
     room_mib: Whole = Field(
         default=2048,
         ge=1,
         le=1 << 30,
-        description="Most that the files of one room may take. A command that goes beyond it is stopped; then nothing more "
-        "is taken in or written until files are removed.",
+        description="Most space for the files of one room. A command that exceeds it is stopped, and nothing more is accepted or written until files are removed.",
     )
     person_mib: Whole = Field(
         default=4096,
         ge=1,
         le=1 << 30,
-        description="Most that the files one person sends may take, in all rooms together: uploads on the page, and files "
-        "from chat platforms.",
+        description="Most space for the files one person sends, in all rooms together: uploads on the page and files from chat platforms.",
     )
     free_mib: Whole = Field(
         default=256,
         ge=0,
         le=1 << 30,
-        description="Disk that stays free: with less, uploads and commands are refused everywhere. 0: no floor.",
+        description="Disk space to keep free. With less, uploads and commands are refused everywhere. 0: no minimum.",
     )
 
 
@@ -399,36 +441,37 @@ class Outbox(Section):
 
     unknown: Literal["repeat", "hold"] = Field(
         default="repeat",
-        description='When nobody can tell whether a message was shown: "repeat" it with a mark, or "hold" it for a '
-        "person.",
+        description='What to do when nobody can tell whether a message was shown: "repeat" it with a mark, or '
+        '"hold" it for a person.',
     )
     long_replies: Literal["parts", "file"] = Field(
         default="parts",
-        description='A long answer on a chat platform: in as many messages as it takes ("parts"), or how it begins and a '
-        'file with all of it ("file"). The web page shows all of it anyway.',
+        description='How chat platforms show a long answer: in as many messages as it takes ("parts"), or its '
+        'beginning and a file with all of it ("file"). The web page always shows all of it.',
     )
     long_reply_characters: Whole = Field(
-        default=12_000, ge=1_000, le=10_000_000, description="Characters above which an answer is long."
+        default=12_000, ge=1_000, le=10_000_000, description="An answer with more characters than this is long."
     )
     settle_first_seconds: Number = Field(
         default=10,
         gt=0,
         le=3600,
-        description="How late a request that was cut may still arrive. So long after the first look for "
-        "it comes the second, or on Telegram, where looking costs more, after the cut the first.",
+        description="How late an interrupted request may still arrive. The second check comes this long after the first; on Telegram, where checking costs more, the first check comes this long after the interruption.",
     )
     settle_second_seconds: Number = Field(
-        default=25, gt=0, le=3600, description="The second look on Telegram, counted from the cut too."
+        default=25,
+        gt=0,
+        le=3600,
+        description="When the second check comes on Telegram, also counted from the interruption.",
     )
     backoff_first_seconds: Number = Field(
-        default=1, gt=0, le=3600, description="Wait before the first retry; it doubles."
+        default=1, gt=0, le=3600, description="Wait before the first retry; it doubles each time."
     )
     backoff_most_seconds: Number = Field(default=60, gt=0, le=86_400, description="Longest wait between two retries.")
-    send_timeout_seconds: Number = Field(default=30, gt=0, le=3600, description="Longest wait for a platform's answer.")
+    send_timeout_seconds: Number = Field(default=30, gt=0, le=3600, description="Longest wait for a platform's reply.")
     previews: Switch = Field(
         default=True,
-        description="After two seconds show an answer while it grows, as a message that the whole answer then replaces. "
-        "Where a platform shows growing texts by other means, those are used whatever this says.",
+        description="After two seconds, show an answer as it grows, in a message that the whole answer then replaces. A platform with its own way of showing growing text uses that way, whatever this says.",
     )
 
     @property
@@ -453,15 +496,15 @@ class Outbox(Section):
 
 
 class Operators(Section):
-    """People who keep it running, and the room where they are told."""
+    """The people who keep it running, and the room where they get news."""
 
     room: Annotated[str, AfterValidator(_room)] = Field(
         default="",
-        description='Where it is told that an account cannot work, and that it works again, such as "slack:work/C1"; '
-        "empty: only in the log.",
+        description="Where to report that an account cannot work, and that it works again, such as "
+        '"slack:work/C1". Empty: only in the log.',
     )
     after_seconds: Number = Field(
-        default=60, gt=0, le=86_400, description="How long an account must be refused or deaf before that is told."
+        default=60, gt=0, le=86_400, description="How long an account must be refused or deaf before that is reported."
     )
 
     @property
@@ -473,7 +516,7 @@ class Nodes(Section):
     """Processes that share one database."""
 
     lease_seconds: Number = Field(
-        default=5, ge=0.2, le=300, description="A process that gave no sign for so long is taken for dead."
+        default=5, ge=0.2, le=300, description="A process that gives no sign for this long counts as dead."
     )
 
     @property
@@ -482,48 +525,50 @@ class Nodes(Section):
 
     @property
     def patience(self) -> timedelta:
-        """The longest a write may take: 2 to 10 seconds, half the lease, since a slower one would lose the lease."""
+        """Longest time for a write: half the lease, but 2 to 10 seconds, since a slower one would lose the lease."""
         return timedelta(seconds=min(max(self.lease_seconds / 2, 2), 10))
 
 
 class Retention(Section):
-    """Time that things are kept, in days; 0 keeps them for good. Open work is never removed."""
+    """How long things are kept, in days; 0 keeps them for good. Open work is never removed."""
 
     messages_days: Number = Field(
         default=365,
         ge=0,
         le=36500,
-        description="What people wrote, and what was shown to them; and names of rooms where nothing was ever asked.",
+        description="What people wrote and what was shown to them; also the names of rooms where nothing was ever asked.",
     )
     transcripts_days: Number = Field(
-        default=365, ge=0, le=36500, description="What the agent remembers of a conversation, from its last word on."
+        default=365,
+        ge=0,
+        le=36500,
+        description="What the agent remembers of a conversation, counted from its last message.",
     )
     runs_days: Number = Field(
         default=90,
         ge=0,
         le=36500,
-        description="Pieces of work with their steps, which hold the output of tools; and what became of the instants of "
-        "schedules, of which each keeps its last.",
+        description="Pieces of work with their steps, including the output of tools; also past runs of schedules, though each schedule keeps its last.",
     )
     approvals_days: Number = Field(
         default=365,
         ge=0,
         le=36500,
-        description="Questions, and who answered them how; and the accepted form of an MCP tool that nobody offers any more.",
+        description="Questions, and how they were answered and by whom; also accepted definitions of MCP tools that are no longer offered.",
     )
-    usage_days: Number = Field(default=400, ge=0, le=36500, description="Tokens and money of each model call.")
+    usage_days: Number = Field(default=400, ge=0, le=36500, description="Tokens and cost of each model call.")
     audit_days: Number = Field(
-        default=0, ge=0, le=36500, description="The audit. What is removed is replaced by a signed checkpoint."
+        default=0, ge=0, le=36500, description="The audit. A signed checkpoint replaces what is removed."
     )
-    nodes_days: Number = Field(default=30, ge=0, le=36500, description="Processes that are gone.")
+    nodes_days: Number = Field(default=30, ge=0, le=36500, description="Records of processes that are gone.")
     workspaces_days: Number = Field(
-        default=0, ge=0, le=36500, description="Files of a conversation, from its last word on."
+        default=0, ge=0, le=36500, description="Files of a conversation, counted from its last message."
     )
     tombstones_days: Number = Field(
         default=30,
         ge=7,
         le=36500,
-        description="How much longer an event is known by its key, so that it is not taken in again.",
+        description="How much longer an event's key is kept, so that a repeat is recognised.",
     )
 
 
@@ -531,45 +576,40 @@ class Metrics(Section):
     """Numbers for Prometheus at `/metrics`."""
 
     enabled: Switch = Field(default=True, description="Count and show them.")
-    port: Whole = Field(
-        default=0, ge=0, le=65535, description="A port of their own; 0 shows them on the port of the web page."
-    )
-    host: Text = Field(default="127.0.0.1", description="Address to listen on, where they have a port of their own.")
+    port: Whole = Field(default=0, ge=0, le=65535, description="A separate port; 0 serves them on the web page's port.")
+    host: Text = Field(default="127.0.0.1", description="Address to listen on, if they have a separate port.")
     token: Proof = Field(
         default=None,
-        description="Whoever reads them must show it: at least 16 characters. Without one they are shown only where this machine alone can "
-        "reach the port.",
+        description="Token needed to read them: at least 16 characters. Without one they are only served on a port that only this machine can reach.",
     )
     token_env: str = Field(default="", description="Name of the variable that holds `token`.")
 
 
 class Telemetry(Section):
-    """Traces for an OpenTelemetry collector. They need the extra: `pip install "signalbox-bot[otel]"`."""
+    """Traces for an OpenTelemetry collector. They need an extra: `pip install "signalbox-bot[otel]"`."""
 
     endpoint: Annotated[str, AfterValidator(_collector)] = Field(
         default="",
-        description='Where traces go, as OTLP over HTTP, such as "http://127.0.0.1:4318"; empty: nowhere. Without it '
-        "OTEL_EXPORTER_OTLP_ENDPOINT counts, if the extra is installed.",
+        description='Where to send traces, as OTLP over HTTP, such as "http://127.0.0.1:4318"; empty: nowhere. '
+        "Default: OTEL_EXPORTER_OTLP_ENDPOINT, if the extra is installed.",
     )
-    token: Secret = Field(default=None, description='Shown to the collector as "Authorization: Bearer".')
+    token: Secret = Field(default=None, description='Sent to the collector as "Authorization: Bearer".')
     token_env: str = Field(default="", description="Name of the variable that holds `token`.")
-    service_name: Text = Field(default="signalbox", description="The name under which traces are found.")
-    sample: Number = Field(default=1, gt=0, le=1, description="Share of the messages that are traced.")
+    service_name: Text = Field(default="signalbox", description="Service name in the traces.")
+    sample: Number = Field(default=1, gt=0, le=1, description="Share of messages to trace.")
 
 
 class Secrets(Section):
-    """Places for the secrets of `…_env` settings that no variable holds: a folder, then what `signalbox secrets` has sealed."""
+    """Where to look for the secrets of `…_env` settings that no variable holds: first a folder, then the secrets sealed with `signalbox secrets`."""
 
     folder: Place | None = Field(
         default=None,
-        description="Folder of plain files, each called as the variable it stands for, as container engines and systemd "
-        "hand secrets over: /run/secrets.",
+        description="Folder of plain files, each named like the variable it stands for, as container engines and systemd provide secrets: /run/secrets.",
     )
 
     file: Place | None = Field(
         default=None,
-        description="Sealed file to look into first. Named here, it must be readable. Without it: `secrets.sealed` in "
-        "`data_dir`, then in the user's config folder.",
+        description="Sealed file to look in first. If named here, it must be readable. Default: `secrets.sealed` in `data_dir`, then in the user's config folder.",
     )
     passphrase_file: Place | None = Field(
         default=None,
@@ -580,7 +620,7 @@ class Secrets(Section):
 class Log(Section):
     """The program's log, on standard error."""
 
-    level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="The least that is told.")
+    level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Lowest level to log.")
     format: Literal["auto", "human", "json"] = Field(
-        default="auto", description='"auto": for people on a terminal, else JSON.'
+        default="auto", description='"auto": for people on a terminal, otherwise JSON.'
     )

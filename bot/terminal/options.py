@@ -28,10 +28,10 @@ ConfigFile = Annotated[
 ]
 Last = Annotated[bool, typer.Option("--last", help="Take the newest one.")]
 InRoom = Annotated[
-    str, typer.Option("--room", metavar="ROOM", help="Only of this room: its name, as #general, or its address.")
+    str, typer.Option("--room", metavar="ROOM", help="Only this room: its name, such as #general, or its address.")
 ]
-WithIds = Annotated[bool, typer.Option("--ids", help="Write rooms by their addresses.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask first. Needed where nobody sits at a terminal.")]
+WithIds = Annotated[bool, typer.Option("--ids", help="Show rooms by their addresses.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Don't ask first. Needed without a terminal.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 MASK: Final = "signalbox.mask"  # in the context of a command
@@ -80,7 +80,7 @@ def ask_first(yes: bool, question: str) -> None:
     if yes:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise ConfigError(f"{question}? Nobody can be asked here, so nothing was done. Add --yes to do it.")
+        raise ConfigError(f"{question}? There's no terminal to ask on, so nothing was done. Add --yes to do it.")
     typer.confirm(f"{question}?", abort=True, err=True, prompt_suffix=" ")
 
 

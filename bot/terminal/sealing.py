@@ -16,8 +16,8 @@ NewLock = tuple[Passphrase, Lock]
 
 ABOUT: Final = """
 Secrets are sealed in {path}.
-With a passphrase nobody opens them without it; each start asks for it, or finds it where docs/secrets.md tells.
-Without one a key is kept in {key}: copies of the data folder are safe then, but not from who can read your files."""
+With a passphrase, only it opens them. Each start asks for it, or finds it in one of the ways in docs/secrets.md.
+Without one, a key in {key} opens them. Copies of the data folder are safe then, but anyone who can read your files can open them."""
 
 
 def new_lock(path: Path, keyring: Keyring, *, key_file: bool) -> NewLock:
@@ -28,7 +28,7 @@ def new_lock(path: Path, keyring: Keyring, *, key_file: bool) -> NewLock:
         return given, Lock.PASSPHRASE
     if keyring.ask is None:
         fix = f"Set the variable {VARIABLE}, or add --key-file to keep a key in {keyring.key_file} instead."
-        raise NoPassphrase(path, "there is no passphrase to seal it with", fix)
+        raise NoPassphrase(path, "no passphrase is set to seal it with", fix)
     return chosen(path, keyring)
 
 

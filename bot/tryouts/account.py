@@ -23,15 +23,24 @@ async def look_at(account: Account, patience: timedelta = ACCOUNT_TRIAL_TIMEOUT)
         return await _checked(account, patience)
     except BotError as error:
         return [
-            _finding(account, Level.ERROR, "settings", str(error), WHY_ACCOUNT, "change it, then: signalbox doctor")
+            _finding(
+                account,
+                Level.ERROR,
+                "settings",
+                str(error),
+                WHY_ACCOUNT,
+                "change it, then check again: signalbox doctor",
+            )
         ]
     except TimeoutError:
         what = f"the platform did not answer within {patience.total_seconds():g} s"
-        fix = "look at this machine's network, and at the status page of the platform"
+        fix = "check this machine's network and the platform's status page"
         return [_finding(account, Level.ERROR, "reachable", what, WHY_ACCOUNT, fix)]
     except Exception as error:  # noqa: BLE001 - what breaks with one account must not hide the others
-        what = f"looking at it failed: {type(error).__name__}: {error}"
-        return [_finding(account, Level.ERROR, "check", what, WHY_ACCOUNT, "report it: this is a fault of Signalbox")]
+        what = f"the check failed: {type(error).__name__}: {error}"
+        return [
+            _finding(account, Level.ERROR, "check", what, WHY_ACCOUNT, "please report it: this is a bug in Signalbox")
+        ]
 
 
 async def _checked(account: Account, patience: timedelta) -> Sequence[Finding]:

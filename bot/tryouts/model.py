@@ -70,14 +70,14 @@ async def _reply(model: Model, name: str, patience: timedelta) -> ModelReply:
 # By what the model's failure says (`runtime.models.failures`); the last one fits the rest.
 _FIXES: Final = (
     ("its package raises", FIX_PACKAGE),
-    ("cannot be reached", "Is its server running, and its address right? {place}"),
-    ("did not answer within", "Is its server busy, or its address that of something else? {place}"),
-    ("refused the key", "Make a new key with the vendor, and copy all of it."),
+    ("cannot be reached", "Is its server running, and is the address right? {place}"),
+    ("did not answer within", "Is its server busy, or is the address wrong? {place}"),
+    ("refused the key", "Make a new key at the vendor, and copy all of it."),
     ("no key", "Give a key: most vendors ask for one."),
-    ("no credit", "Add credit with the vendor, or use another key."),
+    ("no credit", "Add credit at the vendor, or use another key."),
     ("not permitted", "Choose a model that this key may use."),
-    ("unknown to its provider", "Write the name as the vendor does, behind its name and a slash. {place}"),
-    ("cannot be asked", "Its name must begin with a vendor that is known."),
+    ("unknown to its provider", "Write the vendor, a slash, then the model's name as the vendor writes it. {place}"),
+    ("cannot be asked", "Its name must begin with a known vendor."),
     ("", "{place}"),
 )
 

@@ -49,7 +49,9 @@ def rooms_of(settings: Settings, named: AccountNames) -> RoomRules:
     """A hook may speak in a room that is for some people only: the settings send it there."""
     access, hooks = settings.access, frozenset(identity_of(hook.name) for hook in settings.hooks if not hook.person)
     rules = (
-        RoomRule(room.address, room.attention, _people(room, hooks), frozenset(room.blocked), room.busy)
+        RoomRule(
+            room.address, room.attention, _people(room, hooks), frozenset(room.blocked), room.busy, room.prompt_key
+        )
         for room in settings.rooms
     )
     return RoomRules(access.rooms, tuple(rules), frozenset(access.blocked), frozenset(access.bots), hooks, named)

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from bot.accounts.naming import Accounts
+from bot.accounts.supervisor import AccountSupervisor
 from bot.settings.settings import Planning, PolicyRule, Settings
 from bot.wiring.access import UNNAMED, gate_of
-from runtime.contract import Address, Busy
+from runtime.context.here import NOWHERE, Here, Place
+from runtime.context.prompts import Prompted, Prompts
+from runtime.contract import Address, Busy, Features
 from runtime.domain.routing import AccountNames, BusyRules
 from runtime.policy.matchers import Commands, words_of
 from runtime.policy.rules import SHIPPED, Policy, Rule, Ruling
 from runtime.store.protocol import Gate
+from runtime.templating.prompts import prompt_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +25,25 @@ class Rules:
 
     policy: Policy
     gate: Gate
-    prompt: str
+    prompts: Prompts
     planning: Planning = field(default_factory=Planning)
     destinations: frozenset[str] = frozenset()
     """Rooms to which the settings send something, as they write them."""
 
 
 class Live:
-    """The rules that hold at this moment. A reload puts others here, all at once."""
+    """The rules that hold at this moment. A reload puts others here, all at once. `place` is what an account tells of a
+    room of its own."""
 
-    def __init__(self, rules: Rules, names: Callable[[], AccountNames] = lambda: UNNAMED) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        names: Callable[[], AccountNames] = lambda: UNNAMED,
+        place: Callable[[Address], Place] = lambda _: NOWHERE,
+    ) -> None:
         self.rules = rules
         self._names = names
+        self._place = place
 
     def gate(self) -> Gate:
         """The gate as a value, with the names that accounts have by now: transactions read it on another thread."""
@@ -53,17 +65,36 @@ class Live:
     def policy(self) -> Policy:
         return self.rules.policy
 
-    def prompt(self, room: Address) -> str:
-        """The system prompt, which is one for all rooms so far."""
-        return self.rules.prompt
+    def prompt(self, here: Here) -> Prompted:
+        """The main agent's prompt for a room."""
+        added = self.gate().rooms.rule(here.address).prompt
+        return self.rules.prompts.at(here, self._place(here.address), added)
 
 
 MakeGate = Callable[[Settings], Gate]
 
 
 def rules_of(settings: Settings, gate: MakeGate = gate_of) -> Rules:
-    """Errors: OSError when the prompt file cannot be read any more."""
-    return Rules(policy_of(settings), gate(settings), settings.run.prompt, settings.planning, destinations_of(settings))
+    """Errors: OSError when the file of a prompt cannot be read any more, PromptFault for what is in it by now."""
+    prompts = prompts_of(settings)
+    return Rules(policy_of(settings), gate(settings), prompts, settings.planning, destinations_of(settings))
+
+
+def prompts_of(settings: Settings) -> Prompts:
+    """Errors: OSError, PromptFault."""
+    added = {room.prompt_key: prompt_of(room.added) for room in settings.rooms if room.prompt_key}
+    return Prompts(prompt_of(settings.run.prompt), added)
+
+
+def place_in(accounts: Accounts[AccountSupervisor], named: Callable[[Address], str]) -> Callable[[Address], Place]:
+    """What the account of an address tells of it, and how people call it."""
+
+    def place(address: Address) -> Place:
+        account = accounts.at(address)
+        features = account.features() if account else Features()
+        return Place(features.title, named(address), features.writing, features.own_rooms)
+
+    return place
 
 
 def destinations_of(settings: Settings) -> frozenset[str]:

@@ -58,7 +58,7 @@ class Toolbox:
         for server in servers:
             if alike := next((name for name in self._own if name.startswith(f"{server.name}_")), None):
                 raise ConfigError(
-                    f'[[mcp]] name = "{server.name}": its tools could be called as a built-in one, {alike}. Give the '
+                    f'[[mcp]] name = "{server.name}": its tools could get the name of a built-in one, {alike}. Give the '
                     "server another name."
                 )
         self._servers = servers
@@ -120,7 +120,7 @@ async def _check_sandbox(settings: Settings, table: McpTable) -> None:
         await sandbox_of(program, program.sandbox or _sandbox_terms(settings, table))
     except NoServer as error:
         name = f'[[mcp]] name = "{table.name}"'
-        raise ConfigError(f'{name}: sandbox = "bwrap" is demanded, and it cannot work here: {error}') from error
+        raise ConfigError(f'{name}: sandbox = "bwrap" is required, but it cannot work here: {error}') from error
 
 
 def terms_of(settings: Settings, table: McpTable) -> ServerTerms:

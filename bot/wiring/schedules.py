@@ -27,7 +27,7 @@ log = structlog.get_logger("schedules")
 
 BY: Final = "settings"
 """Who it is, for the audit."""
-OVER: Final = "no instant of it is to come"
+OVER: Final = "none of its times are still to come"
 LIVES: Final = 10_000
 """How often one name may be taken out and come again."""
 
@@ -96,7 +96,7 @@ class FileSchedules:
             found = await self._book.schedule(ident := id_of(name, life))
             if found is None or found.state is not ScheduleState.REMOVED:
                 return ident
-        raise ConfigError(f"schedule {name!r}: it was taken out {LIVES:,} times; give it another name.")
+        raise ConfigError(f"schedule {name!r}: it was removed {LIVES:,} times; give it another name.")
 
     def _waits(self, table: ScheduleTable, room: str) -> Synced:
         note = f"schedule {table.name!r} waits until the account of {room} is known to its platform"

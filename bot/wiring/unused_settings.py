@@ -40,7 +40,7 @@ def half_set_accounts(settings: Settings) -> Iterator[Finding]:
     for plugin, there, missing in account_keys.incomplete(settings.chain.is_handed_over):
         if plugin.channel not in theirs:
             others = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'}"
-            what = f"{there} is set, and {others} not: that makes no {plugin.title} account"
+            what = f"{there} is set but {others} not, so there's no {plugin.title} account"
             fix = f"set {' and '.join(missing)} too, or write the account under [[accounts]]"
             yield Finding(Level.WARNING, plugin.channel, what, "Nobody is answered there.", fix)
 
@@ -52,17 +52,17 @@ def unknown_model(settings: Settings) -> Finding | None:
     model = settings.model
     if model.is_demo or (fault := fault_of(model.name, model.api_base)) is None:
         return None
-    why, fix = "Every message ends in an error.", f"set model.name ({settings.source('model.name')})"
+    why, fix = "Every message will end in an error.", f"set model.name ({settings.source('model.name')})"
     try:
         return None if model_driver(model.name) else Finding(Level.ERROR, "model.name", fault, why, fix)
     except ConfigError as error:
-        return Finding(Level.ERROR, "model.name", str(error), "It does not start.", f"fix the package, or {fix}")
+        return Finding(Level.ERROR, "model.name", str(error), "Signalbox won't start.", f"fix the package, or {fix}")
 
 
 def unused_database(settings: Settings) -> Iterator[Finding]:
     """The database that others would use is not ours."""
     if settings.chain.is_handed_over(DATABASE) and DATABASE not in asked_for(settings):
-        what = f"{DATABASE} is set and not used"
-        why = f"The database is that of database_url ({settings.source('database_url')})."
-        fix = f'set database_url_env = "{DATABASE}" to use it, or take the variable away'
+        what = f"{DATABASE} is set but not used"
+        why = f"Signalbox uses database_url ({settings.source('database_url')})."
+        fix = f'set database_url_env = "{DATABASE}" to use it, or unset the variable'
         yield Finding(Level.WARNING, "settings.unused_database", what, why, fix)

@@ -26,7 +26,7 @@ NONE: Final = "none"
 ACCOUNT: Final[TypeAdapter[Account]] = TypeAdapter(AnyAccount)
 CHOICES: Final = {
     "again": "give other answers",
-    "leave": "do without this channel for now",
+    "leave": "leave this channel out for now",
     "keep": "keep it as it is, and fix it later",
 }
 
@@ -52,7 +52,7 @@ def _chosen(draft: Draft, dialogue: Dialogue) -> str:
 
 
 def _unknown(channel: str) -> str:
-    return f"{channel} is no channel of this release. There are: {', '.join(channel_names())}."
+    return f"{channel} isn't a channel of this release. The channels are: {', '.join(channel_names())}."
 
 
 def _suggestion(draft: Draft) -> str:
@@ -105,7 +105,7 @@ def _name(draft: Draft, dialogue: Dialogue, channel: str) -> str:
     taken = {str(table["name"][0]) for table in draft.accounts}
     free = next(name for n in count(1) if (name := channel if n == 1 else f"{channel}-{n}") not in taken)
     while True:
-        said = dialogue.ask("Name of this account, which its addresses carry", free)
+        said = dialogue.ask("Name of this account, used in its addresses", free)
         if NAME.fullmatch(said) and said not in taken:
             return said
         dialogue.say(
@@ -147,12 +147,12 @@ def _there(draft: Draft, dialogue: Dialogue, asked: AccountSecret) -> Secret | N
     if fault := fault_of(found.value, asked.form, token_forms()):
         dialogue.say(f"{found.source}: expected {fault}.")
         return None
-    dialogue.say(f"{asked.title} is there: {found.source}.")
+    dialogue.say(f"{asked.title}: found in {found.source}.")
     return Secret(found.value, asked.variable, is_fresh=False)
 
 
 def _typed(draft: Draft, dialogue: Dialogue, asked: AccountSecret, variable: str) -> Secret | None:
-    while said := dialogue.secret(f"{asked.title} (not shown; it will be sealed. Enter: leave this out)"):
+    while said := dialogue.secret(f"{asked.title} (hidden, and sealed; Enter to leave it out)"):
         if (fault := fault_of(said, asked.form, token_forms())) is None:
             return Secret(said, variable, is_fresh=True)
         dialogue.say(f"Expected {fault}.")
@@ -170,7 +170,7 @@ def _account(draft: Draft, channel: str, name: str, found: Secrets) -> Account:
     try:
         return ACCOUNT.validate_python(given)
     except ValidationError:
-        raise ConfigError(f"--channel-server: {channel}={draft.flags.servers.get(channel)} is no address.") from None
+        raise ConfigError(f"--channel-server: {channel}={draft.flags.servers.get(channel)} isn't an address.") from None
 
 
 def _note(draft: Draft, channel: str, name: str, found: Secrets) -> None:

@@ -24,7 +24,7 @@ SUGGESTED: Final = {
 }
 CHOICES: Final = {
     "again": "give other answers",
-    "demo": "take the built-in demo model for now",
+    "demo": "use the built-in demo model for now",
     "keep": "keep it as it is, and fix it later",
 }
 
@@ -83,7 +83,7 @@ def _address_fault(address: str) -> str | None:
         _ = parts.port
     except ValueError:
         is_good = False
-    return None if is_good else "An address is http://HOST:PORT/v1 or https://HOST/v1, without a password in it."
+    return None if is_good else "Write an address like http://HOST:PORT/v1 or https://HOST/v1, without a password."
 
 
 # ------------------------------------------------------------------------------------------------------------ the key
@@ -100,11 +100,11 @@ def _key(draft: Draft, dialogue: Dialogue, name: str) -> str:
     chain = Chain(draft.variables, members(None, draft.data_dir, own.parent if own else None), draft.keyring)
     for variable in usual:
         if found := chain.find(variable):
-            dialogue.say(f"Its key is there: {found.source}.")
+            dialogue.say(f"Its key: found in {found.source}.")
             return found.value
     if not usual and not _may_need_one(draft):
         return ""
-    key = dialogue.secret("Its key (not shown; it will be sealed. Enter: none)")
+    key = dialogue.secret("Its key (hidden, and sealed; Enter for none)")
     return _sealed(draft, usual, key) if key else ""
 
 

@@ -22,7 +22,7 @@ DATABASE: Final = "DATABASE_URL"
 EMBEDDED: Final = "built-in"
 CHOICES: Final = {
     "again": "give another address",
-    "none": "take the built-in database",
+    "none": "use the built-in database",
     "keep": "keep it as it is, and fix it later",
 }
 
@@ -41,7 +41,7 @@ def ask_place(draft: Draft, dialogue: Dialogue) -> None:
             raise ConfigError(f"--data-dir: {fault}")
         dialogue.say(fault)
     free = shutil.disk_usage(_nearest(draft.data_dir)).free
-    little = " That is little: a full disk stops everything." if free < LITTLE else ""
+    little = " That isn't much: once the disk is full, everything stops." if free < LITTLE else ""
     dialogue.say(f"{draft.data_dir}, {free / (1 << 30):.1f} GiB free.{little}")
     _ask_database(draft, dialogue)
 
@@ -50,9 +50,9 @@ def folder_fault(folder: Path) -> str | None:
     """The reason the data cannot be kept in `folder`; None if it can."""
     place = _nearest(folder)
     if not place.is_dir():
-        return f"{place} is no folder."
+        return f"{place} isn't a folder."
     if not os.access(place, os.W_OK | os.X_OK):
-        return f"You may not write in {place}."
+        return f"You can't write to {place}."
     return None
 
 
@@ -105,7 +105,7 @@ def _note_database(draft: Draft, url: str) -> None:
 async def _server_of(url: str) -> str:
     """Kind of server that answers. Errors: StoreError in words, within seconds."""
     if not url.startswith("postgresql://"):
-        raise StoreError("An address of a database begins with postgresql:// or sqlite:///.")
+        raise StoreError("A database address begins with postgresql:// or sqlite:///.")
     from runtime.store.sql.postgres import open_pool
 
     pool = await open_pool(url)
@@ -118,7 +118,7 @@ async def _server_of(url: str) -> str:
 def ask_owner(draft: Draft, dialogue: Dialogue) -> None:
     """The first person, who owns everything. A database that is there has its people."""
     if draft.database_url.startswith("sqlite:///") and Path(draft.database_url.removeprefix("sqlite:///")).exists():
-        dialogue.say("There is a database already: its people stay as they are.")
+        dialogue.say("There is a database already. Its people stay as they are.")
         return
     draft.owner = (draft.flags.owner or dialogue.ask("Your name, as others will see it", _login())).strip()
     if fault := fault_of_name(draft.owner):
@@ -151,7 +151,7 @@ def ask_port(draft: Draft, dialogue: Dialogue) -> None:
 
 
 def _port_fault(said: str) -> str | None:
-    return None if said.isdecimal() and int(said) <= 65535 else "A port is a number up to 65535; 0 takes a free one."
+    return None if said.isdecimal() and int(said) <= 65535 else "A port is a number up to 65535; 0 picks a free one."
 
 
 def _is_taken(port: int) -> bool:

@@ -24,18 +24,18 @@ class Step:
 
 
 WIZARD_STEPS: Final[Sequence[Step]] = (
-    Step("Data", "The database, the files of conversations and sealed secrets live in one folder.", ask_place),
+    Step("Data", "The database, the conversations' files and the sealed secrets live in one folder.", ask_place),
     Step(
         "Model",
         '"demo" is built in and needs nothing. Others are named as LiteLLM does, such as openai/gpt-4o-mini,\n'
-        "anthropic/claude-sonnet-4-5 or ollama/llama3. It is asked for one word, to see that it works.",
+        "anthropic/claude-sonnet-4-5 or ollama/llama3. It's asked for one word, to see that it works.",
         ask_model,
     ),
     Step(
         "Channels",
-        f"Where people write to the agent, beside its own web page: {', '.join(one.title for one in BUILT_IN.values())}. "
-        "Each is asked whether the\n"
-        "account works. You can add more later, in the settings file.",
+        f"Where people write to the agent, besides its own web page: {', '.join(one.title for one in BUILT_IN.values())}. "
+        "Each account\n"
+        "is tested. You can add more later, in the settings file.",
         ask_channels,
     ),
     Step("You", "The first person owns everything, and lets others in.", ask_owner),

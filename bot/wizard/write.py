@@ -36,8 +36,8 @@ def require_free(file: Path, *, force: bool) -> None:
         return
     lines = safe_lines(file.read_text(encoding="utf-8", errors="replace"))
     shown = [f"    {line}" for line in lines[:MOST_SHOWN]] + (["    …"] if len(lines) > MOST_SHOWN else [])
-    fix = f"Change it with an editor, or start over with --force: it is kept as {file.name}.bak then."
-    raise ConfigError("\n".join([f"{file} is there already, and says:", *map(Mask(), shown), fix]))
+    fix = f"Edit it, or start over with --force, which keeps it as {file.name}.bak."
+    raise ConfigError("\n".join([f"{file} already exists, and says:", *map(Mask(), shown), fix]))
 
 
 def seal_secrets(draft: Draft, unlock: Unlock) -> None:
@@ -83,6 +83,6 @@ def write_settings(draft: Draft) -> None:
             replace(draft.file, text.encode(), READABLE)
     except OSError as error:
         raise ConfigError(
-            f"{draft.file}: it cannot be written ({error.strerror}). Choose another with --config."
+            f"{draft.file}: it can't be written ({error.strerror}). Choose another with --config."
         ) from None
     load(draft.file, environ={}, demand=())

@@ -16,6 +16,7 @@ from runtime.agent.outcome import LongText, RunOutcome
 from runtime.agent.questions import QuestionContext, Questions
 from runtime.agent.registry import Agents
 from runtime.agent.run_state import Dropped, Ended, LiveRun, own
+from runtime.agent.surroundings import Surroundings
 from runtime.agent.tool_calls import Calls, in_doubt
 from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, partitions
 from runtime.context.condenser import Condenser, Conversation, is_full
@@ -26,7 +27,6 @@ from runtime.contract import (
     Job,
     Model,
     ModelReply,
-    ModelRequest,
     NewId,
     Now,
     Probe,
@@ -53,11 +53,11 @@ from runtime.workspace.workspaces import WorkspaceFolders
 log = structlog.get_logger("agent")
 
 NO_ROOM: Final = (
-    "This conversation no longer fits into the model, even condensed. Write /new to begin anew: what was said stays here "
-    "to read."
+    "This conversation no longer fits into the model, even condensed. Write /new to start fresh. Everything said "
+    "stays here to read."
 )
 STOPPED: Final = "Stopped here."
-EMPTY_REPLY: Final = "The model answered nothing. Please ask again, perhaps in other words."
+EMPTY_REPLY: Final = "The model gave no answer. Please ask again, perhaps in other words."
 
 
 class Outlet(Protocol):
@@ -118,6 +118,7 @@ class AgentLoop:
         self._files = files
         self._reporter = reporter
         context = asking or QuestionContext()
+        surroundings = Surroundings(store=store, policy=policy, named=named, now=now)
         self._calls = Calls(
             store=store,
             policy=policy,
@@ -127,10 +128,12 @@ class AgentLoop:
             named=named,
             rights=context.rights,
             probe=probe,
+            findable=surroundings.findable,
         )
         self._modes = Modes(store=store, calls=self._calls, rights=context.rights, now=now)
         self._questions = Questions(store=store, policy=policy, now=now, new_id=new_id, context=context)
         self._condenser = Condenser()
+        self._surroundings = surroundings
         self._last_words = RunOutcome(new_id=new_id, long_replies=long_replies, reporting=reporting)
 
     async def work(self, claim: Claim) -> bool:
@@ -150,15 +153,15 @@ class AgentLoop:
         finally:
             del self._live[claim.run_id]
             self._progress(run.claim, Resting())
-        if run.is_full and not more:
-            await self._tidy(run)
+        if run.facts and run.is_full and not more:
+            await self._tidy(run, run.facts)
         return more
 
-    async def _tidy(self, run: LiveRun) -> None:
+    async def _tidy(self, run: LiveRun, facts: RunFacts) -> None:
         """Summarise a conversation that is nearly full, now that it was answered and nobody waits there."""
         run.has_ended = True
         try:
-            await self._condenser.tidy(self._conversation(run))
+            await self._condenser.tidy(self._conversation(run, facts))
         except StoreError as error:
             log.warning("not summarised yet", reason=str(error))
 
@@ -223,7 +226,8 @@ class AgentLoop:
     async def _ask_model(self, run: LiveRun) -> ModelReply:
         self._progress(run.claim, Thinking())
         history = await self._with_files(run, await self._history(run))
-        reply = await run.unless_stopped(self._reply(run, history))
+        run.facts = facts = await self._surroundings.of(run, history.turns)
+        reply = await run.unless_stopped(self._reply(run, facts, history))
         run.said = ""
         self._probe("model-answered")
         if not reply.calls and not reply.text.strip():
@@ -258,39 +262,38 @@ class AgentLoop:
         run.said = text
         self._progress(run.claim, Speaking(text) if text else Thinking(long=True))
 
-    async def _reply(self, run: LiveRun, history: History) -> ModelReply:
+    async def _reply(self, run: LiveRun, facts: RunFacts, history: History) -> ModelReply:
         """The model's answer to as much of `history` as fits. A request that is refused as too large is sent smaller, once."""
-        parts = partitions(facts(run), history, UNBOUNDED)
+        parts = partitions(facts, history, UNBOUNDED)
         if history.summary or not is_short(history.turns, run.agent.limits.window.tokens):
-            parts = await self._condenser.fitted(self._conversation(run), history)
+            parts = await self._condenser.fitted(self._conversation(run, facts), history)
             run.is_full = is_full(parts, history, run.agent.limits.window.tokens)
         try:
-            return await self._answer(run, parts)
+            return await self._answer(run, facts, parts)
         except ContextOverflow:
-            parts = await self._condenser.refused(self._conversation(run), parts, await self._read(run))
+            parts = await self._condenser.refused(self._conversation(run, facts), parts, await self._read(run))
         try:
-            return await self._answer(run, parts)
+            return await self._answer(run, facts, parts)
         except ContextOverflow as error:
             raise ModelFailed(NO_ROOM, detail=error.detail) from None
 
-    async def _answer(self, run: LiveRun, parts: Partitions) -> ModelReply:
-        known, limit, job = facts(run), run.agent.limits.model_time, run.claim.job
+    async def _answer(self, run: LiveRun, facts: RunFacts, parts: Partitions) -> ModelReply:
+        limit, job = run.agent.limits.model_time, run.claim.job
         speaker = run.agent.model
         if job and self._reporter and job.task.kind is not TaskKind.PROMPT:
             speaker = self._reporter(job)  # a report without a model has a maker
-        request = ModelRequest(parts.prompt, parts.history, known.tools, known.files)
         try:
             async with asyncio.timeout(limit.total_seconds()):
-                reply = await speaker.reply(request, partial(self._spoken, run))
+                reply = await speaker.reply(parts.request(facts), partial(self._spoken, run))
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {limit}.") from None
         if parts.sent:
             self._condenser.learn(run.agent.model.name, parts.sent, reply.usage.input_tokens)
         return reply
 
-    def _conversation(self, run: LiveRun) -> Conversation:
+    def _conversation(self, run: LiveRun, facts: RunFacts) -> Conversation:
         window = run.agent.limits.window
-        return Conversation(facts(run), run.agent.model, window, partial(self._read, run), partial(self._keep, run))
+        return Conversation(facts, run.agent.model, window, partial(self._read, run), partial(self._keep, run))
 
     async def _keep(self, run: LiveRun, summary: Summary, usage: Usage | None) -> bool:
         """Store a summary: with the lane, or once the run has ended. Errors: Dropped when fenced."""
@@ -360,13 +363,6 @@ class AgentLoop:
         finally:
             for delivery in prepared:
                 self._outlet.carry_on(delivery, run.claim.run_id, begun=delivery.id in begun)
-
-
-def facts(run: LiveRun) -> RunFacts:
-    """Facts of a run as its agent has them at this moment."""
-    agent = run.agent
-    specs = [tool.spec for tool in agent.tools.values()]
-    return RunFacts(agent.prompt(run.claim.address), specs, partial(agent.workspaces.open, run.claim.address))
 
 
 def too_long(iterations: int) -> str:

@@ -8,16 +8,18 @@ from datetime import timedelta
 from typing import Final
 
 from runtime.agent.guard import GuardLimits
+from runtime.context.here import Here
+from runtime.context.prompts import Prompted
 from runtime.context.window import Window
-from runtime.contract import Address, Model, ModelReply, ModelRequest, OnText, Tool
+from runtime.contract import Model, ModelReply, ModelRequest, OnText, Tool
 from runtime.errors import ModelFailed
 from runtime.workspace.workspaces import WorkspaceFolders
 
 MAIN: Final = "main"
 """The agent that the settings describe. It works wherever no other one is named."""
 
-Prompt = Callable[[Address], str]
-"""The system prompt of an agent for a room, as it is at this moment."""
+Prompt = Callable[[Here], Prompted]
+"""The prompt of an agent for a room, as it is at this moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,4 +82,4 @@ class Missing:
     name: str
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
-        raise ModelFailed(f"There is no agent called {self.name} here any more.")
+        raise ModelFailed(f"There is no longer an agent called {self.name} here.")

@@ -9,8 +9,9 @@ from typing import TypeVar
 
 from runtime.agent.guard import LoopGuard
 from runtime.agent.registry import Agent
+from runtime.context.builder import RunFacts
 from runtime.contract import FileRef, Turn
-from runtime.store.protocol import Claim
+from runtime.store.protocol import Board, Claim
 
 T = TypeVar("T")
 
@@ -35,6 +36,7 @@ class LiveRun:
     waits that end with it at once. `files` are what its tools put onto its reply so far, and `said` is the text that the
     model call at work has written. `is_full`: its conversation will soon need a summary. `has_ended`: its lane was given up.
     `guard` judges its calls, once it makes one; `warnings` stand behind the results of those that it warned about, by id.
+    `board` are the questions of its conversation, once they were looked at, and `facts` those of its last model call.
     """
 
     claim: Claim
@@ -50,6 +52,8 @@ class LiveRun:
     has_ended: bool = False
     guard: LoopGuard | None = None
     warnings: dict[str, str] = field(default_factory=dict)
+    board: Board | None = None
+    facts: RunFacts | None = None
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""

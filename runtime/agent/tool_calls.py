@@ -28,15 +28,16 @@ from runtime.contract import (
     Progress,
     Tool,
     ToolContext,
+    ToolSpec,
     Working,
 )
 from runtime.domain.approvals import Rights
 from runtime.domain.ids import digest
 from runtime.domain.runs import StepState
-from runtime.domain.transcript import DENIED, ERROR
+from runtime.domain.transcript import DENIED, ERROR, NOT_RUN
 from runtime.errors import StoreError, ToolError
 from runtime.policy.grants import GrantId, Sought, form_of, grantable
-from runtime.policy.rules import Ask, Policy, Ruling
+from runtime.policy.rules import Ask, Policy, Rule, Ruling
 from runtime.policy.terms import Terms
 from runtime.policy.tool_forms import warning
 from runtime.store.protocol import Claim, NewStep, Recorded, Runs, ToolStep
@@ -50,7 +51,8 @@ STORE_RETRY_DELAY: Final = timedelta(seconds=0.5)
 
 
 class Calls:
-    """Sorts and makes calls in the name of each run's agent. `progress` shows what is at work, `nudge` what a room is told."""
+    """Sorts and makes calls in the name of each run's agent. `progress` shows what is at work, `nudge` what a room is told,
+    and `findable` are the tools that a run may look for."""
 
     def __init__(
         self,
@@ -63,6 +65,7 @@ class Calls:
         named: Callable[[Address], str],
         rights: Callable[[], Rights],
         probe: Probe,
+        findable: Callable[[LiveRun], Sequence[ToolSpec]],
     ) -> None:
         self._store = store
         self._policy = policy
@@ -72,6 +75,7 @@ class Calls:
         self._named = named
         self._rights = rights
         self._probe = probe
+        self._findable = findable
         self._accepted: dict[str, str] = {}
 
     async def sort(self, run: LiveRun, call: Call) -> NewStep:
@@ -106,7 +110,7 @@ class Calls:
         effect, arguments = tool.spec.effect, parsed(call.arguments)
         if isinstance(arguments, str):
             return not_run(call, effect, f"{ERROR}{arguments}")
-        policy, ask = self._policy(), self._ask(run, call.tool, effect, arguments)
+        policy, ask = self._policy(), self._ask(run, call, effect)
         ruling = policy.ruling(ask)
         if tool.spec.asks and ruling is not Ruling.DENY:
             rule = policy.rule(ask)
@@ -123,18 +127,16 @@ class Calls:
                 state = StepState.OPEN if grant else StepState.ASKED
                 return NewStep(call, effect, digest(call.arguments), state, "", caution, grant=grant)
             case Ruling.DENY:
-                rule = policy.rule(ask)
-                whose = f"the rule {rule.name!r}" if rule and rule.name else "the policy of this place"
-                return not_run(call, effect, f"{DENIED}{whose} does not allow it.")
+                return not_run(call, effect, f"{DENIED}{_named(policy.rule(ask))} does not allow it.")
 
     def terms(self, run: LiveRun, step: ToolStep | NewStep) -> Terms:
         """Terms of a question about `step`, by the rules that hold now."""
-        arguments = parsed(step.call.arguments)
-        known = {} if isinstance(arguments, str) else arguments
-        return self._policy().terms(self._ask(run, step.call.tool, step.effect, known))
+        return self._policy().terms(self._ask(run, step.call, step.effect))
 
-    def _ask(self, run: LiveRun, tool: str, effect: Effect, arguments: Mapping[str, Json]) -> Ask:
-        return Ask(tool, effect, arguments, run.agent.scope, self._named(run.claim.address), run.claim.names)
+    def _ask(self, run: LiveRun, call: Call, effect: Effect) -> Ask:
+        arguments = parsed(call.arguments)
+        known = {} if isinstance(arguments, str) else arguments
+        return Ask(call.tool, effect, known, run.agent.scope, self._named(run.claim.address), run.claim.names)
 
     async def _granted(self, run: LiveRun, tool: Tool, ask: Ask) -> GrantId | None:
         """A standing yes to such a call, where people would be asked."""
@@ -153,6 +155,7 @@ class Calls:
             room,
             requester.id if requester else None,
             terms,
+            run=run.claim.run_id,
         )
         return await self._store.granted(call, self._rights())
 
@@ -185,6 +188,10 @@ class Calls:
         lane, run_id = run.claim.lane, run.claim.run_id
         if not self._lease_is_fresh():
             raise Dropped
+        ask = self._ask(run, step.call, step.effect)  # the rules may be others than when it was sorted
+        denying = self._policy().rule(ask)
+        if denying and denying.ruling is Ruling.DENY:
+            return await self._refuse(run, step, _named(denying))
         marked = own(await self._store.mark_tool(lane, run_id, step.number))
         self._probe("tool-marked")
         run.obey(marked.stop)
@@ -205,6 +212,19 @@ class Calls:
             self._nudge(room)
         run.obey(recorded.stop, after="" if repeatable(run.agent.tools, step) else step.call.tool)
         return recorded.waiting
+
+    async def _refuse(self, run: LiveRun, step: ToolStep, whose: str) -> int:
+        """Leave a call that a rule denies by now, whoever allowed it before; how many signals wait."""
+        lane, run_id = run.claim.lane, run.claim.run_id
+        result = f"{DENIED}{whose} does not allow it by now.{NOT_RUN}"
+        log.info("call refused by a rule", tool=step.call.tool, step=step.number)
+        if run.guard:
+            run.guard.ended(step.call, result)
+        refused = own(await self._store.refuse_tool(lane, run_id, step.number, result, whose))
+        for room in refused.told:
+            self._nudge(room)
+        run.obey(refused.stop)
+        return refused.waiting
 
     async def _record(
         self, run: LiveRun, step: ToolStep, result: str, files: Sequence[FileRef], kept: str | None = None
@@ -245,6 +265,7 @@ class Calls:
             claim.requester,
             attach,
             scheduled=claim.job is not None,
+            tools=partial(self._findable, run),
         )
         if tool.spec.undo and (kept := await kept_before(tool, arguments, context)) is not None:
             keep(kept)
@@ -265,6 +286,11 @@ class Calls:
             # A tool's bug must not end the run: the model and the log are told.
             log.exception("tool broke", tool=tool.spec.name)
             return f"{ERROR}{tool.spec.name} failed unexpectedly ({type(error).__name__})."
+
+
+def _named(rule: Rule | None) -> str:
+    """A rule that denies a call, in sentences."""
+    return f"the rule {rule.name!r}" if rule and rule.name else "the policy of this place"
 
 
 def repeatable(tools: Mapping[str, Tool], step: ToolStep) -> bool:

@@ -126,7 +126,7 @@ def values_of(cron: Cron) -> Values:
 
 def _nickname(words: Sequence[str]) -> list[str]:
     if words[0] == "@reboot":
-        raise WhenError("@reboot is no time: nothing here runs because a machine starts", "@daily")
+        raise WhenError("@reboot isn't a time: nothing here runs because a machine starts", "@daily")
     if len(words) > 1 or words[0] not in NICKNAMES:
         raise WhenError(f"{quoted(' '.join(words))} is none of {', '.join(NICKNAMES)}", "@daily")
     return NICKNAMES[words[0]].split()
@@ -134,9 +134,9 @@ def _nickname(words: Sequence[str]) -> list[str]:
 
 def _miscounted(text: str, count: int) -> str:
     if count == len(FIELDS) + 1:
-        return f"{quoted(text)} has 6 fields, and cron has 5: seconds are not supported"
+        return f"{quoted(text)} has 6 fields, but cron has 5: seconds aren't supported"
     fields = "1 field" if count == 1 else f"{count} fields"
-    return f"{quoted(text)} has {fields}, and cron has 5: minute, hour, day of the month, month, day of the week"
+    return f"{quoted(text)} has {fields}, but cron has 5: minute, hour, day of the month, month, day of the week"
 
 
 def _written(field: Field, word: str) -> str:

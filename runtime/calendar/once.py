@@ -33,7 +33,7 @@ def _ahead(at: datetime, words: str, zone: ZoneInfo, now: datetime) -> At:
         raise WhenError(f"{quoted(words)} is not in this calendar", '"2026-12-24 at 18:00"')
     if at <= now:
         shown = f"{wall_of(now, zone):%Y-%m-%d %H:%M} in {zone.key}"
-        raise WhenError(f"{quoted(words)} is past: it is {shown}", '"tomorrow at 14:30"')
+        raise WhenError(f"{quoted(words)} is in the past: it's now {shown}", '"tomorrow at 14:30"')
     return At(at)
 
 

@@ -33,7 +33,7 @@ def when_of(words: str, *, zone: ZoneInfo, now: datetime) -> When:
     Errors: WhenError when it is not understood, means two things, or is past.
     """
     if LAST_DAY.search(words):
-        raise WhenError(f"{quoted(words)}: the last day of a month cannot be said", '"monthly on the 28th at 18:00"')
+        raise WhenError(f"{quoted(words)}: the last day of a month isn't supported", '"monthly on the 28th at 18:00"')
     if at := once.instant_said(words, zone, now):
         return at
     what, times = cut_out(words)

@@ -55,7 +55,7 @@ def _planned(words: str, zone: str, now: datetime) -> Planned:
 
 def _later(length: timedelta, words: str, now: datetime) -> datetime:
     if not length:
-        raise WhenError(f"{quoted(words)} is over at once", UNTIL_EXAMPLES)
+        raise WhenError(f"{quoted(words)} would be over at once", UNTIL_EXAMPLES)
     return now + length
 
 

@@ -12,8 +12,8 @@ from runtime.contract import Choice, Effect, Field, Form
 from runtime.domain.approvals import Approval
 from runtime.markup.moments import moment, several
 from runtime.policy.grant_patterns import AS_ASKED, SHELL_LINES, suggested
-from runtime.policy.grants import EVERYWHERE, HERE, Grant, Wish, proposed_end, reach
-from runtime.text.glyphs import in_a_line
+from runtime.policy.grants import ANYBODY, EVERYWHERE, HERE, Grant, Wish, only_people, proposed_end, reach
+from runtime.text.glyphs import in_a_line, plainly
 
 GRANTS_LISTED: Final = 20
 PATTERN_MAX_CHARS: Final = 80
@@ -31,21 +31,21 @@ def to_revoke(argument: str) -> str | None:
     return found[1] if found else None
 
 
-def listed(held: Sequence[tuple[Grant, str]], mark: str = "/") -> str:
-    """Answer to `/grants`: those that hold, each with who gave it."""
+def listed(held: Sequence[tuple[Grant, str, str]], mark: str = "/") -> str:
+    """Answer to `/grants`: those that hold, each with who gave it, and whom it is for."""
     if not held:
         return "There are no grants, so I ask whenever the rules say so."
-    lines = [f"- {_line(grant, giver)}" for grant, giver in held[:GRANTS_LISTED]]
+    lines = [f"- {_line(*one)}" for one in held[:GRANTS_LISTED]]
     if len(held) > GRANTS_LISTED:
         lines.append(f"- and {len(held) - GRANTS_LISTED:,} more, on the console")
     head = f"{several(len(held), 'grant')}. I make these calls without asking; {HOW_TO.format(mark=mark)}"
     return "\n".join([head, "", *lines])
 
 
-def _line(grant: Grant, giver: str) -> str:
+def _line(grant: Grant, giver: str, person: str) -> str:
     by = f", by {' '.join(giver.split())}" if giver else ""
     where = f" (`{grant.room}`)" if grant.room else ""
-    return f"`{grant.id[:ID_SHOWN]}` {call(grant)} {reach(grant, moment(grant.until))}{where}{by}"
+    return f"`{grant.id[:ID_SHOWN]}` {call(grant)} {reach(grant, moment(grant.until), plainly(person))}{where}{by}"
 
 
 def call(grant: Grant) -> str:
@@ -68,10 +68,11 @@ def not_one(found: Sequence[Grant], mark: str = "/") -> str:
 
 
 def given(wish: Wish) -> str:
-    """Scope of a standing yes, for its card: calls, place, end and number of uses."""
+    """Scope of a standing yes, for its card: calls, place, whose requests, end and number of uses."""
     where = EVERYWHERE if wish.everywhere else f"in {HERE}"
     uses = "" if wish.uses is None else f", {several(wish.uses, 'use')}"
-    return f"{_code(wish.pattern.brief())} {where} until {moment(wish.until)}{uses}"
+    whose = f" for {plainly(wish.person)} alone" if wish.person else ""
+    return f"{_code(wish.pattern.brief())} {where}{whose} until {moment(wish.until)}{uses}"
 
 
 def _code(text: str) -> str:
@@ -83,7 +84,8 @@ def form(approval: Approval) -> Form:
     """The form behind “Always…”."""
     arguments = json.loads(approval.arguments or "{}")
     pattern = suggested(approval.tool, approval.effect, arguments)
-    places = (HERE, EVERYWHERE)
+    places, whose = (HERE, EVERYWHERE), only_people(approval.requester_name if approval.requester else "")
+    people = [Field("whose", "Whose requests", ANYBODY, options=(ANYBODY, *whose))] if whose else []
     return Form(
         approval.id,
         Choice.ALWAYS,
@@ -91,6 +93,7 @@ def form(approval: Approval) -> Form:
         (
             Field("pattern", "Arguments", pattern.lines(), _hint(approval), lines=True),
             Field("where", "Where", HERE, options=places),
+            *people,
             Field("until", "Until the end of", proposed_end(approval.asked_at, UTC), "A day, at most 90 days ahead"),
             Field("uses", "How often", hint="A number; leave it empty for no limit", optional=True, most=6),
         ),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from runtime.context.condensing import Step, condense
@@ -19,22 +19,26 @@ SHORT_PART: Final = 0.35
 
 @dataclass(frozen=True, slots=True)
 class Partitions:
-    """Named parts of a request. Texts stand in this order: the longer one lasts, the further up it is, so that a vendor's
-    prompt cache hits. Only the history is cut to a budget: `step` tells how far. `tokens` is the size of the whole request
-    before, as its vendor counts, and `sent` after, as we do; 0 without a budget."""
+    """Named parts of a request, in this order: the longer one lasts, the further up it is, so that a vendor's prompt cache
+    hits; `working` stands behind the history. Only that is cut to a budget: `step` tells how far. `tokens` is the size of
+    the whole request before, as its vendor counts, and `sent` after, as we do; 0 without a budget."""
 
     system: str
     skills: str
     memory: str
-    working: str
     history: Sequence[Turn]
+    working: str
     step: Step = Step.WHOLE
     tokens: int = 0
     sent: int = 0
 
     @property
     def prompt(self) -> str:
-        return "\n\n".join(filter(None, (self.system, self.skills, self.memory, self.working)))
+        return "\n\n".join(filter(None, (self.system, self.skills, self.memory)))
+
+    def request(self, run: RunFacts) -> ModelRequest:
+        """The request that these are parts of."""
+        return ModelRequest(self.prompt, self.history, run.tools, run.files, working=self.working)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,8 @@ UNBOUNDED: Final = Budget()
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """Facts of a run that its next request is made of. `system` is its agent's prompt for the room."""
+    """Facts of a run that its next request is made of. `system` is its agent's prompt for the room; `withheld` says of each
+    tool that is not among `tools` why not."""
 
     system: str
     tools: Sequence[ToolSpec]
@@ -58,6 +63,7 @@ class RunFacts:
     skills: str = ""
     memory: str = ""
     working: str = ""
+    withheld: Mapping[str, str] = field(default_factory=dict)
 
 
 TOOL_SIZES: Final = ToolSizes()
@@ -65,21 +71,20 @@ TOOL_SIZES: Final = ToolSizes()
 
 def build(run: RunFacts, history: History, budget: Budget) -> ModelRequest:
     """Build the request for a conversation, as the store has it; a strict provider accepts it."""
-    parts = partitions(run, history, budget)
-    return ModelRequest(parts.prompt, parts.history, run.tools, run.files)
+    return partitions(run, history, budget).request(run)
 
 
 def partitions(run: RunFacts, history: History, budget: Budget) -> Partitions:
     """The parts of that request."""
     turns = repair([*stands_for(history.summary), *history.turns] if history.summary else history.turns)
     if budget.tokens is None:
-        return Partitions(run.system, run.skills, run.memory, run.working, turns)
+        return Partitions(run.system, run.skills, run.memory, turns, run.working)
     taken = of_text(run.system) + of_text(run.working) + TOOL_SIZES.of(run.tools)
     reads = frozenset(tool.name for tool in run.tools if tool.effect is Effect.READ)
     cut = condense(turns, int(budget.tokens / budget.scale), taken, reads)
     kept = repair(cut.turns) if cut.step else turns
     sizes = int((taken + of_turns(turns)) * budget.scale), taken + of_turns(kept)
-    return Partitions(run.system, run.skills, run.memory, run.working, kept, cut.step, *sizes)
+    return Partitions(run.system, run.skills, run.memory, kept, run.working, cut.step, *sizes)
 
 
 def is_short(turns: Sequence[Turn], window: int) -> bool:

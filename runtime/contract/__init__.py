@@ -73,6 +73,7 @@ from runtime.contract.forms import (
 )
 from runtime.contract.inbox import ReadInbox, Waiting, empty_inbox
 from runtime.contract.models import (
+    FIND_TOOLS,
     KEPT_MAX_CHARS,
     AssistantTurn,
     Attach,
@@ -92,6 +93,8 @@ from runtime.contract.models import (
     Undo,
     Usage,
     UserTurn,
+    found_in,
+    found_line,
 )
 from runtime.contract.people import (
     Address,
@@ -184,6 +187,7 @@ __all__ = [
     "CHOICES",
     "COMMANDS",
     "CONNECTED",
+    "FIND_TOOLS",
     "FORM_BEHIND",
     "FORM_CHOICES",
     "INBOX",
@@ -340,6 +344,8 @@ __all__ = [
     "files_of",
     "filled",
     "fitting",
+    "found_in",
+    "found_line",
     "no_form",
     "no_probe",
     "room_topic",

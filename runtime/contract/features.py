@@ -108,6 +108,8 @@ class Features:
     `reach`    why nothing can be posted in a room, with the fix; None when it can, or the platform cannot be asked now
     `link`     the address of a message of a room on the web, for people; empty where it has none (else: no links)
     `routes`   web requests that it answers, as aiohttp's routes; it checks by itself who sent them
+    `title`    the channel as people call it, for models (else: its word)
+    `writing`  a sentence on what it can show, for models (else: nothing)
     """
 
     edits: bool = False  # changes a shown message (else: a new message)
@@ -125,6 +127,9 @@ class Features:
     reach: Callable[[Address], Awaitable[str | None]] | None = None
     link: Callable[[Address, str], str] | None = None
     routes: Callable[[], Sequence[Any]] | None = None
+    title: str = ""
+    writing: str = ""
+    own_rooms: bool = False  # each room is one person's and the agent's (else: as the store knows)
 
     @property
     def looks_at_once(self) -> bool:

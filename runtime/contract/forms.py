@@ -20,7 +20,7 @@ FORM_BEHIND: Final[Mapping[str, Choice]] = {**{one.value: one for one in FORM_CH
 REASON: Final = "reason"
 """The field whose words are the reason of a click."""
 REASON_MAX_CHARS: Final = 1_000
-TOO_LONG: Final = "This is too long to be changed here. The page and the command line take it."
+TOO_LONG: Final = "This is too long to change here. Use the page or the command line."
 
 
 @dataclass(frozen=True, slots=True)

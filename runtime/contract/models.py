@@ -33,11 +33,15 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class UserTurn:
-    """Words of a person. `files` lie in the session's workspace; images among them are shown to models that look."""
+    """Words of a person. `files` lie in the session's workspace; images among them are shown to models that look.
+
+    `overheard`: they were said in the room, and not to the agent.
+    """
 
     text: str
     author: str = ""
     files: tuple[FileRef, ...] = ()
+    overheard: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,8 @@ class ToolSpec:
     `undo` is the way back from its calls. `form` is all that others say of it (JSON), for a tool whose words are not ours:
     another one is asked about anew. With `asks` a person answers each call in place of the tool, which is never called.
     `card` says how a call is shown to whoever may approve it; without one its names and values are. `polls`: the same call
-    is meant to be made again and again, until something is ready.
+    is meant to be made again and again, until something is ready. `seldom`: models find it by `find_tools`, so that not
+    every request carries it.
     """
 
     name: str
@@ -94,11 +99,30 @@ class ToolSpec:
     undo: Undo | None = None
     card: Card | None = field(default=None, compare=False)
     polls: bool = False
+    seldom: bool = False
     repeatable: bool = field(init=False)
     """True where a call cut in the middle may be made again without asking anyone."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "repeatable", self.effect is Effect.READ or self.idempotent)
+
+
+FIND_TOOLS: Final = "find_tools"
+"""The tool by which a model finds those that its request does not carry."""
+
+
+def found_line(spec: ToolSpec, more: str = "") -> str:
+    """Line by which `find_tools` tells of a tool: `found_in` reads its name back."""
+    return f"- {spec.name}: {' '.join(spec.description.split())}{more}"
+
+
+def found_in(told: str) -> list[str]:
+    """Names of the tools that a result of `find_tools` tells of.
+
+    >>> found_in("Call them by name:\n- chart: Draw a chart.\n- costs: Show costs.")
+    ['chart', 'costs']
+    """
+    return [line[2:].partition(":")[0] for line in told.splitlines() if line.startswith("- ") and ":" in line]
 
 
 Attach = Callable[[FileRef], None]
@@ -110,7 +134,8 @@ class ToolContext:
     """Surroundings of a call. `workspace` is the folder of the room's files; it exists.
 
     `address` is where the run's answer goes, and `requester` for whom it works: None for a program that nobody asked.
-    `scheduled`: nobody asked now, it is the work of a schedule.
+    `scheduled`: nobody asked now, it is the work of a schedule. `tools`: those that may perhaps be called here, for the
+    tool that finds them.
     """
 
     workspace: Path
@@ -121,6 +146,7 @@ class ToolContext:
     requester: Person | None = None
     attach: Attach = lambda _: None
     scheduled: bool = False
+    tools: Callable[[], Sequence[ToolSpec]] = tuple
 
 
 class Tool(Protocol):
@@ -171,6 +197,7 @@ class ModelRequest:
     """Request to a model. `files` opens a file that a turn names; without it there are none to look at.
 
     `words_only`: the tools are those of the conversation, and none may be called: what is wanted are words for people.
+    `working` is what is true at this moment, for the model alone: it stands behind all turns, since it changes most often.
     Errors of `files`: OSError where the file is not there any more.
     """
 
@@ -179,6 +206,7 @@ class ModelRequest:
     tools: Sequence[ToolSpec]
     files: OpenFile | None = None
     words_only: bool = False
+    working: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ one task at a time, so its order holds and nothing else goes there while a part 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -36,13 +36,17 @@ from runtime.delivery.sender import DutyLost, PartSender
 from runtime.delivery.streaming import Previews
 from runtime.domain.deliveries import DeliveryState, PartState
 from runtime.errors import Retryable, StoreError
-from runtime.store.protocol import Duty, NewDelivery, OpenDelivery, OpenPart, Outbox, Rendered
+from runtime.store.protocol import Duty, KeptRoom, NewDelivery, OpenDelivery, OpenPart, Outbox, Rendered
 
 log = structlog.get_logger("courier")
 
 STORE_RETRY_DELAY: Final = timedelta(seconds=1)
 OVERTAKEN: Final = 10
 """Attempts, about six minutes, after which a delivery lets later ones of its kind in the room pass."""
+
+
+GoOn = Callable[[Duty, OpenDelivery], Coroutine[Any, Any, None]]
+"""Does what is next for a delivery."""
 
 
 def choose(waiting: Sequence[OpenDelivery], now: datetime) -> OpenDelivery | datetime | None:
@@ -139,6 +143,7 @@ class Courier:
         self.pause = Pause()
         self._wanted: set[Address] = set()
         self._active: set[Address] = set()
+        self._foreseen: dict[Address, tuple[OpenDelivery, tuple[Wire, ...]]] = {}
         self._later: dict[Address, datetime] = {}
         self._wake = asyncio.Event()
         self._calm = asyncio.Event()
@@ -174,8 +179,7 @@ class Courier:
         Whoever asked says what became of it, by `begin` or `let_go`. Edits wait: what they replace is read first.
         """
         room = new.address
-        is_busy = room in self._active or room in self._wanted or room in self._later or self._width.locked()
-        if self._duty is None or is_busy or not self._context.lease_is_fresh():
+        if self._duty is None or not self._is_free(room):
             return None
         if new.edits and self._previews.receipt(new.edits) is None:
             return None
@@ -190,8 +194,7 @@ class Courier:
             return None
         if not has_token:
             return None
-        self._active.add(room)
-        self._calm.clear()
+        self._keep(room)
         return Rendered(self._duty, wires, await self._sender.receipts(new.id, room, wires), floor)
 
     def begin(self, new: NewDelivery, run_id: RunId) -> None:
@@ -206,7 +209,44 @@ class Courier:
             self._sender.tell(open_, len(rendered.wires))
             self._leave(new.address)
         else:
-            self._group.create_task(self._room(rendered.duty, new.address, open_))
+            send = partial(self._sender.send, known=open_.parts[0])
+            self._group.create_task(self._room(rendered.duty, new.address, open_, send))
+
+    def keep(self, room: Address) -> KeptRoom | None:
+        """Keep a room for the change of a card that is about to be committed; None where that must wait its turn.
+
+        Whoever asked says what became of it, by `go_on`.
+        """
+        if self._duty is None or not self._is_free(room) or not self._rates.take_now(room, Kind.APPROVAL.rank):
+            return None
+        self._keep(room)
+        loop = asyncio.get_running_loop()
+        return KeptRoom(room, lambda change: loop.call_soon_threadsafe(partial(self._foresee, change)))
+
+    def _foresee(self, change: OpenDelivery) -> None:
+        """Render a change while its commit goes to the disk. Errors are for when it is looked at in its turn."""
+        with suppress(Exception):
+            self._foreseen[change.delivery.address] = change, self._sender.rendered(change.delivery)
+
+    def go_on(self, room: Address, change: OpenDelivery | None) -> None:
+        """The commit made this change in a kept room, or none that could be made at once."""
+        foreseen, wires = self._foreseen.pop(room, (None, ()))
+        if change is None:
+            self._rates.give_back(room)
+        if change is None or self._duty is None or self._group is None:
+            self.let_go(room)
+        else:
+            known = wires if foreseen == change else ()
+            self._group.create_task(self._room(self._duty, room, change, partial(self._sender.advance, wires=known)))
+
+    def _is_free(self, room: Address) -> bool:
+        """True if something could go there at once."""
+        is_busy = room in self._active or room in self._wanted or room in self._later or self._width.locked()
+        return not is_busy and self._context.lease_is_fresh()
+
+    def _keep(self, room: Address) -> None:
+        self._active.add(room)
+        self._calm.clear()
 
     def let_go(self, address: Address) -> None:
         """Nothing is known to have come of it: the room is served as any other."""
@@ -354,12 +394,14 @@ class Courier:
         # Whoever serves a room looks there by himself until nothing waits.
         self._wanted |= {room for room in rooms if room not in self._later and room not in self._active}
 
-    async def _room(self, duty: Duty, address: Address, marked: OpenDelivery | None = None) -> None:
-        """Serve a room, first what was `marked` for it already."""
+    async def _room(
+        self, duty: Duty, address: Address, begun: OpenDelivery | None = None, go_on: GoOn | None = None
+    ) -> None:
+        """Serve a room, first what was `begun` for it already."""
         try:
             async with self._width:
-                if marked:
-                    await self._told(duty, marked, self._sender.send(duty, marked, marked.parts[0]))
+                if begun and go_on:
+                    await self._told(duty, begun, go_on(duty, begun))
                 later = await self.serve_room(duty, address)
         except StoreError as error:
             log.debug("cannot serve the room", address=str(address), reason=str(error))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from runtime.contract import Address, Progress, RunId
 from runtime.delivery.courier import Courier
 from runtime.errors import Rejected
-from runtime.store.protocol import Claim, NewDelivery, Outbox
+from runtime.store.protocol import Claim, KeptRoom, NewDelivery, OpenDelivery, Outbox
 
 
 class Couriers:
@@ -61,6 +61,16 @@ class Couriers:
             courier.let_go(new.address)
         else:
             self.nudge(new.address)
+
+    def keep(self, room: Address) -> KeptRoom | None:
+        """Keep a room for a change that is about to be committed, if its courier is here and nothing else goes there."""
+        courier = self._of(room)
+        return courier.keep(room) if courier else None
+
+    def go_on(self, room: Address, change: OpenDelivery | None) -> None:
+        """The commit made this change in a kept room, or none that could be made at once."""
+        if courier := self._of(room):
+            courier.go_on(room, change)
 
     def nudge(self, address: Address) -> None:
         """Something waits for this room."""

@@ -91,6 +91,11 @@ class Rates:
         place = (rank, next(self._numbers))
         return self._took(address, lambda bucket: self._wait(bucket, address, place, 1))
 
+    def give_back(self, address: Address) -> None:
+        """The token that was taken last is not needed."""
+        for bucket in self._buckets(address) if self._buckets else ():
+            self._line(bucket).full_at -= bucket.every
+
     def spare(self, address: Address) -> bool:
         """As `take_now`, for what may as well not be sent: only if nobody waits, and half a burst is left for a reply."""
         return self._took(address, self._idle)

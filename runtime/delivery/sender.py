@@ -90,10 +90,11 @@ class PartSender:
         self._pace = pace
         self._context = context
 
-    async def advance(self, duty: Duty, open_: OpenDelivery) -> None:
+    async def advance(self, duty: Duty, open_: OpenDelivery, wires: Sequence[Wire] = ()) -> None:
+        """Do what is next for it; `wires` are its messages where they are rendered already."""
         part = next((part for part in open_.parts if part.state is not PartState.SHOWN), None)
         if part is None:
-            await self._render(duty, open_)
+            await self._render(duty, open_, wires)
         elif part.state is PartState.UNSETTLED:
             await self._settle(duty, open_, part)
         elif part.state is PartState.MARKED:
@@ -103,19 +104,21 @@ class PartSender:
             self._held(await self._outbox.mark(duty, open_.delivery.id, part.ordinal, floor=floor))
             await self.send(duty, open_, part)
 
-    async def _render(self, duty: Duty, open_: OpenDelivery) -> None:
+    async def _render(self, duty: Duty, open_: OpenDelivery, wires: Sequence[Wire]) -> None:
         try:
-            wires = self.rendered(open_.delivery)
+            wires = wires or self.rendered(open_.delivery)
         except Exception as error:
             # A bug of ours or a file that is gone: the payload is kept, and the operator sees it.
             log.exception("cannot render")
-            reason = f"cannot be rendered: {type(error).__name__}: {error}"
+            reason = f"can't be rendered: {type(error).__name__}: {error}"
             self._held(await self._outbox.give_up(duty, open_.delivery.id, None, reason))
             return
         if self._features.stored:
             await self._show_stored(duty, open_, wires)
         elif open_.in_doubt:  # looked for before it is sent
             self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=False))
+        elif len(wires) == 1 and self._is_edit(open_, 1) and not open_.over_preview:
+            await self._change(duty, open_, wires)
         else:
             floor = self.floor(open_.delivery.address)
             self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=True, floor=floor))
@@ -149,6 +152,23 @@ class PartSender:
 
     async def send(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:
         """One attempt; its marker is committed."""
+        await self._came_of(duty, open_, known, await self._tried(open_, known))
+
+    async def _change(self, duty: Duty, open_: OpenDelivery, wires: Sequence[Wire]) -> None:
+        """Change a message whose id is recorded. That may be made again, so it needs no marker: until it is known to be on
+        screen it waits as it is, and whoever comes next makes it."""
+        known = OpenPart(1, PartState.MARKED, wires[0].body, wires[0].fallback)
+        outcome = await self._tried(open_, known)
+        if isinstance(outcome, Receipt):
+            await self._surely(lambda: self._outbox.render_shown(duty, open_.delivery.id, wires, [outcome]))
+            self._context.probe("part-checkpointed")
+            self.tell(open_, 1)
+        else:
+            await self._surely(lambda: self._outbox.render(duty, open_.delivery.id, wires, mark=True))
+            await self._came_of(duty, open_, known, outcome)
+
+    async def _tried(self, open_: OpenDelivery, known: OpenPart) -> Receipt | Exception:
+        """Outcome of one attempt."""
         self._context.probe("part-marked")
         delivery = open_.delivery
         under = under_of(open_, known.ordinal)
@@ -156,22 +176,28 @@ class PartSender:
         try:
             async with asyncio.timeout(self._pace.send_timeout.total_seconds()):
                 receipt = await self._put(open_, part)
-        except Retryable as error:
-            await self.heed(duty, delivery.address, error)
-            await self._again(duty, open_, known, str(error), error.retry_after)
-        except Rejected as error:
-            await self._refused(duty, open_, known, error)
-        except Exception as error:
-            # Uncertain, a time-out, or a bug in an adapter: in each case it may be on screen.
-            if not isinstance(error, (Uncertain, TimeoutError)):
-                log.exception("adapter broke")
-            await self._unclear(duty, open_, known, str(error) or type(error).__name__)
-        else:
-            self._context.probe("part-shown")
-            if wait := self._unsure_for(open_, known):
+        except Exception as error:  # noqa: BLE001 - told apart where what came of it is recorded
+            return error
+        self._context.probe("part-shown")
+        return receipt
+
+    async def _came_of(self, duty: Duty, open_: OpenDelivery, known: OpenPart, outcome: Receipt | Exception) -> None:
+        """Record what came of an attempt."""
+        match outcome:
+            case Receipt() if wait := self._unsure_for(open_, known):
                 await self._once_more(duty, open_, known, wait)
-            else:
-                await self._checkpoint(duty, open_, known, receipt)
+            case Receipt():
+                await self._checkpoint(duty, open_, known, outcome)
+            case Retryable():
+                await self.heed(duty, open_.delivery.address, outcome)
+                await self._again(duty, open_, known, str(outcome), outcome.retry_after)
+            case Rejected():
+                await self._refused(duty, open_, known, outcome)
+            case _:
+                # Uncertain, a time-out, or a bug in an adapter: in each case it may be on screen.
+                if not isinstance(outcome, (Uncertain, TimeoutError)):
+                    log.error("adapter broke", exc_info=outcome)
+                await self._unclear(duty, open_, known, str(outcome) or type(outcome).__name__)
 
     async def _checkpoint(self, duty: Duty, open_: OpenDelivery, known: OpenPart, receipt: Receipt) -> None:
         await self._surely(lambda: self._outbox.checkpoint(duty, open_.delivery.id, known.ordinal, receipt))
@@ -189,7 +215,7 @@ class PartSender:
     async def _once_more(self, duty: Duty, open_: OpenDelivery, known: OpenPart, wait: timedelta) -> None:
         """It is on screen, where something older may still come over it: an edit may be made as often as one likes."""
         delivery, at = open_.delivery.id, self._context.now() + wait
-        reason = "it is on screen; a change of the preview under it may still arrive and is then covered again"
+        reason = "it's on screen; a late change to its preview would be covered again"
         await self._surely(lambda: self._outbox.retry(duty, delivery, known.ordinal, at, reason))
         self._context.on_shown(open_.delivery.address)
 
@@ -322,7 +348,7 @@ class PartSender:
 
     async def _drop(self, duty: Duty, open_: OpenDelivery, known: OpenPart, event: PartEvent, reason: str) -> None:
         """Progress is worth showing now or never."""
-        log.info("not shown, and left out", part=known.ordinal, reason=reason)
+        log.info("not shown, so left out", part=known.ordinal, reason=reason)
         await self._surely(lambda: self._outbox.drop(duty, open_.delivery.id, known.ordinal, event, reason))
 
     # -------------------------------------------------------------------------------------------------- the store

@@ -68,13 +68,14 @@ JOINING: Final = (Attention.MENTION, Attention.THREAD)
 @dataclass(frozen=True, slots=True)
 class RoomRule:
     """Settings for the rooms that `room`, an address or a glob of addresses, names. `people` and `blocked` are
-    identities or names; without `people` everybody may speak who is known."""
+    identities or names; without `people` everybody may speak who is known. `prompt` is what the agent is told there: the text, or its file."""
 
     room: str = "*"
     attention: Attention | None = None
     people: frozenset[str] = frozenset()
     blocked: frozenset[str] = frozenset()
     busy: Busy | None = None
+    prompt: str = ""
 
     def fits(self, room: str, thread: str) -> bool:
         """True if it names this room, or this thread of it."""

@@ -75,6 +75,7 @@ STEP_MOVES: Final[Mapping[tuple[StepState, StepEvent], StepState]] = {
     (StepState.OPEN, StepEvent.REFUSE): StepState.DONE,
     (StepState.MARKED, StepEvent.MARK): StepState.MARKED,
     (StepState.MARKED, StepEvent.RESULT): StepState.DONE,
+    (StepState.MARKED, StepEvent.REFUSE): StepState.DONE,
     (StepState.MARKED, StepEvent.DOUBT): StepState.ASKED,
     (StepState.ASKED, StepEvent.ALLOW): StepState.OPEN,
     (StepState.ASKED, StepEvent.REFUSE): StepState.DONE,

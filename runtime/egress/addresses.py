@@ -118,7 +118,7 @@ class Opening:
             return cls(ip_network(place), number)
         except ValueError:
             raise ValueError(
-                'an address or a network with its last bits zero, a port behind it if only that is meant: "10.1.0.0/16", '
+                'an address, or a network with its last bits zero; with a port if only that one is meant: "10.1.0.0/16", '
                 '"127.0.0.1:8000", "[::1]:8000"'
             ) from None
 

@@ -157,11 +157,11 @@ class Egress:
         except (OSError, UnicodeError):  # a time-out is an OSError too
             found = ()
         if not found:
-            raise Refused(Why.LOOKUP, f"no address is known for {place.host}.")
+            raise Refused(Why.LOOKUP, f"{place.host} has no known address.")
         try:
             return list(dict.fromkeys(unmapped(ip_address(text.partition("%")[0])) for text in found))
         except ValueError:
-            raise Refused(Why.LOOKUP, f"what is said about {place.host} is no address.") from None
+            raise Refused(Why.LOOKUP, f"the lookup of {place.host} gave something other than an address.") from None
 
 
 @dataclass(frozen=True, slots=True)

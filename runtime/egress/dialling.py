@@ -135,7 +135,7 @@ def told(error: Exception, place: Place) -> str:
         case aiohttp.ClientPayloadError():
             return f"The answer of {place.shown} broke off or is damaged."
         case _:
-            return f"{place.shown} answered with what is no proper HTTP."
+            return f"{place.shown} gave an answer that isn't valid HTTP."
 
 
 def _reason(error: aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError) -> str:

@@ -61,7 +61,7 @@ class Place:
         try:
             url = self.url.join(URL(location))
         except ValueError:
-            raise Refused(Why.REDIRECT, f"{self.shown} redirects to what is no address.") from None
+            raise Refused(Why.REDIRECT, f"{self.shown} redirects to something that isn't an address.") from None
         place = Place.parse(str(url))  # read anew as a text, with every check
         if self.url.scheme == "https" and place.url.scheme == "http":
             raise Refused(Why.REDIRECT, f"{self.shown} redirects to {place.shown}, which is not encrypted.")
@@ -76,7 +76,7 @@ def _url(text: str) -> URL:
     try:
         url = URL(text)
     except ValueError:
-        raise Refused(Why.FORM, 'that is no address such as "https://example.org/page".') from None
+        raise Refused(Why.FORM, 'that isn\'t an address such as "https://example.org/page".') from None
     if url.scheme not in ("http", "https"):
         given = f'"{url.scheme[:20]}:"' if url.scheme else "no scheme"
         raise Refused(Why.SCHEME, f'the address has {given}; it must begin with "https://" or "http://".')
@@ -94,7 +94,7 @@ def _check_characters(text: str) -> None:
 def _check_userinfo(text: str) -> None:
     authority = re.split(r"[/?#]", text.partition("//")[2], maxsplit=1)[0]
     if "@" in authority:
-        raise Refused(Why.USERINFO, 'the address has a user or password before an "@"; take them out.')
+        raise Refused(Why.USERINFO, 'the address has a user or password before an "@"; remove them.')
 
 
 def _host(url: URL) -> tuple[str, Ip | None]:
@@ -106,7 +106,7 @@ def _host(url: URL) -> tuple[str, Ip | None]:
     if host.endswith("."):
         raise Refused(Why.HOST, f"the host {host[:LONGEST_NAME]} ends with a dot; write it without.")
     if len(host) > LONGEST_NAME or not HOST_NAME.fullmatch(host):
-        raise Refused(Why.HOST, "the host is no name that DNS could know.")
+        raise Refused(Why.HOST, "the host isn't a valid DNS name.")
     if NUMBER.fullmatch(host.rpartition(".")[2]):
         return _v4(host)
     return host, None
@@ -128,7 +128,7 @@ def _v6(host: str) -> tuple[str, Ip]:
     try:
         address = ip_address(host)
     except ValueError:
-        raise Refused(Why.HOST, "the host in brackets is no IPv6 address.") from None
+        raise Refused(Why.HOST, "the host in brackets isn't an IPv6 address.") from None
     return str(address), address
 
 

@@ -18,13 +18,13 @@ SENTENCES: Final = {
 GARBLED: Final = "The request was cut off, or can't be unpacked."
 CUT: Final = "The request was cut off."
 STORE_AWAY: Final[Mapping[Trouble, str]] = {
-    Trouble.FULL: "I can't take this in: the disk is full. Try again once there is space.",
-    Trouble.READ_ONLY: "I can't take this in: the database can only be read right now. Try again in a while.",
-    Trouble.LOCKED: "I can't take this in: another program holds the database. Try again in a few seconds.",
-    Trouble.AWAY: "I can't take this in: the database can't be reached right now. Try again in a few seconds.",
-    Trouble.DAMAGED: "I can't take this in: the database is damaged. An operator has to repair it first.",
-    Trouble.LOST: "I can't take this in: the database was removed or replaced. An operator has to repair it first.",
-    Trouble.OTHER: "I can't take this in right now. Try again in a few seconds.",
+    Trouble.FULL: "I can't accept this: the disk is full. Try again once there is space.",
+    Trouble.READ_ONLY: "I can't accept this: the database is read-only right now. Try again in a while.",
+    Trouble.LOCKED: "I can't accept this: another program has locked the database. Try again in a few seconds.",
+    Trouble.AWAY: "I can't accept this: the database can't be reached right now. Try again in a few seconds.",
+    Trouble.DAMAGED: "I can't accept this: the database is damaged. An operator has to repair it first.",
+    Trouble.LOST: "I can't accept this: the database was removed or replaced. An operator has to repair it first.",
+    Trouble.OTHER: "I can't accept this right now. Try again in a few seconds.",
 }
 """What a person reads when something was not taken in; the operator's words, with paths, are in the log."""
 
@@ -35,7 +35,7 @@ def refused(request: web.Request, status: int, sentence: str) -> web.Response:
     if "/api/" in request.path:
         return web.json_response({"error": sentence}, status=status, headers=headers)
     return web.Response(
-        text=notice_page(title=_TITLES.get(status, "That did not work"), sentence=sentence),
+        text=notice_page(title=_TITLES.get(status, "That didn't work"), sentence=sentence),
         content_type="text/html",
         status=status,
         headers=headers,

@@ -107,7 +107,7 @@ def _broken(request: web.Request, error: Exception) -> web.Response:
     if isinstance(error, ConnectionError):
         return refused(request, 400, CUT)  # nobody reads it, but without an answer aiohttp logs a traceback
     _log.error("%s %s failed", request.method, _route(request), exc_info=error)
-    return refused(request, 500, "Something went wrong here. The log of Signalbox says what.")
+    return refused(request, 500, "Something went wrong here. Signalbox's log has the details.")
 
 
 async def harden(request: web.BaseRequest, response: web.StreamResponse) -> None:
@@ -135,7 +135,7 @@ def _check_host(request: web.Request, known: Collection[str]) -> None:
     if not is_our_host(request, known):
         raise Refusal(
             421,
-            "I don't know this host name. If it is right, add it to `hosts` under [web] in Signalbox's settings.",
+            "I don't know this host name. If it's right, add it to `hosts` under [web] in Signalbox's settings.",
         )
 
 

@@ -154,7 +154,7 @@ class Fetching:
         """Fetch it; what went wrong, in words that name no link: one may carry a token."""
         fetch = self._files_of(place.address)
         if fetch is None:
-            return "no account here can fetch it any more"
+            return "no account here can fetch it now"
         if wanted.most == 0 or wanted.file.size > wanted.most:
             return too_large(wanted.file.size, wanted.most)
         if shortage := await self._space.shortage(place.folder, wanted.sender):
@@ -226,8 +226,8 @@ def is_voice(file: FileRef) -> bool:
 
 def too_large(size: int, most: int) -> str:
     if most == 0:
-        return "the files of this message are too large together"
-    return f"it has {size:,} bytes, and at most {most:,} are taken"
+        return "together, the files in this message are too large"
+    return f"it has {size:,} bytes; at most {most:,} are allowed"
 
 
 def _missing(file: FileRef) -> str:

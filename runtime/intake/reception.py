@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from hashlib import sha256
+from typing import Final, Protocol
 
 import structlog
 
@@ -28,10 +30,27 @@ from runtime.contract import (
 )
 from runtime.domain.routing import Decision
 from runtime.errors import Rejected
-from runtime.store.protocol import Accept, Changed, Decided, Gate, Intake, TakeIn, Taken
+from runtime.store.protocol import Accept, Changed, Decided, Gate, Intake, KeptRoom, OpenDelivery, TakeIn, Taken
 from runtime.store.protocol.intake import ignored
 
 log = structlog.get_logger("intake")
+
+
+TURNS_OF_A_SEND: Final = 4
+"""Turns of the event loop after which the request of a courier, whose task has just begun, has left."""
+
+
+class Outlet(Protocol):
+    """The way out: implemented by `runtime.delivery.couriers`."""
+
+    def serves(self, address: Address) -> bool: ...
+
+    def nudge(self, address: Address) -> None: ...
+
+    def keep(self, room: Address) -> KeptRoom | None:
+        """Keep a room for a change that is about to be committed; None where it would wait its turn. `go_on` follows."""
+
+    def go_on(self, room: Address, change: OpenDelivery | None) -> None: ...
 
 
 async def plainly(accept: Accept) -> Taken:
@@ -53,9 +72,8 @@ class Reception:
         store: Intake,
         gate: Callable[[], Gate],
         notifier: Notifier,
-        nudge: Callable[[Address], None],
+        outlet: Outlet,
         stop: Callable[[RunId], object],
-        serves: Callable[[Address], bool],
         take_in: TakeIn = plainly,
         heard: Callable[[Signal], None] = lambda _: None,
         changed: Callable[[Clicked], Awaitable[Changed | None]] = unchanged,
@@ -66,15 +84,14 @@ class Reception:
         self._store = store
         self._gate = gate
         self._notifier = notifier
-        self._nudge = nudge
+        self._outlet = outlet
         self._stop = stop
-        self._serves = serves
         self._changed = changed
         self._probe = probe
 
     async def sink(self, signal: Signal) -> Verdict:
         """Implements `contract.Sink`. Errors: also Rejected, for an address to which no answer could go."""
-        if not self._serves(signal.address):
+        if not self._outlet.serves(signal.address):
             raise Rejected(f"No account here serves {signal.address}, so no answer could go there.")
         gate, signal = self._gate(), placed(signal)
         if gate.rooms.course(signal) is Decision.IGNORE:  # as the store would say, which need not be asked
@@ -82,8 +99,8 @@ class Reception:
             return ignored().verdict
         if isinstance(signal.body, Said):
             taken = await self._take_in(lambda offer: self._store.accept(signal, gate, offer))
-        elif isinstance(signal.body, Clicked) and signal.body.choice is Choice.EDIT:
-            taken = await self._store.accept(signal, gate, changed=await self._changed(signal.body))
+        elif isinstance(signal.body, Clicked):
+            taken = await self._pressed(signal, signal.body, gate)
         else:
             taken = await self._store.accept(signal, gate)
         if isinstance(signal.body, Clicked) and taken.verdict.outcome is Outcome.DECIDED:
@@ -101,12 +118,28 @@ class Reception:
             self._wake(taken, signal.address)
         return taken.verdict
 
+    async def _pressed(self, signal: Signal, click: Clicked, gate: Gate) -> Taken:
+        """A press, and the change of its card, which is sent before anybody else is woken."""
+        changed = await self._changed(click) if click.choice is Choice.EDIT else None
+        if (kept := self._outlet.keep(signal.address)) is None:
+            return await self._store.accept(signal, gate, changed=changed)
+        change = None
+        try:
+            taken = await self._store.accept(signal, gate, changed=changed, kept=kept)
+            change = taken.change
+        finally:
+            self._outlet.go_on(kept.room, change)
+        if change:
+            for _ in range(TURNS_OF_A_SEND):
+                await asyncio.sleep(0)
+        return taken
+
     def decided(self, decided: Decided) -> None:
         """Wake whoever has work from a decision that no click made."""
         if decided.lane_ready:
             self._notifier.notify(LANES)
         for address in decided.deliveries:
-            self._nudge(address)
+            self._outlet.nudge(address)
 
     def _wake(self, taken: Taken, address: Address) -> None:
         if taken.lane_ready:
@@ -114,7 +147,7 @@ class Reception:
         for run in taken.stop_runs:
             self._stop(run)
         for room in taken.deliveries:
-            self._nudge(room)
+            self._outlet.nudge(room)
         if taken.verdict.outcome is not Outcome.DUPLICATE:
             self._notifier.notify(room_topic(address))
 

@@ -41,11 +41,11 @@ class Unusable(Exception):
         self.failure = failure
 
 
-BROKE_OFF: Final = Failure("The connection to the model broke off in the middle of its answer.", Repeat.OFTEN)
+BROKE_OFF: Final = Failure("The connection to the model broke in the middle of its answer.", Repeat.OFTEN)
 TOO_LONG: Final = Failure("The model's answer was cut at its length limit before it was complete, so it was not used.")
 FILTERED: Final = Failure("The model's provider stopped the answer with its content filter.")
-EMPTY_ANSWER: Final = Failure("The model answered nothing.", Repeat.ONCE)
-AWAY: Final = Failure("The model's server cannot be reached.", Repeat.OFTEN)
+EMPTY_ANSWER: Final = Failure("The model gave an empty answer.", Repeat.ONCE)
+AWAY: Final = Failure("The model's server can't be reached.", Repeat.OFTEN)
 
 NOT_REACHED: Final = re.compile("Connection error|Cannot connect to host")
 """What the client libraries of OpenAI and of all other vendors say; LiteLLM calls both an error of the server."""
@@ -66,9 +66,7 @@ def failure_of(error: Exception, *, litellm: Any, model: str, limit: timedelta) 
         case litellm.APIConnectionError() | litellm.InternalServerError() if NOT_REACHED.search(str(error)):
             return AWAY
         case litellm.BadRequestError() if "LLM Provider NOT provided" in str(error):
-            return Failure(
-                f"The model cannot be asked: {fault_of(model) or f'{model} names no provider LiteLLM knows'}."
-            )
+            return Failure(f"The model can't be used: {fault_of(model) or f'{model} names no provider LiteLLM knows'}.")
         case litellm.AuthenticationError() if headers is None and "Missing" in str(error):
             return Failure(f"There is no key for the model {model} in the settings.")
         case _:
@@ -82,19 +80,19 @@ def of_status(status: int | None, error: Exception, model: str, wait: timedelta 
         case 402:
             return Failure(f"The account behind the key for {model} has no credit left (402).")
         case 403:
-            return Failure(f"The key is not permitted to use the model {model} (403).")
+            return Failure(f"The key may not use the model {model} (403).")
         case 404:
             return Failure(f"The model {model} is unknown to its provider (404): check its name and api_base.")
         case 408:
             return Failure("The model's provider took too long (408).", Repeat.OFTEN, wait)
         case 429:
-            return Failure("The model's provider has too many requests just now (429).", Repeat.OFTEN, wait)
+            return Failure("The model's provider is getting too many requests right now (429).", Repeat.OFTEN, wait)
         case int() if status >= 500:
-            return Failure(f"The model's provider has an error of its own ({status}).", Repeat.OFTEN, wait)
+            return Failure(f"The model's provider had an internal error ({status}).", Repeat.OFTEN, wait)
         case int():
             return Failure(f"The model's provider refused the request ({status}): {message_of(error)}")
         case None:
-            return Failure(f"The model {model} could not be asked: {message_of(error)}")
+            return Failure(f"The model {model} couldn't be called: {message_of(error)}")
 
 
 def message_of(error: Exception) -> str:

@@ -148,7 +148,7 @@ class LiteModel:
         settings = self._settings
         arguments: dict[str, Any] = {
             "model": settings.name,
-            "messages": to_messages(request.system, request.turns, images),
+            "messages": to_messages(request.system, request.turns, images, request.working),
             "stream": settings.stream,
             "timeout": settings.timeout.total_seconds(),
             "num_retries": 0,  # also silences the SDK's own retries: ours are the only ones
@@ -281,7 +281,7 @@ async def streamed_usage(litellm: Any, stream: Any) -> Any:
 
 def estimated_usage(litellm: Any, request: ModelRequest, text: str, calls: Sequence[Call]) -> Any:
     """A guess for budgets where the provider does not count."""
-    asked = len(request.system) + sum(len(turn.text) for turn in request.turns)
+    asked = len(request.system) + len(request.working) + sum(len(turn.text) for turn in request.turns)
     said = len(text) + sum(len(call.arguments) for call in calls)
     return litellm.Usage(
         prompt_tokens=ceil(asked / CHARACTERS_A_TOKEN), completion_tokens=ceil(said / CHARACTERS_A_TOKEN)

@@ -18,20 +18,37 @@ NO_OUTPUT: Final = "(no output)"
 GO_ON: Final = f"{OURS}Calls that were waiting have their results now. Please go on."
 
 
-def to_messages(system: str, turns: Sequence[Turn], images: Mapping[str, str] = NO_IMAGES) -> list[Message]:
+def to_messages(
+    system: str, turns: Sequence[Turn], images: Mapping[str, str] = NO_IMAGES, working: str = ""
+) -> list[Message]:
     """`turns` for the wire. They are paired and unique already: `transcript.repair` sees to that.
 
     `images` are data URLs by the path of the file in a turn: see `images.pictures`.
 
     What several people said carries their names. Nothing is empty; arguments that are no JSON object are wrapped
     into one, since some providers parse what they once wrote; a conversation that ends with the assistant's own
-    words (a call decided after others had spoken) gets a user's word to answer.
+    words (a call decided after others had spoken) gets a user's word to answer. `working` changes from request to
+    request: it stands at the very end, so that all before it is what vendors have in their caches.
     """
     several = len({turn.author for turn in turns if isinstance(turn, UserTurn) and turn.author}) > 1
     messages = [_message(turn, several, images) for turn in turns]
     if messages and messages[-1]["role"] == "assistant":
         messages.append({"role": "user", "content": GO_ON})
+    if working:
+        _add_last(messages, working)
     return [{"role": "system", "content": system}, *messages] if system.strip() else messages
+
+
+def _add_last(messages: list[Message], text: str) -> None:
+    """Put `text` behind what is there: into the user's message where that is the last, since some providers want turns."""
+    content = messages[-1]["content"] if messages and messages[-1]["role"] == "user" else None
+    match content:
+        case str():
+            messages[-1]["content"] = f"{content}\n\n{text}"
+        case list():
+            content.append({"type": "text", "text": text})
+        case _:
+            messages.append({"role": "user", "content": text})
 
 
 def to_tools(tools: Iterable[ToolSpec]) -> list[Message]:

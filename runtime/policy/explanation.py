@@ -70,7 +70,7 @@ class Explanation:
         """The reason in one sentence."""
         if self.by is not None:
             return f"{self.by.title[0].upper()}{self.by.title[1:]} decides."
-        return f"No rule fits, and a tool that {EFFECT_WORDS[self.effect]} is {PAST[self.ruling]}."
+        return f"No rule matches, and a tool that {EFFECT_WORDS[self.effect]} is {PAST[self.ruling]}."
 
     @property
     def depending(self) -> tuple[Considered, ...]:

@@ -23,11 +23,17 @@ DAYS_MOST: Final = 90
 USES_MOST: Final = 10_000
 HERE: Final = "this room"
 EVERYWHERE: Final = "everywhere"
+NAME_SHOWN: Final = 60
+"""Characters of a name among the choices of a form; the least that a platform shows is 75 in all."""
+ANYBODY: Final = "anybody"
+NO_FIT: Final = "This pattern doesn't match the call you're approving."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
     """A standing yes to calls of one tool. An empty `session` or `room` is any.
+
+    With `person`, an id, it is for what that person alone asks for.
 
     `form` is the tool's, see `form_of`; `by` the person who said so, as an answer to `from_approval`. Without `uses_left`
     any number of calls may follow.
@@ -44,6 +50,7 @@ class Grant:
     created_at: datetime
     session: str = ""
     room: str = ""
+    person: str = ""
     uses_left: int | None = None
     revoked_at: datetime | None = None
 
@@ -58,7 +65,7 @@ class Grant:
 @dataclass(frozen=True, slots=True)
 class Sought:
     """A call about which people would be asked. `form` is its tool's, `room` the address without a thread, `requester` the
-    id of whoever asked for it, and `terms` those of the question. `card` is none: nothing is asked yet."""
+    id of whoever asked for it, `run` what it is made in, and `terms` those of the question. `card` is none: nothing is asked yet."""
 
     agent: str
     tool: str
@@ -70,6 +77,7 @@ class Sought:
     requester: str | None = None
     terms: Terms = PLAIN
     card: str = ""
+    run: str = ""
 
 
 def form_of(spec: ToolSpec, caution: str) -> str:
@@ -91,6 +99,7 @@ def fits(grant: Grant, call: Sought, now: datetime) -> bool:
         and (grant.agent, grant.tool, grant.form) == (call.agent, call.tool, call.form)
         and grant.session in ("", call.session)
         and grant.room in ("", call.room)
+        and grant.person in ("", call.requester)
         and grant.pattern.fits(call.arguments)
     )
 
@@ -100,22 +109,30 @@ def fits(grant: Grant, call: Sought, now: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A grant as somebody filled it in."""
+    """A grant as somebody filled it in; `person` is the name of the one whose requests it is for, if of one."""
 
     pattern: Pattern
     everywhere: bool
     until: datetime
     uses: int | None
+    person: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The call that a grant would be made from, and whether an owner makes it."""
+    """The call that a grant would be made from, whether an owner makes it, and the name of whoever asked for the call."""
 
     tool: str
     effect: Effect
     arguments: Mapping[str, Json]
     by_owner: bool
+    requester: str = ""
+
+
+def only_people(requester: str) -> tuple[str, ...]:
+    """Choices of a form beside anybody: what one person asks for, if a person asked."""
+    name = " ".join(requester.split())[:NAME_SHOWN]
+    return (f"only {name}",) if name else ()
 
 
 def wished(values: Mapping[str, str], call: Asked, now: datetime, zone: tzinfo) -> Wish | str:
@@ -123,15 +140,18 @@ def wished(values: Mapping[str, str], call: Asked, now: datetime, zone: tzinfo) 
     where, until = values.get("where", HERE).strip() or HERE, _until(values.get("until", ""), now, zone)
     pattern = _pattern(values.get("pattern"), call)
     uses = _uses(values.get("uses", ""))
-    faults = [fault for one in (pattern,) if isinstance(one, list) for fault in one]
+    whose = values.get("whose", "").strip() or ANYBODY
+    faults = list(pattern) if isinstance(pattern, list) else [] if pattern.fits(call.arguments) else [NO_FIT]
     if where not in (HERE, EVERYWHERE):
         faults.append(f"For “Where”, choose {HERE} or {EVERYWHERE}.")
+    if whose not in (ANYBODY, *only_people(call.requester)):
+        faults.append(f"For “Whose requests”, choose {' or '.join((ANYBODY, *only_people(call.requester)))}.")
     faults += [one for one in (until, uses) if isinstance(one, str)]
     if not call.by_owner:
         faults += _owners_alone(call.effect, where)
     if faults or isinstance(pattern, list) or isinstance(until, str) or isinstance(uses, str):
         return " ".join(faults)
-    return Wish(pattern, where == EVERYWHERE, until, uses)
+    return Wish(pattern, where == EVERYWHERE, until, uses, call.requester if whose != ANYBODY else "")
 
 
 def _pattern(text: str | None, call: Asked) -> Pattern | list[str]:
@@ -175,8 +195,9 @@ def proposed_end(now: datetime, zone: tzinfo) -> str:
     return str(now.astimezone(zone).date() + timedelta(days=DAYS))
 
 
-def reach(grant: Grant, until: str) -> str:
-    """Scope of a grant in words: place, end and uses left. `until` is its end, already formatted."""
+def reach(grant: Grant, until: str, person: str = "") -> str:
+    """Scope of a grant in words: place, whose requests, end and uses left. `until` is its end, already formatted."""
     where = "everywhere" if grant.everywhere else "in one conversation" if grant.session else "in one room"
     uses = "" if grant.uses_left is None else f", {grant.uses_left} use{'s' * (grant.uses_left != 1)} left"
-    return f"{where} until {until}{uses}"
+    whose = f" for {person or 'one person'} alone" if grant.person else ""
+    return f"{where}{whose} until {until}{uses}"

@@ -92,19 +92,37 @@ class Policy:
         """The rule that decides; None where the effect does."""
         return next((rule for rule in self.rules if matches(rule, ask)), None)
 
+    def denies_all(self, ask: Ask) -> Rule | None:
+        """The rule that denies every call like this one, whatever its arguments; None where one may perhaps be made."""
+        for rule in self.rules:
+            if not may_match(rule, ask):
+                continue
+            if not (rule.arguments or rule.where):
+                return rule if rule.ruling is Ruling.DENY else None
+            if rule.ruling is not Ruling.DENY:
+                return None
+        return None
+
     def terms(self, ask: Ask) -> Terms:
         """The terms of a question about this call."""
         rule = self.rule(ask)
         return rule.asking.made_to(self._terms, rule.name) if rule else self._terms
 
 
-def matches(rule: Rule, ask: Ask) -> bool:
+def may_match(rule: Rule, ask: Ask) -> bool:
+    """True if the rule is about such calls, as far as their arguments do not matter."""
     return (
         fnmatchcase(ask.tool, rule.tool)
         and rule.effect in (None, ask.effect)
         and fnmatchcase(ask.agent, rule.agent)
         and fnmatchcase(ask.room, rule.room)
         and is_for(rule, ask.names)
+    )
+
+
+def matches(rule: Rule, ask: Ask) -> bool:
+    return (
+        may_match(rule, ask)
         and all(has_argument(ask.arguments.get(name), glob) for name, glob in rule.arguments.items())
         and all(holds(rule.ruling, matcher, ask.arguments.get(name)) for name, matcher in rule.where.items())
     )

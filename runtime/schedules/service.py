@@ -137,7 +137,7 @@ class ScheduleService:
                 return known
             if is_named:
                 break
-        raise ToolRetry(f"There is a schedule called {schedule.name!r} in that room already: choose another name.")
+        raise ToolRetry(f"That room already has a schedule called {schedule.name!r}. Choose another name.")
 
     async def change(self, schedule: ScheduleId, wanted: ScheduleRequest, asker: Asker) -> Schedule:
         old = await self._theirs(schedule, asker)
@@ -152,7 +152,7 @@ class ScheduleService:
         if retimed := is_retimed(wanted):
             new = await self._retimed(new, wanted)
         if not await self._book.change_schedule(new, self._due(new), who(asker), retimed=retimed):
-            raise ToolRetry(f"There is a schedule called {new.name!r} in that room already, or this one was removed.")
+            raise ToolRetry(f"That room already has a schedule called {new.name!r}, or this one was removed.")
         return await self._again(new)  # it may have been fired meanwhile
 
     async def _retimed(self, old: Schedule, wanted: ScheduleRequest) -> Schedule:
@@ -208,7 +208,7 @@ class ScheduleService:
         except WhenError as error:
             raise ToolRetry(str(error)) from error
         if found is None:
-            raise ToolRetry(f"{text!r} is over: name an instant that is to come.")
+            raise ToolRetry(f"{text!r} is in the past. Name a time to come.")
         return found
 
     def _due(self, schedule: Schedule) -> datetime | None:
@@ -228,7 +228,7 @@ class ScheduleService:
     async def _rooms(self, to: Sequence[Address], asker: Asker) -> tuple[Address, ...]:
         rooms = tuple(dict.fromkeys(to or [asker.address]))
         if len(rooms) > DESTINATIONS:
-            raise ToolRetry(f"A report goes to at most {DESTINATIONS} rooms; these are {len(rooms)}.")
+            raise ToolRetry(f"A report can go to at most {DESTINATIONS} rooms; these are {len(rooms)}.")
         for room in rooms:
             if trouble := await self._trouble(room):
                 raise ToolRetry(f"Nothing can be posted to {self._named(room)}: {trouble}")
@@ -245,22 +245,24 @@ class ScheduleService:
         own, here = await self._book.schedule_counts(asker.person.id if asker.person else None, home)
         if own >= quotas.per_person:
             raise ToolRetry(
-                f"One person may have {quotas.per_person} schedules, and you have as many: remove one first."
+                f"One person may have {quotas.per_person} schedules, and you've reached that. Remove one first."
             )
         if here >= quotas.per_room:
             raise ToolRetry(
-                f"One room may have {quotas.per_room} schedules, and that room has as many: remove one first."
+                f"One room may have {quotas.per_room} schedules, and that room has reached that. Remove one first."
             )
 
     async def _theirs(self, schedule: ScheduleId, asker: Asker) -> Schedule:
         """The schedule, where `asker` may change it."""
         found = await self._book.schedule(schedule)
         if found is None or found.state is ScheduleState.REMOVED:
-            raise ToolRetry("There is no such schedule any more.")
+            raise ToolRetry("This schedule no longer exists.")
         if found.by_file:
-            raise ToolRetry(f"{found.name!r} stands in the settings file: change it there, and reload.")
+            raise ToolRetry(f"{found.name!r} is in the settings file. Change it there, then reload.")
         if not is_theirs(found, asker):
-            raise ToolRetry(f"{found.name!r} was made by somebody else: they, an operator or an owner can change it.")
+            raise ToolRetry(
+                f"{found.name!r} was made by somebody else. They can change it, and so can an operator or owner."
+            )
         return found
 
     # ----------------------------------------------------------------------------------------------------- finding
@@ -323,7 +325,7 @@ class ScheduleService:
         await self._may_turn(schedule, asker)
         started = await self._book.run_schedule(schedule, who(asker))
         if started is None:
-            raise ToolRetry("It was started by somebody else at this very moment.")
+            raise ToolRetry("Somebody else has just started it.")
         self._started()
         return started
 
@@ -389,7 +391,7 @@ def first_instant(
     tick = timedelta(microseconds=1)
     found = next_after(rule, max(now, starts - tick) if starts else now, anchor=anchor)
     if found is None or (ends and found > ends):
-        raise ToolRetry(f"{in_words(rule)}: no such instant is to come.")
+        raise ToolRetry(f"{in_words(rule)}: that time never comes.")
     return found
 
 
@@ -398,12 +400,12 @@ def least_interval(rule: Planned, now: datetime, anchor: datetime, least: timede
     coming = list(instants(rule, now, anchor=anchor, most=LOOKED_AT))
     closest = min((b - a for a, b in pairwise(coming)), default=least)
     if closest < least:
-        raise ToolRetry(f"{in_words(rule)} is too often: at least {least} must lie between two times.")
+        raise ToolRetry(f"{in_words(rule)} is too often: runs must be at least {least} apart.")
 
 
 def checked_task(task: Task | None) -> Task:
     if task is None or not task.text.strip():
-        raise ToolRetry("Say what is to be done then, in words for the agent.")
+        raise ToolRetry("Say what the agent should do then.")
     if len(task.text) > TASK:
         raise ToolRetry(f"The task has {len(task.text):,} characters; {TASK:,} is the most.")
     return task

@@ -58,17 +58,17 @@ class Account(Section):
 
     channel: str = Field(description="Its platform.")
     name: AccountName = Field(
-        description="What people call it, in addresses too: lowercase letters, digits and dashes. Each has its own."
+        description="Its name, also in addresses: lowercase letters, digits and dashes. Each account has its own."
     )
-    enabled: Switch = Field(default=True, description="false: it is left alone, as if it were not here.")
+    enabled: Switch = Field(default=True, description="false: it is ignored, as if it weren't here.")
     messages_per_second: Number = Field(
         default=0,
         ge=0,
         le=1000,
-        description="Most that is sent in a second to all rooms together, in place of the platform's own bounds; 0: those.",
+        description="Most messages to send per second, to all rooms together, instead of the platform's own limits; 0: those limits.",
     )
     api_base_url: ServerUrl = Field(
-        default="", description="Another server that speaks as the platform does; empty: the platform."
+        default="", description="Another server that speaks the platform's protocol; empty: the platform."
     )
 
     def secret(self, name: str) -> str:

@@ -63,7 +63,7 @@ def _public(url: str) -> str:
     parts = urlsplit(url) if is_http_address(url) and url.isprintable() and url.isascii() and " " not in url else None
     if not parts or parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None:
         raise ValueError(
-            'where browsers reach the page, with nothing behind the name, such as "https://bot.example.org"'
+            'where browsers reach the page, with nothing after the host, such as "https://bot.example.org"'
         )
     return url.rstrip("/")
 

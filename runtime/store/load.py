@@ -48,7 +48,7 @@ def check_names(source: Source) -> None:
     for table, columns in source.columns.items():
         strange = next((name for name in columns if not SQL_NAME.fullmatch(name)), None)
         if table not in OURS or strange is not None:
-            raise StoreError(f"There is no {strange or table!r} in a database of Signalbox.")
+            raise StoreError(f"There is no {strange or table!r} in a Signalbox database.")
 
 
 # ------------------------------------------------------------------------------------------------------------ SQLite

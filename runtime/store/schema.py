@@ -286,6 +286,7 @@ grants = Table(
     words("session"),
     words("room"),
     words("person"),
+    # Nothing reads it yet: reserved for grants that also hold once an agent has read what strangers wrote.
     number("tainted"),
     words("by"),
     words("from_approval"),

@@ -24,7 +24,7 @@ SQLITE: Final = "sqlite:///"
 BATCH: Final = 500
 """Rows in memory at once."""
 OURS: Final = tuple(table.name for table in metadata.sorted_tables)
-NO_TABLES: Final = "There is no database of Signalbox at {place}: nothing to back up."
+NO_TABLES: Final = "There is no Signalbox database at {place}, so there's nothing to back up."
 IN_MEMORY: Final = "A database in memory ends with its process: it can be neither backed up nor restored."
 
 

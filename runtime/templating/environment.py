@@ -125,7 +125,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         if operator == "+" and (isinstance(left, Markup) or isinstance(right, Markup)):
             return self.concatenated((left, right))
         if operator == "%" and isinstance(left, str):
-            raise SecurityError("% does not fill texts here; use ~ to put them together")
+            raise SecurityError("% doesn't format text here; use ~ to join")
         return super().call_binop(context, operator, left, right)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
@@ -299,7 +299,7 @@ def value_of(name: str, piece: Piece) -> Any:
 
 
 def failure(name: str, piece: Piece) -> str:
-    return f"its data {name!r} could not be had: {piece.tool}: {piece.text}"
+    return f"its data {name!r} couldn't be fetched: {piece.tool}: {piece.text}"
 
 
 # -------------------------------------------------------------------------------------------------------------- faults
@@ -309,15 +309,15 @@ def fault_of(error: Exception, order: Order, known: Mapping[str, Any]) -> Fault:
     """In words for whoever wrote the template."""
     match error:
         case TemplateSyntaxError():
-            return Fault(error.message or "it is no template", error.lineno)
+            return Fault(error.message or "it isn't a template", error.lineno)
         case UndefinedError():
             return Fault(_undefined(str(error), known), line_of(error))
         case RecursionError():
-            return Fault("it calls itself without an end", line_of(error))
+            return Fault("it calls itself endlessly", line_of(error))
         case TemplateError() | ValueError() | ZeroDivisionError() | OverflowError():
             return Fault(str(error), line_of(error))
         case TypeError() if "loader" in str(error):
-            return Fault("a template cannot include, import or extend another one", line_of(error))
+            return Fault("a template can't include, import or extend another one", line_of(error))
         case _:
             return Fault(f"{str(error) or 'it cannot be done'} ({type(error).__name__})", line_of(error))
 

@@ -76,11 +76,11 @@ def moment(value: Any) -> datetime:
     if isinstance(value, datetime):
         return value
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is no time; a time is written as 2026-03-01T09:00:00Z")
+        raise ValueError(f"{value!r} isn't a time; write a time as 2026-03-01T09:00:00Z")
     try:
         found = datetime.fromisoformat(value.strip())
     except ValueError:
-        raise ValueError(f"{value[:60]!r} is no time; a time is written as 2026-03-01T09:00:00Z") from None
+        raise ValueError(f"{value[:60]!r} isn't a time; write a time as 2026-03-01T09:00:00Z") from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 

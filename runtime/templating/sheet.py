@@ -100,7 +100,7 @@ def read_sheet(name: str, text: str, data: Sequence[DataCall] = ()) -> Sheet:
     _check_names(name, [chart.name for chart in charts])
     about = raw.get("about", "")
     if not isinstance(about, str):
-        raise TemplateError(f"template {name}: about must be a text.")
+        raise TemplateError(f"template {name}: about must be text.")
     return Sheet(name, body, about, above, options, every, charts, handed)
 
 
@@ -160,7 +160,7 @@ def _header(name: str, text: str) -> dict[str, Any]:
         at = re.search(r"line (\d+)", str(error))
         where = f", line {int(at[1]) + 1}" if at else ""
         raise TemplateError(
-            f"template {name}{where}: its header is no TOML: {str(error).partition(' (at')[0]}."
+            f"template {name}{where}: its header isn't TOML: {str(error).partition(' (at')[0]}."
         ) from None
     if unknown := sorted(raw.keys() - HEADER):
         raise TemplateError(f"template {name}: its header has {unknown[0]!r}; it may have {', '.join(sorted(HEADER))}.")
@@ -172,9 +172,7 @@ def _options(name: str, raw: Any) -> dict[str, Json]:
         raise TemplateError(f"template {name}: options is a table, as: [options]")
     for key, value in raw.items():
         if type(value) not in KINDS or not OPTION_NAME.fullmatch(key):
-            raise TemplateError(
-                f"template {name}: option {key!r} needs a default that is a text, a number, true or false."
-            )
+            raise TemplateError(f"template {name}: option {key!r} needs a default: text, a number, true or false.")
     return raw
 
 
@@ -191,7 +189,7 @@ def _call(name: str, table: Mapping[str, Any]) -> DataCall:
     _check_keys(name, "data", table, ("name", "tool", "arguments", "options"))
     arguments = table.get("arguments", {})
     if not isinstance(arguments, dict):
-        raise TemplateError(f"template {name}: arguments of data {table['name']!r} is a table.")
+        raise TemplateError(f"template {name}: arguments of data {table['name']!r} must be a table.")
     return DataCall(_text(name, "data", table, "name"), _text(name, "data", table, "tool"), arguments)
 
 
@@ -210,7 +208,7 @@ def _chart(name: str, table: Mapping[str, Any]) -> Chart:
 def _text(name: str, kind: str, table: Mapping[str, Any], key: str) -> str:
     found = table.get(key)
     if not isinstance(found, str) or not found.strip():
-        raise TemplateError(f"template {name}: a table {kind} needs a {key}, as a text.")
+        raise TemplateError(f"template {name}: a table {kind} needs a {key}, as text.")
     return found
 
 
@@ -223,7 +221,7 @@ def _check_names(name: str, names: Sequence[str]) -> None:
     for at, found in enumerate(names):
         if not OPTION_NAME.fullmatch(found):
             raise TemplateError(
-                f"template {name}: {found!r} is no name for data: small letters, digits and _, 40 at most."
+                f"template {name}: {found!r} can't name data. Use lowercase letters, digits and _, at most 40."
             )
         if found in TAKEN:
             raise TemplateError(f"template {name}: data cannot be called {found!r}: that means something else there.")

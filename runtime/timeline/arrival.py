@@ -22,7 +22,7 @@ def arrivals(telling: Telling) -> Iterator[Event]:
         yield telling.event(signal.received_at, What.SENT, f"{who} {deed(telling, signal)}", signal.id)
         yield _taken_in(telling, signal)
         if signal.joined_at:
-            words = "joined the work that was under way"
+            words = "joined the run in progress"
             yield telling.event(signal.joined_at, What.JOINED, words, signal.id)
 
 
@@ -31,13 +31,13 @@ def deed(telling: Telling, signal: TracedSignal) -> str:
     if signal.kind in DEEDS:
         return DEEDS[signal.kind]
     if signal.kind == "moved":
-        return "told that this room has another id now"
+        return "moved this room to a new id"
     if signal.kind == "commanded":
         return f"gave the command {telling.short(signal.text)}" if signal.text else "gave a command"
     if signal.state == "forgotten":
-        return "wrote something that is not kept any more"
+        return "wrote something that's no longer kept"
     if signal.state == "refused":
-        return "wrote something, of which nothing is kept"
+        return "wrote something that wasn't kept"
     files = f" with {several(signal.files, 'file')}" if signal.files else ""
     return f"wrote {telling.short(signal.text)}{files}"
 
@@ -49,13 +49,13 @@ def _taken_in(telling: Telling, signal: TracedSignal) -> Event:
             what, words = What.REFUSED, f"refused: {_reason(telling, signal)}"
         case "merged":
             what = What.MERGED
-            words = f"accepted after {lag}, and merged with {signal.merged_into}: the same words, not answered yet"
+            words = f"accepted after {lag}, and merged with {signal.merged_into}, which says the same and is still unanswered"
         case "decided":
-            what, words = What.ACCEPTED, f"accepted after {lag}, and acted on in the same transaction"
+            what, words = What.ACCEPTED, f"accepted and acted on after {lag}"
         case "observed":
-            what, words = What.OBSERVED, f"kept after {lag} as context for whatever is asked next"
+            what, words = What.OBSERVED, f"kept after {lag} as context for the next request"
         case "stale":
-            what, words = What.STALE, f"came {lag} after it was sent, which is too late to act on"
+            what, words = What.STALE, f"arrived {lag} after it was sent, too late to act on"
         case _:
             what, words = What.ACCEPTED, f"accepted after {lag}"
     return telling.event(signal.accepted_at, what, words, signal.id, signal.node)
@@ -63,7 +63,7 @@ def _taken_in(telling: Telling, signal: TracedSignal) -> Event:
 
 def _reason(telling: Telling, signal: TracedSignal) -> str:
     kept = [move.detail for move in telling.trail.moves if move.subject == signal.id]
-    return kept[0] if kept else "the reason is not kept"
+    return kept[0] if kept else "the reason wasn't kept"
 
 
 def answers(telling: Telling) -> Iterator[Event]:
@@ -80,4 +80,4 @@ def _answered(at: datetime, group: Sequence[TracedSignal]) -> str:
     total = span(at - min(one.received_at for one in group))
     if len(group) == 1:
         return f"answered, {total} after it was sent"
-    return f"answered, all {len(group)} messages; {total} after the first was sent"
+    return f"answered all {len(group)} messages, {total} after the first was sent"

@@ -17,7 +17,7 @@ OF_PART: Final = re.compile(r"part (\d+)(?:: (.*))?", re.DOTALL)
 OUTCOMES: Final = (PartEvent.RETRY, PartEvent.DOUBT, PartEvent.PLAIN, PartEvent.GIVE_UP, DROP)
 """Moves that end an attempt."""
 MARKDOWN: Final = 600
-"""Characters of a text, of which one line is made."""
+"""Characters of a text that one line is made from."""
 WHAT: Final = {
     PartEvent.RETRY.value: What.RETRY,
     PartEvent.DOUBT.value: What.DOUBT,
@@ -34,15 +34,15 @@ WHAT: Final = {
 }
 
 SENTENCES: Final = {
-    PartEvent.RETRY.value: "attempt {attempt} did not show {piece}, and it is tried again{because}",
-    PartEvent.DOUBT.value: "attempt {attempt} perhaps showed {piece}, so it is looked for{because}",
+    PartEvent.RETRY.value: "attempt {attempt} to show {piece} failed; retrying{because}",
+    PartEvent.DOUBT.value: "attempt {attempt} may have shown {piece}; checking{because}",
     PartEvent.LOOK.value: "{piece} is {why}",
-    PartEvent.ABSENT.value: "{piece} is certainly not on screen, so it is sent again",
-    PartEvent.REPEAT.value: "nobody can tell whether {piece} is on screen, so it is sent again with a mark",
-    PartEvent.PLAIN.value: "attempt {attempt}: the platform refused the form of {piece}, so it goes again as plain text{because}",
-    DROP: "{piece} is left out{because}",
-    DeliveryEvent.HOLD.value: "{piece} is put on hold{because}",
-    DeliveryEvent.GIVE_UP.value: "{piece} is given up{because}",
+    PartEvent.ABSENT.value: "{piece} isn't on screen; sending it again",
+    PartEvent.REPEAT.value: "can't tell whether {piece} is on screen; sending it again with a mark",
+    PartEvent.PLAIN.value: "attempt {attempt}: the platform refused the formatting of {piece}; sending it as plain text{because}",
+    DROP: "{piece} was left out{because}",
+    DeliveryEvent.HOLD.value: "{piece} was put on hold{because}",
+    DeliveryEvent.GIVE_UP.value: "{piece} couldn't be shown{because}",
     DeliveryEvent.REQUEUE.value: "requeued by {why}",
     DeliveryEvent.DISCARD.value: "discarded by {why}",
     PartEvent.RESTORE.value: "restored{because}",
@@ -55,7 +55,7 @@ def showing(telling: Telling, delivery: TracedDelivery) -> Iterator[Event]:
         if delivery.kind is not Kind.APPROVAL
         else ""
     )
-    words = f"{noun(delivery)} was put into the outbox (delivery {delivery.id}){text}"
+    words = f"{noun(delivery)} was queued (delivery {delivery.id}){text}"
     yield telling.event(delivery.created_at, What.ENQUEUED, words, delivery.id)
     own = [move for move in telling.trail.moves if move.subject == delivery.id]
     yield from _strayed(telling, delivery, own)
@@ -115,8 +115,8 @@ def _part(telling: Telling, delivery: TracedDelivery, part: TracedPart, own: lis
 
 
 def _shown(part: TracedPart, at: datetime, own: list[Move], piece: str) -> tuple[What, str]:
-    named = f" (the platform's message {part.receipt})" if part.receipt else ""
+    named = f" (message {part.receipt} on the platform)" if part.receipt else ""
     if own and own[-1].what in (PartEvent.DOUBT, PartEvent.LOOK):
         return What.FOUND, f"{piece} was found on screen{named}"
     after = f", {span(at - part.marked_at)} after the attempt began" if part.marked_at else ""
-    return What.SHOWN, f"{piece} is on screen{named}{after}"
+    return What.SHOWN, f"{piece} appeared{named}{after}"

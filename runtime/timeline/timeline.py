@@ -50,7 +50,7 @@ def _subject(telling: Telling) -> tuple[str, str]:
         return one.who, deed(telling, one)
     if trail.deliveries:
         return "Signalbox", f"shows {noun(trail.deliveries[0])}"
-    return trail.run.requester if trail.run else "", "asked for something that is not kept any more"
+    return trail.run.requester if trail.run else "", "asked for something that's no longer kept"
 
 
 def _room(trail: Trail) -> Address:

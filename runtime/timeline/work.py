@@ -35,13 +35,13 @@ def work(telling: Telling, run: TracedRun) -> Iterator[Event]:
 def _claimed(telling: Telling, run: TracedRun) -> Event:
     trail = telling.trail
     came = min((one.accepted_at for one in trail.signals), default=run.started_at)
-    behind = f"; until then run {trail.behind} was at work in this conversation" if trail.behind else ""
-    words = f"work began {span(run.started_at - came)} after that{behind}"
+    behind = f"; run {trail.behind} was using this conversation until then" if trail.behind else ""
+    words = f"picked up {span(run.started_at - came)} later{behind}"
     return telling.event(run.started_at, What.CLAIMED, words, run.id, _first_node(telling, run))
 
 
 def _first_node(telling: Telling, run: TracedRun) -> NodeId | None:
-    """Node that began it: the row of a run names only who had it last."""
+    """Node that began the run; its row names only the last one."""
     if run.claims == 1:
         return run.node
     trail = telling.trail
@@ -60,27 +60,27 @@ def _told_move(telling: Telling, move: Move) -> tuple[What, str]:
         case RunEvent.RESUME:
             return What.RESUMED, _resumed(telling, move)
         case RunEvent.STOP:
-            return What.STOP_ASKED, f"{move.detail} asked that it stops"
+            return What.STOP_ASKED, f"{move.detail} asked to stop it"
         case PartEvent.RESTORE:
             return What.RESTORED, f"restored: {move.detail}"
         case "click refused":
-            return What.CLICK_REFUSED, f"a click that did not count: {move.detail}"
+            return What.CLICK_REFUSED, f"a click was refused: {move.detail}"
         case "process ended":
-            return What.PROCESS_ENDED, f"the process that worked on it ended; that was time {move.detail}"
+            return What.PROCESS_ENDED, f"its process died (death {move.detail})"
         case "set aside":
-            return What.SET_ASIDE, f"set aside, since {move.detail} processes ended under it"
+            return What.SET_ASIDE, f"set aside: {move.detail} processes died while working on it"
         case _:
             return What.OTHER, f"{move.what}: {move.detail}" if move.detail else move.what
 
 
 def _resumed(telling: Telling, move: Move) -> str:
     if not move.detail or move.detail == move.node:
-        return "taken up again where it stood"
-    return f"taken up again where it stood, since {telling.label(NodeId(move.detail))}, which had it, was gone"
+        return "resumed where it left off"
+    return f"resumed where it left off, because {telling.label(NodeId(move.detail))} was gone"
 
 
 def _ended(telling: Telling, run: TracedRun, at: datetime) -> Event:
-    words = "work ended with a reply" if run.state is RunState.DONE else f"{run.state}: {run.error}"
+    words = "finished with a reply" if run.state is RunState.DONE else f"{run.state}: {run.error}"
     return telling.event(at, ENDS.get(run.state, What.FINISHED), words, run.id, run.node)
 
 
@@ -106,13 +106,13 @@ def _model(
         return
     tools = [one.tool for one in takewhile(lambda one: not one.is_model, after)]
     took = span(step.ended_at - _since(telling, run, step, step.ended_at))
-    told = [f"model call {number} ({step.tool}) answered within {took}", *_spent(step)]
+    told = [f"model call {number} ({step.tool}) answered in {took}", *_spent(step)]
     told.append(step.result or (f"it asked for {', '.join(tools)}" if tools else "it gave the reply"))
     yield telling.event(step.ended_at, What.MODEL, "; ".join(told), run.id, step.node)
 
 
 def _since(telling: Telling, run: TracedRun, step: TracedStep, until: datetime) -> datetime:
-    """The last recorded thing before this step: no row has the moment at which a model was asked."""
+    """Time of the last record before this step; no row says when a model was asked."""
     trail = telling.trail
     known = [run.started_at, *(move.at for move in trail.moves if move.subject == run.id)]
     known += [one.ended_at for one in trail.steps if one.number < step.number and one.ended_at]
@@ -138,7 +138,7 @@ def _tool(telling: Telling, run: TracedRun, step: TracedStep) -> Iterator[Event]
         return
     if step.started_at:
         took = span(step.ended_at - step.started_at)
-        words = f"{step.tool} ended after {took}: {telling.short(step.result)}"
+        words = f"{step.tool} finished in {took}: {telling.short(step.result)}"
         yield telling.event(step.ended_at, What.TOOL_ENDED, words, run.id, step.node)
     else:
         words = f"{step.tool} was not run: {telling.short(step.result)}"
@@ -153,7 +153,7 @@ def _questions(telling: Telling) -> Iterator[Event]:
         together = list(group)
         for one in together:
             yield telling.event(asked_at, What.ASKED, _asked(one), one.id)
-        words = f"parked: it waits for {several(len(together), 'answer')}, and others are served meanwhile"
+        words = f"parked until {several(len(together), 'answer')} arrive; others are served meanwhile"
         yield telling.event(asked_at, What.PARKED, words, together[0].run_id)
         for one in together:
             if one.decided_at:
@@ -163,7 +163,7 @@ def _questions(telling: Telling) -> Iterator[Event]:
 def _asked(one: Approval) -> str:
     open_for = span(one.expires_at - one.asked_at)
     if one.kind is ApprovalKind.OUTCOME:
-        return f"{one.tool} was cut off; asked whether it was carried out (question {one.id}, open for {open_for})"
+        return f"{one.tool} was cut off; asked whether it finished (question {one.id}, open for {open_for})"
     if one.kind is ApprovalKind.ANSWER:
         return f"a person was asked (question {one.id}, open for {open_for})"
     return f"asked whether {one.tool} ({one.effect}) may run (question {one.id}, open for {open_for})"
@@ -174,7 +174,9 @@ def _decided(telling: Telling, one: Approval, at: datetime) -> Event:
     why = f": {telling.short(one.reason)}" if one.reason else ""
     match one.state:
         case ApprovalState.EXPIRED:
-            return telling.event(at, What.EXPIRED, f"nobody answered about {one.tool} in time, {waited}", one.id)
+            return telling.event(
+                at, What.EXPIRED, f"nobody answered about {one.tool} in time; expired {waited}", one.id
+            )
         case ApprovalState.VOID:
             return telling.event(at, What.WITHDRAWN, f"the question about {one.tool} was withdrawn{why}", one.id)
         case _:
@@ -184,13 +186,13 @@ def _decided(telling: Telling, one: Approval, at: datetime) -> Event:
 
 
 def _taken_up(telling: Telling) -> dict[int, list[Event]]:
-    """By step: the first that is seen of a run after its last answer, if that was a tool."""
+    """First event of a run after its last answer, by step, if that was a tool."""
     found = {}
     for _, group in groupby(telling.trail.approvals, key=lambda one: one.asked_at):
         together = list(group)
         decided = [one.decided_at for one in together if one.decided_at]
         if len(decided) == len(together) and (step := _first_after(telling, together, max(decided))):
-            words = f"taken up again {span(step[0] - max(decided))} after the last answer"
+            words = f"resumed {span(step[0] - max(decided))} after the last answer"
             run = together[0].run_id
             found[step[1].number] = [telling.event(step[0], What.RESUMED, words, run, step[1].node)]
     return found

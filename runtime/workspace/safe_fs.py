@@ -47,7 +47,7 @@ def parts(path: str) -> list[str]:
     try:
         path.encode()
     except UnicodeEncodeError as error:
-        raise BadPath(f"{path!r} is no text that a file can be called") from error
+        raise BadPath(f"{path!r} can't be the name of a file") from error
     return names
 
 

@@ -199,7 +199,7 @@ def test_backups_that_cannot_be_used_are_told_and_nothing_is_touched(backup: Hou
 def test_places_that_cannot_be_used_are_told(backup: House) -> None:
     assert refused(backup, "backup", "b.zip") == (
         2,
-        f"signalbox: {backup.folder}/b.zip is there already. Name another file, or replace it with --force.\n",
+        f"signalbox: {backup.folder}/b.zip already exists. Name another file, or replace it with --force.\n",
     )
     code, told = refused(backup, "backup", "nowhere/b.zip")
     assert (code, "There is no folder" in told) == (2, True)

@@ -186,7 +186,7 @@ async def test_a_conversation_shows_its_mode_while_it_is_not_normal(tab: Tab) ->
     mode = tab.at("mode")
     await expect(mode).to_be_hidden()
     await tab.say("/mode read-only")
-    await expect(mode).to_have_text("Read-only: I read here, and change nothing.")
+    await expect(mode).to_have_text("Read-only: I can read here, but not change anything.")
     await tab.page.reload()
     await expect(mode).to_be_visible()
     await tab.say("/mode trusted 2h")

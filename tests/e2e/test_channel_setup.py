@@ -53,7 +53,7 @@ def set_up(house: House, rig: Rig, channel: str) -> str:
         screen.reads("Name of this account")
         screen.types("mine")
         for setting, secret in BUILT_IN[channel].needed().items():
-            screen.reads(f"{secret.title} (not shown; it will be sealed. Enter: leave this out): ")
+            screen.reads(f"{secret.title} (hidden, and sealed; Enter to leave it out): ")
             screen.types(str(table[setting]))
         for question, answer in (("Another channel", ""), ("Your name", "Ada"), ("Port of the web page", "0")):
             screen.reads(question)

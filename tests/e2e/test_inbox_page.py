@@ -114,7 +114,7 @@ async def test_a_dangerous_call_takes_the_key_twice(tab: Tab) -> None:
     await expect(found).to_contain_text("danger")
     await found.focus()
     await tab.page.keyboard.press("a")
-    await expect(tab.at("inbox-status")).to_have_text("This call is dangerous: press A once more to approve it.")
+    await expect(tab.at("inbox-status")).to_have_text("This call is dangerous. Press A again to approve it.")
     await expect(found).to_have_count(1)
     await tab.page.keyboard.press("a")
     await expect(found).to_have_count(0)

@@ -179,12 +179,12 @@ def broken(folder: Path, settings: str, point: str = "no_such_module:PLUGIN") ->
     ("point", "why"),
     [
         ("no_such_module:PLUGIN", "it cannot be loaded (ModuleNotFoundError: No module named 'no_such_module')"),
-        ("scroll:smudged", "what it brings is no ChannelPlugin of that name"),
-        ("scroll:FOREIGN", "its settings are no runtime.settings.accounts.Account"),
+        ("scroll:smudged", "it provides no ChannelPlugin of that name"),
+        ("scroll:FOREIGN", "its settings aren't a runtime.settings.accounts.Account"),
         ("scroll:UNTOLD", "it cannot be loaded (PydanticUserError: "),
         ("scroll:FORMLESS", "it cannot be loaded (AttributeError: "),
-        ("scroll:PLUGIN", "it cannot check the settings of this account (KeyError: 'red')"),
-        ("scroll:SMUDGED", "it cannot check the settings of this account (RuntimeError: no ink)"),
+        ("scroll:PLUGIN", "it can't check the settings of this account (KeyError: 'red')"),
+        ("scroll:SMUDGED", "it can't check the settings of this account (RuntimeError: no ink)"),
     ],
 )
 def test_a_package_of_no_use_is_told_beside_all_other_faults(home: Path, tmp_path: Path, point: str, why: str) -> None:
@@ -202,8 +202,8 @@ def test_a_package_of_no_use_is_told_beside_all_other_faults(home: Path, tmp_pat
     ("point", "why"),
     [
         ("no_such_module:PLUGIN", "it cannot be loaded (ModuleNotFoundError: No module named 'no_such_module')"),
-        ("scroll:PLUGIN", "what it brings makes no model"),
-        ("scroll:smudged", "it makes no model (RuntimeError: no ink)"),
+        ("scroll:PLUGIN", "what it provides makes no model"),
+        ("scroll:smudged", "it fails to make a model (RuntimeError: no ink)"),
     ],
 )
 def test_a_models_package_of_no_use_is_told_by_a_start_and_by_the_try(

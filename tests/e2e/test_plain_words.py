@@ -96,7 +96,7 @@ def test_without_a_terminal_nothing_is_destroyed_unasked(lived_in: House, comman
     ended = lived_in.command(*command)
     assert ended.returncode == WRONG_USE
     assert ended.stderr.count("\n") == 1
-    assert "Nobody can be asked here, so nothing was done. Add --yes" in ended.stderr
+    assert "There's no terminal to ask on, so nothing was done. Add --yes" in ended.stderr
     assert "Add --yes" not in lived_in.command(*command, "--yes").stderr
 
 
@@ -150,7 +150,7 @@ def test_what_has_no_effect_is_told_at_the_start_and_by_doctor(tmp_path: Path) -
     assert [one["event"] for one in warned if "fix" in one] == [
         "SLACK_BOT_TOKEN is set, and SLACK_APP_TOKEN is not: that makes no Slack account",
         "nonsense names no provider; write provider/model, such as openai/gpt-4o-mini",
-        "DATABASE_URL is set and not used",
+        "DATABASE_URL is set but not used",
     ]
     told = json.loads(house.command("doctor", "--json").stdout)
     found = {one["id"]: one for one in told["findings"]}
@@ -175,7 +175,7 @@ def test_each_half_of_an_account_is_told(tmp_path: Path, variables: dict[str, st
 
 def test_a_database_that_is_set_otherwise_is_told_by_doctor_alone(tmp_path: Path) -> None:
     house = House(tmp_path, 'database_url = "sqlite:///mine.db"\n', variables={"DATABASE_URL": "postgresql://ada@db/x"})
-    assert "DATABASE_URL is set and not used" in house.command("doctor").stdout
+    assert "DATABASE_URL is set but not used" in house.command("doctor").stdout
     house.start().leave()
     assert "DATABASE_URL" not in house.log()
     named = House(tmp_path, 'database_url_env = "DATABASE_URL"\n', variables={"DATABASE_URL": "sqlite:///mine.db"})

@@ -49,6 +49,19 @@ async def test_a_rule_counts_for_the_next_call_without_a_restart(house: House) -
         assert DENIED in await owner.ask(uuid4().hex, "write hello to a.txt")
 
 
+async def test_a_rule_that_comes_after_the_question_stops_an_approved_call(house: House) -> None:
+    async with visiting(house.link) as owner:
+        room = uuid4().hex
+        question = await owner.question(room, "write hello to a.txt")
+        change(house, DENY.replace("[[policy]]", '[[policy]]\nname = "no files"'))
+        assert house.command("reload").returncode == 0
+        assert (await owner.click(room, question, "approve")).status == 200
+        await owner.settled(room)
+        [card] = await owner.cards(room)
+        assert "not run: the rule 'no files' doesn't allow it any more" in card["markdown"]
+        assert card["buttons"] == []
+
+
 def test_a_hangup_reloads_too_and_a_faulty_file_changes_nothing(house: House) -> None:
     change(house, '[log]\nlevel = "loud"\n[web]\nprot = 1\n')
     house.process.send_signal(signal.SIGHUP)

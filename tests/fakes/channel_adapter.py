@@ -197,7 +197,7 @@ class FakeAdapter:
                 case ChannelKind.NONE:
                     return SettleResult.UNKNOWN
         except Uncertain as error:
-            raise Retryable(f"cut while looking: {error}") from error
+            raise Retryable(f"interrupted while checking: {error}") from error
         except Rejected:
             return SettleResult.UNKNOWN  # it may have been shown before the room closed
 

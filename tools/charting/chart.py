@@ -41,7 +41,7 @@ def chart_tool(renderer: ChartRenderer) -> Tool:
 
     # READ: it changes nothing that is anyone's. Its file is named by its arguments, so a call that was cut by a kill
     # and is made again writes the same file once more.
-    @tool(effect=Effect.READ, timeout=DEADLINE + MARGIN, output_bound=4000)
+    @tool(effect=Effect.READ, timeout=DEADLINE + MARGIN, output_bound=4000, seldom=True)
     async def chart(
         kind: Annotated[Kind, "line: change; bar: comparison; pie: parts of a whole."],
         title: Annotated[str, "In a few words."],

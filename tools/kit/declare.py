@@ -61,10 +61,12 @@ def tool(
     card: Card | None = None,
     undo: Undo | None = None,
     polls: bool = False,
+    seldom: bool = False,
 ) -> Callable[[Function], FunctionTool]:
     """Make the decorated function a Tool. `output_bound` counts characters; `caution` is shown on approval cards, and `card`
     says in which parts a call is shown there: it gets the arguments and a CardContext. With `undo` a call that was approved
-    can be taken back for a while. `polls`: the same call is meant to be made until something is ready.
+    can be taken back for a while. `polls`: the same call is meant to be made until something is ready. `seldom`: models find
+    it by `find_tools`.
 
     Errors: TypeError for a function without a docstring or with parameters no model could give.
     """
@@ -82,6 +84,7 @@ def tool(
             card=card,
             undo=undo,
             polls=polls,
+            seldom=seldom,
         )
         return FunctionTool(spec, function, parameters, context_name, caution)
 

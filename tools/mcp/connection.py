@@ -76,7 +76,7 @@ class Connection:
                 if cursor is None or len(found) > 10 * MOST_TOOLS:
                     break
         except (MCPError, ValidationError, RuntimeError) as error:
-            raise NoServer(f"it does not tell its tools ({_words(error)})") from error
+            raise NoServer(f"it doesn't list its tools ({_words(error)})") from error
         return found
 
     async def call(self, name: str, arguments: Mapping[str, Json]) -> Answer:
@@ -94,7 +94,7 @@ class Connection:
                 raise Lost(_words(error)) from error
             raise ToolFailed(f"The server refused the call: {_words(error)}") from error
         except (ValidationError, RuntimeError) as error:
-            raise Lost(f"its answer is in no form of the protocol: {_words(error)}") from error
+            raise Lost(f"its answer doesn't follow the protocol: {_words(error)}") from error
         return answer_of(result)
 
     async def listen(self) -> None:

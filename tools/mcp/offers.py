@@ -88,9 +88,9 @@ def _objection(offer: Offer, name: str, kept: Mapping[str, Offer]) -> str:
     if name in kept:
         return f"{offer.name!r} would be called {name}, as {kept[name].name!r} is"
     if offer.needs_task:
-        return f"{offer.name!r} can only be run as a task of the protocol, which Signalbox does not do yet"
+        return f"{offer.name!r} can only run as a task of the protocol, which Signalbox doesn't support yet"
     if len(kept) >= MOST_TOOLS:
-        return f"{offer.name!r}: {MOST_TOOLS} tools are the most; choose some by `tools`"
+        return f"{offer.name!r}: at most {MOST_TOOLS} tools are used; choose some with `tools`"
     if len(_text(offer.schema)) > LONGEST_SCHEMA:
         return f"{offer.name!r}: the schema of its arguments is longer than {LONGEST_SCHEMA:,} characters"
     return ""

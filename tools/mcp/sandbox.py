@@ -82,7 +82,7 @@ async def sandbox_of(program: Program, sandbox: SandboxTerms, candidates: Sequen
     test = partial(_tested, program, sandbox)
     bwrap, reasons = await first_sealed(find() if candidates is None else candidates, test, _other(program))
     if bwrap is None:
-        raise NoServer(f"it is not started without a sandbox: {obstacle(reasons)} {OUTER}")
+        raise NoServer(f"it won't be started without a sandbox: {obstacle(reasons)} {OUTER}")
     return bwrap
 
 
@@ -92,7 +92,7 @@ def _found(program: Program) -> str:
         raise NoServer(f"there is no program {program.command[0]!r} to be started, nor on its PATH")
     start = _start(program)
     if program.sandbox and start and any(_is_in(start, place) for place in hidden(program.sandbox)):
-        raise NoServer(f"its cwd {start} is hidden from it, for the sake of what Signalbox has there; set another one")
+        raise NoServer(f"its cwd {start} is hidden from it, to protect Signalbox's files there; set another one")
     return found
 
 

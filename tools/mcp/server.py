@@ -85,13 +85,13 @@ class McpServer:
                 live = await self._living()
         except TimeoutError:
             raise ToolFailed(
-                f"The MCP server {self.name} is not at work ({self.trouble}). Nothing was called; try later."
+                f"The MCP server {self.name} isn't running ({self.trouble}). Nothing was called. Try later."
             ) from None
         now = next((tool.offer for tool in self.tools if tool.offer.name == offer.name), None)
         if now is None:
-            raise ToolFailed(f"The MCP server {self.name} has no tool {offer.name} any more. Nothing was called.")
+            raise ToolFailed(f"The MCP server {self.name} no longer has the tool {offer.name}. Nothing was called.")
         if now != offer:
-            raise ToolFailed(f"The tool {offer.name} of {self.name} is another one by now, so it was not called.")
+            raise ToolFailed(f"The tool {offer.name} of {self.name} has changed, so it was not called.")
         return live
 
     async def _living(self) -> Connection:

@@ -87,5 +87,5 @@ class ServerTerms:
         if isinstance(self.way, Endpoint):
             return f"It works at {self.way}."
         if self.way.sandbox is None:
-            return "It runs on this machine, outside of the sandbox."
+            return "It runs on this machine, outside the sandbox."
         return f"It runs in a sandbox, {'with' if self.way.sandbox.network else 'without'} network."

@@ -60,10 +60,7 @@ class McpTool:
         head = f"The MCP server {self._terms.name} {what}."
         if self.spec.repeatable:
             return f"{head} The call changes nothing, so it may be made again."
-        return (
-            f"{head} Whether the call was carried out is unknown. Do not make it again before somebody has looked whether "
-            "it was."
-        )
+        return f"{head} Whether the call was carried out is unknown. Don't repeat it until somebody has checked."
 
     async def _told(self, answer: Answer, context: ToolContext) -> str:
         texts, files = await asyncio.to_thread(self._written, answer, context)

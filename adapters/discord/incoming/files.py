@@ -53,7 +53,7 @@ class Downloads:
         raw: Any = await self._http.request(Route("GET", path, channel_id=channel, message_id=message))
         urls = [str(one["url"]) for one in attachments(raw) if str(one["id"]) == attachment]
         if not urls or not self._is_of_discord(urls[0]):
-            raise Rejected(f"the file {file.name} is no longer at Discord")
+            raise Rejected(f"the file {file.name} is no longer on Discord")
         return urls[0]
 
     def _is_of_discord(self, url: str) -> bool:
@@ -65,10 +65,10 @@ class Downloads:
     def _check(self, response: aiohttp.ClientResponse, file: FileRef) -> None:
         if response.status == 429 or response.status >= 500:
             raise Retryable(
-                f'account "{self._settings.account}": Discord does not give the file {file.name} now ({response.status})'
+                f'account "{self._settings.account}": Discord is not serving the file {file.name} right now ({response.status})'
             )
         if response.status != 200:
-            raise Rejected(f"Discord does not give the file {file.name} ({response.status})")
+            raise Rejected(f"Discord won't serve the file {file.name} ({response.status})")
 
 
 async def written(response: aiohttp.ClientResponse, file: FileRef, into: Path, most: int) -> None:
@@ -83,4 +83,4 @@ async def written(response: aiohttp.ClientResponse, file: FileRef, into: Path, m
 
 
 def too_large(file: FileRef, most: int) -> str:
-    return f"the file {file.name} is larger than is taken in ({most:,} bytes)"
+    return f"the file {file.name} is larger than allowed ({most:,} bytes)"

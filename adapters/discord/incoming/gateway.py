@@ -184,18 +184,18 @@ class Line(discord.Client):
         """Told to come again, or cut. At once the first time, since a session is only kept for a while."""
         if not resumable:
             self._session = None
-        self._down("the connection to Discord was lost; it is made again")
+        self._down("the connection to Discord was lost; reconnecting")
         return timedelta() if self._failures == 1 else self._backoff()
 
     def _unwell(self, error: Exception) -> timedelta:
         if isinstance(error, discord.HTTPException) and error.status == 401:
             return self._refused(LoginRefused(str(ours(error, self._settings.account))))
-        self._down(f"Discord cannot be reached ({told(error)}); it is tried again")
+        self._down(f"Discord can't be reached ({told(error)}); retrying")
         return self._backoff()
 
     def _deaf(self) -> None:
         quiet = self._settings.waits.quiet.total_seconds()
-        words = f"Discord said nothing for {quiet:g} s, not even that it heard us; the connection is made again"
+        words = f"Discord said nothing for {quiet:g} s, not even a heartbeat reply; reconnecting"
         self.standing = ConnectionStatus(Connection.DEAF, self._of_account(words))
 
     def _down(self, words: str) -> None:

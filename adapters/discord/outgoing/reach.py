@@ -112,4 +112,4 @@ def lacking(held: discord.Permissions, *, in_thread: bool) -> str | None:
     """The right that a report needs there and the bot lacks: it may bring pictures."""
     write = "send_messages_in_threads" if in_thread else "send_messages"
     missing = [FLAGS[name] for name in ("view_channel", write, "attach_files") if not getattr(held, name)]
-    return f"The bot's role is missing {' and '.join(missing)} there. Give it that." if missing else None
+    return f"The bot's role is missing {' and '.join(missing)} there. Add it." if missing else None

@@ -32,7 +32,7 @@ FILES: Final = 10  # of one message
 EVERYBODY: Final = mass_mentions("@everyone", "@here")
 EMPTY_TEXT: Final = "(nothing)"  # Discord takes no empty message
 WHOLE_FILE: Final = "call-{}.txt"
-MISSING: Final = "Discord did not take the file {}; the whole call is on the console."
+MISSING: Final = "Discord didn't accept the file {}. The whole call is on the console."
 REASON_LABEL: Final = "Deny with a reason…"
 
 ACTION_ROW, BUTTON = 1, 2  # types of components
@@ -150,7 +150,7 @@ def _plain(piece: Document) -> str:
 
 def _without_files(text: str, rows: list[Body], files: Sequence[FileRef]) -> str:
     """Text where Discord refuses a file: its name, as far as there is room."""
-    names = "Not taken by Discord: " + ", ".join(file.name for file in files)
+    names = "Not accepted by Discord: " + ", ".join(file.name for file in files)
     joined = "\n\n".join(filter(None, [text, neutralised_text(names, EVERYBODY)]))
     return _json(joined if len(joined) <= LIMIT else text or joined[:LIMIT], rows)
 

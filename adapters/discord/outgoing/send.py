@@ -179,7 +179,7 @@ class Sending:
         try:
             return [(file["name"], await self._held(part.address, file)) for file in named]
         except (OSError, ValueError) as error:
-            raise Rejected(f"a file of this message cannot be sent: {error}", form=True) from error
+            raise Rejected(f"a file in this message can't be sent: {error}", form=True) from error
 
     async def _held(self, address: Address, file: Raw) -> bytes:
         if "text" in file:
@@ -190,7 +190,7 @@ class Sending:
         with self._given.workspaces.open(address, path) as file:
             content = file.read(UPLOAD_MAX_BYTES + 1)
         if len(content) > UPLOAD_MAX_BYTES:
-            raise ValueError(f"{path} is larger than Discord takes anywhere ({UPLOAD_MAX_BYTES:,} bytes)")
+            raise ValueError(f"{path} is larger than Discord allows anywhere ({UPLOAD_MAX_BYTES:,} bytes)")
         return content
 
     def _ours(self, error: Exception) -> ChannelError:

@@ -28,14 +28,14 @@ class Downloads:
     async def fetch(self, file: FileRef, into: Path, *, most: int) -> None:
         """Errors: Retryable; Rejected when it is gone, not ours to read, or over `most` bytes."""
         if file.size > most:
-            raise Rejected(f"{file.name} has {file.size:,} bytes, and at most {most:,} are taken")
+            raise Rejected(f"{file.name} has {file.size:,} bytes; at most {most:,} are allowed")
         try:
             told = (await self._web.call("files.info", file=file.remote))["file"]
         except Uncertain as error:
             raise Retryable(str(error)) from error
         url = str(told.get("url_private_download") or told.get("url_private") or "")
         if not self._is_slacks(url):
-            raise Rejected(f"{file.name} lies outside of Slack, where our token must not go")
+            raise Rejected(f"{file.name} isn't stored on Slack, and our token must not leave Slack")
         await self._write(url, file, into, most)
 
     async def _write(self, url: str, file: FileRef, into: Path, most: int) -> None:
@@ -48,7 +48,7 @@ class Downloads:
                     async for chunk in answer.content.iter_chunked(DOWNLOAD_CHUNK_BYTES):
                         left -= len(chunk)
                         if left < 0:
-                            raise Rejected(f"{file.name} is larger than the {most:,} bytes that are taken")
+                            raise Rejected(f"{file.name} is larger than the {most:,} bytes allowed")
                         out.write(chunk)
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Retryable(str(ours(error, f"the download of {file.name}"))) from error
@@ -66,6 +66,6 @@ def _judge(answer: aiohttp.ClientResponse, file: FileRef) -> None:
     if answer.status == 429 or answer.status >= 500:
         raise Retryable(f"the download of {file.name} was answered {answer.status}")
     if answer.status != 200:
-        raise Rejected(f"{file.name} is gone from Slack, or not ours to read ({answer.status})")
+        raise Rejected(f"{file.name} is gone from Slack, or this app may not read it ({answer.status})")
     if answer.content_type == "text/html" and file.mime != "text/html":
         raise Rejected(f"Slack does not let us read {file.name}: the app may lack the scope files:read")

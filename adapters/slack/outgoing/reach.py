@@ -71,7 +71,7 @@ def refused(error: Refusal, me: BotUser) -> str | None:
         case code if code == NO_CHANNEL:
             return invite("There is no such channel, or it is private and the bot is not in it", me)
         case code if code in NO_THREAD:
-            return "The thread is gone: name another one, or its channel."
+            return "The thread is gone. Name another one, or its channel."
         case code if code in SAYS_ALL:
             return FIXES[code]
         case _:

@@ -38,7 +38,7 @@ EMPTY_TEXT: Final = "(nothing to read)"
 STYLES: Final = {Choice.APPROVE: "primary", Choice.DENY: "danger"}
 CALLING: Final = 500  # characters for a line that calls people
 WHOLE_FILE: Final = "call-{}.txt"
-MISSING: Final = "The file {} belongs here. Slack did not take it; the whole call is on the console."
+MISSING: Final = "Slack didn't accept the file {} here. The whole call is on the console."
 DENY_WHY: Final = "Deny with a reason…"
 
 Json = dict[str, Any]
@@ -174,7 +174,7 @@ def _files(files: Sequence[FileRef]) -> list[Wire]:
 
 
 def _missing(file: FileRef) -> str:
-    return escaped(f"The file {file.name} belongs here. Slack did not take it.")
+    return escaped(f"Slack didn't accept the file {file.name} here.")
 
 
 def _file(file: FileRef) -> Json:

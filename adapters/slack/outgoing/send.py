@@ -13,7 +13,7 @@ from runtime.contract import Part, Receipt
 
 EVENT: Final = "signalbox_part"
 """The event_type of our marker. Its payload names the part: the history is searched for it."""
-REPEATED: Final = "(repeated: it may stand above already)"
+REPEATED: Final = "(repeated: it may already be above)"
 
 
 def marker(part_id: str) -> Mapping[str, Any]:

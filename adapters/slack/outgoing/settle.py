@@ -71,7 +71,7 @@ class Settling:
             if marked_as(message) == part.id or candidates(message):
                 return Shown(Receipt(str(message["ts"])))
         if "file" in body and self._now() - attempt.marked_at < SHARES_WITHIN:
-            raise Retryable("a file may be shared up to a minute later")
+            raise Retryable("a file may appear up to a minute later")
         return SettleResult.ABSENT
 
     async def _candidates(

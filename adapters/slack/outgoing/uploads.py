@@ -48,7 +48,7 @@ class Uploads:
             raise Rejected(str(error), form=True) from error
         shared = await self._awaited(file_id, part.address.room, thread)
         if shared is None:
-            raise Uncertain(f"Slack took the file {file['name']}, and does not show it yet")
+            raise Uncertain(f"Slack accepted the file {file['name']}, but doesn't show it yet")
         return shared
 
     async def _sent(self, held: Path | bytes, name: str) -> str:
@@ -114,7 +114,7 @@ class Uploads:
         folder = self._workspaces.folder(address).resolve()
         path = (folder / relative).resolve()
         if not path.is_relative_to(folder):
-            raise Rejected(f"{relative} lies outside of the room's folder", form=True)
+            raise Rejected(f"{relative} is outside the room's folder", form=True)
         return path
 
 

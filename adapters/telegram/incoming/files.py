@@ -44,7 +44,7 @@ class Files:
 
 
 def _over(file: FileRef, most: int) -> Rejected:
-    return Rejected(f"The file {file.name} is too large: at most {most / 1024 / 1024:.4g} MiB are taken.")
+    return Rejected(f"The file {file.name} is too large: at most {most / 1024 / 1024:.4g} MiB are allowed.")
 
 
 def _again(error: Exception) -> Exception:

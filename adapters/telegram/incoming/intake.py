@@ -21,7 +21,7 @@ log = structlog.get_logger("telegram")
 NOTICE: Final = (
     200  # characters of an answer to a button. Source: core.telegram.org/bots/api#answercallbackquery, 2026-11
 )
-NO_BUTTON: Final = "I don't know this button any more."
+NO_BUTTON: Final = "I no longer know this button."
 LOUD: Final = (Outcome.UNCHANGED, Outcome.REFUSED)
 """Endings that a person must not miss: told in a box that waits to be closed."""
 ANSWERS: Final = 64

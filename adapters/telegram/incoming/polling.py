@@ -184,10 +184,10 @@ class Poller:
                 self._away(f"Telegram asks us to wait {wait.total_seconds():g} s")
                 await asyncio.sleep(wait.total_seconds())
             case NotSent():
-                self._away(f"Telegram cannot be reached: {error.message}")
+                self._away(f"Telegram can't be reached: {error.message}")
                 await asyncio.sleep(self._backoff())
             case _:
-                self._away(f"Telegram did not answer as it should: {error.message}")
+                self._away(f"Telegram gave an unexpected answer: {error.message}")
                 await asyncio.sleep(self._backoff())
 
     async def _is_sibling(self, error: Refused) -> bool:

@@ -81,19 +81,19 @@ class Hook:
         if raw is None:
             return web.Response(status=413, text="An update has at most 1 MiB.")
         if self._open is None:
-            return web.Response(status=503, text="This account does not listen at the moment.")
+            return web.Response(status=503, text="This account isn't listening at the moment.")
         return await self._take(raw, self._open)
 
     async def _take(self, raw: bytes, open_: Open) -> web.Response:
         update = _update(raw)
         if update is None:
-            return web.Response(status=400, text="This is no update.")
+            return web.Response(status=400, text="This isn't an update.")
         self._intake.note([update])
         try:
             await self._intake.take((update,), open_.sink, open_.group)
         except StoreError as error:
             log.warning("not taken in, so not confirmed", account=self._settings.account, reason=str(error))
-            return web.Response(status=503, text="The store is away: send it again.")
+            return web.Response(status=503, text="The store can't be reached. Send it again.")
         return web.Response()
 
     # ------------------------------------------------------------------------------------------------------ setting
@@ -150,7 +150,7 @@ class Hook:
             return ConnectionStatus(
                 Connection.DEAF,
                 f'account "{account}": Telegram can\'t deliver updates to {info.url} ({info.pending_update_count} waiting): '
-                f"{info.last_error_message}. Is webhook_url right, and does it lead to the port of the page?",
+                f"{info.last_error_message}. Is webhook_url right, and does it lead to the page's port?",
             )
         return CONNECTED
 
@@ -165,7 +165,7 @@ class Hook:
             case Refused(code=400):
                 return ConnectionStatus(
                     Connection.REFUSED,
-                    f'account "{account}": Telegram does not take {self._settings.hook} as webhook: {error.description}. '
+                    f'account "{account}": Telegram does not accept {self._settings.hook} as a webhook: {error.description}. '
                     "It must be an https:// address that the internet can reach, with port 443, 80, 88 or 8443.",
                 )
             case _:

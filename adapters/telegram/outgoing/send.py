@@ -69,7 +69,7 @@ class Sending:
             with held or self._workspaces.open(part.address, body.file) as file:
                 return await self._upload(file, body, chat, _around(part, body, chat))
         except (OSError, ValueError) as error:
-            raise Rejected(f"The file {body.file} cannot be read: {error}", form=True) from error
+            raise Rejected(f"The file {body.file} can't be read: {error}", form=True) from error
 
     async def _upload(self, file: BinaryIO, body: Body, chat: int, around: Mapping[str, Any]) -> Message:
         sent = InputFile(file, filename=body.name, read_file_handle=False)
@@ -82,10 +82,10 @@ class Sending:
         """Replace the text, or what stands under a file. The same once more is no error."""
         found = message_of(receipt.message_id)
         if found is None:
-            raise Rejected(f"{receipt.message_id!r} is no message of Telegram")
+            raise Rejected(f"{receipt.message_id!r} isn't a Telegram message")
         body = body_of(part)
         if body.file:
-            raise Rejected("Telegram: a text that is shown cannot become a file", form=True)
+            raise Rejected("Telegram: a text that's already shown can't become a file", form=True)
         try:
             await self._edit(*found, body)
         except Refused as error:

@@ -156,7 +156,7 @@ class SendQueues:
                 await line.change()
             ticket, _ = line.waiting.get(address, (self._ticket, 0.0))
             if line.bars(part, ticket):
-                raise Retryable("another message to this chat is looked for first", retry_after=LINE_RETRY_DELAY)
+                raise Retryable("checking another message to this chat first", retry_after=LINE_RETRY_DELAY)
             line.doubts[part] = Doubt(ticket, monotonic(), begun=monotonic())
             line.sending = asyncio.get_running_loop().create_future()
             try:
@@ -213,7 +213,7 @@ class SendQueues:
         end = monotonic() + AT_MOST
         while line.earlier(part, mark.ticket) or self._unheard(mark, doubt.since):
             if monotonic() > end:
-                raise Retryable("an earlier message to this chat is looked for first", retry_after=LINE_RETRY_DELAY)
+                raise Retryable("checking an earlier message to this chat first", retry_after=LINE_RETRY_DELAY)
             await line.change()
         yield
         doubt.looked, doubt.since = True, monotonic()

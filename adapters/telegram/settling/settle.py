@@ -130,7 +130,7 @@ class Settling:
             if self._is_brief(search, scene):
                 return SettleResult.ABSENT  # so far; the second look tells
             if monotonic() > end:
-                raise Retryable(f"looking for it: {len(search.tried)} ids tried", retry_after=SHORTLY)
+                raise Retryable(f"checking: {len(search.tried)} ids tried", retry_after=SHORTLY)
             await self._step(search, scene)
         return Shown(Receipt(message_name(search.chat, search.met)))
 
@@ -201,7 +201,7 @@ class Settling:
         """
         if not self._wanted(search, scene):
             if self._now() - search.attempt.marked_at < OTHER_CHATS_WAIT and not self._may_go_alone(search, scene):
-                raise Retryable("messages to other chats are looked for first", retry_after=LATER)
+                raise Retryable("checking messages to other chats first", retry_after=LATER)
             await self._alone(search, scene)
             return
         if self._pick(search, scene) is None:
@@ -262,7 +262,7 @@ class Settling:
             found = await self._probe(search.part, search.chat, number)
         except Uncertain as error:
             if search is asking:
-                raise Retryable(f"cut while looking: {error}", retry_after=SHORTLY) from error
+                raise Retryable(f"interrupted while checking: {error}", retry_after=SHORTLY) from error
         except Retryable as error:
             if search is asking:
                 search.resting = True

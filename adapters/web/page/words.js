@@ -50,21 +50,21 @@ export const words = {
 
   // the mode of a conversation
   modes: {
-    "read-only": () => "Read-only: I read here, and change nothing.",
-    plan: () => "Plan: I ask once about all that I want to change, and start after one yes.",
-    trusted: ({ trusted, until }) => `Trusted until ${until}: ${trusted}'s changes need no question, dangerous ones still do.`,
+    "read-only": () => "Read-only: I can read here, but not change anything.",
+    plan: () => "Plan: I ask once about everything I want to change, then start.",
+    trusted: ({ trusted, until }) => `Trusted until ${until}: ${trusted}'s changes don't need approval, unless they're dangerous.`,
   },
 
   // the inbox
   approvals: "Approvals",
   inboxEmpty: "Nothing is waiting for you.",
-  inboxFiltered: "Nothing of that is waiting for you.",
+  inboxFiltered: "Nothing matching is waiting for you.",
   everyRoom: "Every room",
   everybody: "Everybody",
   danger: "danger",
   inboxCard: ({ tool, room }) => (room ? `${tool}, in ${room}` : tool),
   onlyThere: ({ tool, room }) => `May I run ${tool}? This can only be answered in ${room || "the room where it was asked"}.`,
-  pressAgain: "This call is dangerous: press A once more to approve it.",
+  pressAgain: "This call is dangerous. Press A again to approve it.",
 
   // the agent at work
   ran: "Ran ",

@@ -104,7 +104,7 @@ async function loop() {
       if (away) tell("Connected again.");
       away = false;
     } catch {
-      if (!away) tell("Signalbox isn't answering. This page may be out of date. It keeps trying.", true);
+      if (!away) tell("Signalbox isn't answering. This page may be out of date. Still trying.", true);
       away = true;
     }
   }

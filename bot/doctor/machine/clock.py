@@ -41,11 +41,9 @@ def _kept_right() -> Iterator[Finding]:
         return
     state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(512))  # all zero: it only reads
     if state == UNSYNCHRONISED:
-        yield warning(
-            "clock.kept", f"{now}; nothing keeps it right", WHY_CLOCK, "timedatectl set-ntp true, or run chrony"
-        )
+        yield warning("clock.kept", f"{now}; not synchronised", WHY_CLOCK, "timedatectl set-ntp true, or run chrony")
     else:
-        yield fine("clock.kept", f"{now}, kept right")
+        yield fine("clock.kept", f"{now}, synchronised")
 
 
 def _zones() -> Iterator[Finding]:
@@ -65,7 +63,7 @@ def _ahead_of_rows(file: Path) -> Iterator[Finding]:
     newest = datetime.fromtimestamp(row[0] / 1_000_000, UTC) if row and row[0] else None
     if newest and newest - datetime.now(UTC) > DRIFT:
         what = f"it is behind the newest message, of {newest:%Y-%m-%d %H:%M:%S} UTC"
-        yield warning("clock.database", what, WHY_CLOCK, "set it right: timedatectl set-ntp true")
+        yield warning("clock.database", what, WHY_CLOCK, "correct it: timedatectl set-ntp true")
 
 
 async def _against_server(url: str) -> Sequence[Finding]:

@@ -48,7 +48,7 @@ def nearest(folder: Path) -> Path:
 def _folder(name: str, folder: Path, why: str) -> Iterator[Finding]:
     there = nearest(folder)
     if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
-        yield fault(f"{name}.writable", f"{there} cannot be written", why, f"chown or chmod {there}, or set {name}")
+        yield fault(f"{name}.writable", f"{there} is not writable", why, f"chown or chmod {there}, or set {name}")
     else:
         yield fine(f"{name}.writable", f"{folder}{'' if folder.exists() else ' (made at the first start)'}")
 
@@ -57,14 +57,14 @@ def _disk(folder: Path, *, embedded: bool) -> Iterator[Finding]:
     there = nearest(folder)
     yield _space(there)
     if (files := os.statvfs(there)).f_files and files.f_favail < FEW_FILES:
-        why = "Without room for new files the database cannot work."
+        why = "Without room for new files, the database can't work."
         yield fault("data_dir.files", f"room for {files.f_favail} more files", why, f"remove some: df -i {there}")
     kind = file_system(there)
     if kind in MEMORY_FILE_SYSTEMS:
-        why = "It is gone when the machine restarts."
+        why = "Everything in it is lost when the machine restarts."
         yield warning("data_dir.disk", f"{there} is in memory ({kind})", why, "set data_dir to a folder on a disk")
     elif kind in NETWORK and embedded:
-        why = "SQLite's locks and log do not hold over a network: the database may be damaged."
+        why = "SQLite's locking isn't reliable over a network, so the database may get damaged."
         yield fault(
             "data_dir.disk", f"{there} is on a network ({kind})", why, "set data_dir to a local disk, or use PostgreSQL"
         )
@@ -72,7 +72,7 @@ def _disk(folder: Path, *, embedded: bool) -> Iterator[Finding]:
 
 def _space(there: Path) -> Finding:
     free = shutil.disk_usage(there).free
-    what, why = f"{size(free)} free", "A full disk stops the taking in of messages."
+    what, why = f"{size(free)} free", "Once the disk is full, no message is accepted."
     if free >= LITTLE_SPACE:
         return fine("data_dir.space", what)
     make = fault if free < NO_SPACE else warning
@@ -99,13 +99,13 @@ def _flush(folder: Path) -> list[Finding]:
     try:
         took = [_one_flush(folder) for _ in range(FLUSHES)]
     except OSError as error:
-        why = "The database cannot write either."
-        return [fault("data_dir.flush", f"a test file cannot be written: {error.strerror}", why, f"df -h {folder}")]
+        why = "The database can't write either."
+        return [fault("data_dir.flush", f"a test file can't be written: {error.strerror}", why, f"df -h {folder}")]
     middle = timedelta(seconds=median(took))
-    what = f"a write lasts after {middle.total_seconds() * 1000:.1f} ms"
+    what = f"a write is safe on disk after {middle.total_seconds() * 1000:.1f} ms"
     if middle <= SLOW_FLUSH:
         return [fine("data_dir.flush", what)]
-    why = "A message waits for about four of them."
+    why = "Each message waits for about four such writes."
     return [warning("data_dir.flush", what, why, "set data_dir to a faster disk, such as a local SSD")]
 
 
@@ -121,16 +121,16 @@ def _one_flush(folder: Path) -> float:
 def _exposed(folder: Path) -> Iterator[Finding]:
     if files := open_to_others(folder):
         names = ", ".join(path.name for path in files[:FILES_NAMED]) + (" …" if len(files) > FILES_NAMED else "")
-        what = f"other users of this machine may open {names} in {folder}"
+        what = f"other users of this machine can open {names} in {folder}"
         why = "Conversations, keys and people are in there."
-        yield warning("data_dir.exposed", what, why, f"chmod go= {folder}/*; the next start does it where it may")
+        yield warning("data_dir.exposed", what, why, f"chmod go= {folder}/*; the next start does this where it can")
 
 
 def _leftovers(folder: Path, *, running: bool) -> Iterator[Finding]:
     """Findings about what a kill left behind. It does no harm, and the next write of its kind replaces it."""
     left = sorted(path.name for path in folder.glob("*.new"))
     if left and not running:
-        why = "A process was killed while it wrote; what was there before is whole."
+        why = "A process was killed while writing. What was there before is intact."
         yield warning(
             "data_dir.leftovers", f"{', '.join(left)} in {folder}", why, f"cd {folder} && rm {' '.join(left)}"
         )

@@ -29,14 +29,14 @@ async def _state(subject: Subject) -> Sequence[Finding]:
     if subject.control is not None:
         return [finding async for finding in _asked(subject.control)]
     if subject.pid is None:
-        return [fine("process.state", "none runs with this data_dir")]
-    why = "Commands cannot reach a process that is still starting, or stopping."
+        return [fine("process.state", "none is running with this data_dir")]
+    why = "Commands can't reach a process that is starting or stopping."
     what = f"process {subject.pid or '?'} holds the folder and cannot be reached"
-    return [warning("process.state", what, why, "wait a moment, then look again: signalbox doctor")]
+    return [warning("process.state", what, why, "wait a moment, then check again: signalbox doctor")]
 
 
 async def _asked(control: Control) -> AsyncIterator[Finding]:
-    why = "A process that is not ready takes nothing in."
+    why = "A process that isn't ready accepts nothing."
     try:
         reasons, stuck = await _reasons(control), await _stuck(control)
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
@@ -70,18 +70,18 @@ def _ended_lately(place: Path) -> Sequence[Finding]:
     ended = last_end(place)
     if ended is None or datetime.now(UTC) - ended.at > LATELY:
         return []
-    why = "This should not happen: nothing is lost by it, but it is a fault of Signalbox."
-    what = f"a process was ended at {ended.at:%Y-%m-%d %H:%M} UTC: {ended.reason}"
-    return [warning("process.watchdog", what, why, "send the log of that minute with a report")]
+    why = "This shouldn't happen. Nothing is lost, but it's a bug in Signalbox."
+    what = f"a process had to be ended at {ended.at:%Y-%m-%d %H:%M} UTC: {ended.reason}"
+    return [warning("process.watchdog", what, why, "report it, with the log of that minute")]
 
 
 async def _version(control: Control) -> Finding:
-    why = "Commands and process should speak the same words."
+    why = "Commands and process should be the same version."
     try:
         async with connected(control) as client:
             runs = str((await client.overview())["info"].get("version", "?"))
     except BotError as error:
-        return warning("process.version", str(error), why, "look again: signalbox doctor")
+        return warning("process.version", str(error), why, "check again: signalbox doctor")
     if runs == VERSION:
         return fine("process.version", f"{runs}, as this command")
-    return warning("process.version", f"it is {runs}, and this command {VERSION}", why, "restart it")
+    return warning("process.version", f"it is {runs}; this command is {VERSION}", why, "restart it")

@@ -25,7 +25,7 @@ async def check_sandbox(subject: Subject) -> Sequence[Finding]:
     trouble = await sandbox.self_test()
     if trouble is not None:
         make = fault if settings.required else warning
-        return [make("sandbox.works", trouble, WHY_SANDBOX, "follow the sentence, then look again: signalbox doctor")]
+        return [make("sandbox.works", trouble, WHY_SANDBOX, "do what it says, then check again: signalbox doctor")]
     bounds = (
         f"a process gets {settings.memory_mib} MiB of memory and {settings.cpu_seconds} s; a command "
         f"{settings.processes} processes and {settings.timeout_seconds:g} s. {_sum()}"
@@ -38,11 +38,11 @@ async def check_sandbox(subject: Subject) -> Sequence[Finding]:
         ]
     works = "shell commands run in bubblewrap, without network"
     if call_filter():
-        works = f"{works}, and system calls that no command needs are refused"
+        works = f"{works}, and system calls no command needs are blocked"
         return [fine("sandbox.works", works), fine("sandbox.bounds", bounds)]
-    what = f"there is no table of system calls for {platform.machine()}, so none is refused"
+    what = f"there is no list of system calls for {platform.machine()}, so none are blocked"
     unfiltered = warning(
-        "sandbox.calls", what, WHY_SANDBOX, "keep the kernel up to date, or use a machine of x86_64 or aarch64"
+        "sandbox.calls", what, WHY_SANDBOX, "keep the kernel up to date, or use an x86_64 or aarch64 machine"
     )
     return [fine("sandbox.works", works), unfiltered, fine("sandbox.bounds", bounds)]
 
@@ -51,10 +51,10 @@ def _sum() -> str:
     """The limits on all of them together, set by the control group of Signalbox and its tools, or the way to set some."""
     bounds = dict(sum_bounds())
     if not bounds:
-        way = "set MemoryMax and TasksMax in the unit, or start the container with bounds"
-        return f"There is no bound for the sum with Signalbox itself: {way}"
+        way = "set MemoryMax and TasksMax in the unit, or start the container with limits"
+        return f"There is no overall limit for all of it with Signalbox: {way}"
     told = ", ".join(f"{name} {bound}" for name, bound in bounds.items())
-    return f"Together with Signalbox itself they are bounded by cgroup v2: {told}"
+    return f"With Signalbox itself they are limited by cgroup v2: {told}"
 
 
 def sum_bounds(own: Path = OWN, groups: Path = CGROUPS) -> Iterator[tuple[str, str]]:

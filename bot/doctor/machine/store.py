@@ -26,7 +26,7 @@ LONGEST_LOOK: Final = timedelta(seconds=15)  # for the check of all pages; a lar
 LONG_LOG: Final = 256 << 20  # bytes
 OLDEST_SERVER: Final = 130_000  # 13.0: older ones are no longer mended by their makers
 SLOW_ANSWER: Final = timedelta(milliseconds=20)
-WHY_STORE: Final = "Without its database nothing is taken in."
+WHY_STORE: Final = "Without its database, Signalbox accepts nothing."
 SAVE: Final = "put it back, or save what the process still has: signalbox backup FILE. Then stop it, and: signalbox restore --force FILE"
 
 
@@ -40,7 +40,7 @@ async def check_store(subject: Subject) -> Sequence[Finding]:
         found = await _server(settings.database_url)
         reached = all(finding.level is not Level.ERROR for finding in found)
         return [*found, await _notices(settings.database_url, settings.listen_url)] if reached else found
-    why = "All is forgotten when the process ends."
+    why = "Everything is lost when the process ends."
     return [warning("store.reachable", "the database is in memory", why, "leave database_url out, or name a file")]
 
 
@@ -56,10 +56,13 @@ def _embedded(file: Path) -> Iterator[Finding]:
             yield from _facts(file, database)
     except sqlite3.Error as error:
         yield fault(
-            "store.reachable", str(explain(error, str(file))), WHY_STORE, "signalbox restore a backup, or set data_dir"
+            "store.reachable",
+            str(explain(error, str(file))),
+            WHY_STORE,
+            "restore a backup (signalbox restore), or set data_dir",
         )
     if not (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK | os.X_OK)):
-        yield fault("store.writable", f"{file} cannot be written", WHY_STORE, f"chown or chmod {file} and its folder")
+        yield fault("store.writable", f"{file} is not writable", WHY_STORE, f"chown or chmod {file} and its folder")
 
 
 def _reading(file: Path) -> sqlite3.Connection:
@@ -75,12 +78,12 @@ def _facts(file: Path, database: sqlite3.Connection) -> Iterator[Finding]:
     yield _whole(database)
     mode = str(database.execute("PRAGMA journal_mode").fetchone()[0])
     if mode != "wal":
-        why = "Reading and writing wait for each other."
+        why = "Reads and writes block each other."
         yield warning("store.log", f"its journal is {mode}", why, "start Signalbox once: it sets WAL")
     log = file.with_name(f"{file.name}-wal")
     if log.exists() and log.stat().st_size > LONG_LOG:
-        why = "Something keeps an old view of the database open, and the log grows until it lets go."
-        yield warning("store.log", f"{log} has {size(log.stat().st_size)}", why, f"find who reads it: fuser {file}")
+        why = "Something keeps an old view of the database open, so the log keeps growing."
+        yield warning("store.log", f"{log} has {size(log.stat().st_size)}", why, f"find what reads it: fuser {file}")
 
 
 def _revision(database: sqlite3.Connection) -> str:
@@ -97,13 +100,15 @@ def _of_revision(revision: str) -> Finding:
     if revision == REVISION:
         return fine("store.revision", f"its schema is current ({revision})")
     if not revision or revision < REVISION:
-        return fine("store.revision", f"its schema is upgraded by the next start ({revision or 'none'} to {REVISION})")
+        return fine(
+            "store.revision", f"its schema will be upgraded at the next start ({revision or 'none'} to {REVISION})"
+        )
     why = "It was written by a newer Signalbox; this one does not touch it."
     return fault("store.revision", f"its schema is {revision}", why, "install the newer version, or restore a backup")
 
 
 def _whole(database: sqlite3.Connection) -> Finding:
-    """Finding about the database: do its pages fit together?"""
+    """Finding about the database: do its pages are consistent?"""
     until = time.monotonic() + LONGEST_LOOK.total_seconds()
     database.set_progress_handler(lambda: int(time.monotonic() > until), 100_000)
     try:
@@ -115,8 +120,8 @@ def _whole(database: sqlite3.Connection) -> Finding:
     finally:
         database.set_progress_handler(None, 0)
     if told == "ok":
-        return fine("store.whole", "its pages fit together")
-    why = "What is damaged cannot be read, and more may follow."
+        return fine("store.whole", "its pages are consistent")
+    why = "Damaged data can't be read, and more may follow."
     return fault(
         "store.whole", f"it is damaged: {told}", why, "stop Signalbox, then restore a backup: signalbox restore"
     )
@@ -153,9 +158,9 @@ async def _notices(url: str, listen_url: str) -> Finding:
 
     reason = await trouble(url, listen_url)
     if reason is None:
-        return fine("store.notices", "processes on it hear each other")
-    why = "Each process then looks for changes four times a second, and a stop reaches another one with its next step."
-    return warning("store.notices", f"processes on it do not hear each other: {reason}", why, FIX)
+        return fine("store.notices", "its processes can notify each other")
+    why = "Each process then checks for changes four times a second, and a stop takes effect only at the next step."
+    return warning("store.notices", f"its processes can't notify each other: {reason}", why, FIX)
 
 
 def _of_server(connection: Any) -> Finding:
@@ -182,5 +187,5 @@ async def _latency(connection: Any) -> Finding:
     if middle <= SLOW_ANSWER:
         return fine("store.latency", what)
     return warning(
-        "store.latency", what, "A message waits for a dozen answers.", "move Signalbox nearer to its database"
+        "store.latency", what, "Each message waits for about a dozen answers.", "move Signalbox closer to its database"
     )

@@ -33,5 +33,5 @@ def _is_wrong(account: Account, faults: ConfigError | None) -> bool:
 
 
 def _not_looked_at(account: Account) -> Finding:
-    what = "not looked at, since its settings are wrong (see above)"
+    what = "not checked, because its settings are wrong (see above)"
     return fault(f"{account.channel}.{account.name}.settings", what, WHY_ACCOUNT, "change them, then: signalbox doctor")

@@ -40,12 +40,14 @@ async def _look(settings: Settings, table: McpTable) -> Finding:
             kept, left_out = taken(offers, terms)
     except NoServer as error:
         why = "The agent lacks its tools; everything else works."
-        return warning(ident, f"{terms.way}: {error}", why, f'look at [[mcp]] name = "{table.name}", or at the server')
+        return warning(ident, f"{terms.way}: {error}", why, f'check [[mcp]] name = "{table.name}", or the server')
     if left_out:
-        fix = "choose those that matter: `tools` takes globs of their names"
+        fix = "choose the ones that matter: `tools` takes globs of their names"
         return warning(ident, f"{len(left_out)} of its tools are left out: {left_out[0]}", "The agent lacks them.", fix)
     if not kept:
-        return warning(ident, "it has no tools that are wanted", "The agent gains nothing by it.", "look at `tools`")
+        return warning(
+            ident, "it offers no tool that `tools` allows", "The agent gets nothing from it.", "check `tools`"
+        )
     names = ", ".join(offer.name for offer in kept[:TOOLS_NAMED]) + (", …" if len(kept) > TOOLS_NAMED else "")
     return fine(ident, f"{terms.way}: {len(kept)} tools ({names}){_where(terms)}")
 

@@ -73,18 +73,16 @@ async def _answer(settings: Settings) -> Finding:
 async def _reach(settings: Settings) -> Finding:
     address = settings.model.api_base or HOSTS.get(model_keys.vendor(settings.model.name), "")
     if not address:
-        return fine("model.reachable", "not tried: signalbox doctor --model asks it for a word")
+        return fine("model.reachable", "not tested; to ask it for one word: signalbox doctor --model")
     parts = urlsplit(address)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     if parts.scheme in getproxies():
-        return fine("model.reachable", f"{parts.hostname}:{port} through a proxy; signalbox doctor --model tries it")
+        return fine("model.reachable", f"{parts.hostname}:{port} through a proxy; to test it: signalbox doctor --model")
     try:
         await _connect(parts.hostname or "", port)
     except OSError as error:
-        what = f"{parts.hostname}:{port} cannot be reached ({_words(error)})"
-        fix = (
-            "start that server, or set model.api_base" if settings.model.api_base else "look at this machine's network"
-        )
+        what = f"{parts.hostname}:{port} can't be reached ({_words(error)})"
+        fix = "start that server, or set model.api_base" if settings.model.api_base else "check this machine's network"
         return fault("model.reachable", what, WHY_MODEL, fix)
     return fine("model.reachable", f"{parts.hostname}:{port}")
 

@@ -23,15 +23,17 @@ BLIND = "Prometheus gets nothing from here. Everything else works."
 async def check_metrics(subject: Subject) -> Sequence[Finding]:
     metrics = subject.settings.metrics
     if not metrics.enabled:
-        return [fine("metrics", "not counted, since metrics.enabled is false")]
+        return [fine("metrics", "off: metrics.enabled is false")]
     place = place_of(metrics, subject.settings.web)
     if place.is_own and (trouble := await _trouble(subject, place)):
-        fix = "find who has it: ss -ltnp; it is taken once it is free. Or set metrics.port"
+        fix = "find what uses it: ss -ltnp. Signalbox takes the port once it's free. Or set metrics.port"
         return [warning("metrics.port", trouble, BLIND, fix)]
     if place.is_open and not metrics.token:
-        what = f"{place.host}:{place.port} can be reached by others, so nobody may read without a token"
+        what = f"{place.host}:{place.port} can be reached by others, so nothing is shown without a token"
         return [
-            warning("metrics.token", what, BLIND, "set metrics.token, or metrics.port for one of this machine alone")
+            warning(
+                "metrics.token", what, BLIND, "set metrics.token, or metrics.port to serve them to this machine alone"
+            )
         ]
     return [fine("metrics", f"/metrics at {place.host}:{place.port or '(a free one)'}")]
 
@@ -61,7 +63,7 @@ async def check_telemetry(subject: Subject) -> Sequence[Finding]:
     if not endpoint:
         return []
     if not is_installed():
-        why = "Signalbox does not start without what it needs for traces."
+        why = "Signalbox needs it to send traces, and won't start without it."
         return [fault("telemetry.endpoint", "the extra is not installed", why, 'pip install "signalbox-bot[otel]"')]
     parts = urlsplit(endpoint)
     port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -69,7 +71,7 @@ async def check_telemetry(subject: Subject) -> Sequence[Finding]:
         async with asyncio.timeout(REACH.total_seconds()):
             _, writer = await asyncio.open_connection(parts.hostname, port)
     except (OSError, TimeoutError) as error:
-        what = f"{parts.hostname}:{port} cannot be reached ({error or 'no answer'})"
+        what = f"{parts.hostname}:{port} can't be reached ({error or 'no answer'})"
         fix = "start the collector, or set telemetry.endpoint"
         return [warning("telemetry.endpoint", what, "Traces are dropped. Everything else works.", fix)]
     writer.close()

@@ -17,13 +17,13 @@ async def check_web(subject: Subject) -> Sequence[Finding]:
     host, port = subject.settings.web.host, subject.settings.web.port
     # While nobody of ours listens the port must be free.
     if trouble := None if subject.pid is not None else taken(host, port):
-        why = "Signalbox does not start without it."
-        return [fault("web.port", trouble, why, "set web.port and web.host, or find who has it: ss -ltnp")]
+        why = "Signalbox won't start without it."
+        return [fault("web.port", trouble, why, "set web.port or web.host, or find what uses it: ss -ltnp")]
     if host in LOOPBACK:
         place = f"{host}:{port}" if port else f"a free port of {host}"
         return [fine("web.port", f"{place}, this machine alone")]
     why = "Others can reach it; without HTTPS they can also read it on the way."
-    fix = "put a proxy with HTTPS before it, and set web.public_url to its address"
+    fix = "put a proxy with HTTPS in front of it, and set web.public_url to its address"
     return [warning("web.port", f"{host}:{port} is open to other machines", why, fix)]
 
 
@@ -35,8 +35,8 @@ def taken(host: str, port: int) -> str | None:
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind(address)
     except socket.gaierror:
-        return f"{host} is no address of this machine"
+        return f"{host} isn't an address of this machine"
     except OSError as error:
-        words = {errno.EADDRINUSE: "is in use by another program", errno.EACCES: "is not for this user"}
+        words = {errno.EADDRINUSE: "is in use by another program", errno.EACCES: "isn't allowed for this user"}
         return f"{host}:{port} {words.get(error.errno or 0, str(error.strerror))}"
     return None

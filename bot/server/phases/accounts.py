@@ -19,7 +19,7 @@ from bot.wiring.access import gate_of
 from bot.wiring.channels import MakeAdapters, adapters_of, buckets_of
 from bot.wiring.forms import Forms
 from bot.wiring.identities import with_identities
-from bot.wiring.live_rules import Live, MakeGate, rules_of
+from bot.wiring.live_rules import Live, MakeGate, place_in, rules_of
 from bot.wiring.schedules import FileSchedules
 from runtime.chat import inbox
 from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity, Model, Waiting
@@ -78,7 +78,8 @@ def accounts_phase(
     accounts = Accounts(_supervised(base, adapter, note, twin_of) for adapter in every)
     named, rooms = LiveNames(accounts, before), RoomNames(base.store.places, base.notifier)
     gate = partial(gate_of, trouble=trouble_at)
-    live = Live(rules_of(with_identities(base.settings, accounts), gate), named.now)
+    rules = rules_of(with_identities(base.settings, accounts), gate)
+    live = Live(rules, named.now, place_in(accounts, rooms.of))
     reload = _reload(base, accounts, live, gate, before)
     called = calling(named, rooms.of)
     return AccountsPhase(accounts=accounts, named=named, rooms=rooms, called=called, live=live, reload=reload)

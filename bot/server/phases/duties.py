@@ -112,6 +112,6 @@ async def _tell_of_tool(
     room = at.accounts.address(base.settings.operators.room)
     if room is None:
         raise Rejected("the account of the operators' room is not known yet")
-    text = f"**The tool {name} changed**: {changed}. Its next call is asked about, whatever the policy allows."
+    text = f"**The tool {name} changed**: {changed}. Its next call needs approval, whatever the policy says."
     origin = f"tool:{name}:{digest(form)}"
     await engine.couriers.post(NewDelivery(DeliveryId(base.new_id()), origin, 1, Kind.REPORT, room, Content(text)))

@@ -97,6 +97,7 @@ def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: Ques
         node=lambda: membership.lease.node if membership.lease else None,
         rung=base.notifier.listen(ASKED_BACK),
         lease_is_fresh=membership.lease_is_fresh,
+        now=base.store.now,
         nudge=couriers.nudge,
         probe=base.probe,
     )
@@ -217,8 +218,7 @@ def _reception(base: StorePhase, at: AccountsPhase, couriers: Couriers, peers: P
         store=base.store.intake,
         gate=at.live.gate,
         notifier=base.notifier,
-        nudge=couriers.nudge,
-        serves=couriers.serves,
+        outlet=couriers,
         stop=peers.stop,
         take_in=base.membership.take_in,
         heard=at.rooms.hear,

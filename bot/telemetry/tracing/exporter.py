@@ -37,7 +37,7 @@ class Telling(SpanExporter):
 
     def _tell(self, *, failing: bool) -> None:
         if failing and not self._failing:
-            reason = f"telemetry.endpoint: {self._endpoint} does not take them; they are dropped until it does"
+            reason = f"telemetry.endpoint: {self._endpoint} doesn't accept traces. They are dropped until it does"
             log.warning("traces are lost", reason=reason)
         elif self._failing and not failing:
             log.info("traces are taken again", endpoint=self._endpoint)

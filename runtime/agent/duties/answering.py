@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
 import structlog
 
+from runtime.agent.offering import offered
 from runtime.agent.registry import Agent, Agents
+from runtime.agent.surroundings import specs_of
 from runtime.chat.cards.asked_back import to_model
 from runtime.cluster.notifier import Listener
 from runtime.context.builder import Budget, RunFacts, build
-from runtime.contract import Address, ModelReply, ModelRequest, NodeId, Probe, UserTurn, no_probe
+from runtime.context.here import Here
+from runtime.contract import Address, ModelReply, ModelRequest, NodeId, Now, Probe, UserTurn, no_probe
 from runtime.domain.approvals import ApprovalState, Rights
 from runtime.errors import ModelFailed, StoreError
 from runtime.markup.moments import roughly
@@ -51,6 +54,7 @@ class Answerer:
         node: Callable[[], NodeId | None],
         rung: Listener,
         lease_is_fresh: Callable[[], bool],
+        now: Now,
         nudge: Callable[[Address], None],
         probe: Probe = no_probe,
         every: timedelta = ANSWER_INTERVAL,
@@ -61,6 +65,7 @@ class Answerer:
         self._node = node
         self._rung = rung
         self._lease_is_fresh = lease_is_fresh
+        self._now = now
         self._nudge = nudge
         self._probe = probe
         self._every = every
@@ -121,7 +126,7 @@ class Answerer:
         limit = min(ANSWER_TIMEOUT, agent.limits.model_time)
         try:
             async with asyncio.timeout(limit.total_seconds()):
-                reply = await agent.model.reply(request_of(agent, answering), lambda _: None)
+                reply = await agent.model.reply(request_of(agent, answering, self._now()), lambda _: None)
         except ModelFailed as error:
             log.warning("a question was not answered", reason=str(error), detail=error.detail)
             return str(error), None
@@ -141,11 +146,12 @@ def why_not(answering: Answering, iterations: int) -> str:
     return NO_CALLS_LEFT if answering.iterations + 1 >= iterations else ""
 
 
-def request_of(agent: Agent, answering: Answering) -> ModelRequest:
+def request_of(agent: Agent, answering: Answering, now: datetime) -> ModelRequest:
     """All that the run knew when it was parked, and the question. A call in the reply is never looked at."""
     address = answering.approval.address
-    specs = [tool.spec for tool in agent.tools.values()]
-    facts = RunFacts(agent.prompt(address), specs, partial(agent.workspaces.open, address))
+    tools = offered(specs_of(agent), lambda _: "", answering.turns).tools
+    prompt = agent.prompt(Here(address, now, agent=agent.name))
+    facts = RunFacts(prompt.system, tools, partial(agent.workspaces.open, address), working=prompt.asker)
     asked = UserTurn(to_model(answering.approval, answering.exchange))
     known = History([*answering.turns, asked])
     return replace(build(facts, known, Budget(agent.limits.window.tokens)), words_only=True)

@@ -155,6 +155,11 @@ def outcome(result: str, took: timedelta) -> str:
     return json.dumps(told | {name: value for name, value in more.items() if value is not None}, ensure_ascii=False)
 
 
+def refused(whose: str) -> str:
+    """JSON for `Approval.outcome`: a rule denied the call after people had allowed it."""
+    return json.dumps({"state": "not run", "denied_by": whose}, ensure_ascii=False)
+
+
 def came(outcome: str, *, home: bool) -> tuple[str, str]:
     """Outcome of an approved call: in the line that says who approved it, and beneath it. Its output is told at home only."""
     told = json.loads(outcome)
@@ -166,6 +171,8 @@ def came(outcome: str, *, home: bool) -> tuple[str, str]:
             words = f"failed: {code or 'see below'}" if home else f"failed{code and ': '}{code}"
         case "waits":
             words = f"waiting for the other answer{'s' * (told['left'] > 1)}"
+        case "not run" if whose := told.get("denied_by"):
+            words = f"not run: {plainly(whose)} doesn't allow it any more"
         case state:
             words = state
     more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []

@@ -37,6 +37,16 @@ EVERY_MODE = (
 )
 MODE_HERE = EVERY_MODE.where(or_(modes.c.session == bindparam("thread"), modes.c.session == bindparam("room"))).limit(1)
 """Of a thread's own mode and its room's the one that was set last, as long as it is not over."""
+MODE_WORD = (
+    select(modes.c.mode)
+    .where(
+        or_(modes.c.session == bindparam("thread"), modes.c.session == bindparam("home")),
+        or_(modes.c.until.is_(None), modes.c.until > bindparam("now")),
+    )
+    .order_by(modes.c.set_at.desc())
+    .limit(1)
+)
+"""The same for a statement that has more to ask: the word alone."""
 MODE_IN = EVERY_MODE.where(modes.c.session.like(bindparam("like"), escape="\\")).limit(1)
 SET_MODE = put(modes)
 END_TRUST = delete(modes).where(modes.c.session == bindparam("k"), is_word(modes.c.mode, Mode.TRUSTED))
@@ -73,12 +83,15 @@ def set_from_afar(
     return made
 
 
+def mode_called(word: str | None) -> Mode:
+    """The mode of this word; the strictest that we know for one of a newer version, and the normal one for none."""
+    return Mode.NORMAL if word is None else Mode(word) if word in MODE_WORDS else Mode.READ_ONLY
+
+
 def _mode_of(row: Sequence[Any]) -> RoomMode:
     _, word, trusted, name, setter, setter_name, at, until = row
-    if word not in MODE_WORDS:  # one of a newer version: the strictest that we know
-        word = Mode.READ_ONLY
     return RoomMode(
-        Mode(word),
+        mode_called(word),
         PersonId(trusted) if name else None,
         name or "",
         PersonId(setter) if setter_name else None,

@@ -77,12 +77,12 @@ def open_at(address: Address, limit: int) -> Op[list[OpenDelivery]]:
     found, origins = [], set()
     for row in sorted(rows, key=lambda row: row[0]):  # by age, so that an origin's first one is met first
         if row[2] not in origins:
-            found.append((yield from _open(row)))
+            found.append((yield from opened(row)))
         origins.add(row[2])
     return sorted(found, key=lambda d: (d.rank, d.number))
 
 
-def _open(row: tuple[Any, ...]) -> Op[OpenDelivery]:
+def opened(row: tuple[Any, ...]) -> Op[OpenDelivery]:
     number, delivery_id, origin, ordinal, kind, address, content, edits, *rest = row
     state, rank, not_before, run_id, doubted_at, reply_to = rest
     delivery = Delivery(
@@ -95,7 +95,7 @@ def _open(row: tuple[Any, ...]) -> Op[OpenDelivery]:
         DeliveryId(edits) if edits else None,
         reply_to,
     )
-    own = yield PARTS_OF, {"d": delivery_id}
+    own = (yield PARTS_OF, {"d": delivery_id}) if state != DeliveryState.QUEUED else []  # which is not rendered yet
     receipt, over = (yield from message_of(DeliveryId(edits))) if edits else (None, "")
     return OpenDelivery(
         delivery,

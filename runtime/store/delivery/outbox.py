@@ -58,7 +58,7 @@ MORE = select(parts.c.more).where(parts.c.delivery_id == bindparam("d"), parts.c
 LAST_ORDINAL = select(func.max(parts.c.ordinal)).where(parts.c.delivery_id == bindparam("d"))
 LEFT = select(func.count()).select_from(parts).where(parts.c.delivery_id == bindparam("d"), parts.c.state != "shown")
 
-COURIER_ENDED: Final = "its courier ended between sending and checkpoint"
+COURIER_ENDED: Final = "its process died between sending and recording the result"
 
 DOUBTED_AT = select(deliveries.c.doubted_at).where(deliveries.c.id == bindparam("d"))
 # One that was certainly not shown before has the marker of an attempt that is of no account any more.
@@ -87,7 +87,7 @@ def adopt(duty: Duty, channel: str, account: str, look_after: timedelta, now: da
         at = moment(marked_at) + look_after
         yield from move_part(DeliveryId(delivery), ordinal, PartEvent.DOUBT, COURIER_ENDED)
         yield from moved(now, delivery, duty.node, PartEvent.DOUBT, f"part {ordinal}: {COURIER_ENDED}")
-        yield WAIT_UNTIL, {"d": delivery, "at": micros(at), "why": "being looked for"}
+        yield WAIT_UNTIL, {"d": delivery, "at": micros(at), "why": "being checked"}
         yield GOES_FIRST, {"d": delivery}
     return len(abandoned)
 
@@ -195,7 +195,7 @@ def plain(duty: Duty, delivery: DeliveryId, ordinal: int, why: str, now: datetim
         return False
     rows = yield MORE, {"d": delivery, "n": ordinal}
     more = json.loads(rows[0][0])
-    told = f"{why}; {len(more)} more go behind it" if more else why
+    told = f"{why}; {len(more)} more follow" if more else why
     yield from changed(duty, delivery, ordinal, PartEvent.PLAIN, told, now)
     yield USE_PLAIN, {"d": delivery, "n": ordinal}
     if more:
@@ -212,7 +212,7 @@ LOOKS_OF_PART = select(parts.c.looks).where(parts.c.delivery_id == bindparam("d"
 def look_again(duty: Duty, delivery: DeliveryId, ordinal: int, at: datetime, counted: bool, now: datetime) -> Op[bool]:
     rows = yield LOOKS_OF_PART, {"d": delivery, "n": ordinal}
     looked = rows[0][0] + (1 if counted else 0)
-    why = "being looked for: " + ("not there yet" if counted else "the platform could not be asked")
+    why = "being checked: " + ("not there yet" if counted else "the platform couldn't be asked")
     return (yield from change(duty, delivery, ordinal, PartEvent.LOOK, why, now, at=at, looked=looked))
 
 

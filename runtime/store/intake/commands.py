@@ -40,7 +40,7 @@ from runtime.store.intake.listing import listed
 from runtime.store.intake.modes import absent, moded
 from runtime.store.intake.pairings import pair
 from runtime.store.intake.run_stop import OPEN_RUNS
-from runtime.store.protocol import Changed, Gate, Taken, Unpaired
+from runtime.store.protocol import Changed, Gate, KeptRoom, Taken, Unpaired
 from runtime.store.schedules.book import keep_zone, planned_in, zones_of
 from runtime.store.schema import approvals, people, runs, sessions, signals, usage
 from runtime.store.sql.driver import Op, is_word, micros, moment
@@ -95,7 +95,7 @@ NOTHING_SPENT: Final = Spent()
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """Facts for a command from before its transaction; `changed`, the call that a form asks for."""
+    """Facts for a command from before its transaction; `changed`, the call that a form asks for; `kept`, a click's room."""
 
     room: Spent = NOTHING_SPENT
     person: Spent = NOTHING_SPENT
@@ -104,6 +104,7 @@ class Aside:
     zone: str = ""
     wanted: Wanted | None = None
     changed: Changed | None = None
+    kept: KeptRoom | None = None
 
 
 NO_ASIDE: Final = Aside()

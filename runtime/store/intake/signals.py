@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -35,6 +34,7 @@ from runtime.store.approvals.edits import Edit
 from runtime.store.approvals.granted.giving import decide_granting
 from runtime.store.approvals.granted.together import decide_all
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
+from runtime.store.delivery.first_change import change_in
 from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
 from runtime.store.intake.inbox import ADD_SIGNAL, SEEN, asks_alone, keys, refuse, repeated, replied, row
@@ -42,7 +42,7 @@ from runtime.store.intake.messages import said
 from runtime.store.intake.modes import wanted_of, zone_for
 from runtime.store.intake.run_stop import stop
 from runtime.store.intake.strangers import only_reads, stranger, turned_away, welcome
-from runtime.store.protocol import Changed, Gate, Offer, Taken
+from runtime.store.protocol import Changed, Gate, KeptRoom, Offer, Taken
 from runtime.store.protocol.intake import ignored
 from runtime.store.schema import identities, participation, signals
 from runtime.store.sql.base import Base
@@ -177,7 +177,11 @@ def _clicked(
     if signal.alone and decided.approval and not (is_open or notice):  # there nothing follows by an edit
         notice = brief(f"{decided.approval.tool}: {told(decided.approval)}.")
     verdict = Verdict(Outcome.UNCHANGED if is_open else Outcome.DECIDED, signal_id, notice)
-    return Taken(verdict, decided.session, decided.lane_ready, deliveries=decided.deliveries, settled=decided.settled)
+    kept, rooms, change = aside.kept, decided.deliveries, None
+    if kept and kept.room in rooms and (change := (yield from change_in(kept.room))):
+        rooms = tuple(room for room in rooms if room != kept.room)
+        kept.foreseen(change)
+    return Taken(verdict, decided.session, decided.lane_ready, deliveries=rooms, settled=decided.settled, change=change)
 
 
 def brief(text: str) -> str:
@@ -212,18 +216,24 @@ class IntakeStore(Base):
     """Implements `protocol.Intake`."""
 
     async def accept(
-        self, signal: Signal, gate: Gate, offer: Offer | None = None, changed: Changed | None = None
+        self,
+        signal: Signal,
+        gate: Gate,
+        offer: Offer | None = None,
+        changed: Changed | None = None,
+        kept: KeptRoom | None = None,
     ) -> Taken:
         now = self.now()
-        aside = await self._aside(signal, gate, now, changed)
+        if isinstance(signal.body, Clicked):
+            aside = Aside(changed=changed, kept=kept)
+        else:
+            aside = await self._aside(signal, gate, now)
         taken = await self._driver.write(lambda: accept(signal, gate, offer, now, self._new_id, aside))
         self._observer.accepted(signal, taken)
         return taken
 
-    async def _aside(self, signal: Signal, gate: Gate, now: datetime, changed: Changed | None) -> Aside:
+    async def _aside(self, signal: Signal, gate: Gate, now: datetime) -> Aside:
         """Facts for a command that the writer does not read."""
-        if isinstance(signal.body, Clicked):
-            return replace(NO_ASIDE, changed=changed) if changed else NO_ASIDE
         command = spoken(signal.body) if isinstance(signal.body, Said) else signal.body
         if not isinstance(command, Commanded):
             return NO_ASIDE

@@ -15,6 +15,7 @@ from runtime.store.protocol import Unmoved
 from runtime.store.schema import (
     absences,
     approvals,
+    grants,
     identities,
     modes,
     pairing_tries,
@@ -99,6 +100,7 @@ HAND_OVER: Final[Sequence[Update]] = tuple(
         schedules.c.owner,
         modes.c.person,
         modes.c.set_by,
+        grants.c.person,
     )
 )
 """Every column that says who it was, but those of which a person has at most one row."""

@@ -37,10 +37,14 @@ from runtime.store.protocol.operations import (
     StepRow,
     Traces,
 )
-from runtime.store.protocol.outbox import OpenDelivery, OpenPart, Outbox
+from runtime.store.protocol.outbox import KeptRoom, OpenDelivery, OpenPart, Outbox
 from runtime.store.protocol.people import Known, Paired, Pairing, People, Unmoved, Unpaired
 from runtime.store.protocol.retention import Quiet, Stock, Sweeping, Swept
 from runtime.store.protocol.runs import (
+    NO_BOARD,
+    NOTHING_AROUND,
+    Around,
+    Board,
     Claim,
     Further,
     History,
@@ -52,22 +56,28 @@ from runtime.store.protocol.runs import (
     Released,
     Rendered,
     Runs,
+    SettledCall,
     Summary,
     SummaryKind,
     ToolStep,
+    WaitingCall,
 )
 from runtime.store.protocol.schedules import Schedules
 
 __all__ = [
+    "NOTHING_AROUND",
+    "NO_BOARD",
     "Accept",
     "Answering",
     "Approvals",
+    "Around",
     "Asked",
     "AskedBack",
     "AskingBack",
     "Audit",
     "AuditCheckpoint",
     "AuditRow",
+    "Board",
     "Calling",
     "Changed",
     "Claim",
@@ -85,6 +95,7 @@ __all__ = [
     "Head",
     "History",
     "Intake",
+    "KeptRoom",
     "Known",
     "Lane",
     "Lease",
@@ -108,6 +119,7 @@ __all__ = [
     "RunRow",
     "Runs",
     "Schedules",
+    "SettledCall",
     "StepRow",
     "Stock",
     "Summary",
@@ -122,4 +134,5 @@ __all__ = [
     "UndosToDo",
     "Unmoved",
     "Unpaired",
+    "WaitingCall",
 ]

@@ -11,10 +11,11 @@ from runtime.policy.grants import Grant, GrantId
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """A grant with the name of who gave it; empty for somebody who is gone."""
+    """A grant with the names of who gave it, and of whom it is for; empty for somebody who is gone, or for all."""
 
     grant: Grant
     giver: str = ""
+    person: str = ""
 
 
 class Grants(Protocol):

@@ -22,6 +22,7 @@ from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules, RoomRules
 from runtime.store.protocol.approvals import Changed
 from runtime.store.protocol.leases import Lease
+from runtime.store.protocol.outbox import KeptRoom, OpenDelivery
 from runtime.store.protocol.runs import Claim
 
 
@@ -60,7 +61,7 @@ class Taken:
     """Result of `accept`: the verdict, and what to wake: a session's lane, runs to stop, addresses with deliveries.
 
     `ended`: runs that waited for people and are over now. `claim`: the lane was idle, so the run began in the same commit; whoever made the offer works on it.
-    `settled`: see `Decided`.
+    `settled`: see `Decided`. `change`: that of a card in the room that was kept, where nothing else waits.
     """
 
     verdict: Verdict
@@ -71,6 +72,7 @@ class Taken:
     claim: Claim | None = None
     ended: tuple[Ended, ...] = ()
     settled: tuple[ApprovalId, ...] = ()
+    change: OpenDelivery | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,13 @@ def ignored() -> Taken:
 
 class Intake(Protocol):
     async def accept(
-        self, signal: Signal, gate: Gate, offer: Offer | None = None, changed: Changed | None = None
+        self,
+        signal: Signal,
+        gate: Gate,
+        offer: Offer | None = None,
+        changed: Changed | None = None,
+        kept: KeptRoom | None = None,
     ) -> Taken:
-        """Gate, dedupe and queue a message, or decide a click, stop or command. `changed` is the call of an edit's form. Nothing of a refused signal's text is
-        kept, and of an ignored one nothing at all."""
+        """Gate, dedupe and queue a message, or decide a click, stop or command. `changed` is the call of an edit's form; what
+        a click changes in the room that is `kept` is told. Nothing of a refused signal's text is kept, and of an ignored one
+        nothing at all."""

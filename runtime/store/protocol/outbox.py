@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -61,6 +61,17 @@ class OpenDelivery:
     run_id: RunId | None = None
     in_doubt: bool = False
     over_preview: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRoom:
+    """A room that its courier keeps free for a change which the next commit may make there.
+
+    `foreseen` is told of that change before the commit, in any thread: what it does is thrown away if that fails.
+    """
+
+    room: Address
+    foreseen: Callable[[OpenDelivery], object]
 
 
 class Outbox(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from runtime.chat.audience import Audience
 from runtime.contract import (
@@ -35,6 +35,7 @@ from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState, StepState
 from runtime.domain.transcript import WAITING_FOR_APPROVAL
 from runtime.policy.grants import GrantId, Sought
+from runtime.policy.modes import Mode
 from runtime.policy.terms import PLAIN, Terms
 from runtime.store.protocol.forms import Forms
 from runtime.store.protocol.leases import Duty, Lane, Lease
@@ -94,6 +95,55 @@ class ToolStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Around:
+    """Facts around a run, as of its claim: the zones of its requester and its room, the mode of its conversation, whether
+    the room is a private one of somebody, and how many other runs of the session wait for people or go on after that."""
+
+    zone: str = ""
+    room_zone: str = ""
+    mode: Mode = Mode.NORMAL
+    private: bool = False
+    parked: int = 0
+
+
+NOTHING_AROUND: Final = Around()
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingCall:
+    """A question that waits, for a line in the agent's dashboard. `whom`: those who alone may decide, where a rule says so."""
+
+    tool: str
+    arguments: str
+    at: datetime
+    requester: str = ""
+    whom: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SettledCall:
+    """A question that was settled: `state` is the word of what became of it, `by` who said so and `reason` why."""
+
+    tool: str
+    arguments: str
+    state: str
+    at: datetime
+    by: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Questions of a conversation: those that wait, oldest first, and the last that were settled, newest first."""
+
+    waiting: tuple[WaitingCall, ...] = ()
+    settled: tuple[SettledCall, ...] = ()
+
+
+NO_BOARD: Final = Board()
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """A run to work on. `resumed` tells that it has been worked on before; `steps` are its tool steps not done yet.
 
@@ -102,7 +152,8 @@ class Claim:
     how often a process ended under it since its last recorded step. `turns`: the transcript as of now where it is short
     enough to come along, None where it must be read. `reply_to`: the wire's id of the message that began it. `since`:
     the number of the first turn that it knows. `job`: it works for an occurrence of a schedule, not for a message.
-    `files`: what its tools put onto its reply so far. `agent`: the name of the one whose session it is.
+    `files`: what its tools put onto its reply so far. `agent`: the name of the one whose session it is. `around`: what else
+    is so where it works.
     """
 
     lane: Lane
@@ -123,6 +174,7 @@ class Claim:
     since: int = 0
     job: Job | None = None
     files: tuple[FileRef, ...] = ()
+    around: Around = NOTHING_AROUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,11 +342,20 @@ class Runs(Forms, Modes, Protocol):
     async def calls_of(self, run: RunId) -> list[tuple[Call, str | None]]:
         """The calls of a run in their order, each with its result; None for one that has none yet."""
 
+    async def board(self, session: SessionKey, since: int) -> Board:
+        """The questions of the conversation that began with turn `since`, and what became of the last ones."""
+
+    async def tools_used(self, since: datetime) -> list[str]:
+        """Tools that runs which began `since` then called, the most used first."""
+
     async def granted(self, call: Sought, rights: Rights) -> GrantId | None:
         """A grant that allows a call, by somebody who may still say so; its use comes with the step."""
 
     async def mark_tool(self, lane: Lane, run: RunId, number: int) -> Recorded | None:
         """The marker before a tool starts; None when fenced."""
+
+    async def refuse_tool(self, lane: Lane, run: RunId, number: int, result: str, whose: str) -> Recorded | None:
+        """A call that was allowed, and is not made since `whose` denies it by now: a rule, in words; None when fenced."""
 
     async def finish_tool(
         self,

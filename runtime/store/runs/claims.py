@@ -14,7 +14,7 @@ from runtime.domain.routing import BusyRules
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent
 from runtime.store.common import moved, owned
 from runtime.store.protocol import Claim, Lane, Lease, Offer, Recorded
-from runtime.store.runs.run_begin import STEERABLE, Waiting, begin_run, consume, requester_of
+from runtime.store.runs.run_begin import STEERABLE, Waiting, asker_of, begin_run, consume
 from runtime.store.runs.steps import LAST_TURN, open_steps
 from runtime.store.runs.suspects import next_suspect, set_aside
 from runtime.store.runs.turns import attached
@@ -121,16 +121,16 @@ def _take_lane(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datet
     *row, state = rows[0]
     if state == "running":
         yield from moved(now, row[0], lane.node, RunEvent.RESUME, row[8] or "")
-        return (yield from _resumed(lane, agent, row, overtaken=False))
+        return (yield from _resumed(lane, agent, row, now, overtaken=False))
     yield LESS_RESUMABLE, {"k": lane.session}
-    return (yield from _resumed(lane, agent, row, overtaken=next_turn - 1 > row[6]))
+    return (yield from _resumed(lane, agent, row, now, overtaken=next_turn - 1 > row[6]))
 
 
-def _resumed(lane: Lane, agent: str, row: Sequence[Any], *, overtaken: bool) -> Op[Claim]:
+def _resumed(lane: Lane, agent: str, row: Sequence[Any], now: datetime, *, overtaken: bool) -> Op[Claim]:
     run, requester, _, iterations, next_step, stop, _, address, _, crashes, reply_to, since, trigger = row
     yield TAKE_RUN, {"run": run, "by": lane.node}
     unfinished = yield from open_steps(RunId(run))
-    who, names = yield from requester_of(requester)
+    who, names, around = yield from asker_of(lane, agent, Address.parse(address), requester, now)
     files = yield from attached(lane.session, RunId(run))
     begun = Trigger(trigger)
     job = (yield from job_of(RunId(run), begun)) if begun in FOR_SCHEDULES else None
@@ -152,6 +152,7 @@ def _resumed(lane: Lane, agent: str, row: Sequence[Any], *, overtaken: bool) -> 
         since=since,
         job=job,
         files=files,
+        around=around,
     )
 
 

@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from sqlalchemy import bindparam, case, or_, select, update
+from sqlalchemy import bindparam, case, func, or_, select, update
 
 from runtime.contract import Address, Busy, Person, PersonId, RunId, Trigger
 from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules, busy_at
 from runtime.domain.runs import FOR_SCHEDULES
-from runtime.store.common import PERSON, add, person
-from runtime.store.protocol import Claim, Lane
+from runtime.store.approvals.modes import MODE_WORD, mode_called
+from runtime.store.common import PERSON, add, person, session_key
+from runtime.store.protocol import Around, Claim, Lane
 from runtime.store.runs.turns import add_turn, transcript
 from runtime.store.schedules.run_occurrence import job_of
-from runtime.store.schema import people, runs, sessions, signals
+from runtime.store.schema import identities, people, runs, sessions, signals, zones
 from runtime.store.sql.driver import Op, is_word, micros
 
 NEAR: Final = 64
@@ -50,6 +51,7 @@ WAITING_SIGNALS = (
     .limit(1000)
 )
 _asker = people.alias("asker")
+_known = identities.alias("known")
 STEERABLE = (
     WAITING_SIGNALS.add_columns(runs.c.requester, _asker.c.role)
     .join(runs, runs.c.id == bindparam("run"))
@@ -68,6 +70,34 @@ LESS_WAITING = (
     .returning(sessions.c.waiting)
 )
 ADD_RUN = add(runs)
+
+
+_ASKED_AT = (
+    select(identities.c.identity).where(identities.c.room == bindparam("room")).exists().label("private"),
+    select(func.count())
+    .select_from(runs)
+    .where(runs.c.session == bindparam("s"), is_word(runs.c.state, "parked", "ready"))
+    .scalar_subquery(),
+)
+ASKER = (
+    select(
+        people.c.id,
+        people.c.name,
+        people.c.role,
+        _known.c.identity,
+        select(zones.c.zone).where(zones.c.subject == people.c.id).scalar_subquery(),
+        select(zones.c.zone).where(zones.c.subject == bindparam("room")).scalar_subquery(),
+        MODE_WORD.scalar_subquery(),
+        *_ASKED_AT,
+    )
+    .select_from(
+        sessions.outerjoin(people, people.c.id == bindparam("person_id")).outerjoin(
+            _known, _known.c.person_id == people.c.id
+        )
+    )
+    .where(sessions.c.key == bindparam("s"))
+)
+"""A row for each identity of a requester, and one without where there is none; with what is so around the session."""
 
 
 def begin_run(
@@ -106,14 +136,36 @@ def begin_run(
         },
     )
     yield from consume(lane, run, share, next_turn, now)
-    who, names = yield from requester_of(first.person_id)
+    who, names, around = yield from asker_of(lane, agent, address, first.person_id, now)
     near = next_turn + len(share) - since <= NEAR
     turns = tuple((yield from transcript(lane.session, since))) if near else None
     trigger, to = Trigger(first.trigger), first.message_id
     job = (yield from job_of(run, trigger)) if trigger in FOR_SCHEDULES else None
     return Claim(
-        lane, agent, run, address, who, False, 0, 1, False, False, names, turns=turns, reply_to=to, since=since, job=job
+        *(lane, agent, run, address, who, False, 0, 1, False, False, names),
+        turns=turns,
+        reply_to=to,
+        since=since,
+        job=job,
+        around=around,
     )
+
+
+def asker_of(
+    lane: Lane, agent: str, address: Address, person_id: str | None, now: datetime
+) -> Op[tuple[Person | None, frozenset[str], Around]]:
+    """Requester, the names under which a policy may know them, and what else is so where they asked."""
+    places = {"thread": session_key(agent, address), "home": session_key(agent, address.whole_room)}
+    rows = yield (
+        ASKER,
+        {"s": lane.session, "person_id": person_id, "room": str(address.whole_room), **places, "now": micros(now)},
+    )
+    first = rows[0]
+    around = Around(first[4] or "", first[5] or "", mode_called(first[6]), bool(first[7]), int(first[8]))
+    if first[0] is None:
+        return None, frozenset(), around
+    who = person(first[:3])
+    return who, frozenset([who.id, who.name, *(row[3] for row in rows if row[3])]), around
 
 
 def requester_of(person_id: str | None) -> Op[tuple[Person | None, frozenset[str]]]:

@@ -247,6 +247,23 @@ def finish_tool(
     return Recorded((yield from _got_on(run)), mine[1], told=told)
 
 
+def refuse_tool(
+    lane: Lane, run: RunId, number: int, result: str, whose: str, now: datetime, new_id: NewId
+) -> Op[Recorded | None]:
+    """A call that was allowed is not made: `whose` denies it by now. The model and the card of its question are told."""
+    mine = yield from owned(lane)
+    if mine is None:
+        return None
+    turn, tool, hashed, _, asked = yield from _move_step(lane.node, run, number, StepEvent.REFUSE, result, now)
+    yield SET_TURN, {"s": lane.session, "n": turn, "new_text": result}
+    yield from fact(now, "call refused by a rule", lane.node, f"{run}/{number}", f"{tool} {hashed[:12]}: {whose}")
+    told: tuple[Address, ...] = ()
+    if asked:
+        approval = approval_of((yield ONE, {"id": asked})[0])
+        told = yield from came_of(approval, settled_cards.refused(whose), now, new_id)
+    return Recorded((yield from _got_on(run)), mine[1], told=told)
+
+
 def _move_step(
     node: NodeId, run: RunId, number: int, event: StepEvent, text: str, now: datetime
 ) -> Op[tuple[int, str, str, int, str | None]]:

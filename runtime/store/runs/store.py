@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 
 from runtime.chat.audience import Audience
 from runtime.contract import Address, Busy, Call, FileRef, ModelReply, Person, PersonId, RunId, SessionKey, Turn, Usage
@@ -15,6 +16,7 @@ from runtime.store.approvals.audience import audience, called, speakers
 from runtime.store.approvals.granted.rows import allowing
 from runtime.store.approvals.modes import mode_at, voter
 from runtime.store.protocol import (
+    Board,
     Claim,
     History,
     Lane,
@@ -26,9 +28,10 @@ from runtime.store.protocol import (
     Released,
     Summary,
 )
+from runtime.store.runs.board import board, tools_used
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.runs.run_end import finish, park, release
-from runtime.store.runs.steps import Finished, calls_of, finish_tool, mark_tool, note, record_model
+from runtime.store.runs.steps import Finished, calls_of, finish_tool, mark_tool, note, record_model, refuse_tool
 from runtime.store.runs.summaries import keep_summary
 from runtime.store.runs.tool_forms import accept_form, accepted_form, see_form, told_form
 from runtime.store.runs.turns import history, senders, transcript
@@ -79,6 +82,12 @@ class RunStore(Base):
     async def calls_of(self, run: RunId) -> list[tuple[Call, str | None]]:
         return await self._driver.read(lambda: calls_of(run))
 
+    async def board(self, session: SessionKey, since: int) -> Board:
+        return await self._driver.read(lambda: board(session, since))
+
+    async def tools_used(self, since: datetime) -> list[str]:
+        return await self._driver.read(lambda: tools_used(since))
+
     async def granted(self, call: Sought, rights: Rights) -> GrantId | None:
         now = self.now()
         return await self._driver.read(lambda: allowing(call, rights, now))
@@ -86,6 +95,10 @@ class RunStore(Base):
     async def mark_tool(self, lane: Lane, run: RunId, number: int) -> Recorded | None:
         now = self.now()
         return await self._driver.write(lambda: mark_tool(lane, run, number, now))
+
+    async def refuse_tool(self, lane: Lane, run: RunId, number: int, result: str, whose: str) -> Recorded | None:
+        now = self.now()
+        return await self._driver.write(lambda: refuse_tool(lane, run, number, result, whose, now, self._new_id))
 
     async def finish_tool(
         self,

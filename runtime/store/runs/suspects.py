@@ -85,4 +85,4 @@ def next_suspect() -> Op[str | None]:
 def set_aside(run: str, node: NodeId, deaths: int, now: datetime) -> Op[None]:
     """Written where people look for it; the run itself is ended by its claimer, in words."""
     yield from moved(now, run, node, "set aside", f"{deaths}")
-    yield from fact(now, "set aside", node, run, f"the process ended {deaths} times under it")
+    yield from fact(now, "set aside", node, run, f"its process died {deaths} times while working on it")

@@ -70,7 +70,16 @@ def add_turn(session: str, number: int, run: RunId, role: str, text: str, now: d
 
 
 TURNS = (
-    select(turns.c.role, turns.c.text, turns.c.author, turns.c.calls, turns.c.call_id, turns.c.tool, turns.c.files)
+    select(
+        turns.c.role,
+        turns.c.text,
+        turns.c.author,
+        turns.c.calls,
+        turns.c.call_id,
+        turns.c.tool,
+        turns.c.files,
+        turns.c.run_id,
+    )
     .where(turns.c.session == bindparam("s"))
     .order_by(turns.c.number)
 )
@@ -145,10 +154,10 @@ def senders(session: SessionKey) -> Op[dict[str, str]]:
 
 
 def turn_of(row: tuple[Any, ...]) -> Turn:
-    role, text, author, calls, call_id, tool, files = row
+    role, text, author, calls, call_id, tool, files, run = row
     match role:
         case "user":
-            return UserTurn(text, author, files_of(files) if files != NO_FILES else ())
+            return UserTurn(text, author, files_of(files) if files != NO_FILES else (), overheard=not run)
         case "assistant":
             return AssistantTurn(text, tuple(Call(*call) for call in json.loads(calls)))
         case _:

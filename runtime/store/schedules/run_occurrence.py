@@ -204,7 +204,7 @@ def _failed(row: Kept, schedule: Held, text: str, now: datetime, new_id: NewId) 
     if then.pause and schedule.state == ScheduleState.ACTIVE:
         return (yield from _pause(row.schedule, schedule, failures, text, now, new_id))
     if not then.again:
-        told = f"The report **{schedule.name}** could not be made: {text}"
+        told = f"The report **{schedule.name}** couldn't be made: {text}"
         return (yield from _tell(row.id, schedule.home, told, now, new_id))
     return ()
 
@@ -225,7 +225,7 @@ def _pause(schedule: str, row: Held, failures: int, text: str, now: datetime, ne
     )
     yield from fact(now, "schedule pause", "", schedule, why)
     told = (
-        f"The schedule **{row.name}** is paused, since it failed {failures} times in a row. The last time: {text}\n\n"
+        f"The schedule **{row.name}** is paused, because it failed {failures} times in a row. The last failure: {text}\n\n"
         f'Once that is fixed, say "resume the schedule {row.name}" here, or run `signalbox schedules resume {schedule}`.'
     )
     return (yield from _tell(f"{schedule}:{micros(now)}", row.home, told, now, new_id))

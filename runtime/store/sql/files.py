@@ -65,8 +65,7 @@ class DatabaseFiles:
     def _tell(self, missing: str) -> None:
         if missing and self.trouble is None:
             self.trouble = StoreError(
-                f"{missing} was removed, moved or replaced while this process works with it. Nothing more is taken in. Put "
-                "it back, and work goes on. If you cannot, save what this process still has: signalbox backup FILE. Then "
+                f"{missing} was removed, moved or replaced while Signalbox was using it. Nothing more is accepted. Put it back, and work goes on. If you can't, save what this process still has: signalbox backup FILE. Then "
                 "stop it, and: signalbox restore --force FILE",
                 trouble=Trouble.LOST,
             )

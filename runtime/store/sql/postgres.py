@@ -45,12 +45,12 @@ AWAY: Final = (
 
 
 WORDS_OF_TROUBLE: Final[Mapping[Trouble, str]] = {
-    Trouble.AWAY: "The database cannot be reached ({error}): start it, or fix the connection to it.",
-    Trouble.FULL: "The disk of the database is full ({error}): make room there.",
-    Trouble.READ_ONLY: "The database can only be read ({error}): it is a copy, or was set so; let database_url lead to "
-    "the one that takes writes.",
-    Trouble.LOCKED: "The database did not come to an end with what others do there ({error}).",
-    Trouble.DAMAGED: "The database is damaged ({error}): restore it from a backup.",
+    Trouble.AWAY: "The database cannot be reached ({error}). Start it, or fix the connection to it.",
+    Trouble.FULL: "The disk of the database is full ({error}). Free up space there.",
+    Trouble.READ_ONLY: "The database can only be read ({error}). It's a replica, or was set so. Point "
+    "database_url at a database that accepts writes.",
+    Trouble.LOCKED: "The database couldn't finish because of other work there ({error}).",
+    Trouble.DAMAGED: "The database is damaged ({error}). Restore it from a backup.",
     Trouble.OTHER: "The database answered: {error}",
 }
 
@@ -112,7 +112,7 @@ async def open_pool(url: str) -> asyncpg.Pool[Any]:
             return pool
     except ValueError:
         # The address in pieces may be the password in pieces, so no piece of it is shown.
-        raise StoreError("database_url is malformed: write postgresql://user:password@host:port/database.") from None
+        raise StoreError("database_url is malformed. Write postgresql://user:password@host:port/database.") from None
     except (*AWAY, asyncpg.PostgresError) as error:
         raise StoreError(
             f"The database cannot be reached ({type(error).__name__}: {error}): check database_url.",

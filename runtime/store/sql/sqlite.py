@@ -63,27 +63,27 @@ def explain(error: sqlite3.Error, path: str) -> StoreError:
     text = str(error)
     if "readonly" in text or "read-only" in text:
         return StoreError(
-            f"The database {path} is read-only: give this user the right to write the file and its folder.",
+            f"The database {path} is read-only. Let this user write to the file and its folder.",
             trouble=Trouble.READ_ONLY,
         )
     if "disk is full" in text or "full" in text.split() or "disk I/O" in text:
         return StoreError(
-            f"The disk of the database {path} is full or failing ({text}): make room; nothing was written.",
+            f"The disk of the database {path} is full or failing ({text}). Nothing was written. Free up space.",
             trouble=Trouble.FULL,
         )
     if "locked" in text or "busy" in text:
         return StoreError(
-            f"The database {path} is locked by another program: stop that one, then try again.", trouble=Trouble.LOCKED
+            f"The database {path} is locked by another program. Stop that one, then try again.", trouble=Trouble.LOCKED
         )
     if "unable to open" in text:
         folder = Path(path).parent
         return StoreError(
-            f"The database {path} cannot be opened: does {folder} exist, and may this user write there?",
+            f"The database {path} can't be opened. Does {folder} exist, and may this user write there?",
             trouble=Trouble.AWAY,
         )
     if "not a database" in text or "malformed" in text:
         return StoreError(
-            f"The file {path} is not a sound SQLite database ({text}): restore it from a backup.",
+            f"The file {path} is not a sound SQLite database ({text}). Restore it from a backup.",
             trouble=Trouble.DAMAGED,
         )
     return StoreError(f"The database {path} answered: {text}")

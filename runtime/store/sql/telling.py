@@ -23,7 +23,7 @@ NOTIFY_CHANNEL: Final = "signalbox"
 ECHO: Final = timedelta(seconds=2)
 """How long what we tell ourselves may take; between idle machines it takes 0.3 ms."""
 FAILURES: Final = (*AWAY, asyncpg.PostgresError, ValueError)
-FIX: Final = "let database_listen_url lead to the PostgreSQL server itself, past any pooler"
+FIX: Final = "point database_listen_url at the PostgreSQL server itself, not at a pooler"
 
 # Telling makes a transaction without rows: nobody need wait until the disk has it. Set for this statement alone,
 # since behind a pooler a setting of the session would meet the transactions of others.

@@ -28,6 +28,7 @@ from runtime.chat.audience import Places
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
 from runtime.cluster.topics import ASKED_BACK, UNDOS
+from runtime.context.prompts import Prompted
 from runtime.contract import (
     BOUNDLESS,
     CONNECTED,
@@ -114,6 +115,16 @@ PACE: Final = RetryPolicy()
 READ: Final = Call("c-read", "look", '{"path": "."}')
 WRITE: Final = Call("c-write", "write", '{"text": "b"}')
 SHELL: Final = Call("c-shell", "shell", '{"command": "uname -a"}')
+
+
+class ServingAll(Couriers):
+    """Serves every address, also one whose courier the test has not made."""
+
+    def serves(self, address: Address) -> bool:
+        return True
+
+    def nudge(self, address: Address) -> None:
+        next(iter(self)).nudge(address)
 
 
 class HandClock:
@@ -255,6 +266,7 @@ class Process:
         self.page = Page()
         self.tools = {tool.spec.name: tool for tool in tools}
         self._given = given
+        self.policy = Policy(given.rules, given.terms)
         self.gate = Gate(open_to_all=False, busy=given.busy, rights=given.rights, agent="main", rooms=given.rooms)
         self.courier = self._make_courier()
         self.asking = QuestionContext(lambda: self.gate.rights, given.places)
@@ -292,11 +304,11 @@ class Process:
         )
 
     def _make_agent(self, model: Model) -> AgentLoop:
-        given, policy = self._given, Policy(self._given.rules, self._given.terms)
+        given = self._given
         long = LongText(self.stage.workspaces, new_id, lambda _: given.carrier, given.long_replies, characters=100)
         main = Agent(
             name="main",
-            prompt=lambda room: "You are a test.",
+            prompt=lambda _: Prompted("You are a test."),
             model=model,
             tools=self.tools,
             scope="main",
@@ -306,7 +318,7 @@ class Process:
         return AgentLoop(
             store=self.store.runs,
             agents=Agents(main, *given.others),
-            policy=lambda: policy,
+            policy=lambda: self.policy,
             files=self._fetching(),
             long_replies=long,
             reporting=Reporting(self.stage.workspaces, new_id, long.content, self.stage.store.schedules.report_root),
@@ -338,6 +350,7 @@ class Process:
             node=lambda: self.lease.node,
             rung=self.notifier.listen(ASKED_BACK),
             lease_is_fresh=self._is_fresh,
+            now=self.stage.clock,
             nudge=self.courier.nudge,
             probe=self._given.probe,
         )
@@ -379,20 +392,18 @@ class Process:
             store=self.store.intake,
             gate=lambda: self.gate,
             notifier=self.notifier,
-            nudge=self.courier.nudge,
+            outlet=ServingAll([self.courier], self.store.outbox),
             stop=self.agent.stop,
-            serves=lambda _: True,
             take_in=self.dispatch.take_in,
             changed=self._make_edits().check,
             probe=self._given.probe,
         )
 
     def _make_edits(self) -> Edits:
-        policy = Policy(self._given.rules, self._given.terms)
         return Edits(
             approvals=self.store.approvals,
             agents=self.agent._agents,
-            policy=lambda: policy,
+            policy=lambda: self.policy,
             named=str,
             faults=schema_faults,
         )

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from runtime.agent.registry import Agent, Limits
+from runtime.context.prompts import Prompted
 from runtime.contract import Call, Choice, Effect, FileRef, SessionKey, UserTurn
 from runtime.domain.runs import RunState
 from runtime.policy.rules import Rule, Ruling
@@ -45,7 +46,7 @@ async def house(stage: Stage, main: list[Answer], ops: list[Answer], **more: obj
     models = Strict(main), Strict(ops)
     second = Agent(
         name="ops",
-        prompt=lambda room: f"You watch {room.room}.",
+        prompt=lambda here: Prompted(f"You watch {here.address.room}."),
         model=models[1],
         tools={"look": own, "peek": peek},
         scope="watchers",

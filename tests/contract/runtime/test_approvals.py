@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Final
 
 import pytest
 
@@ -13,7 +14,8 @@ from runtime.contract import ApprovalId, Call, Choice, Effect, Identity, Outcome
 from runtime.domain.approvals import Rights
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
-from runtime.policy.rules import Rule, Ruling
+from runtime.policy.matchers import Commands
+from runtime.policy.rules import Policy, Rule, Ruling
 from tests.contract.runtime.stage import (
     ADA,
     ANYONE,
@@ -315,3 +317,56 @@ async def test_policy_decides_by_what_is_asked_who_asks_and_where(stage: Stage) 
     assert len(process.tools["shell"].calls) == 1
     assert len(await stage.pending()) == 2
     assert await stage.states() == [RunState.DONE, RunState.PARKED, RunState.PARKED]
+
+
+# ----------------------------------------------------------------------------------- a rule that came after the question
+
+NO_SHELL: Final = Rule(Ruling.DENY, "shell", where={"command": Commands((("uname",),))}, name="no uname")
+
+
+async def refused_by_the_rule(process: Process) -> None:
+    """The call was not made, and everybody reads which rule denies it."""
+    stage = process.stage
+    assert process.tools["shell"].calls == []
+    [card] = [body for body in await stage.screen() if "Approved" in body]
+    assert "not run: the rule 'no uname' doesn't allow it any more" in card
+    assert "[Approve]" not in card
+    [(result,)] = await stage.rows("SELECT text FROM turns WHERE role = 'tool'")
+    assert result.startswith("denied: the rule 'no uname' does not allow it by now.")
+    [(_, subject, detail)] = await stage.audit("call refused by a rule")
+    assert subject.endswith("/2")
+    assert detail.endswith("the rule 'no uname'")
+    assert await stage.states() == [RunState.DONE]
+
+
+async def test_a_rule_that_denies_by_now_stops_an_approved_call(any_stage: Stage) -> None:
+    process = await any_stage.process(Planned(SHELL), [fake_tool("shell", Effect.DANGER)])
+    await process.say("please")
+    await process.answer_all()
+    [question] = await any_stage.pending()
+    process.policy = Policy([NO_SHELL])
+    assert (await process.click(question.id)).outcome is Outcome.DECIDED
+    await process.answer_all()
+    await refused_by_the_rule(process)
+
+
+async def test_a_rule_of_the_next_start_stops_a_call_that_was_approved_before(any_stage: Stage) -> None:
+    process = await any_stage.process(Planned(SHELL), [fake_tool("shell", Effect.DANGER)])
+    await process.say("please")
+    await process.answer_all()
+    [question] = await any_stage.pending()
+    assert (await process.click(question.id)).outcome is Outcome.DECIDED
+    process = await any_stage.process(Planned(SHELL), [fake_tool("shell", Effect.DANGER)], rules=[NO_SHELL])
+    await process.answer_all()
+    await refused_by_the_rule(process)
+
+
+async def test_a_rule_that_denies_another_call_stops_nothing(stage: Stage) -> None:
+    process = await stage.process(Planned(SHELL), [fake_tool("shell", Effect.DANGER)])
+    await process.say("please")
+    await process.answer_all()
+    [question] = await stage.pending()
+    process.policy = Policy([replace(NO_SHELL, where={"command": Commands((("git", "push"),))})])
+    await process.click(question.id)
+    await process.answer_all()
+    assert len(process.tools["shell"].calls) == 1

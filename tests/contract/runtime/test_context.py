@@ -28,7 +28,7 @@ class Witness(Strict):
         assert list(request.turns) == repair(rows)
         told = to_messages(request.system, request.turns)
         assert json.dumps(told) == json.dumps(to_messages("You are a test.", repair(rows)))
-        assert [tool.name for tool in request.tools] == ["look", "write", "shell"]
+        assert [tool.name for tool in request.tools] == ["look", "shell"]
         return await super().reply(request, on_text)
 
 

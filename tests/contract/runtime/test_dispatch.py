@@ -22,7 +22,7 @@ from runtime.intake import dispatch as module
 from runtime.policy.rules import Rule, Ruling
 from runtime.store.delivery.store import OutboxStore
 from runtime.store.intake.signals import IntakeStore
-from runtime.store.protocol import Changed, Claim, Gate, Lane, Lease, Offer, Recorded, Released, Taken
+from runtime.store.protocol import Changed, Claim, Gate, KeptRoom, Lane, Lease, Offer, Recorded, Released, Taken
 from runtime.store.runs.store import RunStore
 from runtime.store.store import Store
 from tests.contract.runtime.stage import LEASE, READ, WRITE, Process, Stage, fake_tool
@@ -316,9 +316,14 @@ class Lossy:
 
         class Intake(IntakeStore):
             async def accept(
-                self, signal: Signal, gate: Gate, offer: Offer | None = None, changed: Changed | None = None
+                self,
+                signal: Signal,
+                gate: Gate,
+                offer: Offer | None = None,
+                changed: Changed | None = None,
+                kept: KeptRoom | None = None,
             ) -> Taken:
-                return loss.answer("accept", await super().accept(signal, gate, offer, changed))
+                return loss.answer("accept", await super().accept(signal, gate, offer, changed, kept))
 
         driver = self.stage.store.driver
         return replace(self.stage.store, runs=Runs(driver, new_id), intake=Intake(driver, new_id))
@@ -386,10 +391,15 @@ async def test_a_message_is_answered_in_two_commits(stage: Stage) -> None:
 
     class Intake(IntakeStore):
         async def accept(
-            self, signal: Signal, gate: Gate, offer: Offer | None = None, changed: Changed | None = None
+            self,
+            signal: Signal,
+            gate: Gate,
+            offer: Offer | None = None,
+            changed: Changed | None = None,
+            kept: KeptRoom | None = None,
         ) -> Taken:
             writes.append("accept")
-            return await super().accept(signal, gate, offer, changed)
+            return await super().accept(signal, gate, offer, changed, kept)
 
     class Runs(RunStore):
         async def finish(self, *given: object) -> Released | None:

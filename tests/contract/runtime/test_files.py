@@ -226,7 +226,7 @@ async def test_files_are_bounded_one_by_one_and_together(stage: Stage) -> None:
     text = said(model.requests[0])
     assert "a.bin could not be fetched: it has 1,001 bytes, and at most 1,000 are taken" in text
     for name in ("c.bin", "e.bin"):
-        assert f"{name} could not be fetched: the files of this message are too large together" in text
+        assert f"{name} could not be fetched: together, the files in this message are too large" in text
 
 
 async def test_a_full_room_takes_no_file_and_the_message_is_answered(stage: Stage, tmp_path: Path) -> None:
@@ -318,7 +318,7 @@ async def test_a_channel_without_files_says_so(stage: Stage) -> None:
     process = await stage.process(model)
     await process.say("see this", files=(REPORT,))
     await process.answer_all()
-    assert "no account here can fetch it any more" in said(model.requests[0])
+    assert "no account here can fetch it now" in said(model.requests[0])
 
 
 async def test_a_folder_that_a_tool_made_a_link_is_not_written_through(stage: Stage, tmp_path: Path) -> None:

@@ -209,6 +209,42 @@ async def test_a_grant_that_goes_too_far_is_audited_as_every_answer_that_does_no
     assert not await grants(any_stage)
 
 
+async def for_uma_alone(process: Process) -> None:
+    """A call of hers was asked about, and always allowed to what she asks for."""
+    await tell(process, who=UMA)
+    click = Clicked((await only(process.stage)).id, Choice.ALWAYS, values={"whose": "only Uma"})
+    assert (await process.reception.sink(process.stage.signal(click, ADA, "r1"))).outcome is Outcome.DECIDED
+    await process.answer_all()
+
+
+async def test_a_grant_for_one_person_asks_again_for_another(any_stage: Stage) -> None:
+    process = await any_stage.process(Planned(SHELL), [shell()])
+    await for_uma_alone(process)
+    await tell(process, who=UMA)
+    assert len(process.tools["shell"].calls) == 2
+    await tell(process, who=OTTO)
+    assert (await only(any_stage)).requester_name == "Otto"
+    assert len(process.tools["shell"].calls) == 2
+    [row] = await any_stage.store.approvals.grants()
+    assert (row.giver, row.person) == ("Ada", "Uma")
+    card = (await any_stage.screen())[0]
+    assert "in this room for Uma alone until" in card
+
+
+async def test_a_grant_for_one_person_asks_where_others_joined_in(any_stage: Stage) -> None:
+    process = await any_stage.process(Planned(SHELL), [shell()])
+    await for_uma_alone(process)
+    process.ask(Planned((SHELL,)))
+    for who in (UMA, OTTO):
+        signal = replace(any_stage.signal(Said("do it"), who, "r1"), reach=Addressing.MENTION)
+        await process.reception.sink(signal)
+    await process.answer_all()
+    runs = await any_stage.runs()
+    asked = await any_stage.pending()
+    ran = len(process.tools["shell"].calls)
+    assert (len(runs), len(asked), ran) == (2, 1, 1)
+
+
 # ------------------------------------------------------------------------------------------------------- who, and when
 
 

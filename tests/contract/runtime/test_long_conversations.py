@@ -125,7 +125,7 @@ async def test_a_summary_of_no_use_is_refused_once_and_an_extract_takes_its_plac
 
 async def test_a_summariser_that_fails_costs_nobody_their_answer(stage: Stage) -> None:
     def fails(_: int) -> str:
-        raise ModelFailed("The model's server cannot be reached.")
+        raise ModelFailed("The model's server can't be reached.")
 
     model = Windowed(condenses=fails)
     process = await life(stage, model)

@@ -92,7 +92,7 @@ async def test_data_that_fails_fails_the_report_with_words_unless_the_template_h
     made = await at.newest(planned)
     assert made.state is OccurrenceState.PLANNED
     assert made.reason == (
-        "Template Morning, line 2: its data 'seen' could not be had: gauge: error: no answer from the gauge"
+        "Template Morning, line 2: its data 'seen' couldn't be fetched: gauge: error: no answer from the gauge"
     )
     assert await at.shown() == []
 

@@ -196,7 +196,7 @@ async def test_a_report_that_fails_says_so_and_is_not_tried_again(stage: Stage) 
     await at.process.answer_all()
     ended = await reports.state(begun["id"])
     assert ended["state"] == "failed"
-    assert "its data 'costs' could not be had: costs: error: there is no tool 'costs'" in ended["reason"]
+    assert "its data 'costs' couldn't be fetched: costs: error: there is no tool 'costs'" in ended["reason"]
 
 
 async def test_a_report_is_printed_for_whoever_asks_and_shown_to_nobody(stage: Stage) -> None:

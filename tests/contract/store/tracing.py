@@ -14,7 +14,7 @@ from tests.contract.store.stage import (
 )
 
 REASON = "the platform said 500"
-CUT = "part 1: its courier ended between sending and checkpoint"
+CUT = "part 1: its process died between sending and recording the result"
 Row = tuple[str, str | None, str, str]
 
 

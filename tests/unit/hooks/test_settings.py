@@ -114,7 +114,7 @@ async def test_doctor_lists_them(tmp_path: Path) -> None:
     [
         (
             f'{LEAST}verify = "hmac"\nsigned = "{{body}}"\ntimestamp_header = "T"\n',
-            "{timestamp} in it: a time that is not signed can be any time",
+            "{timestamp} in it: an unsigned time proves nothing",
         ),
         (LEAST.replace(SECRET, "short"), 'hooks[1].secret ("deploys"): got text of 5 characters'),
         (LEAST.replace(f'secret = "{SECRET}"', ""), "is missing; set secret_env"),

@@ -86,7 +86,7 @@ async def test_one_in_a_call_cuts_it_too(wire: str, place: int) -> None:
 async def test_answers_that_stay_broken_are_told_and_not_shown(wire: str) -> None:
     failed, asked = await ask(wire, *[Reply(TEXT, instead={4: "data: {oops\n\n"})] * 3)
     assert isinstance(failed, ModelFailed)
-    assert (str(failed), asked) == ("The connection to the model broke off in the middle of its answer.", 3)
+    assert (str(failed), asked) == ("The connection to the model broke in the middle of its answer.", 3)
 
 
 @WIRES

@@ -156,7 +156,7 @@ async def test_equal_and_missing_ids_are_made_unique_in_the_transcript(stream: b
 async def test_one_empty_answer_is_asked_again_a_second_is_told(stream: bool) -> None:
     async with rig([Reply(), Reply("Here."), Reply(), Reply(" ")], stream=stream) as it:
         assert (await it.ask()).text == "Here."
-        assert str(await it.fail()) == "The model answered nothing."
+        assert str(await it.fail()) == "The model gave an empty answer."
         assert len(it.server.requests) == 4
 
 
@@ -281,7 +281,7 @@ async def test_a_conversation_that_is_too_long_says_so(stream: bool) -> None:
 @BOTH
 async def test_a_server_that_is_not_there_says_so(stream: bool) -> None:
     it = Rig(OpenAI(), "http://127.0.0.1:1", stream=stream, timeout=20)
-    assert str(await it.fail()) == "The model's server cannot be reached."
+    assert str(await it.fail()) == "The model's server can't be reached."
     assert len(it.slept) == 2
 
 

@@ -44,9 +44,9 @@ def test_a_rule_that_does_not_fit_is_told_by_its_first_condition_that_fails() ->
 @pytest.mark.parametrize(
     ("effect", "why"),
     [
-        (Effect.READ, "No rule fits, and a tool that only reads is allowed."),
-        (Effect.WRITE, "No rule fits, and a tool that changes what people own is asked about."),
-        (Effect.DANGER, "No rule fits, and a tool that may change anything is asked about."),
+        (Effect.READ, "No rule matches, and a tool that only reads is allowed."),
+        (Effect.WRITE, "No rule matches, and a tool that changes what people own is asked about."),
+        (Effect.DANGER, "No rule matches, and a tool that may change anything is asked about."),
     ],
 )
 def test_without_a_rule_the_effect_decides(effect: Effect, why: str) -> None:

@@ -413,3 +413,46 @@ def test_how_far_it_goes_is_told() -> None:
         == "in one conversation until Friday, 1 use left"
     )
     assert reach(replace(GRANT, room="", uses_left=3), "Friday") == "everywhere until Friday, 3 uses left"
+
+
+# ------------------------------------------------------------------------------------------------------- one person's
+
+BOBS = replace(WRITE, requester="Bob")
+
+
+def test_a_grant_may_be_for_one_persons_requests() -> None:
+    found = wished({"pattern": "path = a", "whose": "only Bob"}, BOBS, NOW, UTC)
+    assert isinstance(found, Wish)
+    assert found.person == "Bob"
+    anybody = wished({"pattern": "path = a", "whose": "anybody"}, BOBS, NOW, UTC)
+    assert isinstance(anybody, Wish)
+    assert anybody.person == ""
+
+
+@pytest.mark.parametrize(
+    ("call", "whose", "fault"),
+    [
+        (BOBS, "only Eve", "For “Whose requests”, choose anybody or only Bob."),
+        (WRITE, "only Bob", "For “Whose requests”, choose anybody."),
+    ],
+)
+def test_it_is_for_nobody_who_did_not_ask(call: Asked, whose: str, fault: str) -> None:
+    assert wished({"pattern": "path = a", "whose": whose}, call, NOW, UTC) == fault
+
+
+@pytest.mark.parametrize("pattern", ["path = b", "path = notes/*"])
+def test_a_pattern_fits_the_call_that_it_comes_from(pattern: str) -> None:
+    assert wished({"pattern": pattern}, WRITE, NOW, UTC) == "This pattern doesn't match the call you're approving."
+
+
+def test_owners_patterns_fit_their_call_too() -> None:
+    told = wished({"pattern": "command = git push *"}, SHELL, NOW, UTC)
+    assert told == "This pattern doesn't match the call you're approving."
+
+
+def test_a_grant_for_one_person_fits_no_other() -> None:
+    bobs, call = replace(GRANT, person="bob"), replace(CALL, requester="bob")
+    assert fits(bobs, call, NOW)
+    assert not fits(bobs, replace(call, requester="eve"), NOW)
+    assert not fits(bobs, replace(call, requester=None), NOW)
+    assert reach(bobs, "Friday", "Bob") == "in one room for Bob alone until Friday"

@@ -189,7 +189,7 @@ def test_a_long_text_is_cut_and_says_so() -> None:
         ("{% include 'x' %}", 1, "cannot include, import or extend"),
         ("{% macro m() %}{{ m() }}{% endmacro %}\n{{ m() }}", 1, "calls itself without an end"),
         ("{{ 1 / 0 }}", 1, "division by zero"),
-        ("\n{{ 'soon' | ago }}", 2, "'soon' is no time; a time is written as 2026-03-01T09:00:00Z"),
+        ("\n{{ 'soon' | ago }}", 2, "'soon' isn't a time; write a time as 2026-03-01T09:00:00Z"),
         ("{{ range(1000000) }}", 1, "Range too big"),
         ("{{ [3] | table }}", 1, "a row of a table is a mapping or a list"),
         ("{{ '%s' % 3 }}", 1, "use ~ to put them together"),
@@ -255,13 +255,13 @@ FAILED = Piece("http_get", "error: no answer within 60 seconds", failed=True)
 def test_data_that_could_not_be_had_is_a_fault_where_it_is_used(body: str) -> None:
     line, words = fault(body, {"x": FAILED})
     assert line == 1 + body.count("\n")
-    assert words == "its data 'x' could not be had: http_get: error: no answer within 60 seconds"
+    assert words == "its data 'x' couldn't be fetched: http_get: error: no answer within 60 seconds"
 
 
 def test_data_that_could_not_be_had_is_a_fault_also_where_nobody_looks() -> None:
     assert fault("all is well", {"x": FAILED}) == (
         0,
-        "its data 'x' could not be had: http_get: error: no answer within 60 seconds",
+        "its data 'x' couldn't be fetched: http_get: error: no answer within 60 seconds",
     )
 
 

@@ -59,8 +59,8 @@ def test_the_straight_way_is_told_from_the_message_to_its_answer() -> None:
             "host/1",
             "model call 2 (demo) answered within 0.500 s; 1,200 tokens in, 5 out; it gave the reply",
         ),
-        (What.FINISHED, 2, "host/1", "work ended with a reply"),
-        (What.ENQUEUED, 2, "", "the reply was put into the outbox (delivery d1): “There is a.txt.”"),
+        (What.FINISHED, 2, "host/1", "finished with a reply"),
+        (What.ENQUEUED, 2, "", "the reply was queued (delivery d1): “There is a.txt.”"),
         (What.ATTEMPT, 2.5, "host/1", "attempt 1 to show the reply"),
         (
             What.SHOWN,
@@ -88,7 +88,7 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "joined": (
         trail(signals=(signal(), signal(id="s2", joined_at=at(1.5)))),
         What.JOINED,
-        "joined the work that was under way",
+        "joined the run in progress",
     ),
     "refused": (
         trail(signals=(signal(state="refused"),), moves=(move("refused", "I do not know you.", subject="s1"),)),
@@ -98,7 +98,7 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "too old to be kept": (
         trail(signals=(signal(state="forgotten", who="", text="", run_id=None),)),
         What.SENT,
-        "somebody wrote something that is not kept any more",
+        "somebody wrote something that's no longer kept",
     ),
     "a command": (
         trail(signals=(signal(kind="commanded", text="/status", state="decided"),)),
@@ -114,7 +114,7 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "a room that moved": (
         trail(signals=(signal(kind="moved", state="decided"),)),
         What.SENT,
-        "Ada told that this room has another id now",
+        "Ada moved this room to a new id",
     ),
     "observed": (
         trail(signals=(signal(state="observed"),)),
@@ -126,7 +126,7 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
         What.STALE,
         "came 1 d 1 h after it was sent, which is too late to act on",
     ),
-    "refused, long ago": (trail(signals=(signal(state="refused"),)), What.REFUSED, "refused: the reason is not kept"),
+    "refused, long ago": (trail(signals=(signal(state="refused"),)), What.REFUSED, "refused: the reason wasn't kept"),
     "several answered at once": (
         trail(signals=(signal(), signal(id="s2", received_at=at(1)))),
         What.ANSWERED,
@@ -155,7 +155,7 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "a question about an outcome": (
         trail(approvals=(question(kind=ApprovalKind.OUTCOME),), **PARKED),
         What.ASKED,
-        "shell was cut off; asked whether it was carried out (question a1, open for 12 h)",
+        "shell was cut off; asked whether it finished (question a1, open for 12 h)",
     ),
     "parked": (
         trail(approvals=(question(), question(id="a2")), **PARKED),
@@ -210,7 +210,7 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "given back": (
         trail(moves=(move(RunEvent.RESUME, "n1", subject="s1"),)),
         What.RESUMED,
-        "taken up again where it stood",
+        "resumed where it left off",
     ),
     "asked to stop": (
         trail(moves=(move(RunEvent.STOP, "Ada", subject="s1"),)),
@@ -247,17 +247,17 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "the card": (
         trail(deliveries=(delivery(kind=Kind.APPROVAL),)),
         What.ENQUEUED,
-        "the card with the question was put into the outbox (delivery d1)",
+        "the card with the question was queued (delivery d1)",
     ),
     "the settled card": (
         trail(deliveries=(delivery(kind=Kind.APPROVAL, edits=DeliveryId("d0")),)),
         What.ENQUEUED,
-        "the settled card was put into the outbox (delivery d1)",
+        "the settled card was queued (delivery d1)",
     ),
     "a report": (
         trail(deliveries=(delivery(kind=Kind.REPORT, text="Fine."),)),
         What.ENQUEUED,
-        "the report was put into the outbox (delivery d1): “Fine.”",
+        "the report was queued (delivery d1): “Fine.”",
     ),
     "one of several parts": (
         trail(deliveries=(delivery(part(1), part(2, shown_at=None, attempts=3)),)),

@@ -174,7 +174,7 @@ def test_a_refused_file_is_named_instead() -> None:
     [wire] = render(delivery("Here it is.", files=(FileRef("@everyone.txt", "out/a.txt", 1),)))
     told = body(wire.fallback)
     assert "files" not in told
-    assert told["content"].startswith("Here it is.\n\nNot taken by Discord: ")
+    assert told["content"].startswith("Here it is.\n\nNot accepted by Discord: ")
     assert "@everyone" not in told["content"]
 
 

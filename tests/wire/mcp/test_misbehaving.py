@@ -180,7 +180,7 @@ async def test_of_thousands_of_tools_as_many_are_taken_as_a_model_takes(tmp_path
 
 async def test_an_answer_in_no_form_of_the_protocol_is_told(tmp_path: Path) -> None:
     async with raw(tmp_path) as desk:
-        with pytest.raises(ToolFailed, match=rf"its answer is in no form of the protocol: .*\)\. {UNKNOWN}"):
+        with pytest.raises(ToolFailed, match=rf"its answer doesn't follow the protocol: .*\)\. {UNKNOWN}"):
             await desk.call("odd")
         assert await desk.call("echo", text="still there") == "still there"
 

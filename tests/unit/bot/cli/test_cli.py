@@ -321,7 +321,7 @@ def test_people_are_managed_with_and_without_a_process(tmp_path: Path) -> None:
 
 def test_pairing_codes_are_entered_with_and_without_a_process(tmp_path: Path) -> None:
     with running(tmp_path):
-        assert signalbox(tmp_path, "people", "pending").stdout == "Nobody waits for a pairing code to be entered.\n"
+        assert signalbox(tmp_path, "people", "pending").stdout == "Nobody is waiting to be paired.\n"
         ended = signalbox(tmp_path, "people", "pair", "WRONGONE")
         assert (ended.returncode, "You have 4 more tries." in ended.stderr) == (1, True)
     ended = signalbox(tmp_path, "people", "pair", "WRONGONE", "--name", "Sam", "--role", "user")

@@ -24,7 +24,7 @@ def test_the_newest_question_is_answered_without_its_id(house: Path) -> None:
     signalbox(house, "ask", "write hello to newest.txt")
     wrong = signalbox(house, "approvals", "answer", "--last")
     assert wrong.returncode == 2
-    assert "Say the id of the question (or --last) and your answer." in " ".join(wrong.stderr.split())
+    assert "Name the question by its id (or --last), and give your answer." in " ".join(wrong.stderr.split())
     both = signalbox(house, "approvals", "answer", "--last", "someid", "approve")
     assert "Name one question, or take the newest with --last." in both.stderr
     done = signalbox(house, "approvals", "answer", "--last", "approve")

@@ -55,7 +55,7 @@ def test_a_question_for_two_people_is_nobodys_alone(file: Path) -> None:
 
 def test_a_tool_of_a_server_that_does_not_run_has_the_effect_of_its_table(file: Path) -> None:
     _, printed = told(file, "test", "--tool", "tracker_close")
-    assert "No rule fits, and a tool that may change anything is asked about." in printed
+    assert "No rule matches, and a tool that may change anything is asked about." in printed
 
 
 @pytest.mark.parametrize(
@@ -103,5 +103,5 @@ def test_a_question_is_explained_by_the_rules_of_today(file: Path, tmp_path: Pat
     [approval] = re.findall(r"approvals approve (\w+)", asked.stderr)
     explained = signalbox(tmp_path, "policy", "explain", approval[:10], *given)
     assert re.match(r"shell in .*, for \w+: pending\.\n", explained.stdout), explained
-    assert "ask: No rule fits, and a tool that may change anything is asked about." in explained.stdout
+    assert "ask: No rule matches, and a tool that may change anything is asked about." in explained.stdout
     assert signalbox(tmp_path, "policy", "explain", "nothing", *given).returncode == 1

@@ -136,7 +136,7 @@ def test_what_was_handed_over_is_listed_and_goes_first(shell: Shell, tmp_path: P
     (folder / "OPENAI_API_KEY").write_text("handed-over")
     variables = {"SIGNALBOX_SECRETS__FOLDER": str(folder), "SIGNALBOX_MODEL__NAME": "openai/x"}
     told = shell("secrets", "set", "OPENAI_API_KEY", "--stdin", typed=VALUE, **variables)
-    assert f"OPENAI_API_KEY is in {folder} too, and that goes first." in told.output
+    assert f"OPENAI_API_KEY is in {folder} too, which overrides it." in told.output
     listed = shell("secrets", "list", **variables)
     assert str(folder) in listed.output
     assert str(shell.sealed) in listed.output

@@ -48,7 +48,7 @@ async def test_nobody_with_a_private_chat_is_a_warning(tmp_path: Path, text: str
     settings = read(tmp_path, text)
     settings.data_dir.mkdir(exist_ok=True)
     await known(settings.database_url, wrote="slack:T1/U2")  # a user, who may not decide
-    what = f"{place} asks in private alone, and nobody who may decide has written to the bot in private"
+    what = f"{place} asks only in private, and nobody who may decide has written to the bot privately"
     assert await told(settings) == [(Level.WARNING, what)]
 
 

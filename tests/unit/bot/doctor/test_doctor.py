@@ -119,7 +119,7 @@ async def test_a_secret_in_a_file_that_others_can_read_is_told(patient: Patient)
 
 async def test_a_key_that_is_not_used_is_told(patient: Patient) -> None:
     found = await patient.look("settings", variables={"OPENAI_API_KEY": "sk-1"})
-    assert "OPENAI_API_KEY is set and not used" in found["settings.unused_key"].what
+    assert "OPENAI_API_KEY is set but not used" in found["settings.unused_key"].what
 
 
 # ----------------------------------------------------------------------------------------------------------- the secrets

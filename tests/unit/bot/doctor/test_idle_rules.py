@@ -33,7 +33,7 @@ async def test_an_argument_that_the_tool_does_not_take_is_told(tmp_path: Path) -
     what = 'policy[1].where names "comand", and shell never takes such an argument'
     assert await told(tmp_path, f'tool = "shell"\n{mistyped}') == [(what, "write one of those it takes: command")]
     [(what, _)] = await told(tmp_path, 'arguments = { paht = "notes/*" }\nresult = "allow"')
-    assert what == 'policy[1].arguments names "paht", and no tool that it fits takes such an argument'
+    assert what == 'policy[1].arguments names "paht", and no tool it matches takes such an argument'
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ async def test_an_argument_that_the_tool_does_not_take_is_told(tmp_path: Path) -
 async def test_a_rule_behind_a_wider_one_is_told(tmp_path: Path, wider: str) -> None:
     behind = f'tool = "shell"\neffect = "danger"\n{PUSHES}'
     what, fix = (
-        "policy[2] comes after policy[1], which fits each call that it fits",
-        "move it before policy[1], or take it out",
+        "policy[2] comes after policy[1], which already matches every call it matches",
+        "move it before policy[1], or remove it",
     )
     assert await told(tmp_path, wider, behind) == [(what, fix)]
 

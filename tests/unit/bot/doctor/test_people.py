@@ -31,8 +31,8 @@ async def told(settings: Settings) -> list[tuple[Level, str]]:
     [
         ("Ada", Level.OK, 'rooms[1].people: "Ada" (telegram:1)'),
         ("Zoë", Level.OK, '"Zoë" (the page alone)'),
-        ("Grace", Level.WARNING, 'names "Grace", and nobody is called so'),
-        ("ada", Level.WARNING, 'names "ada", and nobody is called so'),
+        ("Grace", Level.WARNING, 'names "Grace", but nobody has that name'),
+        ("ada", Level.WARNING, 'names "ada", but nobody has that name'),
         ("Bob", Level.WARNING, 'there are "Bob" (slack:T1/U2) and "bob" (slack:T1/U3)'),
     ],
 )

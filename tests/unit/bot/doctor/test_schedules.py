@@ -27,7 +27,7 @@ ROW = Row("s1", "news", "active", "", 0, False, ["web:main/room01"])
 @pytest.mark.parametrize(
     ("row", "level", "words"),
     [
-        (ROW, Level.OK, "1 planned, none is paused or fails"),
+        (ROW, Level.OK, "1 planned, none paused or failing"),
         (replace(ROW, state="paused", reason="by ada"), Level.OK, '"news" is paused: by ada'),
         (replace(ROW, failures=3), Level.WARNING, '"news" failed 3 times in a row'),
         (
@@ -85,7 +85,7 @@ async def test_the_running_process_is_asked_also_what_it_could_not_plan(tmp_path
     settings = read(tmp_path, "[web]\nport = 0\n" + NEWS)
     async with serving(settings, with_link=False) as ready:
         subject = Subject(settings, None, ready.control.pid, ready.control)
-        assert [one.what for one in await check_schedules(subject)] == ["1 planned, none is paused or fails"]
+        assert [one.what for one in await check_schedules(subject)] == ["1 planned, none paused or failing"]
         more = read(tmp_path, "[web]\nport = 0\n" + NEWS + NEWS.replace('"news"', '"late"'))
         told = {one.id: one.what for one in await check_schedules(replace(subject, settings=more))}
-        assert told["schedules.late"] == '"late" stands in the settings and is not planned'
+        assert told["schedules.late"] == '"late" is in the settings but not planned'

@@ -181,7 +181,7 @@ async def test_times_stand_under_each_other_and_one_node_is_named_once() -> None
         "   +0.000 s  ada wrote “list the files”",
         "   +0.100 s  accepted after 0.100 s",
         "   +0.200 s  work began 0.100 s after that",
-        "  +1:29.000  work ended with a reply",
+        "  +1:29.000  finished with a reply",
         "  +1:30.000  answered, 1 min 30 s after it was sent",
         "",
         "Answered 1 min 30 s after it was sent.",

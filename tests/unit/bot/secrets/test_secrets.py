@@ -86,12 +86,12 @@ def test_damage_is_told_from_a_wrong_passphrase(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_or_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SecretsError, match="it is no file"):
+    with pytest.raises(SecretsError, match="it isn't a file"):
         SealedFile(tmp_path).open(OPENS)
     with pytest.raises(NoSealedFile, match=r"no such file.*secrets set"):
         SealedFile(tmp_path / "none").open(OPENS)
     os.mkfifo(tmp_path / "pipe", 0o600)
-    with pytest.raises(SecretsError, match="it is no file"):  # and nobody waits for a writer
+    with pytest.raises(SecretsError, match="it isn't a file"):  # and nobody waits for a writer
         SealedFile(tmp_path / "pipe").open(OPENS)
 
 
@@ -159,7 +159,7 @@ def test_a_full_disk_keeps_what_was_there(tmp_path: Path, monkeypatch: pytest.Mo
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(SecretsError, match=r"cannot be written \(No space left on device\), and nothing was changed"):
+    with pytest.raises(SecretsError, match=r"cannot be written \(No space left on device\); nothing was changed"):
         put(file, B="2")
     monkeypatch.undo()
     assert values(file) == {"A": "1"}
@@ -294,7 +294,7 @@ def test_the_address_of_a_database_can_be_sealed(house: House) -> None:
         (lambda path: path.chmod(0o644), "its mode is 0644"),
         (lambda path: path.write_bytes(path.read_bytes()[:-9]), "cut short or was changed"),
         (lambda path: sealed(path, "another"), "the passphrase is wrong"),
-        (lambda path: path.unlink(), "there is no such file"),
+        (lambda path: path.unlink(), "the file doesn't exist"),
     ],
     ids=["mode", "damage", "passphrase", "missing"],
 )

@@ -105,10 +105,10 @@ async def test_the_prompt_counts_from_then_on_and_so_does_its_text(place: Place)
     prompt.write_text("Be brief.")
     settings = FIRST + '[run]\nprompt_file = "prompt.md"\n'
     assert (await place.again(settings)).changed == ("run.prompt_file",)
-    assert place.live.rules.prompt == "Be brief."
+    assert place.live.rules.prompts.own.text == "Be brief."
     prompt.write_text("Be long.")
     assert (await place.reload("ada")).changed == ("the text of run.prompt_file",)
-    assert place.live.rules.prompt == "Be long."
+    assert place.live.rules.prompts.own.text == "Be long."
 
 
 async def test_the_log_level_is_set_once_it_differs(place: Place) -> None:

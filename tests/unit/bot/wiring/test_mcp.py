@@ -149,7 +149,7 @@ def test_a_server_of_others_is_shown_its_token(tmp_path: Path) -> None:
         ('name = "a"\ncommand = "x"\nsandbox = "none"', 'expected "auto", "bwrap" or "external"'),
         (
             'name = "a"\ncommand = "x"\nsandbox = "external"\nnetwork = false',
-            'mcp[1].network ("a"): is only kept away by a sandbox; take it out, or set sandbox = "auto"',
+            'mcp[1].network ("a"): only works in a sandbox; remove it, or set sandbox = "auto"',
         ),
         ('name = "a"\nurl = "http://far.example.org/mcp"\ntoken = "y"', "could be read on the way to another machine"),
         ('name = "a"\nurl = "ftp://x"', "expected an address without a password in it"),

@@ -1,0 +1,98 @@
+"""Which tools a model's request carries: those that may be called there, and of many those that are needed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from runtime.contract import FIND_TOOLS, AssistantTurn, Effect, ToolSpec, ToolTurn, Turn, found_in
+from runtime.policy.modes import Mode
+from runtime.policy.rules import Ask, Policy
+
+OFFERED_MAX: Final = 40
+"""From more tools than these only the most used are offered, and those that were found."""
+
+MOST_USED: Final = 15
+NAMED_MAX: Final = 40
+"""Names of the others, told with the tool that finds them."""
+
+READ_ONLY: Final = "the conversation is read-only"
+SELDOM: Final = f"seldom needed: {FIND_TOOLS} finds it"
+LESS_USED: Final = f"not among the {MOST_USED} most used: {FIND_TOOLS} finds it"
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """Tools of a request, in the order in which it carries them, and of every other one why it is not there."""
+
+    tools: tuple[ToolSpec, ...]
+    withheld: Mapping[str, str]
+
+
+Denied = Callable[[ToolSpec], str]
+"""The reason for which no call of a tool would run, whatever its arguments; empty where one may."""
+
+
+def denied_by(policy: Policy, asks: Callable[[ToolSpec], Ask], mode: Mode) -> Denied:
+    """Reasons by the rules and by the mode of a conversation. A call that is made all the same goes by both again."""
+
+    def denied(tool: ToolSpec) -> str:
+        if rule := policy.denies_all(asks(tool)):
+            return f"the rule {rule.name!r} denies it" if rule.name else "the policy denies it here"
+        return READ_ONLY if mode is Mode.READ_ONLY and tool.effect is not Effect.READ else ""
+
+    return denied
+
+
+def allowed(tools: Iterable[ToolSpec], denied: Denied) -> tuple[list[ToolSpec], dict[str, str]]:
+    """Tools that may perhaps be called, and of the others why not."""
+    reasons = {tool.name: why for tool in tools if (why := denied(tool))}
+    return [tool for tool in tools if tool.name not in reasons], reasons
+
+
+def offered(tools: Sequence[ToolSpec], denied: Denied, turns: Iterable[Turn], most_used: Sequence[str] = ()) -> Offered:
+    """The tools for a request with these `turns`: what was found or called in them stays, so that a kill changes nothing.
+
+    What is always offered comes first and in one order, and what was found behind it: a vendor's cache keeps the beginning.
+    """
+    open_to, withheld = allowed(tools, denied)
+    by_name = {tool.name: tool for tool in open_to}
+    finder = by_name.pop(FIND_TOOLS, None)
+    if finder is None:
+        return Offered(tuple(open_to), withheld)
+    hidden = _hidden(list(by_name.values()), most_used)
+    if not hidden:
+        return Offered(tuple(by_name.values()), withheld)
+    found = [by_name[name] for name in dict.fromkeys(_named_in(turns)) if name in hidden]
+    usual = [tool for name, tool in by_name.items() if name not in hidden]
+    still = {name: why for name, why in hidden.items() if by_name[name] not in found}
+    return Offered((*usual, _naming(finder, list(hidden)), *found), withheld | still)
+
+
+def _hidden(tools: Sequence[ToolSpec], most_used: Sequence[str]) -> dict[str, str]:
+    """Names of the tools that a request does not carry unless they were found, each with its reason."""
+    if len(tools) < OFFERED_MAX:  # with the one that finds
+        return {tool.name: SELDOM for tool in tools if tool.seldom}
+    usual = [tool.name for tool in tools if not tool.seldom]
+    names = {tool.name for tool in tools}
+    ranked = dict.fromkeys([*(name for name in most_used if name in names), *usual])
+    kept = set(list(ranked)[:MOST_USED])
+    return {tool.name: LESS_USED for tool in tools if tool.name not in kept}
+
+
+def _named_in(turns: Iterable[Turn]) -> Iterable[str]:
+    for turn in turns:
+        match turn:
+            case ToolTurn(_, tool, text) if tool == FIND_TOOLS:
+                yield from found_in(text)
+            case AssistantTurn(_, calls):
+                yield from (call.tool for call in calls)
+            case _:
+                pass
+
+
+def _naming(finder: ToolSpec, hidden: Sequence[str]) -> ToolSpec:
+    """The tool that finds others, with their names."""
+    more = f", and {len(hidden) - NAMED_MAX:,} more" if len(hidden) > NAMED_MAX else ""
+    return replace(finder, description=f"{finder.description} There are: {', '.join(hidden[:NAMED_MAX])}{more}.")
