@@ -33,7 +33,7 @@ def duties_of(
         yield engine.peers.remind
     yield engine.toolkit.check
     if settings.model.preload and not settings.model.is_demo:
-        yield preload
+        yield partial(preload, settings.model.name)
     yield _sealer(base).run
     folders = [agent.workspaces for agent in engine.agents]
     yield retention_of(settings, store, base.membership.take, folders).run
