@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 async def cancellable(work: Coroutine[Any, Any, T]) -> T:
-    """The outcome of `work`; a cancellation that came meanwhile goes first, whatever `work` made of it.
+    """Outcome of `work`; a cancellation in the meantime takes precedence.
 
     A task group that ends in errors hides the cancellation that ended it too, and a loop that handles those errors would
     go on for ever. So each loop that outlives the errors of what it runs awaits that through here.

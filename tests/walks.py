@@ -4,7 +4,7 @@
 function and method of the product's folders that a walk calls, once, on whichever thread. A lambda, a comprehension and a
 generator expression count as the function that they stand in, a property as a function, what `@dataclass` makes not at
 all. A walk ends as the channel is asked to show the answer. Channel, model and tool do nothing themselves and are the
-test's own, and nothing watches: metrics are off, which wrap the parts they count. The process is warm: it took the same
+test's own, and nothing watches: metrics are off, which wrap the parts they count, and so are previews, which an answer at once has none of. The process is warm: it took the same
 walk before, so nothing is imported or compiled any more. Counted is what each of several rounds calls, so that a
 heartbeat beside one of them does not.
 """
@@ -126,7 +126,8 @@ async def walks(folder: Path) -> Mapping[str, Walk]:
         answers += [Call(f"c{n}", "ring", "{}"), f"click {n}."]
     answers += [f"schedule {n}." for n in range(ROUNDS)]
     with steps.watching():
-        async with running(folder, answers, tools={"ring": Ring()}, metrics__enabled=False) as at_work:
+        off = {"metrics__enabled": False, "outbox__previews": False}
+        async with running(folder, answers, edits=True, tools={"ring": Ring()}, **off) as at_work:
             return {
                 "A text": await _walked(steps, at_work, "text", _text),
                 "A click": await _walked(steps, at_work, "click", _click),

@@ -20,8 +20,8 @@ MOST: Final = 4  # buttons
 def ask_person(
     question: Annotated[str, "In one sentence."],
     context: ToolContext,
-    options: Annotated[list[str] | None, "2-4 short answers; omit for a free answer."] = None,
-    to: Annotated[str, "A person's name; 'room' for anybody here; else the requester."] = "",
+    options: Annotated[list[str] | None, "2-4 short answers; none for free text."] = None,
+    to: Annotated[str, "A name, or 'room' for anybody here; else the requester."] = "",
 ) -> str:
     """Ask a person and wait for the answer."""
     raise ToolFailed("A person answers this, so it cannot be called.")

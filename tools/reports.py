@@ -35,7 +35,7 @@ def report_tools(figures: Figures, *, now: Now, named: Named = str) -> list[Tool
 
     @tool(effect=Effect.READ, seldom=True)
     async def activity(context: ToolContext, hours: Hours = 24) -> str:
-        """Count what happened lately: messages, runs, approvals, deliveries, scheduled work, failures."""
+        """Count recent messages, runs, approvals, deliveries, scheduled work and failures."""
         since = _since(now(), hours)
         room = scope(context)
         found = await figures.activity(since, room=room)

@@ -63,7 +63,7 @@ What = Annotated[
     "A self-contained request, without the time. You won't see this conversation when it runs.",
 ]
 Name = Annotated[str, "Its name or id."]
-NewName = Annotated[str, "Short name; else made of the task."]
+NewName = Annotated[str, "Short name; else made from the task."]
 Zone = Annotated[str, "Such as Europe/Berlin; else the person's or the room's."]
 Quiet = Annotated[bool, "Post nothing when nothing is new."]
 AsSet = Annotated[str, "See schedule_set."]  # said once: every word is sent, and paid for, with each model call
@@ -172,7 +172,7 @@ def _turning(timetable: Timetable, words: Words) -> list[Tool]:
 
     @tool(effect=Effect.WRITE, timeout=TIMEOUT, seldom=True)
     async def schedule_run(name: Name, context: ToolContext) -> str:
-        """Run a schedule once now; its report is posted as always."""
+        """Run a schedule once now; its report is posted as usual."""
         asker = planner(context)
         found = await timetable.find(name, asker)
         needs_no_word(found, context)
@@ -188,7 +188,7 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
         context: ToolContext,
         everywhere: Annotated[bool, "Other rooms too; only if asked."] = False,
     ) -> str:
-        """List what is planned in this room, and when each is due next."""
+        """List the schedules of this room with their next runs."""
         every = await timetable.listed(asker_of(context))
         seen = [one for one in every if one.state is not ScheduleState.ENDED]
         here = [one for one in seen if is_here(one.home, context)]
@@ -235,7 +235,7 @@ def asker_of(context: ToolContext, key: str = "") -> Asker:
 
 
 def actor(context: ToolContext, key: str = "") -> Asker:
-    """The same, where something is to be changed. Errors: ToolRetry for viewers, and where nobody asked."""
+    """Asker of a change. Errors: ToolRetry for viewers, and if nobody asked."""
     asker = asker_of(context, key)
     if asker.person is None or asker.person.role < Role.USER:
         raise ToolRetry("Only people with the role user or higher can plan work.")
@@ -243,7 +243,7 @@ def actor(context: ToolContext, key: str = "") -> Asker:
 
 
 def planner(context: ToolContext, wanted: ScheduleRequest | None = None) -> Asker:
-    """The same, where more work comes of it; with the key by which a repeat of this very call is known.
+    """Asker of new work, with the key by which a repeat of this call is known.
 
     The wish is part of the key: some vendors count the ids of their calls anew with each reply.
     """
@@ -340,7 +340,7 @@ def because(schedule: Schedule) -> str:
 
 
 def hint(given: str, zone: str) -> str:
-    """For somebody whose zone nobody knows."""
+    """Hint for somebody without a known time zone."""
     return "" if given or zone != UTC else " I read times as UTC until I know your time zone."
 
 

@@ -71,7 +71,7 @@ class SlackAdapter:
         self._web = api = Web(settings, given.now)
         self._asides = BestEffort()
         self._speaking = Notices(api)
-        self._homes = Homes(api, given.inbox, given.now, settings.pace)
+        self._homes = Homes(api, given.inbox, given.now, settings.pace, given.notifier)
         self._reach = Reach(api)
         self._intake = Intake(
             settings,
@@ -167,7 +167,7 @@ class SlackAdapter:
             self._mend(True)
             await asyncio.Event().wait()
         sockets = Sockets(
-            self._intake.app,
+            self._intake.store,
             web=self._web,
             pace=self._settings.pace,
             health=self._health,

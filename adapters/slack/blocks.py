@@ -1,4 +1,4 @@
-"""Words of a message that has none of its own: those of its blocks, else those of its attachments, in Slack's markup. Pure.
+"""Text of a message without one, from its blocks or attachments, in Slack's markup. Pure.
 
 People's messages have a text beside their blocks. Apps may leave it out, and it may be null.
 Source: docs.slack.dev/reference/block-kit/blocks, docs.slack.dev/reference/block-kit/blocks/rich-text-block, read 2026-11.

@@ -11,7 +11,7 @@ class Pace:
     """Time limits and waits of the account. Tests shorten them.
 
     `quiet`: a socket on which no event came for so long is replaced, since one can answer pings and be deaf.
-    `home`: time between two looks at the homes that people opened lately.
+    `home`: time between two looks at the homes that people opened lately, where no event tells of a change.
     `shares`: how long to look for the message of an upload before it counts as uncertain.
     """
 
@@ -27,7 +27,7 @@ class Pace:
     shares: timedelta = timedelta(seconds=4)
     name: timedelta = timedelta(seconds=0.5)
     name_again: timedelta = timedelta(minutes=1)
-    home: timedelta = timedelta(seconds=10)
+    home: timedelta = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ def settings_of(account: TelegramAccount) -> TelegramSettings:
 
 
 def derived_secret(token: str) -> str:
-    """The same on every node and after every start, and of no use to get back to the token."""
+    """Webhook secret made from the token: stable over nodes and starts, and not reversible."""
     return sha256(f"webhook:{token}".encode()).hexdigest()
 
 

@@ -110,7 +110,8 @@ class WebAdapter:
     def routes(self) -> list[web.RouteDef]:
         """Page, API, events and files."""
         events = web.get("/api/rooms/{room}/events", self._events.stream, allow_head=False)
-        return [*Pages(self.authenticator).routes(), *self._api.routes(), events, *self._transfer.routes()]
+        inbox = web.get("/api/inbox/events", self._events.inbox, allow_head=False)
+        return [*Pages(self.authenticator).routes(), *self._api.routes(), events, inbox, *self._transfer.routes()]
 
     async def listen(self, sink: Sink) -> None:
         self._sink = sink

@@ -112,7 +112,7 @@ class Api:
         return await asyncio.to_thread(_refs, self._given.workspaces.folder(address), paths)
 
     async def decide(self, request: web.Request) -> web.Response:
-        """A pressed button, from the room whose card it is on, or from the inbox, which nobody else sees.
+        """Take a pressed button, from its card's room or from the person's inbox.
 
         Whoever is known may press: who may decide is judged where the decision is made, and audited there.
         """

@@ -20,6 +20,7 @@ from adapters.web.window import Window, instant
 from runtime.cancellation import cancellable
 from runtime.contract import (
     PEOPLE,
+    QUESTIONS,
     Address,
     History,
     Identity,
@@ -48,6 +49,7 @@ ROOMS_IN_MIND: Final = 1_000  # rooms whose last progress is kept for pages that
 TOO_MANY: Final = f"You have {STREAMS} pages open here, which is the limit. Close one, then open this one again."
 
 BEAT: Final = b": still here\n\n"
+QUESTIONS_CHANGED: Final = b"event: questions\ndata: {}\n\n"
 RETRY: Final = b"retry: 1000\n\n"  # milliseconds until the browser connects again
 
 
@@ -58,6 +60,7 @@ class Feed:
         self._progress: deque[Progress] = deque(maxlen=BACKLOG)
         self._changed = False
         self._doubted = False
+        self._asked = False
         self._woken = asyncio.Event()
         self._urgent = asyncio.Event()
         self.closed = False
@@ -75,6 +78,11 @@ class Feed:
     def doubt(self) -> None:
         """Somebody's link may have become void."""
         self._doubted = True
+        self._wake(urgent=True)
+
+    def ask(self) -> None:
+        """Tell the page that other questions may wait for people by now."""
+        self._asked = True
         self._wake(urgent=True)
 
     def close(self) -> None:
@@ -107,11 +115,16 @@ class Feed:
         doubted, self._doubted = self._doubted, False
         return doubted
 
+    def take_questions(self) -> bool:
+        """True if questions changed since the last time this was asked."""
+        asked, self._asked = self._asked, False
+        return asked
+
     def take_progress(self) -> list[Progress]:
         """All progress not sent yet."""
         taken = list(self._progress)
         self._progress.clear()
-        if not self._changed:
+        if not (self._changed or self._asked):
             self._woken.clear()
             self._urgent.clear()
         return taken
@@ -151,17 +164,24 @@ class Events:
     async def stream(self, request: web.Request) -> web.StreamResponse:
         """GET /api/rooms/{room}/events. Errors: Refusal 429 for one more than a person may have open."""
         visitor, address = await self._rooms.open(request)
-        window = Window(instant(request, "since"))
+        return await self._told(request, visitor.identity, address, Window(instant(request, "since")))
+
+    async def inbox(self, request: web.Request) -> web.StreamResponse:
+        """GET /api/inbox/events: when to look, for a page without a room. Errors: as of `stream`."""
+        visitor = await self._authenticator.visitor(request)
+        return await self._told(request, visitor.identity, self._rooms.inbox, Window(None))
+
+    async def _told(self, request: web.Request, who: Identity, address: Address, window: Window) -> web.StreamResponse:
         headers = {"Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
         response = web.StreamResponse(headers=headers)
         way = request.transport
-        feed = self._enter(visitor.identity, way, address)
+        feed = self._enter(who, way, address)
         try:
             await cancellable(self._stream(request, response, feed, address, window))
         except* (ConnectionError, TimeoutError, Refusal, StoreError):
             pass  # the page is gone, its link is void or the store is away: it comes back by itself, or shall not
         finally:
-            self._leave(visitor.identity, way, address, feed)
+            self._leave(who, way, address, feed)
         return response
 
     async def _stream(
@@ -182,7 +202,10 @@ class Events:
             raise Refusal(429, TOO_MANY)
         self._open[who] = here | ({way} if way else set())
         feed = Feed()
-        feed.change()
+        if address == self._rooms.inbox:  # which is no room: there is nothing to read
+            feed.ask()
+        else:
+            feed.change()
         if (latest := self._latest.get(address)) is not None:
             feed.push(latest)
         self._feeds.setdefault(address, set()).add(feed)
@@ -197,9 +220,11 @@ class Events:
             del self._feeds[address]
 
     async def _hear(self, address: Address, feed: Feed) -> None:
-        async for topic in self._notifier.listen(room_topic(address), PEOPLE):
+        async for topic in self._notifier.listen(room_topic(address), PEOPLE, QUESTIONS):
             if topic == PEOPLE:
                 feed.doubt()
+            elif topic == QUESTIONS:
+                feed.ask()
             else:
                 feed.change()
 
@@ -213,6 +238,7 @@ class Events:
             if feed.take_doubt():
                 await self._authenticator.visitor(request, fresh=True)
             news = [_changed(window.told(await self._history.view(address)))] if feed.take_change() else []
+            news += [QUESTIONS_CHANGED] * feed.take_questions()
             progress = feed.take_progress()  # also what came while the room was read: each write costs the page a turn
             if not (progress or news):
                 await self._authenticator.visitor(request)  # a new link shuts out the pages of the old one

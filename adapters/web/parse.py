@@ -9,7 +9,7 @@ from runtime.http.authentication import Visitor
 
 
 def signal_of(visitor: Visitor, address: Address, event_id: str, body: Body, received_at: datetime) -> Signal:
-    """The key holds the person: nobody can use up an id under which somebody else will speak."""
+    """Signal of a request. Its key includes the person, so nobody can use up another's id."""
     return Signal(
         platform=address.account,
         dedupe_key=f"{visitor.identity}#{event_id}",

@@ -78,13 +78,13 @@ class Rooms:
         return visitor, address
 
     async def open_to_change(self, request: web.Request) -> tuple[Visitor, Address]:
-        """The same for a request that changes something. Errors: Refusal 403 for a viewer."""
+        """Visitor and room of a request that changes something. Errors: Refusal 403 for a viewer."""
         visitor, address = await self.open(request)
         visitor.must_be_able_to_write()
         return visitor, address
 
     async def open_to_write(self, request: web.Request) -> tuple[Visitor, Address]:
-        """The same for a message or a file, by which a new conversation may begin."""
+        """Visitor and room of a message or file, which may begin a conversation."""
         visitor = await self._authenticator.visitor(request)
         address = self.address(request.match_info["room"])
         if not (await self._may_read(visitor, address) or await self._may_begin(address)):

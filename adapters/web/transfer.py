@@ -87,7 +87,7 @@ class Transfer:
         return web.json_response({"files": told, "more": more})
 
     async def send(self, request: web.Request) -> web.StreamResponse:
-        """A download, never shown as a page: what a tool wrote is nobody's page of ours. With `?view` a picture is shown."""
+        """Send a file as a download, never as a page of ours. With `?view` a picture is shown."""
         _, address = await self._rooms.open(request)
         path = request.match_info["path"]
         try:

@@ -55,7 +55,7 @@ def _once(hook: Hook, headers: Mapping[str, str], body: bytes) -> str | None:
 
 
 def _by_words(hook: Hook, body: bytes, now: datetime) -> Keys:
-    """The same words within the window are the same event, and beyond twice the window never.
+    """Keys by content: equal bodies within the window are one event, beyond twice the window never.
 
     Two rows of windows, each twice as long and half a length apart: two moments that are closer than half a length lie in
     one window of at least one of the rows, wherever the borders are.
@@ -68,7 +68,7 @@ def _by_words(hook: Hook, body: bytes, now: datetime) -> Keys:
 
 
 def _by_words_beside(once: str, hook: Hook, body: bytes, now: datetime) -> Keys:
-    """The same, where one of the two keys is taken: it is looked for in this window and in the one before."""
+    """Keys by content beside a taken one, for this window and the one before."""
     if not hook.dedupe_within:
         return Keys(_now(body, now), once)
     window, words = (now - EPOCH) // hook.dedupe_within, _hash(body)

@@ -48,7 +48,7 @@ def told_of(hook: Hook, headers: Mapping[str, str], payload: Payload, body: byte
 
 
 def signal_of(hook: Hook, told: Told, keys: Keys, *, actor: Identity, address: Address, now: datetime) -> Signal:
-    """It names the agent, as a mention does: whoever set up the hook meant it so. A hook of its own is a program."""
+    """Signal of a call, addressed to the agent like a mention. Without a person the hook is a program."""
     return Signal(
         platform=hook.platform,
         dedupe_key=keys.dedupe,

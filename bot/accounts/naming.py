@@ -111,7 +111,7 @@ def naming(accounts: Iterable[Known]) -> AccountNames:
 
 
 class LiveNames:
-    """The naming of accounts at work, some of which learn their identity late; `before` has those of earlier."""
+    """Naming of live accounts, some of which learn their identity late; `before` holds earlier ones."""
 
     def __init__(self, accounts: Accounts[Account], before: Iterable[Known] = ()) -> None:
         self._accounts = accounts

@@ -72,7 +72,7 @@ def init(
     force: Force = False,
     config: ConfigFile = None,
 ) -> None:
-    """Set up Signalbox: asks for data, model, channels, first person and port, tries them, and writes signalbox.toml.
+    """Set up Signalbox: asks for data, model, channels, first person and port, tests them, and writes signalbox.toml.
 
     Each answer can be given as a flag. With --yes, or without a terminal, nothing is asked. Nothing is written before the end.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -62,7 +63,7 @@ def try_call(
 ) -> None:
     """Show what the settings decide about a call, by which rule, and why. It calls nothing, and Signalbox needn't be running."""
     settings = settings_of(context, config)
-    asker = _Asker(_place(room), frozenset(person or ()), agent)
+    asker = _Asker(_place(room), _names(settings, person or ()), agent)
     if everything == bool(tool):
         raise ConfigError("Name a tool with --tool, or take all of them with --all.")
     if everything:
@@ -164,6 +165,35 @@ def _place(room: str) -> str:
         return str(Address.parse(room)) if room else ""
     except ValueError:
         raise ConfigError(f"--room {room}: expected an address as rules write it, such as slack:work/C1.") from None
+
+
+def _names(settings: Settings, given: Sequence[str]) -> frozenset[str]:
+    """All that rules may call these people by. Errors: ConfigError for a name that nobody has and no rule names."""
+    from bot.settings.faults import nearest
+    from runtime.text.naming import is_identity
+
+    known = _people(settings) if given else []
+    ruled = {rule.person for rule in settings.policy}
+    names: set[str] = set()
+    for one in given:
+        found = [each for each in known if one in each]
+        if not (found or one in ruled or is_identity(one)):
+            near = nearest(one, [each[0] for each in known])
+            fix = f"Did you mean {near}?" if near else "signalbox people list has the names."
+            raise ConfigError(
+                f"--person {one}: I know nobody of that name. {fix} For somebody new, give an identity, such as slack:work/U1."
+            )
+        names |= {one, *(name for each in found for name in each)}
+    return frozenset(names)
+
+
+def _people(settings: Settings) -> Sequence[Sequence[str]]:
+    """Name and identities of everybody, the name first; nobody where no store was made yet."""
+    _, is_file, place = settings.database_url.partition("sqlite:///")
+    if is_file and not settings.database_url_env and not Path(place).exists():
+        return []
+    rows = ask_operator(settings, lambda api: api.people())
+    return [[row["name"], *row["identities"]] for row in rows]
 
 
 def _pair(written: str) -> tuple[str, str]:

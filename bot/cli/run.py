@@ -37,7 +37,7 @@ def add_to(cli: typer.Typer) -> None:
 
 
 def run(context: typer.Context, config: ConfigFile = None, host: Host = None, port: Port = None) -> None:
-    """Start Signalbox: it works until it is asked to stop (Ctrl-C or SIGTERM)."""
+    """Start Signalbox, and run until asked to stop (Ctrl-C or SIGTERM)."""
     import bot.node.lean  # noqa: F401 - before anything imports the library
 
     flags: dict[str, object] = {"web.host": host, "web.port": port}

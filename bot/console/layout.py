@@ -96,7 +96,7 @@ def table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> 
         tag("tr", *(tag("td", cell, data_head=name) for name, cell in zip(names, row, strict=True))) for row in rows
     ]
     if not lines:
-        return nothing(f"No {caption.lower()} here.")
+        return nothing(f"No {caption.lower()}.")
     return tag(
         "table",
         tag("caption", caption, class_="hidden"),

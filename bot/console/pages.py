@@ -72,23 +72,26 @@ async def _asset(request: web.Request) -> web.Response:
 
 
 COUNT_WORDS: Final = {
-    "signals.waiting": "messages waiting",
-    "runs.running": "runs in progress",
-    "runs.parked": "runs waiting for people",
-    "runs.ready": "runs about to continue",
-    "runs.suspect": "runs whose process crashed",
-    "approvals.pending": "open questions",
-    "deliveries.queued": "messages to send",
-    "deliveries.open": "messages being sent",
-    "deliveries.held": "messages on hold",
-    "deliveries.dead": "messages that couldn't be sent",
+    "signals.waiting": ("message waiting", "messages waiting"),
+    "runs.running": ("run in progress", "runs in progress"),
+    "runs.parked": ("run waiting for people", "runs waiting for people"),
+    "runs.ready": ("run about to continue", "runs about to continue"),
+    "runs.suspect": ("run whose process crashed", "runs whose process crashed"),
+    "approvals.pending": ("open question", "open questions"),
+    "deliveries.queued": ("message to send", "messages to send"),
+    "deliveries.open": ("message being sent", "messages being sent"),
+    "deliveries.held": ("message on hold", "messages on hold"),
+    "deliveries.dead": ("message that couldn't be sent", "messages that couldn't be sent"),
 }
-"""Counts of the overview, as people read them."""
+"""Counts of the overview as people read them: of one, and of any other number."""
+INFO_WORDS: Final = {"version": "Version", "model": "Model", "database": "Database", "banner": "Note"}
 
 
 async def _overview(_request: web.Request, do: Operations) -> Html:
     overview = await do.overview()
-    counts = [tag("li", tag("b", str(number)), COUNT_WORDS[name]) for name, number in overview["counts"].items()]
+    counts = [
+        tag("li", tag("b", str(number)), COUNT_WORDS[name][number != 1]) for name, number in overview["counts"].items()
+    ]
     pending = await do.approvals("pending", order="oldest")
     asked = {row["run"] for row in pending}  # of a stranger it is their identity
     strangers = [row for row in await do.pairings() if row["identity"] not in asked]
@@ -103,7 +106,7 @@ async def _overview(_request: web.Request, do: Operations) -> Html:
         *pieces.modes(await do.modes()),
         *pieces.accounts(overview["accounts"]),
         tag("h2", "This installation"),
-        facts(overview["info"].items()),
+        facts((INFO_WORDS[name], told) for name, told in overview["info"].items()),
     )
 
 

@@ -144,7 +144,7 @@ def _action(row: View, way: str = "") -> str:
 
 
 def _change(row: View) -> Iterator[Html]:
-    yield tag("h2", "Change it")
+    yield tag("h2", "Change this schedule")
     if row["by_file"]:
         yield nothing("This one is in the settings file. Change it there, then reload.")
         return
@@ -175,7 +175,7 @@ def _form() -> Html:
             name="quiet",
         ),
     ]
-    return _card(fields, "Plan", f"{ROOT}/schedules")
+    return _card(fields, "Add schedule", f"{ROOT}/schedules")
 
 
 def _card(fields: Sequence[Html], verb: str, action: str) -> Html:

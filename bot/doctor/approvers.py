@@ -8,10 +8,12 @@ from typing import Final
 
 from bot.doctor.rows import rows_of
 from bot.doctor.subject import Subject, fine, warning
+from bot.settings.faults import nearest
 from bot.settings.settings import Settings
 from runtime.contract import Finding, Role
 from runtime.domain.approvals import LEAST
 from runtime.policy.terms import DM, ROOM
+from runtime.text.naming import is_identity
 
 DECIDERS: Final = (
     "SELECT p.name, p.role, i.identity, CASE WHEN i.room IS NOT NULL OR EXISTS "
@@ -19,6 +21,7 @@ DECIDERS: Final = (
     "FROM people p JOIN identities i ON i.person_id = p.id ORDER BY 1, 3"
 )
 WHY: Final = "Their room is told that I can reach nobody, and the question waits in inboxes and on the console."
+UNKNOWN_WHY: Final = "So that name decides nothing, and questions may reach nobody."
 FIX: Final = 'have one of them write to the bot in private, or add "room" to `to`'
 
 
@@ -34,11 +37,32 @@ class Account:
 
 async def check_approvers(subject: Subject) -> Sequence[Finding]:
     settings = subject.settings
-    if not any(True for _ in _private_alone(settings)):
+    named = [(place, names) for place, names in _narrowed(settings) if names]
+    if not named and not any(True for _ in _private_alone(settings)):
         return []
     (rows,) = await rows_of(settings, DECIDERS)
     known = [Account(name, Role(role), identity, bool(private)) for name, role, identity, private in rows]
-    return list(findings(settings, known)) if known else []
+    return [*_unknown(named, known), *findings(settings, known)] if known else []
+
+
+def _narrowed(settings: Settings) -> Iterator[tuple[str, Sequence[str]]]:
+    """Places of the settings that name approvers."""
+    yield "access.approvers", settings.access.approvers
+    for number, rule in enumerate(settings.policy, start=1):
+        yield f"policy[{number}].approvers", rule.approvers or ()
+
+
+def _unknown(named: Sequence[tuple[str, Sequence[str]]], known: Sequence[Account]) -> Iterator[Finding]:
+    """Names that nobody has. An identity may be of somebody who has not written yet."""
+    names = {one.name for one in known} | {role.word for role in Role}
+    for place, given in named:
+        for one in given:
+            if one not in names and not is_identity(one):
+                near = nearest(one, names)
+                fix = (
+                    f"did you mean {near}?" if near else "name them as `signalbox people list` does, or by an identity"
+                )
+                yield warning(f"{place}.{one}", f'{place} names "{one}", whom I don\'t know', UNKNOWN_WHY, fix)
 
 
 def findings(settings: Settings, known: Sequence[Account]) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Gauges that are read at the moment somebody looks: queues from the database, adapters and build from this process.
+"""Gauges read at each scrape: queues from the database, adapters and build from this process.
 
 What stands in the database is the same for all nodes that share it: whoever adds nodes up takes the `max`, not the sum.
 """

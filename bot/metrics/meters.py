@@ -69,7 +69,7 @@ def counted(name: str, help: str, *labels: str) -> Any:
 
 
 def observed(name: str, help: str, *labels: str, bounds: Sequence[float]) -> Any:
-    """The same for a histogram."""
+    """Declare a histogram."""
     return field(default_factory=partial(Histogram, name, help, *labels, bounds=bounds))
 
 

@@ -60,6 +60,6 @@ def as_called(text: str, by: str | None = None) -> str:
 
 
 def for_strangers() -> str:
-    """The same for those who only see the page: where it is installed is none of their business."""
+    """Name of the program for people on the page, who needn't know where it is installed."""
     command = called()
     return PROGRAM if Path(command).is_absolute() else command

@@ -1,4 +1,4 @@
-"""The same work as the running process does for commands, on the store itself: for when no process runs."""
+"""Commands' work on the store itself, for when no process runs."""
 
 from __future__ import annotations
 

@@ -63,6 +63,7 @@ ORDERS: Final = ("", "newest", "oldest")
 LOOKED_THROUGH: Final = 2_000
 """Questions among which those of one person are looked for."""
 CHANGED: Final = "This call has changed in the meantime. Look at it again, and answer {}."
+NEVER_AT_WORK: Final = "No account {} has been at work here. Check its name, or start Signalbox with it once."
 GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring here at once
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -152,13 +153,13 @@ class Operations(OperatorApi):
         return await self._entitled([views.mode(address, row, *self._names) for address, row in rows])
 
     async def set_mode(self, room: str, mode: str) -> View:
-        """Set the mode of a room or thread. Nobody is trusted from here: whoever wants that says so in the room."""
+        """Set the mode of a room or thread. Trusted mode can only be set in the room itself."""
         address, wanted = await self._room_meant(room), _word(Mode, mode)
         if address is None or wanted is None or wanted is Mode.TRUSTED:
             raise Refusal(400, "Name a room, and one of the modes normal, read-only and plan.")
         if not await self._context.finder.is_served(address):
             account = self._names[0](address).partition("/")[0]
-            raise Refusal(404, f"There is no account {account} here.")
+            raise Refusal(404, NEVER_AT_WORK.format(account))
         made = await self._store.approvals.set_mode(MAIN, address, wanted, self.actor.person, self.actor.name)
         self._context.nudge(address)
         return await self._one_entitled(views.mode(address, made, *self._names))

@@ -49,7 +49,7 @@ class Roster:
         return _told(made, f"{name} and {into} are now one person: {made.name} ({made.role.word}).")
 
     async def _missing(self, *names: str) -> Sequence[str]:
-        """Identities that nobody has; all of them where somebody just came by one."""
+        """Names that no person has; all of them if somebody has just got one."""
         return [name for name in names if await self._store.people.person_named(name) is None] or names
 
     def _keep_settings_true(self, name: str, fix: str, identities: Sequence[str] = ()) -> None:

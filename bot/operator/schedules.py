@@ -81,7 +81,7 @@ class ScheduleOperations:
     # ------------------------------------------------------------------------------------------------------ changing
 
     async def add(self, fields: Mapping[str, Any], actor: Actor) -> View:
-        """`fields` are those of `[[schedules]]`, as far as they are words: see `wanted`."""
+        """Add a schedule. `fields` are the ones of `[[schedules]]` in words: see `wanted`."""
         actor.must_be(Role.OPERATOR)
         wish = self._wanted(fields)
         if not wish.to:

@@ -65,7 +65,7 @@ class SealedFile:
             replace(self.path, seal(entries, opened.passphrase.text, opened.lock))
 
     def reseal(self, opened: Opened, passphrase: Passphrase, lock: Lock) -> None:
-        """The same secrets under another passphrase."""
+        """Seal the secrets again under another passphrase."""
         with self._changing():
             entries = self._unsealed(self._data(), opened.passphrase)
             replace(self.path, seal(entries, passphrase.text, lock))

@@ -59,7 +59,7 @@ class EgressRule(Section):
 
 
 class Egress(Section):
-    """What tools may reach on the web: [egress.md](egress.md)."""
+    """Access of tools to the web: [egress.md](egress.md)."""
 
     allow: tuple[Annotated[Text, AfterValidator(_opening)], ...] = Field(
         default=(),

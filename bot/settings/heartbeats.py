@@ -31,7 +31,7 @@ class HeartbeatTable(Section):
     )
 
     def schedule(self) -> ScheduleTable:
-        """The same as a schedule: a quiet one, of a template over one call."""
+        """Schedule that does the heartbeat's work: quiet, with a template over one call."""
         task = heartbeat(self.tool, self.arguments, every_failure=self.every_failure)
         return ScheduleTable(
             name=self.name,

@@ -77,7 +77,7 @@ def twins(model: type[BaseModel]) -> list[str]:
 
 
 def twins_in_lists(layers: Layers) -> list[str]:
-    """The same in lists of tables: `accounts[1].token`."""
+    """Settings with an `…_env` twin in lists of tables: `accounts[1].token`."""
     plugins = ((name, usable_channel(table)) for name, table in layers.tables("accounts"))
     kinds: list[tuple[str, type[BaseModel]]] = [(name, plugin.settings) for name, plugin in plugins if plugin]
     kinds += [(name, HookTable) for name, _ in layers.tables("hooks")]

@@ -216,15 +216,15 @@ class Settings(Section):
         return list(dict.fromkeys([*used, *self._chain.values(), *self._chain.passphrases(), *self._held]))
 
     def with_secrets(self, *names: str) -> Settings:
-        """The same, with the secrets of these settings at hand; without names, with all. Errors: as `load`."""
+        """Settings with the named secrets at hand; without names, with all. Errors: as `load`."""
         return self._again(names or None) if self._again else self
 
     def reread(self) -> Settings:
-        """The same places read anew, for a process at work: without secrets that are sealed. Errors: as `load`."""
+        """Settings read anew from the same places, without sealed secrets. Errors: as `load`."""
         return self._reread() if self._reread else self
 
     def for_one_question(self) -> Settings:
-        """The same, on whichever port of this machine is free, without accounts and hooks: it is gone in a moment."""
+        """Settings for a process that answers one question: any free port, no accounts, no hooks."""
         web = self.web.model_copy(update={"host": "127.0.0.1", "port": 0})
         return self.model_copy(update={"web": web, "accounts": (), "hooks": ()})
 

@@ -46,18 +46,17 @@ def _room(address: str) -> str:
     return address
 
 
-def _prompt(text: str) -> str:
+def _prompt(text: str, where: str = "") -> str:
     """The same. Errors: ValueError says what is wrong in it."""
-    if text.strip():
+    try:
         prompt_of(text)
+    except PromptFault as fault:
+        raise ValueError(f"a prompt that can be filled in; {where}{fault}") from None
     return text
 
 
 def _prompt_file(path: Path) -> Path:
-    try:
-        prompt_of(path.read_text(encoding="utf-8"))
-    except PromptFault as fault:
-        raise PromptFault(f"{path}, {fault}") from None
+    _prompt(path.read_text(encoding="utf-8"), f"{path}, ")
     return path
 
 
@@ -214,7 +213,7 @@ class RoomTable(Section):
 
     @property
     def added(self) -> str:
-        """What is added to the agent's prompt."""
+        """Words that are added to the agent's prompt."""
         return self.prompt_file.read_text(encoding="utf-8").strip() if self.prompt_file else self.prompt
 
 
@@ -270,7 +269,7 @@ class PolicyRule(Section):
 
     @property
     def asking(self) -> Changes:
-        """Terms of its questions, as far as they are not those of all."""
+        """Terms of its questions that differ from the general ones."""
         remind, expires = self.remind_hours, self.expires_hours
         return Changes(
             to=self.to,
@@ -530,7 +529,7 @@ class Nodes(Section):
 
 
 class Retention(Section):
-    """How long things are kept, in days; 0 keeps them for good. Open work is never removed."""
+    """Retention of each kind of thing, in days; 0 keeps them for good. Open work is never removed."""
 
     messages_days: Number = Field(
         default=365,
@@ -600,7 +599,8 @@ class Telemetry(Section):
 
 
 class Secrets(Section):
-    """Where to look for the secrets of `…_env` settings that no variable holds: first a folder, then the secrets sealed with `signalbox secrets`."""
+    """Sources for the secrets of `…_env` settings that no variable holds: first a folder, then the secrets sealed with
+    `signalbox secrets`."""
 
     folder: Place | None = Field(
         default=None,

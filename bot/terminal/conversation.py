@@ -29,7 +29,7 @@ class Conversation:
         return view
 
     async def say(self, text: str, message_id: str = "") -> None:
-        """The same `message_id` again is the same message."""
+        """Say something. An equal `message_id` is the same message."""
         await self._client.say(self.room, text, message_id or new_message())
 
     async def decide(self, approval: View, choice: str, reason: str = "") -> View:

@@ -14,7 +14,7 @@ from runtime.text.naming import is_identity
 
 
 def with_identities(settings: Settings, accounts: Accounts[Account]) -> Settings:
-    """The same, with people as they are stored. Those of an account that is not known yet stand as they are written."""
+    """Settings with people as they are stored. For accounts not known yet, they stay as written."""
 
     def known(names: Sequence[str]) -> tuple[str, ...]:
         return tuple(accounts.identity(name) for name in names)

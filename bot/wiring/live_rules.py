@@ -59,7 +59,7 @@ class Live:
         return BusyRules(gate.busy, gate.rooms)
 
     def busy(self, address: Address) -> Busy:
-        """The same in one room."""
+        """Rule for messages that come while the agent works in a room."""
         return self.busy_rules().at(address)
 
     def policy(self) -> Policy:
@@ -87,7 +87,7 @@ def prompts_of(settings: Settings) -> Prompts:
 
 
 def place_in(accounts: Accounts[AccountSupervisor], named: Callable[[Address], str]) -> Callable[[Address], Place]:
-    """What the account of an address tells of it, and how people call it."""
+    """Facts that the account of an address tells of it, with the name that people gave it."""
 
     def place(address: Address) -> Place:
         account = accounts.at(address)

@@ -44,7 +44,7 @@ Wrap = Callable[[Mapping[str, Tool]], Mapping[str, Tool]]
 
 
 class Toolbox:
-    """Tools of this build, and those of MCP servers. `tools` are those of this moment, with `wrap` around each."""
+    """Tools of this build and of MCP servers. `tools` are the current ones, each in `wrap`."""
 
     def __init__(self, own: Mapping[str, Tool], wrap: Wrap) -> None:
         self._own = own

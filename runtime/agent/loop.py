@@ -27,6 +27,7 @@ from runtime.contract import (
     Job,
     Model,
     ModelReply,
+    ModelRequest,
     NewId,
     Now,
     Probe,
@@ -108,11 +109,13 @@ class AgentLoop:
         reporting: Reporting | None = None,
         reporter: Callable[[Job], Model] | None = None,
         asking: QuestionContext | None = None,
+        asked: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
         self._agents = agents
         self._live: dict[RunId, LiveRun] = {}
         self._outlet = outlet
+        self._asked = asked
         self._busy = busy
         self._probe = probe
         self._files = files
@@ -282,9 +285,10 @@ class AgentLoop:
         speaker = run.agent.model
         if job and self._reporter and job.task.kind is not TaskKind.PROMPT:
             speaker = self._reporter(job)  # a report without a model has a maker
+        request = ModelRequest(parts.prompt, parts.history, facts.tools, facts.files, working=parts.working)
         try:
             async with asyncio.timeout(limit.total_seconds()):
-                reply = await speaker.reply(parts.request(facts), partial(self._spoken, run))
+                reply = await speaker.reply(request, partial(self._spoken, run))
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {limit}.") from None
         if parts.sent:
@@ -337,6 +341,7 @@ class AgentLoop:
             self._store.park(claim.lane, claim.run_id, prepared),
             point="approval-stored",
         )
+        self._asked()
         log.info("run parked", approvals=[question.id for question in questions])
         return released
 

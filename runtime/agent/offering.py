@@ -1,9 +1,9 @@
-"""Which tools a model's request carries: those that may be called there, and of many those that are needed. Pure."""
+"""Tools that a model's request carries: those that may be called there, and of many those that are needed. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from runtime.contract import FIND_TOOLS, AssistantTurn, Effect, ToolSpec, ToolTurn, Turn, found_in
@@ -24,10 +24,14 @@ LESS_USED: Final = f"not among the {MOST_USED} most used: {FIND_TOOLS} finds it"
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """Tools of a request, in the order in which it carries them, and of every other one why it is not there."""
+    """Tools of a request, in the order in which it carries them, and of every other one why it is not there.
+
+    `hidden` are those that are carried once a conversation found them.
+    """
 
     tools: tuple[ToolSpec, ...]
     withheld: Mapping[str, str]
+    hidden: Mapping[str, ToolSpec] = field(default_factory=dict)
 
 
 Denied = Callable[[ToolSpec], str]
@@ -51,23 +55,40 @@ def allowed(tools: Iterable[ToolSpec], denied: Denied) -> tuple[list[ToolSpec], 
     return [tool for tool in tools if tool.name not in reasons], reasons
 
 
-def offered(tools: Sequence[ToolSpec], denied: Denied, turns: Iterable[Turn], most_used: Sequence[str] = ()) -> Offered:
-    """The tools for a request with these `turns`: what was found or called in them stays, so that a kill changes nothing.
-
-    What is always offered comes first and in one order, and what was found behind it: a vendor's cache keeps the beginning.
-    """
+def offered(tools: Sequence[ToolSpec], denied: Denied, most_used: Sequence[str] = ()) -> Offered:
+    """The tools of a conversation that has not found any yet."""
     open_to, withheld = allowed(tools, denied)
     by_name = {tool.name: tool for tool in open_to}
     finder = by_name.pop(FIND_TOOLS, None)
     if finder is None:
         return Offered(tuple(open_to), withheld)
-    hidden = _hidden(list(by_name.values()), most_used)
-    if not hidden:
+    reasons = _hidden(list(by_name.values()), most_used)
+    if not reasons:
         return Offered(tuple(by_name.values()), withheld)
-    found = [by_name[name] for name in dict.fromkeys(_named_in(turns)) if name in hidden]
-    usual = [tool for name, tool in by_name.items() if name not in hidden]
-    still = {name: why for name, why in hidden.items() if by_name[name] not in found}
-    return Offered((*usual, _naming(finder, list(hidden)), *found), withheld | still)
+    usual = [tool for name, tool in by_name.items() if name not in reasons]
+    hidden = {name: by_name[name] for name in reasons}
+    return Offered((*usual, _naming(finder, list(hidden))), withheld | reasons, hidden)
+
+
+def with_found(offer: Offered, turns: Iterable[Turn]) -> Offered:
+    """The same for a conversation with these turns: what was found or called there stays, so that a kill changes nothing.
+
+    It stands behind what is always offered: a vendor's cache keeps the beginning.
+    """
+    names: list[str] = []
+    for turn in turns:
+        match turn:
+            case ToolTurn(_, tool, text) if tool == FIND_TOOLS:
+                names += found_in(text)
+            case AssistantTurn(_, calls):
+                names += [call.tool for call in calls]
+            case _:
+                pass
+    found = {name: offer.hidden[name] for name in names if name in offer.hidden}
+    if not found:
+        return offer
+    still = {name: why for name, why in offer.withheld.items() if name not in found}
+    return replace(offer, tools=(*offer.tools, *found.values()), withheld=still)
 
 
 def _hidden(tools: Sequence[ToolSpec], most_used: Sequence[str]) -> dict[str, str]:
@@ -79,17 +100,6 @@ def _hidden(tools: Sequence[ToolSpec], most_used: Sequence[str]) -> dict[str, st
     ranked = dict.fromkeys([*(name for name in most_used if name in names), *usual])
     kept = set(list(ranked)[:MOST_USED])
     return {tool.name: LESS_USED for tool in tools if tool.name not in kept}
-
-
-def _named_in(turns: Iterable[Turn]) -> Iterable[str]:
-    for turn in turns:
-        match turn:
-            case ToolTurn(_, tool, text) if tool == FIND_TOOLS:
-                yield from found_in(text)
-            case AssistantTurn(_, calls):
-                yield from (call.tool for call in calls)
-            case _:
-                pass
 
 
 def _naming(finder: ToolSpec, hidden: Sequence[str]) -> ToolSpec:

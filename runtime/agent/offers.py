@@ -27,7 +27,7 @@ def together(approvals: Sequence[Approval], audience: Audience, rights: Rights) 
 def offering(
     approval: Approval, run: LiveRun, audience: Audience, rights: Rights, to: Reach, others: Sequence[str]
 ) -> Approval:
-    """The same with what its card offers, bound to the tool as it is now."""
+    """Approval with its card's offers, bound to the tool as it is now."""
     tool, deciding = run.agent.tools.get(approval.tool), able(approval, audience.candidates, rights)
     found = grants_offered(approval, [one.person for one in deciding]) if tool else ()
     form = form_of(tool.spec, tool.caution()) if tool and found else ""

@@ -61,7 +61,7 @@ class Calls:
         policy: Callable[[], Policy],
         lease_is_fresh: Callable[[], bool],
         progress: Callable[[Claim, Progress], None],
-        nudge: Callable[[Address], None],
+        nudge: Callable[[Address], object],
         named: Callable[[Address], str],
         rights: Callable[[], Rights],
         probe: Probe,

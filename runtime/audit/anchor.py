@@ -1,4 +1,4 @@
-"""Small files that are signed: the head of the audit, and the checkpoint that stands for rows that were removed.
+"""Signed files beside the audit: its head, and the checkpoint for removed rows.
 
 Both lie in the data folder, outside of the database, beside the key `audit.key` (mode 0600). Whoever can write the
 database alone cannot shorten the audit without these files telling. The signature is HMAC-SHA256, so whoever holds the

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from runtime.chat import grant_views
+from runtime.chat.cards import listing
 from runtime.chat.cards.exchanges import PLAIN_QUESTION, QUESTION_MAX_CHARS, used_up
 from runtime.contract import REASON, REASON_MAX_CHARS, Asking, Choice, Field, Form, Json
 from runtime.domain.approvals import Approval
@@ -15,9 +16,14 @@ from runtime.text.glyphs import clip, length_meant, meant, visible
 ARGUMENT: Final = "argument"
 """The field for the only argument of a call, where that is a text."""
 ARGUMENTS: Final = "arguments"
+CALL_MAX_CHARS: Final = 60
+OPTIONS_MAX: Final = 100
+"""Choices of a list in a form of Slack's; the number of a call may be typed too."""
 ARGUMENTS_MAX_CHARS: Final = 100_000
 QUESTION: Final = "question"
 """The field for what an approver asks the agent."""
+CALL: Final = "call"
+"""The field for one of the calls of a list."""
 TOO_LONG: Final = f"This is too long: at most {ARGUMENTS_MAX_CHARS:,} characters."
 OTHER_CALL: Final = "The call has changed in the meantime. Please open the form again."
 AGENTS_QUESTION_MAX_CHARS: Final = 300
@@ -33,7 +39,10 @@ def denial(approval: Approval) -> Form:
 
 
 def edit(approval: Approval) -> Form:
-    """The call, to be changed: the one text it has, or all of its arguments as JSON."""
+    """The call, to be changed: the one text it has, or all of its arguments as JSON. Of a long list, which one it is."""
+    if which := _which(approval):
+        note = "It gets a card of its own, where you can edit it. The others stay on the list."
+        return Form(approval.as_shown, Choice.EDIT, "Edit one of these calls", which, note, "Choose")
     text = _lone(approval.arguments)
     if text is None:
         shown, label = visible(readable(approval.arguments)), "Arguments, as JSON"
@@ -108,11 +117,21 @@ def _no_number(name: str) -> Json:
     raise ValueError(f"{name} isn't a number")
 
 
+def _which(lead: Approval) -> tuple[Field, ...]:
+    """A field for one of the calls that a card lists, where these have no buttons of their own."""
+    calls = listing.listed_on(lead) if lead.lead == lead.id else []
+    if len(calls) <= listing.EACH_MAX:
+        return ()
+    told = tuple(f"{number}. {clip(one.tool, CALL_MAX_CHARS)}" for number, one in enumerate(calls, 1))
+    hint = f"The number of the call on the card, 1 to {len(calls)}"
+    return (Field(CALL, "Which call?", told[0], hint, options=told if len(told) <= OPTIONS_MAX else (), most=80),)
+
+
 def why(approval: Approval) -> Form | str:
     """A question for the agent about its call; words where it was asked often enough."""
     field = Field(QUESTION, "Your question", hint=PLAIN_QUESTION, lines=True, optional=True, most=QUESTION_MAX_CHARS)
     note = f"The agent answers beneath the card, and the call waits. A “?” alone asks: {PLAIN_QUESTION}"
-    asking = Form(approval.as_shown, Choice.WHY, "Ask the agent", (field,), note, "Ask")
+    asking = Form(approval.as_shown, Choice.WHY, "Ask the agent", (*_which(approval), field), note, "Ask")
     return used_up(approval.card) or asking
 
 

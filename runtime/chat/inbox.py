@@ -63,7 +63,7 @@ def card(question: OpenQuestion, at: Address | None, now: datetime) -> Content:
 
 
 def waiting(question: OpenQuestion, now: datetime) -> Waiting:
-    """The same for a surface of one person.
+    """Open question as shown to one person.
 
     A conversation of the page has no name: its title is made of what was said there, which is for those who read it.
     """
@@ -99,7 +99,7 @@ def told(answer: Answer, now: datetime) -> str:
 
 
 def told_aside(answer: Answer, now: datetime, *, is_sent: bool) -> str:
-    """The same for a room of several people, where nobody reads what waits for one of them."""
+    """Summary for a shared room, where one person's questions stay private."""
     number = len(answer.shown) + answer.more
     if number and is_sent:
         sent = f"the {LISTED} oldest" if answer.more else "them" if number > 1 else "it"

@@ -133,7 +133,7 @@ class Membership:
         return await self._node.take(role) if self._node else None
 
     async def vacancy(self) -> None:
-        """Until such a duty may have come free: whoever frees one notifies, and the poller for as long as nobody has it."""
+        """Wait until such a duty may be free. Its last owner notifies, as does the poller while it's free."""
         await self._notifier.listen(ROLES).within(REST.total_seconds())
 
     async def take_in(self, accept: Accept) -> Taken:

@@ -1,4 +1,4 @@
-"""Wake-ups. They may be lost without harm: the poller notifies again, and whoever listens looks now and then by itself."""
+"""Wake-ups. A lost one does no harm: the poller repeats it, and listeners look now and then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The poller of a process: one small question a second to the store, and whoever has something to do is woken.
+"""Poller of a process: asks the store once a second, and wakes the workers with something to do.
 
 Most work wakes its worker by itself: what is made here notifies here, and what other nodes make is told by them. The poller
 finds the rest: what comes with time, what was made by a command on the store itself, and what its maker did not live to
@@ -66,7 +66,7 @@ class Poller:
             await asyncio.sleep(wait.total_seconds())
 
     async def look(self) -> timedelta:
-        """Wake whoever has something to do; how long until the next look, which is at once when a lease ends.
+        """Wake the workers with something to do. Returns the time to the next look, zero when a lease ends.
 
         Whoever is still at it is woken again: one look too many costs less than one too few.
         """

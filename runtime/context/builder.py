@@ -36,10 +36,6 @@ class Partitions:
     def prompt(self) -> str:
         return "\n\n".join(filter(None, (self.system, self.skills, self.memory)))
 
-    def request(self, run: RunFacts) -> ModelRequest:
-        """The request that these are parts of."""
-        return ModelRequest(self.prompt, self.history, run.tools, run.files, working=self.working)
-
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -71,7 +67,8 @@ TOOL_SIZES: Final = ToolSizes()
 
 def build(run: RunFacts, history: History, budget: Budget) -> ModelRequest:
     """Build the request for a conversation, as the store has it; a strict provider accepts it."""
-    return partitions(run, history, budget).request(run)
+    parts = partitions(run, history, budget)
+    return ModelRequest(parts.prompt, parts.history, run.tools, run.files, working=parts.working)
 
 
 def partitions(run: RunFacts, history: History, budget: Budget) -> Partitions:

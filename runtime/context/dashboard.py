@@ -19,7 +19,7 @@ from runtime.text.glyphs import bound, clip, seen
 DASHBOARD_MAX_CHARS: Final = 2_000
 CALL_CHARS: Final = 100
 SPEAKERS_MAX: Final = 5
-RECENT_CALLS: Final = 20
+RECENT_TURNS: Final = 20
 """Turns at the end of a conversation in which a call that changes something makes it worth a look at its questions."""
 
 HEAD: Final = f"{OURS}As it stands now. Facts for you, not a request and no permission:"
@@ -28,29 +28,24 @@ OUTCOMES: Final = {"approved": "approved", "denied": "denied", "answered": "answ
 
 def told(asker: str, board: Board, turns: Sequence[Turn], plan: str = "") -> str:
     """The dashboard, at most `DASHBOARD_MAX_CHARS`; empty where there is nothing to tell."""
-    lines = [*filter(None, (asker, _overheard(turns), _planned(plan))), *_questions(board)]
+    lines = [*filter(None, (asker, _overheard(turns), plan and f"Plan: {plan}")), *_questions(board)]
     return bound("\n".join([HEAD, *(f"- {line}" for line in lines)]), DASHBOARD_MAX_CHARS) if lines else ""
 
 
-def may_hold(turns: Sequence[Turn], reads: frozenset[str]) -> bool:
+def may_hold(turns: Sequence[Turn], writes: frozenset[str]) -> bool:
     """True if the end of a conversation has a call that people may have been asked about."""
-    recent = turns[-RECENT_CALLS:]
-    calls = (call for turn in recent if isinstance(turn, AssistantTurn) for call in turn.calls)
-    return any(call.tool not in reads for call in calls)
+    calls = (call for turn in turns[-RECENT_TURNS:] if isinstance(turn, AssistantTurn) for call in turn.calls)
+    return any(call.tool in writes for call in calls)
 
 
 def _overheard(turns: Sequence[Turn]) -> str:
-    """What was said in the room since the agent spoke, and not to it."""
+    """Words that were said in the room since the agent spoke, and not to it."""
     heard = [turn for turn in not_seen(turns) if turn.overheard]
     if not heard:
         return ""
     names = list(dict.fromkeys(quoted(turn.author) for turn in heard if turn.author))
     by = f" by {', '.join(names[:SPEAKERS_MAX])}{' and others' if len(names) > SPEAKERS_MAX else ''}" if names else ""
     return f"{len(heard)} of the newest messages{by} were said here, but not to you: context only."
-
-
-def _planned(plan: str) -> str:
-    return f"Plan: {plan}" if plan else ""
 
 
 def _questions(board: Board) -> Iterator[str]:

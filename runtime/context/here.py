@@ -30,7 +30,7 @@ MODES: Final[Mapping[Mode, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What an account tells of a room: its name among people, its channel, and what that shows. `own`: every room there is
+    """Facts that an account tells of a room: its name among people, its channel, and what that shows. `own`: every room there is
     one person's and the agent's."""
 
     channel: str = ""
@@ -44,7 +44,7 @@ NOWHERE: Final = Place()
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """Where and for whom a run works. `around` is what the store knows of that."""
+    """Place and person that a run works for. `around` is what the store knows of that."""
 
     address: Address
     now: datetime

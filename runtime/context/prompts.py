@@ -11,10 +11,14 @@ from runtime.templating.prompts import PromptTemplate
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """Prompt for a room: `system` stays the same there for a day, and `asker` is what changes with whoever asks."""
+    """Prompt for a room: `system` stays the same there for a day, and `asker` is what changes with whoever asks.
+
+    `shared`: several people speak there, perhaps not to the agent.
+    """
 
     system: str
     asker: str = ""
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,4 +35,4 @@ class Prompts:
         """
         known, more = values(here, place), self.rooms.get(added)
         parts = [self.own.filled(known), more.filled(known) if more else "", told(here, place)]
-        return Prompted("\n\n".join(filter(None, parts)), asker(here, place))
+        return Prompted("\n\n".join(filter(None, parts)), asker(here, place), not here.is_private(place))

@@ -119,6 +119,7 @@ from runtime.contract.plugins import AccountSecret, ChannelPlugin, TokenForm
 from runtime.contract.rooms import (
     BOUNDLESS,
     PEOPLE,
+    QUESTIONS,
     AdapterContext,
     Author,
     Entry,
@@ -195,6 +196,7 @@ __all__ = [
     "NAME_BYTES",
     "PARTIAL",
     "PEOPLE",
+    "QUESTIONS",
     "REASON",
     "REASON_MAX_CHARS",
     "TOO_LONG",

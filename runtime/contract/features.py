@@ -95,7 +95,7 @@ class Fetch(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    """The abilities of one account. Beside each: what is done without it.
+    """Abilities of one account, each with its fallback.
 
     `settles`  finds out whether an uncertain part is shown (else: the repeat policy)
     `stored`   our checkpoint is what shows a part: no marker is needed, nothing is ever uncertain

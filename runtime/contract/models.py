@@ -119,7 +119,7 @@ def found_line(spec: ToolSpec, more: str = "") -> str:
 def found_in(told: str) -> list[str]:
     """Names of the tools that a result of `find_tools` tells of.
 
-    >>> found_in("Call them by name:\n- chart: Draw a chart.\n- costs: Show costs.")
+    >>> found_in("- chart: Draw a chart.\\n- costs: Show costs.")
     ['chart', 'costs']
     """
     return [line[2:].partition(":")[0] for line in told.splitlines() if line.startswith("- ") and ":" in line]

@@ -70,7 +70,7 @@ class Address:
 
     @property
     def whole_room(self) -> Address:
-        """The same without a thread: the room with all its threads."""
+        """Address without its thread: the room with all its threads."""
         return replace(self, thread="") if self.thread else self
 
     @classmethod

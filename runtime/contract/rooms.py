@@ -40,6 +40,10 @@ PEOPLE: Final = "people"
 """The notifier's topic for a change of people, by which a link may have become void."""
 
 
+QUESTIONS: Final = "questions"
+"""The notifier's topic for questions to people: one was asked, decided, or expired."""
+
+
 @dataclass(frozen=True, slots=True)
 class Room:
     """A conversation as a list shows it. `title` is its first words."""
@@ -233,7 +237,7 @@ async def alone(within: timedelta) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AdapterContext:
-    """Context that the composition root hands to every adapter beside its own settings.
+    """Context of an adapter, besides its own settings, from the composition root.
 
     `siblings`: whether another process of ours was at work on this store within so long. `forms` makes the form behind a
     button. `inbox` reads the questions that wait for somebody.

@@ -157,11 +157,12 @@ class Courier:
     def role(self) -> str:
         return f"courier:{self.adapter.channel}:{self.adapter.identity}"
 
-    def nudge(self, address: Address) -> None:
-        """Something is waiting for this room."""
+    def nudge(self, address: Address) -> bool:
+        """Something is waiting for this room; whether this one serves the account."""
         self._wanted.add(address)
         self._calm.clear()
         self._wake.set()
+        return self._duty is not None
 
     @property
     def on_duty(self) -> bool:
@@ -194,7 +195,8 @@ class Courier:
             return None
         if not has_token:
             return None
-        self._keep(room)
+        self._active.add(room)
+        self._calm.clear()
         return Rendered(self._duty, wires, await self._sender.receipts(new.id, room, wires), floor)
 
     def begin(self, new: NewDelivery, run_id: RunId) -> None:
@@ -213,22 +215,25 @@ class Courier:
             self._group.create_task(self._room(rendered.duty, new.address, open_, send))
 
     def keep(self, room: Address) -> KeptRoom | None:
-        """Keep a room for the change of a card that is about to be committed; None where that must wait its turn.
-
-        Whoever asked says what became of it, by `go_on`.
-        """
-        if self._duty is None or not self._is_free(room) or not self._rates.take_now(room, Kind.APPROVAL.rank):
+        """Keep a room for the change of a card that is about to be committed; None where that must wait its turn."""
+        if self._duty is None or not self._is_free(room):
             return None
-        self._keep(room)
+        if self._rates.take(room, Kind.APPROVAL.rank):
+            self._rates.leave(room)
+            return None
+        self._active.add(room)
+        self._calm.clear()
         loop = asyncio.get_running_loop()
-        return KeptRoom(room, lambda change: loop.call_soon_threadsafe(partial(self._foresee, change)))
+        return KeptRoom(
+            room, lambda change: loop.call_soon_threadsafe(partial(self._foresee, change)), partial(self._go_on, room)
+        )
 
     def _foresee(self, change: OpenDelivery) -> None:
         """Render a change while its commit goes to the disk. Errors are for when it is looked at in its turn."""
         with suppress(Exception):
             self._foreseen[change.delivery.address] = change, self._sender.rendered(change.delivery)
 
-    def go_on(self, room: Address, change: OpenDelivery | None) -> None:
+    def _go_on(self, room: Address, change: OpenDelivery | None) -> None:
         """The commit made this change in a kept room, or none that could be made at once."""
         foreseen, wires = self._foreseen.pop(room, (None, ()))
         if change is None:
@@ -243,10 +248,6 @@ class Courier:
         """True if something could go there at once."""
         is_busy = room in self._active or room in self._wanted or room in self._later or self._width.locked()
         return not is_busy and self._context.lease_is_fresh()
-
-    def _keep(self, room: Address) -> None:
-        self._active.add(room)
-        self._calm.clear()
 
     def let_go(self, address: Address) -> None:
         """Nothing is known to have come of it: the room is served as any other."""

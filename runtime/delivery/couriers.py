@@ -8,7 +8,7 @@ from dataclasses import replace
 from runtime.contract import Address, Progress, RunId
 from runtime.delivery.courier import Courier
 from runtime.errors import Rejected
-from runtime.store.protocol import Claim, KeptRoom, NewDelivery, OpenDelivery, Outbox
+from runtime.store.protocol import Claim, KeptRoom, NewDelivery, Outbox
 
 
 class Couriers:
@@ -67,17 +67,10 @@ class Couriers:
         courier = self._of(room)
         return courier.keep(room) if courier else None
 
-    def go_on(self, room: Address, change: OpenDelivery | None) -> None:
-        """The commit made this change in a kept room, or none that could be made at once."""
-        if courier := self._of(room):
-            courier.go_on(room, change)
-
     def nudge(self, address: Address) -> None:
         """Something waits for this room."""
         courier = self._of(address)
-        if courier:
-            courier.nudge(address)
-        if courier is None or not courier.on_duty:
+        if not (courier and courier.nudge(address)):
             self._call(address)
 
     def called(self, address: Address) -> None:

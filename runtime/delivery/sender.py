@@ -118,7 +118,8 @@ class PartSender:
         elif open_.in_doubt:  # looked for before it is sent
             self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=False))
         elif len(wires) == 1 and self._is_edit(open_, 1) and not open_.over_preview:
-            await self._change(duty, open_, wires)
+            change = OpenPart(1, PartState.MARKED, wires[0].body, wires[0].fallback)
+            await self.send(duty, open_, change, unstored=wires)
         else:
             floor = self.floor(open_.delivery.address)
             self._held(await self._outbox.render(duty, open_.delivery.id, wires, mark=True, floor=floor))
@@ -150,25 +151,9 @@ class PartSender:
         parts = [Part(delivery, n, address, wire.body) for n, wire in enumerate(wires, 1)]
         return tuple([await self._adapter.show(part) for part in parts])
 
-    async def send(self, duty: Duty, open_: OpenDelivery, known: OpenPart) -> None:
-        """One attempt; its marker is committed."""
-        await self._came_of(duty, open_, known, await self._tried(open_, known))
-
-    async def _change(self, duty: Duty, open_: OpenDelivery, wires: Sequence[Wire]) -> None:
-        """Change a message whose id is recorded. That may be made again, so it needs no marker: until it is known to be on
-        screen it waits as it is, and whoever comes next makes it."""
-        known = OpenPart(1, PartState.MARKED, wires[0].body, wires[0].fallback)
-        outcome = await self._tried(open_, known)
-        if isinstance(outcome, Receipt):
-            await self._surely(lambda: self._outbox.render_shown(duty, open_.delivery.id, wires, [outcome]))
-            self._context.probe("part-checkpointed")
-            self.tell(open_, 1)
-        else:
-            await self._surely(lambda: self._outbox.render(duty, open_.delivery.id, wires, mark=True))
-            await self._came_of(duty, open_, known, outcome)
-
-    async def _tried(self, open_: OpenDelivery, known: OpenPart) -> Receipt | Exception:
-        """Outcome of one attempt."""
+    async def send(self, duty: Duty, open_: OpenDelivery, known: OpenPart, *, unstored: Sequence[Wire] = ()) -> None:
+        """One attempt. Its marker is committed, or it is the change of a message whose id is recorded: that may be made again,
+        so until it is known to be on screen it waits as it is, and its messages are `unstored`."""
         self._context.probe("part-marked")
         delivery = open_.delivery
         under = under_of(open_, known.ordinal)
@@ -176,32 +161,36 @@ class PartSender:
         try:
             async with asyncio.timeout(self._pace.send_timeout.total_seconds()):
                 receipt = await self._put(open_, part)
-        except Exception as error:  # noqa: BLE001 - told apart where what came of it is recorded
-            return error
+        except Exception as error:  # noqa: BLE001 - told apart where it is recorded
+            if unstored:
+                await self._surely(lambda: self._outbox.render(duty, delivery.id, unstored, mark=True))
+            await self._failed(duty, open_, known, error)
+            return
         self._context.probe("part-shown")
-        return receipt
+        if unstored:
+            await self._surely(lambda: self._outbox.render_shown(duty, delivery.id, unstored, [receipt]))
+            self.tell(open_, known.ordinal)
+        elif wait := self._unsure_for(open_, known):
+            await self._once_more(duty, open_, known, wait)
+        else:
+            await self._checkpoint(duty, open_, known, receipt)
 
-    async def _came_of(self, duty: Duty, open_: OpenDelivery, known: OpenPart, outcome: Receipt | Exception) -> None:
-        """Record what came of an attempt."""
-        match outcome:
-            case Receipt() if wait := self._unsure_for(open_, known):
-                await self._once_more(duty, open_, known, wait)
-            case Receipt():
-                await self._checkpoint(duty, open_, known, outcome)
+    async def _failed(self, duty: Duty, open_: OpenDelivery, known: OpenPart, error: Exception) -> None:
+        """Record an attempt that did not show it, or perhaps did."""
+        match error:
             case Retryable():
-                await self.heed(duty, open_.delivery.address, outcome)
-                await self._again(duty, open_, known, str(outcome), outcome.retry_after)
+                await self.heed(duty, open_.delivery.address, error)
+                await self._again(duty, open_, known, str(error), error.retry_after)
             case Rejected():
-                await self._refused(duty, open_, known, outcome)
+                await self._refused(duty, open_, known, error)
             case _:
                 # Uncertain, a time-out, or a bug in an adapter: in each case it may be on screen.
-                if not isinstance(outcome, (Uncertain, TimeoutError)):
-                    log.error("adapter broke", exc_info=outcome)
-                await self._unclear(duty, open_, known, str(outcome) or type(outcome).__name__)
+                if not isinstance(error, (Uncertain, TimeoutError)):
+                    log.error("adapter broke", exc_info=error)
+                await self._unclear(duty, open_, known, str(error) or type(error).__name__)
 
     async def _checkpoint(self, duty: Duty, open_: OpenDelivery, known: OpenPart, receipt: Receipt) -> None:
         await self._surely(lambda: self._outbox.checkpoint(duty, open_.delivery.id, known.ordinal, receipt))
-        self._context.probe("part-checkpointed")
         if open_.delivery.kind is Kind.PROGRESS:
             self._previews.shown(open_.delivery.id, receipt)
         self.tell(open_, known.ordinal)
@@ -220,6 +209,8 @@ class PartSender:
         self._context.on_shown(open_.delivery.address)
 
     def tell(self, open_: OpenDelivery, part: int) -> None:
+        """It is on screen, and recorded."""
+        self._context.probe("part-checkpointed")
         log.info("shown", kind=open_.delivery.kind, address=str(open_.delivery.address), part=part)
         self._context.on_shown(open_.delivery.address)
 

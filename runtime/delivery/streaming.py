@@ -1,4 +1,4 @@
-"""Previews of one account: messages that show a reply growing, until what is said last takes their place.
+"""Previews of one account: messages that show a growing reply until the final one replaces them.
 
 Only the first showing of a preview is a delivery. Its later texts are edits that nobody stores and nobody repeats, so this
 module knows what the store does not: which of them may still be on their way. One that was cut can arrive late and cover

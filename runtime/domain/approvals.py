@@ -154,7 +154,9 @@ class Approval:
     @property
     def lead(self) -> ApprovalId | None:
         """The question on whose card this one is listed, perhaps itself; None where it has a card of its own."""
-        known = json.loads(self.card) if self.card else {}
+        if LISTED_CALLS not in self.card and LISTED_WITH not in self.card:
+            return None
+        known = json.loads(self.card)
         return self.id if LISTED_CALLS in known else known.get(LISTED_WITH)
 
     @property
@@ -244,8 +246,8 @@ def asked_about(shown: ApprovalId) -> ApprovalId:
 
 
 def choices(approval: Approval) -> tuple[Choice, ...]:
-    """Answers that a question takes: those of its kind, as far as its terms allow them."""
-    without = {Choice.EDIT, Choice.WHY} if approval.lead else set() if approval.terms.editable else {Choice.EDIT}
+    """Answers a question takes: its kind's answers, narrowed by its terms."""
+    without = set() if approval.terms.editable else {Choice.EDIT}
     return tuple(one for one in CHOICES[approval.kind] if one not in without)
 
 

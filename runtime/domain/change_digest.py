@@ -30,7 +30,7 @@ def seen_of(results: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def digest(result: str) -> str:
-    """The same for the same result; one for all failures.
+    """Digest of a result; one for all failures.
 
     >>> digest("error: no answer within 60 seconds")
     'failed'

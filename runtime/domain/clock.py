@@ -1,4 +1,4 @@
-"""Clocks: one that nobody can set, and whoever notices that the other one was."""
+"""Clocks: one that only grows, and a watch for jumps of the other."""
 
 from __future__ import annotations
 

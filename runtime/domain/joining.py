@@ -1,4 +1,4 @@
-"""Rules for joining messages in one run. It acts with the rights of the person who began it, so nobody may gain rights.
+"""Rules for joining messages in one run, which acts with the rights of the person who began it.
 
 So into somebody's run come their own words, and those of people who may do at least as much. What a program says joins
 no run but its own: it is not asked whether it wants what the run then does. Those who wait keep their order, so what
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """Somebody as far as their rights go. `role` is that of `Role`, or NOBODY."""
+    """Rights of a person who joins. `role` is one of `Role`, or NOBODY."""
 
     person: PersonId | None
     role: int

@@ -21,7 +21,7 @@ def system_addresses(host: str) -> Sequence[str]:
 
 
 class SystemLookUp:
-    """A LookUp in threads of its own.
+    """LookUp in separate threads.
 
     A resolver that hangs would otherwise fill the threads that everything else in the process uses, and hold up its end:
     these are few, and nobody waits for them. One that was given up keeps its turn until it is really over.

@@ -172,17 +172,15 @@ class Dispatch:
         try:
             if self._unsure:
                 await self._return_strays()
-            return await self._suspect() or await self._asked(self._store.claim(self._lease, self._busy()))
+            suspect, self._suspects = self._suspects, False  # there may be a run under which processes died
+            if suspect:
+                claim = self._store.claim_suspect(self._lease, self._busy(), most=self._max_crashes)
+                if found := await self._asked(claim):
+                    return found
+            return await self._asked(self._store.claim(self._lease, self._busy()))
         except StoreError as error:
             log.debug("cannot claim", reason=str(error))
             return None
-
-    async def _suspect(self) -> Claim | None:
-        """A run under which processes died, if there may be one."""
-        if not self._suspects:
-            return None
-        self._suspects = False
-        return await self._asked(self._store.claim_suspect(self._lease, self._busy(), most=self._max_crashes))
 
     async def _one(self, claim: Claim) -> None:
         self._probe("claimed")

@@ -13,6 +13,7 @@ import structlog
 from runtime.cluster.topics import ASKED_BACK, LANES, UNDOS
 from runtime.contract import (
     INBOX,
+    QUESTIONS,
     Address,
     Choice,
     Clicked,
@@ -30,7 +31,7 @@ from runtime.contract import (
 )
 from runtime.domain.routing import Decision
 from runtime.errors import Rejected
-from runtime.store.protocol import Accept, Changed, Decided, Gate, Intake, KeptRoom, OpenDelivery, TakeIn, Taken
+from runtime.store.protocol import Accept, Changed, Decided, Gate, Intake, KeptRoom, TakeIn, Taken
 from runtime.store.protocol.intake import ignored
 
 log = structlog.get_logger("intake")
@@ -48,9 +49,7 @@ class Outlet(Protocol):
     def nudge(self, address: Address) -> None: ...
 
     def keep(self, room: Address) -> KeptRoom | None:
-        """Keep a room for a change that is about to be committed; None where it would wait its turn. `go_on` follows."""
-
-    def go_on(self, room: Address, change: OpenDelivery | None) -> None: ...
+        """Keep a room for a change that is about to be committed; None where it would wait its turn."""
 
 
 async def plainly(accept: Accept) -> Taken:
@@ -93,12 +92,13 @@ class Reception:
         """Implements `contract.Sink`. Errors: also Rejected, for an address to which no answer could go."""
         if not self._outlet.serves(signal.address):
             raise Rejected(f"No account here serves {signal.address}, so no answer could go there.")
-        gate, signal = self._gate(), placed(signal)
+        gate = self._gate()
         if gate.rooms.course(signal) is Decision.IGNORE:  # as the store would say, which need not be asked
             log.debug("signal ignored", address=str(signal.address))
             return ignored().verdict
         if isinstance(signal.body, Said):
-            taken = await self._take_in(lambda offer: self._store.accept(signal, gate, offer))
+            said = placed(signal)
+            taken = await self._take_in(lambda offer: self._store.accept(said, gate, offer))
         elif isinstance(signal.body, Clicked):
             taken = await self._pressed(signal, signal.body, gate)
         else:
@@ -128,7 +128,7 @@ class Reception:
             taken = await self._store.accept(signal, gate, changed=changed, kept=kept)
             change = taken.change
         finally:
-            self._outlet.go_on(kept.room, change)
+            kept.go_on(change)
         if change:
             for _ in range(TURNS_OF_A_SEND):
                 await asyncio.sleep(0)
@@ -140,6 +140,7 @@ class Reception:
             self._notifier.notify(LANES)
         for address in decided.deliveries:
             self._outlet.nudge(address)
+        self._notifier.notify(QUESTIONS)
 
     def _wake(self, taken: Taken, address: Address) -> None:
         if taken.lane_ready:
@@ -148,6 +149,8 @@ class Reception:
             self._stop(run)
         for room in taken.deliveries:
             self._outlet.nudge(room)
+        if taken.deliveries or taken.change or taken.ended:  # a card may have changed
+            self._notifier.notify(QUESTIONS)
         if taken.verdict.outcome is not Outcome.DUPLICATE:
             self._notifier.notify(room_topic(address))
 

@@ -98,7 +98,7 @@ def abridged(document: Document, whole: Whole, measure: Measure, limit: int, *, 
 
 
 def folding(document: Document, whole: Whole) -> Abridged:
-    """The same for a surface without limits, which folds all of a long call beneath both of its ends."""
+    """Abridged document for a surface without limits: a long call's ends, and all of it folded."""
     limit = READ_FROM if _plain_length(document) <= READ_FROM else FOLDED_MAX_CHARS
     return abridged(document, whole, _plain_length, limit, asks=False)
 

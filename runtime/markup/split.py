@@ -27,6 +27,19 @@ THIN: Final = 16  # a piece that holds fewer characters than limit / 16 has too 
 LEAD: Final = 8  # behind reach / 8 or more, code or a table that fits whole goes into the next piece
 
 
+def once(measure: Measure) -> Measure:
+    """`measure` that knows what it measured last: where a document fits at once, it is asked twice about the same."""
+    last: tuple[Document | None, int] = None, 0
+
+    def known(document: Document) -> int:
+        nonlocal last
+        if last[0] is not document:
+            last = document, measure(document)
+        return last[1]
+
+    return known
+
+
 def split(document: Document, measure: Measure, limit: int) -> list[Document]:
     """`document` in pieces of at most `limit` each, in order; itself where it fits.
 

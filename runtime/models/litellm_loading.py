@@ -1,4 +1,4 @@
-"""LiteLLM, imported by whoever needs it first.
+"""Lazy import of LiteLLM.
 
 Importing it takes a second of processor time and about 60 MB, so it happens in a thread: ahead, or at the first message
 that needs it, and then whoever sent that one sees somebody at work before.
@@ -52,8 +52,8 @@ class Library:
         return self._module or await asyncio.wrap_future(self._begun())
 
     def _begun(self) -> Future[Any]:
-        """One load for all who wait, in a thread of its own: those of the loop have other work, and a process that ends
-        must not wait for this one.
+        """Load it once for all waiters, in a separate thread: the loop's threads have other work, and a process that
+        ends must not wait for this one.
         """
         with self._lock:
             loading = self._loading

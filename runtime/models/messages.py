@@ -56,7 +56,7 @@ def to_tools(tools: Iterable[ToolSpec]) -> list[Message]:
 
 
 class Offer:
-    """Tools for the wire, made anew when they are others than those of the last request, which they seldom are.
+    """Tools for the wire, made anew when they differ from the last request's.
 
     Each model has an offer of its own, and what is in it is a copy: LiteLLM writes some vendors' wishes into it.
     """

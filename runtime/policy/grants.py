@@ -64,8 +64,9 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """A call about which people would be asked. `form` is its tool's, `room` the address without a thread, `requester` the
-    id of whoever asked for it, `run` what it is made in, and `terms` those of the question. `card` is none: nothing is asked yet."""
+    """A call that people would be asked about. `form` is its tool's, `room` the address without a thread, `requester`
+    the id of whoever asked for it, `run` what it is made in, and `terms` those of the question. `card` is none: nothing
+    is asked yet."""
 
     agent: str
     tool: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Final
@@ -73,7 +73,7 @@ SHIPPED: Final[Sequence[Rule]] = tuple(Rule(Ruling.ALLOW, name) for name in OWN_
 
 
 class Policy:
-    """The first rule that matches wins; without one the effect decides. `version` changes with the rules.
+    """Rules of which the first match wins; without one the effect decides. `version` changes with the rules.
 
     `terms` are those of every question, as far as its rule sets no others.
     """
@@ -95,7 +95,7 @@ class Policy:
     def denies_all(self, ask: Ask) -> Rule | None:
         """The rule that denies every call like this one, whatever its arguments; None where one may perhaps be made."""
         for rule in self.rules:
-            if not may_match(rule, ask):
+            if not matches(replace(rule, arguments={}, where={}), ask):
                 continue
             if not (rule.arguments or rule.where):
                 return rule if rule.ruling is Ruling.DENY else None
@@ -109,20 +109,13 @@ class Policy:
         return rule.asking.made_to(self._terms, rule.name) if rule else self._terms
 
 
-def may_match(rule: Rule, ask: Ask) -> bool:
-    """True if the rule is about such calls, as far as their arguments do not matter."""
+def matches(rule: Rule, ask: Ask) -> bool:
     return (
         fnmatchcase(ask.tool, rule.tool)
         and rule.effect in (None, ask.effect)
         and fnmatchcase(ask.agent, rule.agent)
         and fnmatchcase(ask.room, rule.room)
         and is_for(rule, ask.names)
-    )
-
-
-def matches(rule: Rule, ask: Ask) -> bool:
-    return (
-        may_match(rule, ask)
         and all(has_argument(ask.arguments.get(name), glob) for name, glob in rule.arguments.items())
         and all(holds(rule.ruling, matcher, ask.arguments.get(name)) for name, matcher in rule.where.items())
     )

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any, Final
 
 ROOM: Final = "room"
@@ -20,7 +21,7 @@ LISTS_OF_DURATIONS: Final = frozenset({"remind"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """Conditions under which a question is asked and decided; they are frozen with it.
+    """Conditions for asking and deciding a question, frozen with it.
 
     `rule` is the name of the policy that asks. `to` holds "room", "dm" and addresses. `approvers` (names, identities or
     roles) narrow who may decide, and add nobody; so do all of `approvers_before`, who were those of the call before it was
@@ -55,6 +56,7 @@ class Terms:
         )
 
     @classmethod
+    @lru_cache(maxsize=256)
     def from_json(cls, text: str) -> Terms:
         """Read what `to_json` wrote; an empty text is the terms of a question from before there were any."""
         known = {one.name for one in fields(cls)}

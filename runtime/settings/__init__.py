@@ -1,1 +1,1 @@
-"""The words of which tables of settings are made, for whoever declares one: the program, and each channel."""
+"""Building blocks for tables of settings, for the program and each channel."""

@@ -22,7 +22,7 @@ def add(table: Table, *, without: tuple[str, ...] = ()) -> Insert:
 
 
 def put(table: Table) -> Insert:
-    """The same; a row of that key takes the new values."""
+    """Insert a row, or update the one with its key."""
     new, key = add(table), [column.name for column in table.primary_key]
     values = {column.name: new.excluded[column.name] for column in table.columns if column.name not in key}
     return new.on_conflict_do_update(index_elements=key, set_=values)

@@ -1,4 +1,4 @@
-"""One moment of a database, read row by row while others go on writing.
+"""Snapshot of a database, read row by row while others go on writing.
 
 On SQLite a read transaction of its own in WAL mode, on PostgreSQL a REPEATABLE READ one: both see what was committed
 when they began, hold up nobody, and need no copy. Every column is a text or a whole number, so rows need no engine.

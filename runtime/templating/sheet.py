@@ -105,7 +105,7 @@ def read_sheet(name: str, text: str, data: Sequence[DataCall] = ()) -> Sheet:
 
 
 def with_options(sheet: Sheet, given: Mapping[str, Json]) -> Sheet:
-    """The same with other options. Texts, as a command gives them, are read as what the default is.
+    """Template with other options. Text from a command is read as the default's type.
 
     Errors: TemplateError names those that there are, and what each takes.
     """

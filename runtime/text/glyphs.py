@@ -144,7 +144,7 @@ def in_full(arguments: str) -> tuple[str, str]:
 
 
 def in_a_line(arguments: str, most: int | None = None) -> str:
-    """The same on one line; of those longer than `most` the beginning, the end, and how much is between."""
+    """Arguments on one line; above `most` characters, the two ends and how much is left out."""
     values = _values(arguments)
     return shortened(values if isinstance(values, str) else json.dumps(values, ensure_ascii=False), most)
 

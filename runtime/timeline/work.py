@@ -107,7 +107,7 @@ def _model(
     tools = [one.tool for one in takewhile(lambda one: not one.is_model, after)]
     took = span(step.ended_at - _since(telling, run, step, step.ended_at))
     told = [f"model call {number} ({step.tool}) answered in {took}", *_spent(step)]
-    told.append(step.result or (f"it asked for {', '.join(tools)}" if tools else "it gave the reply"))
+    told.append(step.result or (f"it called {', '.join(tools)}" if tools else "it replied"))
     yield telling.event(step.ended_at, What.MODEL, "; ".join(told), run.id, step.node)
 
 

@@ -31,7 +31,7 @@ class WorkspaceFolders:
         self._made: set[str] = set()
 
     def of(self, agent: str) -> WorkspaceFolders:
-        """The same for another agent."""
+        """Workspace folders of another agent."""
         return WorkspaceFolders(self.root, agent, uid=self._uid)
 
     def path(self, address: Address) -> Path:

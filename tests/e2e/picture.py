@@ -19,7 +19,7 @@ from tests.e2e.browser import Tab, chromium, executable, tab_of
 from tests.e2e.house import ROOT, open_house
 
 FOLDER: Final = ROOT / "docs" / "pictures"
-WIDE: Final[dict[str, Any]] = {"viewport": {"width": 1440, "height": 1480}, "color_scheme": "light"}
+WIDE: Final[dict[str, Any]] = {"viewport": {"width": 1440, "height": 1640}, "color_scheme": "light"}
 NARROW: Final[dict[str, Any]] = {
     "viewport": {"width": 360, "height": 780},
     "color_scheme": "dark",

@@ -183,8 +183,8 @@ def test_backups_that_cannot_be_used_are_told_and_nothing_is_touched(backup: Hou
         (backup.folder / name).write_bytes(data)
     wipe(backup)
     faults = {
-        "cut.zip": "is cut off, or no backup of Signalbox",
-        "text.zip": "is cut off, or no backup of Signalbox",
+        "cut.zip": "is truncated, or isn't a Signalbox backup",
+        "text.zip": "is truncated, or isn't a Signalbox backup",
         "damaged.zip": "cannot be used: its member",
         "none.zip": "There is no file",
     }
@@ -233,7 +233,7 @@ def test_no_space_leaves_nothing_and_the_process_works_on(tmp_path: Path) -> Non
         )
         assert full.returncode == 1
         assert full.stderr == (
-            f"signalbox: The backup does not fit: File too large. Nothing was left at {tmp_path}/b.zip; make room there.\n"
+            f"signalbox: The backup doesn't fit on the disk: File too large. Nothing was left at {tmp_path}/b.zip. Free up space there.\n"
         )
         assert not list(tmp_path.glob("b.zip*"))
         assert house.command("backup", "b.zip").returncode == 0

@@ -96,7 +96,7 @@ async def test_a_server_that_goes_away_and_comes_back(house: House, server: Post
     async def end() -> None:
         await asyncio.to_thread(server.start)
 
-    words = "I can't take this in: the database can't be reached"
+    words = "I can't accept this: the database can't be reached"
     await is_told_and_goes_on(house, words, "cannot be reached", begin=begin, end=end)
 
 
@@ -132,5 +132,5 @@ async def test_a_database_that_can_only_be_read_after_a_fail_over(
     async def end() -> None:
         await execute(f'ALTER DATABASE "{name}" RESET default_transaction_read_only')
 
-    words = "I can't take this in: the database can only be read"
+    words = "I can't accept this: the database is read-only"
     await is_told_and_goes_on(house, words, "can only be read", begin=begin, end=end)

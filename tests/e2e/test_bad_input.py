@@ -218,7 +218,7 @@ async def _survives(house: House, room: str, *, fill: Any, make_room: Any) -> No
             return answer.error if answer.status == 503 else None
 
         told = await until(refusal, "a refusal")
-        assert "I can't take this in: the disk is full" in told
+        assert "I can't accept this: the disk is full" in told
         assert "Try again" in told
         await until(lambda: _not_ready(owner), "a readiness that tells")
         assert "full or failing" in str((await owner.get("/readyz")).body["reasons"]["store"])

@@ -112,7 +112,7 @@ async def test_a_tool_that_does_not_exist_is_told_to_the_model_with_those_that_d
 
 @pytest.mark.parametrize("text", ["", " \n "])
 async def test_a_model_that_says_nothing_is_told_to_the_person(talk: Talk, text: str) -> None:
-    assert "answered nothing" in await talk.ask(*[{"text": text}] * 2)  # it was asked once more
+    assert "gave an empty answer" in await talk.ask(*[{"text": text}] * 2)  # it was asked once more
 
 
 async def test_the_same_call_for_ever_comes_to_an_end_that_the_person_is_told(talk: Talk) -> None:
@@ -124,7 +124,7 @@ async def test_the_same_call_for_ever_comes_to_an_end_that_the_person_is_told(ta
     [
         ([{"status": 401, "text": "bad key sk-12345"}], "key"),
         ([{"status": 400, "text": "no such model"}], "refused the request (400): no such model"),
-        ([{"text": "cut in the middle", "cut": 1}] * 3, "broke off in the middle"),
+        ([{"text": "cut in the middle", "cut": 1}] * 3, "broke in the middle"),
         ([{"status": 500, "text": "oh no"}] * 3, "500"),
     ],
     ids=["key", "request", "cut", "trouble"],

@@ -166,7 +166,7 @@ async def test_the_agent_is_asked_back_in_the_card_and_answers_beneath_it(tab: T
     await expect(card.locator("blockquote")).to_have_count(2)
     asked = house.command("approvals", "ask", await newest(house), "Is it big?")
     assert asked.returncode == 0, asked.stderr
-    await expect(card).to_contain_text("1 earlier answer on the console.")
+    await expect(card).to_contain_text("1 earlier answer is in a message of its own.")
     await expect(card).to_contain_text("“Is it big?” The agent answered:")
     shown = house.command("approvals", "show", "--last").stdout
     assert shown.count("You asked me “write hello to asked.txt”.") == 3

@@ -54,7 +54,7 @@ async def test_an_ordinary_user_talks_approves_and_leaves(house: House) -> None:
     assert time.monotonic() - began < 10
     assert house.log() == "" or "sandbox" in house.log()
     if checks["sandbox.works"]["level"] != "ok":
-        assert "nothing is run without a sandbox" in replies[2]
+        assert "nothing runs without a sandbox" in replies[2]
         not_here(checks["sandbox.works"]["what"])
     assert "by me" in replies[2]
 

@@ -118,7 +118,7 @@ def test_init_offers_what_is_installed(home: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('[tools]\ninstalled = ["count_words"]\n', "no installed package brings the tool count_words"),
+        ('[tools]\ninstalled = ["count_words"]\n', "no installed package provides the tool count_words"),
         ('[tools]\ninstalled = ["shell"]\n', "tools.installed: shell is built in"),
         ('[[accounts]]\nchannel = "scroll"\nname = "a"\n', 'expected "telegram", "slack" or "discord"'),
     ],
@@ -160,8 +160,8 @@ UNMADE = replace(PLUGIN, make=unmade, check=None)
 FORMLESS = replace(PLUGIN, secrets={"ink": "black"})
 """
 ACCOUNT = '[[accounts]]\nchannel = "scroll"\nname = "a"\n'
-ORIGIN = "the package broken brings it (entry point {}), and"
-FIX = "Fix the package, or take what needs it out of the settings."
+ORIGIN = "the package broken provides it (entry point {}), but"
+FIX = "Fix the package, or remove its use from the settings."
 
 
 def broken(folder: Path, settings: str, point: str = "no_such_module:PLUGIN") -> str:

@@ -148,7 +148,7 @@ def test_what_has_no_effect_is_told_at_the_start_and_by_doctor(tmp_path: Path) -
     assert house.leave() == 0
     warned = [json.loads(line) for line in house.log().splitlines() if '"warning"' in line]
     assert [one["event"] for one in warned if "fix" in one] == [
-        "SLACK_BOT_TOKEN is set, and SLACK_APP_TOKEN is not: that makes no Slack account",
+        "SLACK_BOT_TOKEN is set but SLACK_APP_TOKEN is not, so there's no Slack account",
         "nonsense names no provider; write provider/model, such as openai/gpt-4o-mini",
         "DATABASE_URL is set but not used",
     ]

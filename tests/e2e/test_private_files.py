@@ -72,7 +72,7 @@ async def test_commands_still_read_what_the_program_wrote(tmp_path: Path) -> Non
             await owner.told(room, 1)
             await owner.click(room, await owner.question(room, "run: cat notes/mine.txt; touch notes/made"), "approve")
             told = (await owner.told(room, 2))[1]
-    if "nothing is run without a sandbox" in told:
+    if "nothing runs without a sandbox" in told:
         not_here(told)
     assert "by me" in told
     assert "denied" not in told

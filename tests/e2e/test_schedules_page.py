@@ -82,7 +82,7 @@ async def test_one_is_planned_changed_and_removed_on_the_page(browser: Browser, 
         await tab.page.get_by_label("Task: what the agent should do").fill("What is new?\n# Really")
         await tab.page.get_by_label("Rooms for the report").fill(f"web:main/{room}")
         await tab.page.get_by_label("Name (optional)").fill("news <b>")
-        await tab.page.get_by_role("button", name="Plan", exact=True).click()
+        await tab.page.get_by_role("button", name="Add schedule", exact=True).click()
         await expect(row(tab, "news <b>")).to_contain_text("every weekday at 07:30 (Asia/Tokyo)")
         await expect(tab.page.get_by_label("Name (optional)")).to_have_value("")
         await tab.page.get_by_role("link", name="news <b>", exact=True).click()
@@ -104,7 +104,7 @@ async def test_what_is_not_understood_is_told_and_what_was_typed_stays(browser: 
         await tab.page.get_by_label("When, as cron or in words").fill("every foo")
         await tab.page.get_by_label("Task: what the agent should do").fill("a long task")
         await tab.page.get_by_label("Rooms for the report").fill("web:main/reports")
-        await tab.page.get_by_role("button", name="Plan", exact=True).click()
+        await tab.page.get_by_role("button", name="Add schedule", exact=True).click()
         await expect(tab.page.locator("#said")).to_contain_text('"every foo" is not understood. For example:')
         await expect(tab.page.get_by_label("Task: what the agent should do")).to_have_value("a long task")
         tab.complaints.clear()  # the browser tells of an answer that was a refusal

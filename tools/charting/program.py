@@ -1,4 +1,4 @@
-"""Draws one chart; run as a program of its own by `renderer`, with the descriptors of its order and of its picture.
+"""Draws one chart. `renderer` runs it as a separate program, with the descriptors of its order and of its picture.
 
 A process rather than a thread: drawing holds the interpreter for a second, matplotlib stays in memory once it was
 loaded (some 70 MB, nearly what the whole server has idle), and a font or a text that hangs or kills a drawing library

@@ -134,7 +134,7 @@ def dash_of(sheet: Sheet, number: int) -> Any:
 
 
 def hatch_of(sheet: Sheet, number: int) -> str:
-    """The same for bars."""
+    """Hatch of a series of bars."""
     return HATCHES[number // len(sheet.theme.accents) % len(HATCHES)]
 
 

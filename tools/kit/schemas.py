@@ -40,7 +40,7 @@ def schema_faults(schema: Mapping[str, Json], arguments: Mapping[str, Json]) -> 
 
 
 def _plain(schema: Any) -> Any:
-    """The same without patterns, at any depth."""
+    """Schema without patterns, at any depth."""
     if isinstance(schema, Mapping):
         return dict(_kept(schema))
     return [_plain(one) for one in schema] if isinstance(schema, list | tuple) else schema

@@ -1,4 +1,4 @@
-"""Becomes an MCP server; run as a program of its own by `stdio`, as `child.py ORDER`.
+"""Becomes an MCP server. `stdio` runs it as a separate program: `child.py ORDER`.
 
 Its environment is the server's already, so that no secret stands in a command line. The steps themselves are those of
 `tools/sandbox/launcher.py`: into its view, down from root, and with our death its own. Imports the standard library only.

@@ -86,7 +86,7 @@ def taken(offers: Iterable[Offer], terms: ServerTerms) -> tuple[list[Offer], lis
 
 def _objection(offer: Offer, name: str, kept: Mapping[str, Offer]) -> str:
     if name in kept:
-        return f"{offer.name!r} would be called {name}, as {kept[name].name!r} is"
+        return f"{offer.name!r} would get the name {name}, like {kept[name].name!r}"
     if offer.needs_task:
         return f"{offer.name!r} can only run as a task of the protocol, which Signalbox doesn't support yet"
     if len(kept) >= MOST_TOOLS:

@@ -35,8 +35,8 @@ def http_tool(egress: Egress) -> Tool:
 
     @tool(effect=Effect.READ, timeout=TIMEOUT, output_bound=BOUND, card=_card)
     async def http_get(
-        url: Annotated[str, "Address, with https:// or http://."],
-        max_characters: Annotated[int, f"Characters, {TEXT_MIN_CHARS} to {TEXT_MAX_CHARS}."] = USUAL,
+        url: Annotated[str, "An http:// or https:// address."],
+        max_characters: Annotated[int, f"From {TEXT_MIN_CHARS} to {TEXT_MAX_CHARS}."] = USUAL,
     ) -> str:
         """Fetch a public page, JSON or feed as text."""
         if not TEXT_MIN_CHARS <= max_characters <= TEXT_MAX_CHARS:

@@ -1,4 +1,4 @@
-"""Turns a page into Markdown; run as a program of its own by `pages`, and told what to do by one JSON argument.
+"""Turns a page into Markdown. `pages` runs it as a separate program with one JSON argument.
 
 Reading a page of 2 MB takes seconds in which nothing else in its process runs, and a page may be written so that it takes
 hours or all memory. A process can be bounded and killed, and gives its memory back. Imports no other module of ours.

@@ -60,7 +60,7 @@ class Gap:
         self._newest[channel] = max(self._newest.get(channel, 0), int(message))
 
     def unheard(self, channel: str) -> int | None:
-        """After which message to look in a conversation with one person of which nothing is known; None for any other.
+        """Id to read on from in a private conversation not known yet; None for other rooms.
 
         Discord lists no such conversations: one that began while nobody listened is found with its next message.
         """

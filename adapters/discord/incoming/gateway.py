@@ -63,6 +63,10 @@ class Turn:
         await asyncio.sleep(at - now)
 
 
+READ_HERE: Final = ("INTERACTION_CREATE", "MESSAGE_CREATE", "MESSAGE_UPDATE")
+"""Events of which the library would make objects that nobody uses, before what we make of them goes on."""
+
+
 class Line(discord.Client):
     """The library's client without its caches and events: it speaks the protocol, and `hear` is given what it hears."""
 
@@ -79,6 +83,8 @@ class Line(discord.Client):
             heartbeat_timeout=2 * settings.waits.quiet.total_seconds(),  # ours comes first
             enable_debug_events=True,  # so that each frame is told
         )
+        for event in READ_HERE:
+            self._connection.parsers.pop(event, None)
         self.http = self._connection.http = Http(settings)
         self.standing = ConnectionStatus(Connection.CONNECTING, f'account "{settings.account}": connecting to Discord')
         self._settings = settings

@@ -15,7 +15,7 @@ Body = dict[str, Any]
 
 
 def follow_ups(address: Address, cards: Sequence[Content]) -> list[Body]:
-    """Bodies of the messages, in order. Nobody is called by them, and nobody else sees them."""
+    """Bodies of messages that one person alone sees, in order. They mention nobody."""
     bodies = []
     for card in cards:
         wires = _rendered(address, unabridged(card))

@@ -20,7 +20,7 @@ from runtime.markup import Document, parse, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
 from runtime.markup.mentions import NOTHING_WIDE, WAITING, mass_mentions, neutralised, neutralised_text
-from runtime.markup.split import split
+from runtime.markup.split import once, split
 from runtime.text.lengths import characters
 
 REPEAT_MARK: Final = "(repeated)\n"  # on a line of its own: a heading or a fence begins its line
@@ -70,9 +70,9 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
 def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
     """One message: the card, its buttons, and the whole call as a file. An edit takes files away that it does not bring."""
     content = delivery.content
-    called = _called(content.mentions)
-    short = abridged(document, whole, measure, LIMIT - len(called), asks=content.asks)
-    first, *others = split(short.document, measure, LIMIT - len(called))
+    called, measured = _called(content.mentions), once(measure)
+    short = abridged(document, whole, measured, LIMIT - len(called), asks=content.asks)
+    first, *others = split(short.document, measured, LIMIT - len(called))
     rows, users = buttons(content.buttons), [one.identity.rpartition(":")[2] for one in content.mentions]
     text, plain, files = to_discord(first) + called, _plain(first) + called, list[Body]()
     fallback = _json(plain, rows)

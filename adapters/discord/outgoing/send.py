@@ -231,7 +231,7 @@ def channel_of(address: Address) -> str:
 
 
 def nonce_of(part: Part) -> str:
-    """The same for each attempt at a part, another for each part. Ids as we make them fit as they are."""
+    """Nonce of a part, equal for all its attempts. Our own ids fit unchanged."""
     if len(part.id) <= NONCE and not part.id.startswith(LONG_ID):
         return part.id
     return LONG_ID + b64encode(blake2b(part.id.encode(), digest_size=18).digest(), b"-_").decode()

@@ -1,4 +1,4 @@
-"""Events of both ways in: stored in a middleware of slack-bolt, and only then acknowledged.
+"""Events of both ways in: stored, and only then acknowledged. What comes over HTTP passes slack-bolt first.
 
 Bolt acknowledges an event once all middleware let it pass, before any listener runs. So the sink is called in a
 middleware that answers itself and lets nothing pass: 200 when it was taken in, 503 when the store is away, which over
@@ -122,7 +122,7 @@ class Intake:
             name="signalbox",
             client=self._web.client,
             signing_secret=settings.signing_secret,
-            before_authorize=Storing(self._store),
+            before_authorize=Storing(self.store),
             logger=sdk_log,
         )
 
@@ -130,7 +130,7 @@ class Intake:
         """Last speaker there, of those this process heard."""
         return self._speakers.get((room, thread))
 
-    async def _store(self, body: Raw) -> BoltResponse:
+    async def store(self, body: Raw) -> BoltResponse:
         """Store an event, and answer as the middleware."""
         if self.me is None or self.sink is None:
             return BoltResponse(status=AWAY, body="")

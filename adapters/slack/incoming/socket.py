@@ -10,11 +10,11 @@ import asyncio
 import json
 import logging
 import time
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 import aiohttp
-from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
-from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.adapter.socket_mode.async_internals import send_async_response
 from slack_bolt.response import BoltResponse
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
@@ -32,10 +32,14 @@ LEFT: Final = "we left"
 log = logging.getLogger(__name__)
 
 
+Store = Callable[[Mapping[str, Any]], Awaitable[BoltResponse]]
+"""Takes an event in. Nobody signs what comes over a socket, and it is read already: bolt has nothing to do there."""
+
+
 class Socket(SocketModeClient):
     """Opens, answers envelopes, and ends. `ended` tells why: what Slack said ("refresh_requested", …), or `CONNECTION_CUT`."""
 
-    def __init__(self, who: str, app: AsyncApp, web: AsyncWebClient, url: str, pace: Pace) -> None:
+    def __init__(self, who: str, store: Store, web: AsyncWebClient, url: str, pace: Pace) -> None:
         super().__init__(
             "", logger=sdk_log, web_client=web, auto_reconnect_enabled=False, ping_interval=pace.ping.total_seconds()
         )
@@ -45,7 +49,7 @@ class Socket(SocketModeClient):
         self.ended: asyncio.Future[str] = loop.create_future()
         self.heard_at = self.event_at = time.monotonic()
         self._who = who
-        self._app = app
+        self._store = store
         self._pace = pace
         self._room = asyncio.Semaphore(ENVELOPES_AT_ONCE)
         self._envelopes: set[asyncio.Future[None]] = set()
@@ -137,10 +141,10 @@ class Socket(SocketModeClient):
         self._room.release()
 
     async def _answer(self, client: Any, request: SocketModeRequest) -> None:
-        """Acknowledged only when the intake says so; and what not even bolt can read, so that it does not come again."""
+        """Acknowledged only when the intake says so; and what it cannot read at all, so that it does not come again."""
         began = time.time()
         try:
-            response = await run_async_bolt_app(self._app, request)
+            response = await self._store(request.payload)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             log.warning("%s: an event we cannot read was left out (%s: %s)", self._who, type(error).__name__, error)
             response = BoltResponse(status=200, body="")

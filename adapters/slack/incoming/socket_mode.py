@@ -11,11 +11,10 @@ from datetime import timedelta
 from typing import Final
 
 import aiohttp
-from slack_bolt.app.async_app import AsyncApp
 
 from adapters.slack.errors import FIXES, Refusal, brief
 from adapters.slack.health import Health
-from adapters.slack.incoming.socket import CONNECTION_CUT, Socket
+from adapters.slack.incoming.socket import CONNECTION_CUT, Socket, Store
 from adapters.slack.settings import Pace
 from adapters.slack.web import Web
 from runtime.contract import Connection
@@ -37,7 +36,7 @@ class Sockets:
 
     def __init__(
         self,
-        app: AsyncApp,
+        store: Store,
         *,
         web: Web,
         pace: Pace,
@@ -45,7 +44,7 @@ class Sockets:
         on_hearing: Callable[[bool], None],
         on_opening: Callable[[], None],
     ) -> None:
-        self._app = app
+        self._store = store
         self._web = web
         self._pace = pace
         self._health = health
@@ -90,7 +89,7 @@ class Sockets:
 
     async def _open(self) -> Socket:
         """Errors: ChannelError."""
-        socket = Socket(self._health.who, self._app, self._web.client, await self._web.open_socket(), self._pace)
+        socket = Socket(self._health.who, self._store, self._web.client, await self._web.open_socket(), self._pace)
         try:
             async with asyncio.timeout(self._pace.hello.total_seconds()):
                 await socket.connect()

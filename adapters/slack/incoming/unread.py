@@ -11,7 +11,7 @@ Look = tuple[Address, str]
 
 
 class Unread:
-    """First come the places in which somebody waits, then the others as they were found. One is read at a time.
+    """Queue of places to read: those where somebody waits first. One is read at a time.
 
     Whoever speaks in a thread waits for the room around it too: nobody may have known the thread before.
     """

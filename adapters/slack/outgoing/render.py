@@ -17,7 +17,7 @@ from adapters.slack.outgoing.dialect import NOBODY, to_slack
 from adapters.slack.outgoing.mrkdwn import blocks_of
 from adapters.slack.text import escaped
 from runtime.contract import WITH_REASON, Button, Choice, Content, Delivery, FileRef, Kind, Mention, Whole, Wire
-from runtime.markup import Document, neutralised, neutralised_text, parse, split, to_plain
+from runtime.markup import Document, neutralised, neutralised_text, once, parse, split, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
 from runtime.markup.mentions import WAITING
@@ -76,8 +76,9 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
 def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
     """One message with its buttons, and the whole call as a file under it where that is asked about for the first time."""
     content, is_new = delivery.content, delivery.edits is None or not delivery.ordinal  # an edit, or over a preview
-    short = abridged(document, whole, size, MARKDOWN - CALLING, asks=content.asks)
-    first, *others = split(short.document, size, MARKDOWN - CALLING)
+    measured = once(size)
+    short = abridged(document, whole, measured, MARKDOWN - CALLING, asks=content.asks)
+    first, *others = split(short.document, measured, MARKDOWN - CALLING)
     card = [_wire(first, content.buttons, content.mentions), *map(_wire, others)]
     if not (short.file and content.asks and is_new):
         return card
@@ -123,7 +124,7 @@ def _called(mentions: Sequence[Mention]) -> list[Json]:
 
 
 def _twin(plain: str, rows: list[Json]) -> Json:
-    """The same without markup; buttons need blocks, in which Slack reads nothing either."""
+    """Plain twin of a message. Buttons need blocks, whose text Slack doesn't parse either."""
     if not rows:
         return {"text": escaped(plain)}
     sections = [{"type": "section", "text": _plain(piece)} for piece in _cut(plain, SECTION)]

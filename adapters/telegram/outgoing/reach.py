@@ -1,4 +1,4 @@
-"""Looks ahead: could something be posted in a chat?
+"""Checks whether the bot could post in a chat.
 
 Telegram tells of groups whether we are in them and may write. Whether a person blocked the bot it tells only whoever
 acts: so the bot is seen typing there for a moment, which leaves nothing. Whether a topic is gone or closed it does not

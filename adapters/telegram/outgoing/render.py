@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from adapters.telegram.outgoing.entities import MESSAGE_MAX_ENTITIES, Entity, written
 from runtime.contract import WITH_REASON, Button, Choice, Delivery, FileRef, Mention, Whole, Wire
-from runtime.markup import Document, parse, split, to_plain
+from runtime.markup import Document, once, parse, split, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
 from runtime.markup.mentions import WAITING
@@ -121,8 +121,9 @@ def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
     folded = parse(content.folded) if content.folded else None
     called = _called(content.mentions)
     room = TEXT_MAX_UNITS - utf16(called.text)
-    short = abridged(document, whole, partial(_length, folded=folded), room, asks=content.asks)
-    if _length(short.document, folded) <= room:
+    measured = once(partial(_length, folded=folded))
+    short = abridged(document, whole, measured, room, asks=content.asks)
+    if measured(short.document) <= room:
         pairs = [_texts(short.document, folded)]
     else:
         pairs = [_texts(piece) for piece in pieces(Document((*document.blocks, *(folded.blocks if folded else ()))))]

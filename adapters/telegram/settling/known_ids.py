@@ -1,4 +1,4 @@
-"""Message ids that are taken, as far as we know: by what came in, by what we sent, by what a probe met.
+"""Message ids known to be taken: by messages received, sent, or met by a probe.
 
 Ids grow by one. Private chats and basic groups share one counter of the bot's account; a supergroup counts by itself,
 and also what a bot in privacy mode never sees. This is observed behaviour of Telegram, not its contract.
@@ -62,7 +62,7 @@ class KnownIds:
             space.begun.append((begun, number))
 
     def met(self, chat: int, number: int, *, dated: datetime | None = None) -> None:
-        """The id `number` was given to a message of ours, perhaps to one that is looked for: nobody knows which it is."""
+        """Note that the id `number` belongs to a message of ours, perhaps to a lost one."""
         space = self.space(chat)
         space.top = max(space.top, number)
         if dated:

@@ -1,4 +1,4 @@
-"""Shared knowledge of one account's looks, and how far a lost message may be.
+"""Shared knowledge of one account's searches, and bounds for a lost message's id.
 
 A look tells where its message is, if it was applied before the look began. It needs these of the platform (observed, no
 contract): ids of a counter are given one by one; what a probe finds empty in a chat is no message there then.

@@ -1,4 +1,4 @@
-"""Order of sending in a chat: one message at a time, in the order of their markers, and nobody while one is looked for.
+"""Order of sending in a chat: one message at a time by marker, and none while one is searched for.
 
 A probe tells that a message of ours is there, not which. The topics of a forum, which the courier serves side by side,
 share a chat. So they stand in one line here, and their tickets are stored with their markers: of the messages whose end
@@ -198,7 +198,7 @@ class SendQueues:
         return Counter({chat: len(line.doubts) for chat, line in self._chats.items()})
 
     def is_alone(self, chat: int) -> bool:
-        """True if a message of ours that nobody knows of can be one part's only."""
+        """True if an unknown message of ours can only belong to one part."""
         return chat in self._chats and len(self._chats[chat].doubts) == 1
 
     @asynccontextmanager

@@ -534,7 +534,7 @@ class Page {
     clearTimeout(this.#reconnect);
     this.#events?.close();
     this.#events = null;
-    if (isFresh(this.#room)) return this.#connection("");
+    if (isFresh(this.#room)) return this.#listenForQuestions();
     const newest = this.#entries.at(-1)?.at;
     const since = newest ? `?${new URLSearchParams({ since: newest })}` : "";
     const events = (this.#events = new EventSource(`/api/rooms/${this.#room}/events${since}`));
@@ -543,6 +543,7 @@ class Page {
       this.outbox.run();
     };
     events.addEventListener("changed", (event) => events === this.#events && this.#hear(JSON.parse(event.data)));
+    events.addEventListener("questions", () => this.inbox.changed());
     events.addEventListener("progress", (event) => {
       this.log.following(() => this.live.hear(JSON.parse(event.data)));
       this.#drawControls();
@@ -554,6 +555,13 @@ class Page {
       this.#events = null;
       this.#reconnect = setTimeout(() => this.#look(), 2_000);
     };
+  }
+
+  /** A conversation without a message has no stream: what waits for people is told by one of its own. */
+  #listenForQuestions() {
+    this.#connection("");
+    const events = (this.#events = new EventSource("/api/inbox/events"));
+    events.addEventListener("questions", () => this.inbox.changed());
   }
 
   /** The stream was refused, not cut: ask why. */

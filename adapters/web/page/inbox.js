@@ -7,7 +7,8 @@ import { words } from "./words.js";
 
 export const ADDRESS = "#/approvals";
 
-const LOOK_EVERY = 15_000; // milliseconds
+const LOOK_EVERY = 60_000; // milliseconds; what changes is told by the page's stream
+const LOOKS_APART = 500; // milliseconds between two looks that are told
 const LOOK_HIDDEN_EVERY = 60_000; // the number in the tab's title is read there
 const ARMED_FOR = 4_000; // milliseconds between the two presses of A for a dangerous call
 const CLICK_TRIES = 4;
@@ -26,6 +27,9 @@ export class Inbox {
   #onCount;
   #titleOf;
   #looked = 0;
+  #soon = null;
+  #looks = 0;
+  #drawnLook = 0;
   count = 0;
 
   /** `onCount()` when another number of questions waits; `titleOf(room)` of a conversation of the person's own. */
@@ -65,10 +69,22 @@ export class Inbox {
     }
   }
 
+  /** Questions changed: look at once, and then once for all that is told meanwhile. */
+  changed() {
+    const since = Date.now() - this.#looked;
+    this.#soon ??= setTimeout(() => {
+      this.#soon = null;
+      this.load();
+    }, Math.max(0, LOOKS_APART - since));
+  }
+
   async load() {
     this.#looked = Date.now();
+    const look = ++this.#looks;
     try {
       const { questions, count } = await request("/api/inbox");
+      if (look < this.#drawnLook) return; // a later look was answered sooner
+      this.#drawnLook = look;
       this.#questions = questions.map((one) => ({ ...one, room: one.room || (one.place && this.#titleOf(one.place)) || "" }));
       if (count !== this.count) this.#onCount((this.count = count));
     } catch (error) {

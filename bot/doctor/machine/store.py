@@ -49,7 +49,7 @@ async def check_store(subject: Subject) -> Sequence[Finding]:
 
 def _embedded(file: Path) -> Iterator[Finding]:
     if not file.exists():
-        yield fine("store.reachable", f"{file} is made at the first start")
+        yield fine("store.reachable", f"{file} will be made at the first start")
         return
     try:
         with closing(_reading(file)) as database:

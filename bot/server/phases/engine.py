@@ -22,7 +22,7 @@ from runtime.agent.registry import MAIN, Agent, Agents
 from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, LANES, UNDOS
-from runtime.contract import Address, Model, Sink, Timetable, Tool
+from runtime.contract import QUESTIONS, Address, Model, Sink, Timetable, Tool
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
@@ -210,6 +210,7 @@ def _loop(
         reporting=Reporting(base.workspaces, new_id, long_replies.content, store.schedules.report_root),
         reporter=reporters,
         asking=asking,
+        asked=lambda: base.notifier.notify(QUESTIONS),
     )
 
 

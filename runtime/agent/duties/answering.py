@@ -11,7 +11,7 @@ from typing import Final
 
 import structlog
 
-from runtime.agent.offering import offered
+from runtime.agent.offering import offered, with_found
 from runtime.agent.registry import Agent, Agents
 from runtime.agent.surroundings import specs_of
 from runtime.chat.cards.asked_back import to_model
@@ -55,7 +55,7 @@ class Answerer:
         rung: Listener,
         lease_is_fresh: Callable[[], bool],
         now: Now,
-        nudge: Callable[[Address], None],
+        nudge: Callable[[Address], object],
         probe: Probe = no_probe,
         every: timedelta = ANSWER_INTERVAL,
     ) -> None:
@@ -149,7 +149,7 @@ def why_not(answering: Answering, iterations: int) -> str:
 def request_of(agent: Agent, answering: Answering, now: datetime) -> ModelRequest:
     """All that the run knew when it was parked, and the question. A call in the reply is never looked at."""
     address = answering.approval.address
-    tools = offered(specs_of(agent), lambda _: "", answering.turns).tools
+    tools = with_found(offered(specs_of(agent), lambda _: ""), answering.turns).tools
     prompt = agent.prompt(Here(address, now, agent=agent.name))
     facts = RunFacts(prompt.system, tools, partial(agent.workspaces.open, address), working=prompt.asker)
     asked = UserTurn(to_model(answering.approval, answering.exchange))

@@ -48,7 +48,7 @@ class Undoer:
         agents: Agents,
         rung: Listener,
         lease_is_fresh: Callable[[], bool],
-        nudge: Callable[[Address], None],
+        nudge: Callable[[Address], object],
         probe: Probe = no_probe,
         every: timedelta = UNDO_INTERVAL,
     ) -> None:

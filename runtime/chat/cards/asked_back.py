@@ -32,8 +32,22 @@ def told(approval: Approval, *, home: bool) -> str:
         return _told_elsewhere(approval, found)
     shown = list(zip(reversed(found), QUESTIONS_SHOWN, ANSWERS_SHOWN, strict=False))
     earlier = len(found) - len(shown)
-    before = [f"{several(earlier, 'earlier answer')} on {CONSOLE}."] if earlier else []
+    where = "is in a message of its own" if earlier == 1 else "are in messages of their own"
+    before = [f"{several(earlier, 'earlier answer')} {where}."] if earlier else []
     return "\n\n".join([*before, *(part for one in reversed(shown) for part in _shown(*one))])
+
+
+def in_whole(approval: Approval, number: int) -> list[str]:
+    """Messages for the room once an answer came: all of what the card shows only in part, or no more, each told once."""
+    if home_of(approval) is Home.TOLD:
+        return []
+    found = [one for one in exchanges(approval.card) if one.answer]
+    long = [one for one in found if one.number == number and len(one.answer) > ANSWERS_SHOWN[-1]]
+    gone = [one for one in found[: -len(ANSWERS_SHOWN)][-1:] if len(one.answer) <= ANSWERS_SHOWN[-1]]
+    return [
+        f"**{plainly(one.by)} asked** about `{approval.tool}`: “{plainly(one.question)}” The agent answered:\n\n{_quoted(one.answer)}"
+        for one in (*gone, *long)
+    ]
 
 
 def _told_elsewhere(approval: Approval, found: list[Exchange]) -> str:
@@ -43,14 +57,14 @@ def _told_elsewhere(approval: Approval, found: list[Exchange]) -> str:
     else:
         where = plainly(json.loads(approval.card).get("room", "")) or "the room of the request"
     if any(one.is_open for one in found):
-        return f"{names} asked back; the answer comes in {where}." if where != CONSOLE else _on_console(names)
+        return f"{names} asked a question; the answer will be in {where}." if where != CONSOLE else _on_console(names)
     if all(one.failed for one in found):
-        return f"{names} asked back, and there was no answer. You can ask again."
-    return f"{names} asked back; the answer is in {where}." if where != CONSOLE else _on_console(names)
+        return f"{names} asked a question and got no answer. You can ask again."
+    return f"{names} asked a question; the answer is in {where}." if where != CONSOLE else _on_console(names)
 
 
 def _on_console(names: str) -> str:
-    return f"{names} asked back; operators read the answer on {CONSOLE}."
+    return f"{names} asked a question; operators can read the answer on {CONSOLE}."
 
 
 def _shown(one: Exchange, question: int, answer: int) -> Iterator[str]:
@@ -63,7 +77,7 @@ def _shown(one: Exchange, question: int, answer: int) -> Iterator[str]:
     else:
         yield f"{asked} The agent answered:"
         text, left = _fitting(one.answer, answer, _quoted)
-        yield f"{text}\n>\n> ({several(left, 'more character')} on {CONSOLE})" if left else text
+        yield f"{text}\n>\n> ({several(left, 'more character')}, in a message of its own)" if left else text
 
 
 def _quoted(text: str) -> str:

@@ -77,26 +77,26 @@ def circumstances(
 
 
 def with_heard(card: str, people: Sequence[PersonId]) -> str:
-    """The same, and who asked for it beside the requester: their words came into its run."""
+    """Card facts with the people besides the requester whose words came into its run."""
     known: dict[str, Any] = json.loads(card) if card else {}
     return json.dumps(known | {HEARD: list(people)}, ensure_ascii=False) if people else card
 
 
 def with_asking(card: str, asking: Asking) -> str:
-    """The same, and what a person is asked."""
+    """Card facts with the question to a person."""
     known: dict[str, Any] = json.loads(card) if card else {}
     return json.dumps(known | asking.to_json(), ensure_ascii=False)
 
 
 def frozen(card: str, call: ShownCall, arguments_hash: str) -> str:
-    """The same, and how the call with this hash is shown."""
+    """Card facts with the call of this hash as it is shown."""
     known: dict[str, Any] = json.loads(card) if card else {}
     shown = {"call": call.text, "of": arguments_hash} | ({} if call.is_whole else {"part": True})
     return json.dumps(known | shown, ensure_ascii=False)
 
 
 def asked_further(approval: Approval, names: Sequence[str]) -> Approval:
-    """The same, which reaches these people and rooms too."""
+    """Approval that reaches these people and rooms too."""
     known = json.loads(approval.card) if approval.card else {}
     asked_all = list(dict.fromkeys([*known.get("asked", ()), *names]))
     return replace(

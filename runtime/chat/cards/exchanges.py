@@ -75,7 +75,7 @@ def with_answer(card: str, number: int, answer: str, failed: str = "") -> str:
 
 
 def without_open(card: str) -> str:
-    """The same for a question that is asked anew: nobody is at an answer any more."""
+    """Card facts for a question that is asked anew, without unfinished exchanges."""
     known = exchanges(card)
     return _with(card, [one for one in known if not one.is_open]) if known else card
 

@@ -12,7 +12,7 @@ from runtime.chat.cards import card_facts, open_cards, settled_cards
 from runtime.chat.cards.calls import ShownCall, whole_call
 from runtime.chat.cards.remarks import remarks
 from runtime.contract import ApprovalId, ApprovalKind, Button, Choice, Content, Effect, Mention, Whole
-from runtime.domain.approvals import LISTED_CALLS, LISTED_WITH, Approval, ApprovalState, Home
+from runtime.domain.approvals import LISTED_CALLS, LISTED_WITH, Approval, ApprovalState, Home, choices
 from runtime.domain.ids import digest
 from runtime.markup.moments import briefly, moment, several
 from runtime.text.glyphs import clip, plainly
@@ -21,6 +21,10 @@ OPEN_CARDS_MAX: Final = 5
 """Cards of one person that are open in one conversation; what is asked beyond them joins the last."""
 PLAN_MAX_CHARS: Final = 1500
 """Of the model's words above the calls of a plan."""
+EACH_MAX: Final = 4
+"""Calls of a list that have buttons of their own; of a longer one people choose in a form."""
+ALONE: Final = (Choice.EDIT, Choice.WHY)
+"""Choices about one call of a list, which gets a card of its own then."""
 ONE_ANSWER: Final = "One answer applies to all of them."
 PLAN: Final = "plan"
 """In `Approval.card`: what the model said it would do."""
@@ -64,7 +68,8 @@ def leading(group: Sequence[Approval]) -> Approval:
 def frozen(
     group: Sequence[Approval], card: str, calls: Mapping[ApprovalId, ShownCall], plan: str = ""
 ) -> tuple[Approval, ...]:
-    """The same with `Approval.card`: `card` of all, and how each call is shown. The leading one of several lists them."""
+    """Approvals with their `Approval.card`: the common `card`, and each call as shown. The leading one lists the
+    others."""
     lead, is_list = leading(group), len(group) > 1 or bool(plan)
     written = [
         [one.id, one.step, one.tool, one.effect.value, one.arguments, one.caution, shown.text, shown.is_whole]
@@ -82,10 +87,29 @@ def frozen(
 
 
 def unlisted(card: str) -> str:
-    """The same for a question that gets a card of its own."""
+    """Card facts for a question with its own card."""
     known = json.loads(card) if card else {}
     rest = {name: value for name, value in known.items() if name not in (LISTED_CALLS, LISTED_WITH, PLAN)}
     return json.dumps(rest, ensure_ascii=False) if rest else ""
+
+
+def without(group: Sequence[Approval], one: Approval) -> list[Approval]:
+    """The other questions of a list, with the one that has the card first; a single one is on no list any more."""
+    rest = [each for each in group if each.id != one.id]
+    if len(rest) < 2:
+        return [replace(each, card=unlisted(each.card)) for each in rest]
+    old = next(each for each in group if each.id == one.lead)
+    lead = old if old in rest else leading(rest)
+    known: dict[str, Any] = json.loads(old.card)
+    calls = [call for call in known[LISTED_CALLS] if call[0] != one.id]
+    plan = {PLAN: known[PLAN]} if PLAN in known else {}
+    made = [_with(each, {LISTED_WITH: lead.id}) for each in rest if each is not lead]
+    return [_with(lead, {LISTED_CALLS: calls, **plan}), *made]
+
+
+def _with(one: Approval, more: Mapping[str, Any]) -> Approval:
+    known: dict[str, Any] = json.loads(unlisted(one.card) or "{}")
+    return replace(one, card=json.dumps({**known, **more}, ensure_ascii=False))
 
 
 def listed_on(lead: Approval) -> list[Approval]:
@@ -137,9 +161,27 @@ def _asking(
         *(part for number, one in enumerate(group, 1) for part in _open_call(number, one)),
         " ".join(filter(None, [ONE_ANSWER if len(group) > 1 else "", below])),
     ]
-    choices = () if how is Home.QUIET else (Choice.APPROVE, Choice.DENY)
-    buttons = tuple(Button(lead.id, choice, card_facts.LABELS[choice]) for choice in choices)
-    return Content("\n\n".join(filter(None, parts)), buttons, whole=_whole(group))
+    both = () if how is Home.QUIET else (Choice.APPROVE, Choice.DENY)
+    buttons = [Button(lead.id, choice, card_facts.LABELS[choice]) for choice in both]
+    buttons += _about_one(lead, group) if both and PLAN not in known else ()
+    return Content("\n\n".join(filter(None, parts)), tuple(buttons), whole=_whole(group))
+
+
+def _about_one(lead: Approval, group: Sequence[Approval]) -> Iterator[Button]:
+    """Buttons about one call: of each that is open, or of any that a form names."""
+    offered = [choice for choice in ALONE if choice in choices(lead)]
+    if len(group) > EACH_MAX:
+        yield from (Button(lead.id, choice, _label(choice, "one")) for choice in offered)
+        return
+    for number, one in enumerate(group, 1):
+        if one.state is ApprovalState.PENDING:
+            yield from (Button(one.id, choice, _label(choice, str(number))) for choice in offered)
+
+
+def _label(choice: Choice, which: str) -> str:
+    """“Edit 2…”, “Why 2?”: the label with its last sign behind the number."""
+    label = card_facts.LABELS[choice]
+    return f"{label[:-1]} {which}{label[-1]}"
 
 
 def _whole(group: Sequence[Approval]) -> Whole:

@@ -108,7 +108,7 @@ def decide(
     approval = yield from locked(approval_id)
     if approval is None:
         return (yield from _refused(click.approval_id, voter, NOBODY, now))
-    if approval.lead and not alone:
+    if approval.lead and not alone and change is None:
         from runtime.store.approvals.listed import decide_listed  # which needs this module
 
         return (yield from decide_listed(approval, click, voter, rights, now, new_id))

@@ -8,10 +8,12 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, delete, select, update
 
-from runtime.contract import ApprovalId
+from runtime.chat.cards.listing import unlisted
+from runtime.contract import ApprovalId, NewId
 from runtime.domain.approvals import Approval, Rights, Voter, not_entitled
 from runtime.domain.ids import digest
 from runtime.store.approvals.decisions import BY_ID, MEANWHILE
+from runtime.store.approvals.listed import single_out
 from runtime.store.approvals.rulings import approval_of
 from runtime.store.common import fact
 from runtime.store.protocol import Asked, Changed
@@ -54,9 +56,13 @@ def asked(approval_id: ApprovalId) -> Op[Asked | None]:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """The change that a form asks for. `changed` was looked at before the transaction; None where nothing was typed."""
+    """The change that a form asks for. `changed` was looked at before the transaction; None where nothing was typed.
+
+    A call of a list leaves it first, for a card of its own.
+    """
 
     changed: Changed | None
+    new_id: NewId
 
     def __call__(self, about: Approval, voter: Voter, rights: Rights, now: datetime) -> Op[Approval | str]:
         """The question about the changed call, which has no votes yet; or why nothing is changed."""
@@ -65,7 +71,7 @@ class Edit:
             return changed.fault if changed else UNFILLED
         if changed.of_hash != about.arguments_hash:
             return MEANWHILE
-        known = json.loads(about.card) if about.card else {}
+        known = json.loads(unlisted(about.card) or "{}")
         known.pop("offers", None)  # they were for the call before: what a grant lets run must be the call that was read
         after = replace(
             about,
@@ -78,6 +84,8 @@ class Edit:
         )
         if against := not_entitled(after, voter, rights):
             return against
+        if about.lead:
+            yield from single_out(about, rights, now, self.new_id)
         yield from _record(about, after, voter, now)
         return after
 

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Final
 
-from runtime.chat.cards import listing
-from runtime.contract import Address, Choice, Clicked, NewId
-from runtime.domain.approvals import NO_SUCH_ANSWER, Approval, ApprovalState, Rights, Voter, objection
-from runtime.store.approvals.decisions import decide, is_frozen
+from sqlalchemy import bindparam, update
+
+from runtime.chat.cards import listing, open_cards, settled_cards
+from runtime.chat.forms import CALL
+from runtime.contract import Address, ApprovalId, Choice, Clicked, Content, DeliveryId, Kind, NewId
+from runtime.domain.approvals import NO_SUCH_ANSWER, Approval, ApprovalState, Rights, Voter, asked_about, objection
+from runtime.store.approvals.decisions import decide, is_frozen, locked
 from runtime.store.approvals.quorum import approved_by
-from runtime.store.approvals.rulings import listed_with, refresh, standing
-from runtime.store.common import fact
-from runtime.store.protocol import Decided
+from runtime.store.approvals.rulings import edit_cards, listed_with, refresh, standing
+from runtime.store.common import ADD_DELIVERY, delivery_row, fact
+from runtime.store.protocol import Decided, NewDelivery
+from runtime.store.schema import approvals
 from runtime.store.sql.driver import Op
 
+SET_CARD = update(approvals).where(approvals.c.id == bindparam("id_")).values(card=bindparam("shown"))
+NUMBER_DIGITS: Final = 4
+ON_ITS_OWN: Final = "It has a card of its own now. Press Edit… there."
+NO_SUCH_CALL: Final = "The list has no such call. Choose one by its number."
 ANSWERS: Final = frozenset({Choice.APPROVE, Choice.DENY})
 """Answers to calls on a list: what is listed is neither changed nor allowed for later."""
 
@@ -66,3 +75,75 @@ def _against(
         if shown.get(one.id) != one.arguments_hash or not (yield from is_frozen(one)):
             return "This isn't the call I asked about, so your answer doesn't count."
     return None
+
+
+# ------------------------------------------------------------------------------------------------- one call of a list
+
+
+def chosen(click: Clicked) -> Op[Clicked]:
+    """The same about the call that its form names by the number on the card."""
+    lead = yield from locked(asked_about(click.approval_id))
+    values = {name: text for name, text in click.values.items() if name != CALL}
+    number = click.values[CALL].strip().partition(".")[0]
+    calls = listing.listed_on(lead) if lead and lead.lead == lead.id else []
+    if not (number.isdecimal() and len(number) < NUMBER_DIGITS and 1 <= int(number) <= len(calls)):
+        return replace(click, approval_id=ApprovalId(""), values=values)
+    return replace(click, approval_id=calls[int(number) - 1].id, values=values)
+
+
+def choose(click: Clicked, voter: Voter, rights: Rights, now: datetime, new_id: NewId) -> Op[Decided]:
+    """Somebody chose a call of a list to change it: it gets a card of its own."""
+    about = yield from locked((yield from chosen(click)).approval_id)
+    against: str | None = NO_SUCH_CALL
+    if about is not None:
+        copies = [at for _, at in (yield from standing(about.lead or about.id))[0]]
+        against = objection(about, voter, click.choice, rights, now, copies)
+    if about is None or against:
+        yield from fact(now, "click refused", voter.person.name, click.approval_id, against or "")
+        return Decided(objection=against, form_stays=True)
+    rooms: tuple[Address, ...] = ()
+    if about.lead:
+        about, rooms = yield from single_out(about, rights, now, new_id)
+    return Decided(approval=about, deliveries=rooms, notice=ON_ITS_OWN)
+
+
+def single_out(one: Approval, rights: Rights, now: datetime, new_id: NewId) -> Op[tuple[Approval, tuple[Address, ...]]]:
+    """An open call leaves its list, in every place: as it is from then on, and where couriers are to look.
+
+    Both questions keep their ids. The message that stood goes on with the question that had it.
+    """
+    group = yield from listed_with(one)
+    alone, rest = replace(one, card=listing.unlisted(one.card)), listing.without(group, one)
+    for each in (alone, *rest):
+        yield SET_CARD, {"id_": each.id, "shown": each.card}
+    rooms = [at for _, at in (yield from standing(one.lead or one.id))[0]]
+    names = yield from approved_by(one, rights)
+    for about in (alone, *rest[:1]):
+        said = partial(_said, about, rest, now, names)
+        if about.id == one.lead:
+            yield from edit_cards(about, said, now, new_id)
+        else:
+            yield from _posted(about, rooms, said, now, new_id)
+    return alone, tuple(rooms)
+
+
+def _said(
+    about: Approval, rest: Sequence[Approval], now: datetime, voted: Sequence[str], copy: Address | None
+) -> Content:
+    """The card of a question that is on no list any more, or of those that still are."""
+    if about.lead:
+        by_step = sorted(rest, key=lambda one: one.step)
+        return listing.card(by_step, now, home=copy is None, voted=voted)
+    if about.state is ApprovalState.PENDING:
+        return open_cards.pending(about, now, home=copy is None, voted=voted, at=copy)
+    return settled_cards.settled(about, home=copy is None)
+
+
+def _posted(
+    about: Approval, rooms: Sequence[Address], said: Callable[[Address | None], Content], now: datetime, new_id: NewId
+) -> Op[None]:
+    """A card of its own in every room in which the list stands."""
+    for ordinal, at in enumerate(rooms):
+        content = said(None if at == about.address else at)
+        new = NewDelivery(DeliveryId(new_id()), f"approval:{about.id}", ordinal, Kind.APPROVAL, at, content)
+        yield ADD_DELIVERY, delivery_row(new, now, about.run_id)

@@ -90,7 +90,7 @@ VOICES = select(people.c.id, people.c.name, people.c.role).where(MAY_ANSWER).ord
 
 
 def turned_away(identity: Identity, now: datetime) -> Op[bool]:
-    """True if somebody said no to this stranger so lately that nobody is asked again."""
+    """True if this stranger was refused too recently to ask again."""
     last = yield from last_asked(identity)
     return (
         last is not None
@@ -132,7 +132,7 @@ def called(name: str) -> str:
 
 
 def own(name: str) -> str:
-    """The same as our name for them: no identity, since settings name people by those too."""
+    """Claimed name, safe as our name: never an identity, since settings name people by those too."""
     return " ".join(called(name).replace(":", " ").split())
 
 

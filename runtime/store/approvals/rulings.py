@@ -33,6 +33,7 @@ from runtime.store.schema import approvals, deliveries
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
 APPROVAL_COLUMNS = list(approvals.columns)
+NAMES = [column.name for column in APPROVAL_COLUMNS]
 SETTLE = (
     update(approvals)
     .where(approvals.c.id == bindparam("id_"), is_word(approvals.c.state, "pending"))
@@ -60,7 +61,7 @@ CARDS = (
 
 def approval_of(row: tuple[Any, ...]) -> Approval:
     """An approval from a row in the table's column order."""
-    get: dict[str, Any] = dict(zip((c.name for c in APPROVAL_COLUMNS), row, strict=True))
+    get: dict[str, Any] = dict(zip(NAMES, row, strict=True))
     return Approval(
         id=ApprovalId(get["id"]),
         kind=ApprovalKind(get["kind"]),
@@ -155,7 +156,7 @@ def undone(run: RunId, outcome: str, now: datetime, new_id: NewId, *, step: int 
 
 
 def _all_came_of(every: Sequence[Approval], outcome: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
-    """The same became of all of them: a card that lists several is edited once."""
+    """Record one outcome for all of them; a card that lists several is edited once."""
     rooms: tuple[Address, ...] = ()
     leads: dict[RunId, list[ApprovalId]] = {}
     for one in every:

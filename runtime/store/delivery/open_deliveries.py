@@ -82,6 +82,16 @@ def open_at(address: Address, limit: int) -> Op[list[OpenDelivery]]:
     return sorted(found, key=lambda d: (d.rank, d.number))
 
 
+def change_in(room: Address) -> Op[OpenDelivery | None]:
+    """The change that waits in `room`, new and alone; None where something else is to be looked at first."""
+    waiting = yield OPEN_AT, {"room": str(room), "n": 2}
+    if len(waiting) != 1:
+        return None
+    found = yield from opened(waiting[0])
+    is_new = found.state is DeliveryState.QUEUED and not found.in_doubt
+    return found if is_new and found.edit_of and not found.over_preview else None
+
+
 def opened(row: tuple[Any, ...]) -> Op[OpenDelivery]:
     number, delivery_id, origin, ordinal, kind, address, content, edits, *rest = row
     state, rank, not_before, run_id, doubted_at, reply_to = rest
@@ -117,7 +127,8 @@ def message_of(delivery: DeliveryId) -> Op[tuple[Receipt | None, str]]:
     rows = yield RECEIPTS_OF, {"d": delivery}
     if not rows:
         return None, ""
-    receipt, kind, _ = rows[0 if Content.from_json(rows[0][2]).whole else -1]
+    is_whole = len(rows) > 1 and Content.from_json(rows[0][2]).whole
+    receipt, kind, _ = rows[0 if is_whole else -1]
     return Receipt(receipt), kind
 
 

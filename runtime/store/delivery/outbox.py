@@ -224,7 +224,7 @@ def end(
     why: str,
     now: datetime,
 ) -> Op[bool]:
-    """A part nobody will send by itself any more, and with it its delivery. `ordinal` None: never rendered."""
+    """End a part that won't be sent automatically any more, with its delivery. `ordinal` None: never rendered."""
     if not (yield from ours(duty, delivery)):
         return False
     if ordinal is not None:

@@ -132,7 +132,7 @@ def replied(signal: Signal, verdict: Verdict, now: datetime, new_id: NewId) -> O
 
 
 def tell_once(signal: Signal, origin: str, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
-    """The same, said once for an origin, however often it comes to it."""
+    """Tell something once for an origin, however often it comes up."""
     fresh = DeliveryId(new_id())
     new = NewDelivery(fresh, origin, 0, Kind.FINAL, signal.address, Content(text), reply_to=signal.message_id)
     return (signal.address,) if (yield from enqueue(new, now)) else ()

@@ -51,7 +51,7 @@ def moded(
 
 
 def _decides_alone(who: Person, gate: Gate) -> Op[bool]:
-    """True if somebody may approve what they ask for themselves, as far as no rule says otherwise."""
+    """True if somebody may approve their own requests, unless a rule forbids it."""
     if not gate.rights.self_approval:
         return False
     return not gate.rights.approvers or bool((yield from names_of(who)) & gate.rights.approvers)

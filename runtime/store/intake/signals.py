@@ -9,6 +9,7 @@ from typing import Final
 from sqlalchemy import Integer, bindparam, literal_column, select, update
 
 from runtime.chat.commands import NEEDED, kept, name_of, spoken
+from runtime.chat.forms import CALL
 from runtime.contract import (
     Address,
     Amended,
@@ -33,8 +34,9 @@ from runtime.store.approvals.decisions import decide
 from runtime.store.approvals.edits import Edit
 from runtime.store.approvals.granted.giving import decide_granting
 from runtime.store.approvals.granted.together import decide_all
+from runtime.store.approvals.listed import choose
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
-from runtime.store.delivery.first_change import change_in
+from runtime.store.delivery.open_deliveries import change_in
 from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
 from runtime.store.intake.inbox import ADD_SIGNAL, SEEN, asks_alone, keys, refuse, repeated, replied, row
@@ -163,8 +165,10 @@ def _clicked(
             decided = yield from decide_all(click, voter, gate.rights, now, new_id)
         case Choice.CONVERSATION | Choice.ALWAYS:
             decided = yield from decide_granting(click, voter, gate.rights, now, new_id)
+        case Choice.EDIT if CALL in click.values:
+            decided = yield from choose(click, voter, gate.rights, now, new_id)
         case Choice.EDIT:
-            decided = yield from decide(click, voter, gate.rights, now, new_id, Edit(aside.changed))
+            decided = yield from decide(click, voter, gate.rights, now, new_id, Edit(aside.changed, new_id))
         case Choice.WHY:
             decided = yield from ask_back(click, voter, gate.rights, now, new_id)
         case _:

@@ -93,7 +93,7 @@ class Undoing:
 
 @dataclass(frozen=True, slots=True)
 class UndosToDo:
-    """Approvals whose calls somebody wants to be taken back, and nobody began to; and whether any is to be closed."""
+    """Approvals whose calls should be undone and aren't yet; and whether any is to be closed."""
 
     wanted: tuple[ApprovalId, ...] = ()
     to_close: bool = False

@@ -67,11 +67,13 @@ class OpenDelivery:
 class KeptRoom:
     """A room that its courier keeps free for a change which the next commit may make there.
 
-    `foreseen` is told of that change before the commit, in any thread: what it does is thrown away if that fails.
+    `foreseen` is told of that change before the commit, in any thread: what it does is thrown away if that fails. `go_on` is
+    told after it, or in place of it, which change there is: None where there is none that could be made at once.
     """
 
     room: Address
     foreseen: Callable[[OpenDelivery], object]
+    go_on: Callable[[OpenDelivery | None], None] = lambda _: None
 
 
 class Outbox(Protocol):

@@ -110,7 +110,7 @@ class People(Links, Protocol):
         actor: str | None = None,
         given: Collection[str] = (),
     ) -> Paired | Unpaired:
-        """Make whoever was sent `code` known: to the person called `name` if there is one, else as a new one.
+        """Pair the account that was sent `code` with the person called `name`, or with a new person.
 
         `role` is that of a new person, a user without it; a person who is there already keeps theirs unless it is named.
         Wrong codes count against `by`, whose name the audit has where there is no `actor`. Nobody is called by a name

@@ -1,13 +1,14 @@
-"""What a run's agent is told of the questions of its conversation, and which tools are called most."""
+"""Questions of a conversation, as its agent is told of them; and the tools that are called most."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, func, literal_column, select, union
+from sqlalchemy import bindparam, case, func, or_, select, union
 
 from runtime.contract import ApprovalKind, SessionKey
+from runtime.domain.approvals import ApprovalState
 from runtime.policy.terms import Terms
 from runtime.store.protocol import Board, SettledCall, WaitingCall
 from runtime.store.schema import approvals, runs, steps, turns
@@ -42,13 +43,19 @@ _COLUMNS = (
     approvals.c.decided_name,
     approvals.c.reason,
 )
-_OF_SESSION = select(*_COLUMNS).where(approvals.c.run_id.in_(_working))
-WAITING = _OF_SESSION.where(is_word(approvals.c.state, "pending")).order_by(approvals.c.asked_at).limit(WAITING_MAX)
-SETTLED = (
-    _OF_SESSION.where(approvals.c.state != literal_column("'pending'"), approvals.c.decided_at.is_not(None))
-    .order_by(approvals.c.decided_at.desc())
-    .limit(SETTLED_MAX)
+QUESTIONS = (
+    select(*_COLUMNS)
+    .where(
+        approvals.c.run_id.in_(_working),
+        or_(is_word(approvals.c.state, "pending"), approvals.c.decided_at.is_not(None)),
+    )
+    .order_by(
+        case((is_word(approvals.c.state, "pending"), 0), else_=1),
+        func.coalesce(approvals.c.decided_at, approvals.c.asked_at).desc(),
+    )
+    .limit(WAITING_MAX + SETTLED_MAX)
 )
+"""Those that wait first, and then the last that were settled."""
 USED = (
     select(steps.c.tool, func.count())
     .join(runs, runs.c.id == steps.c.run_id)
@@ -61,16 +68,18 @@ USED = (
 
 def board(session: SessionKey, since: int) -> Op[Board]:
     """Questions of the conversation that began with turn `since`; also those of runs before it that still wait."""
-    given = {"s": session, "since": since}
+    rows = yield QUESTIONS, {"s": session, "since": since}
     waiting = [
         WaitingCall(tool, arguments, moment(at), requester, _whom(kind, terms))
-        for _, tool, arguments, at, requester, terms, kind, *_ in (yield WAITING, given)
+        for state, tool, arguments, at, requester, terms, kind, *_ in rows
+        if state == ApprovalState.PENDING
     ]
     settled = [
         SettledCall(tool, arguments, state, moment(at), by, reason)
-        for state, tool, arguments, _, _, _, _, at, by, reason in (yield SETTLED, given)
+        for state, tool, arguments, _, _, _, _, at, by, reason in rows
+        if state != ApprovalState.PENDING
     ]
-    return Board(tuple(waiting), tuple(settled))
+    return Board(tuple(reversed(waiting[:WAITING_MAX])), tuple(settled[:SETTLED_MAX]))
 
 
 def _whom(kind: str, terms: str) -> tuple[str, ...]:

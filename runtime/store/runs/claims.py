@@ -157,7 +157,7 @@ def _resumed(lane: Lane, agent: str, row: Sequence[Any], now: datetime, *, overt
 
 
 def steer(lane: Lane, run: RunId, now: datetime) -> Op[Recorded | None]:
-    """Join what people said meanwhile to this run, as far as nobody gains rights by that; the rest waits for its own."""
+    """Join what people said meanwhile to this run where that gives nobody more rights; the rest waits."""
     mine = yield from owned(lane)
     if mine is None:
         return None

@@ -13,6 +13,7 @@ from runtime.contract import Address, Busy, Person, PersonId, RunId, Trigger
 from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules, busy_at
 from runtime.domain.runs import FOR_SCHEDULES
+from runtime.policy.modes import Mode
 from runtime.store.approvals.modes import MODE_WORD, mode_called
 from runtime.store.common import PERSON, add, person, session_key
 from runtime.store.protocol import Around, Claim, Lane
@@ -161,7 +162,13 @@ def asker_of(
         {"s": lane.session, "person_id": person_id, "room": str(address.whole_room), **places, "now": micros(now)},
     )
     first = rows[0]
-    around = Around(first[4] or "", first[5] or "", mode_called(first[6]), bool(first[7]), int(first[8]))
+    around = Around(
+        first[4] or "",
+        first[5] or "",
+        mode_called(first[6]) if first[6] else Mode.NORMAL,
+        bool(first[7]),
+        int(first[8]),
+    )
     if first[0] is None:
         return None, frozenset(), around
     who = person(first[:3])

@@ -1,4 +1,4 @@
-"""Runs under which processes died, so that one that kills each process it is given to cannot take everything with it.
+"""Runs that processes died under, kept apart so that one deadly run cannot stop all others.
 
 `runs.crashes` counts the deaths since the last recorded step. Nobody can tell which of the runs of a dead process
 killed it, so the first two deaths count against all of them. A run with two is a suspect: its lane is kept apart from

@@ -52,7 +52,7 @@ def wait_for_answers(run: RunId) -> Op[None]:
 
 def settled(session: SessionKey, run: RunId, now: datetime) -> Op[bool]:
     """Make `run` ready if its last wait is settled; whether its lane became ready by that. The lane is locked."""
-    yield from wait_for_answers(run)
+    yield AS_ASKED, {"run": run}
     rows = yield STANDING, {"run": run}
     before, left = (RunState(rows[0][0]), rows[0][1]) if rows else (RunState.STOPPED, 0)
     after = after_settling(before, left)

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL that may go silent: a firewall forgets them, a machine behind them is gone, and nobody says so.
+"""Connections to PostgreSQL that may go silent, as when a firewall forgets them or a machine is gone.
 
 Such a connection stays open for many minutes. Whoever waits on one for too long ends it, and with it all that are open,
 since they lead the same way: the next operation makes a new one.

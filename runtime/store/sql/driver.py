@@ -1,7 +1,8 @@
 """One way to write a transaction, two engines to run it.
 
 An operation is a generator: it yields (statement, parameters), is sent the rows as tuples, and returns its result. It
-does nothing else, so an engine may run it again from the start after a rollback. Statements are SQLAlchemy Core
+does nothing else that counts, so an engine may run it again from the start after a rollback; at most it tells what it is
+about to do (`KeptRoom.foreseen`). Statements are SQLAlchemy Core
 objects kept in module constants; each is compiled once an engine.
 """
 

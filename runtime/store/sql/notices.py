@@ -1,4 +1,4 @@
-"""Wake-ups between the nodes of one PostgreSQL, by NOTIFY: beside all transactions, after their commit.
+"""Wake-ups between nodes by PostgreSQL's NOTIFY, outside transactions and after their commit.
 
 A notice may be lost without harm, since whoever waits also looks now and then by itself. One connection tells, another
 one listens.

@@ -59,7 +59,7 @@ async def test_a_refused_file_is_followed_by_the_pieces_of_its_text(any_stage: S
     await (await any_stage.courier(adapter=with_files(any_stage))).drain()
     assert (len(any_stage.seen()), whole(any_stage)) == (3, LONG)
     assert await any_stage.state(delivery) is DeliveryState.SHOWN
-    told = "part 1: 400 form rejected; 2 more go behind it"
+    told = "part 1: 400 form rejected; 2 more follow"
     assert await any_stage.audit("delivery split") == [(delivery, told)]
 
 

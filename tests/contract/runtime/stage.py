@@ -23,7 +23,7 @@ from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
 from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.questions import QuestionContext
-from runtime.agent.registry import Agent, Agents, Limits
+from runtime.agent.registry import Agent, Agents, Limits, Prompt
 from runtime.chat.audience import Places
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
@@ -247,6 +247,7 @@ class Setting:
     reporter: Callable[[Job], Model] | None = None
     others: Sequence[Agent] = ()
     places: Places = field(default_factory=Places)
+    prompt: Prompt = lambda _: Prompted("You are a test.")
 
 
 USUAL: Final = Setting()
@@ -308,7 +309,7 @@ class Process:
         long = LongText(self.stage.workspaces, new_id, lambda _: given.carrier, given.long_replies, characters=100)
         main = Agent(
             name="main",
-            prompt=lambda _: Prompted("You are a test."),
+            prompt=given.prompt,
             model=model,
             tools=self.tools,
             scope="main",

@@ -151,6 +151,6 @@ async def test_an_agent_that_is_gone_gives_nothing_to_another(stage: Stage, *, k
     async with at.process.running():
         await at.say("hello", "ops")
         await at.say("hello", "main")
-    first = "ops saw" if kept else "There is no agent called ops here any more."
+    first = "ops saw" if kept else "There is no longer an agent called ops here."
     assert await stage.answers() == [first, "main is well"]
     assert await stage.states() == [RunState.DONE if kept else RunState.FAILED, RunState.DONE]

@@ -206,7 +206,7 @@ async def test_what_the_model_writes_is_text_with_nothing_hidden_and_cut_where_i
     await ask(process)
     told = await card(stage)
     assert "> \\*\\*Approved\\*\\* by Ada⟨U+202E⟩ \\[x\\](https://evil.example)\n>\n> # Big" in told
-    assert re.search(r"long l?o?n?g?…\n>\n> \(1,\d\d\d more characters on the console\)", told)
+    assert re.search(r"long l?o?n?g?…\n>\n> \(1,\d\d\d more characters, in a message of its own\)", told)
     assert (await kept(stage))[0].answer == text.strip()
 
 
@@ -215,7 +215,7 @@ async def test_a_card_shows_the_newest_two_and_counts_the_rest(stage: Stage) -> 
     for question in ("A?", "B?", "C?"):
         await ask(process, question)
     told = await card(stage)
-    assert "1 earlier answer on the console.\n\n**Ada asked**: “B?” The agent answered:\n\n> two." in told
+    assert "1 earlier answer is in a message of its own.\n\n**Ada asked**: “B?” The agent answered:\n\n> two." in told
     assert told.index("> two.") < told.index("> three.")
     assert "> one." not in told
 
@@ -226,11 +226,11 @@ async def test_a_copy_outside_the_room_says_only_where_the_answer_is(any_stage: 
     await process.why((await only(any_stage)).id, "About the plan?", ADA, room="ada")
     await process.answer_all()
     copy = (await any_stage.screen("ada"))[-1]
-    assert "Ada asked back; the answer comes in #general." in copy
+    assert "Ada asked a question; the answer will be in #general." in copy
     await process.answerer.look()
     await process.answer_all()
     copy, home = (await any_stage.screen("ada"))[-1], await card(any_stage)
-    assert "Ada asked back; the answer is in #general." in copy
+    assert "Ada asked a question; the answer is in #general." in copy
     assert "plan" not in copy
     assert "> It is about the secret plan." in home
     assert ("[This conversation]" in copy, "[Why?]" in copy) == (True, True)
@@ -241,7 +241,7 @@ async def test_where_the_rule_keeps_the_call_from_the_room_the_answer_is_on_the_
     await known_alone(any_stage)
     process = await waiting(any_stage, rules=[rule])
     await ask(process, "About the plan?", room="ada")
-    assert "Ada asked back; operators read the answer on the console." in (await any_stage.screen("ada"))[-1]
+    assert "Ada asked a question; operators can read the answer on the console." in (await any_stage.screen("ada"))[-1]
     assert "plan" not in (await any_stage.screen("ada"))[-1] + await card(any_stage)
     assert (await kept(any_stage))[0].answer == BECAUSE
 
@@ -314,12 +314,40 @@ async def test_a_call_that_changed_since_is_looked_at_again(stage: Stage) -> Non
     assert f"> {BECAUSE}" in told
 
 
-async def test_calls_on_one_list_have_no_such_button(stage: Stage) -> None:
+async def test_all_of_a_long_answer_comes_once_in_a_message_of_its_own(any_stage: Stage) -> None:
+    """And a short one once the card has no more room for it."""
+    long = "so that the *kernel* is known. " * 60
+    process = await waiting(any_stage, Explaining("Short.", long, "Third."))
+    for question in ("A?", "B?", "C?"):
+        await ask(process, question)
+    messages = await any_stage.answers(GENERAL)
+    assert [message.partition(" The agent answered:")[0] for message in messages] == [
+        "**Ada asked** about `shell`: “B?”",
+        "**Ada asked** about `shell`: “A?”",
+    ]
+    whole = messages[0].partition("> ")[2]
+    assert whole.replace("\\", "") == long.strip()
+    assert messages[1].endswith("> Short.")
+
+
+async def test_where_the_room_is_told_nothing_no_answer_comes_there(stage: Stage) -> None:
+    await known_alone(stage)
+    rule = Rule(Ruling.ASK, "shell", asking=Changes(to=("dm",)))
+    process = await waiting(stage, Explaining("so " * 400), rules=[rule])
+    await ask(process, room="ada")
+    assert await stage.answers(GENERAL) == []
+
+
+async def test_a_listed_call_gets_a_card_of_its_own_for_the_answer(any_stage: Stage) -> None:
     calls = tuple(Call(f"c{n}", "shell", f'{{"command": "echo {n}"}}') for n in range(7))
-    process = await waiting(stage, Explaining(plan=[calls]))
-    listed = [one for one in await stage.pending() if one.lead]
-    notice = await process.why(listed[0].lead or listed[0].id, room=GENERAL)
-    assert notice == "That isn't one of the answers to this question."
+    process = await waiting(any_stage, Explaining(plan=[calls]))
+    one = [one for one in await any_stage.pending() if one.lead][1]
+    assert await process.why(one.id, room=GENERAL) == ASKING
+    await process.answerer.look()
+    await process.answer_all()
+    [told] = [card for card in await any_stage.screen(GENERAL) if BECAUSE in card]
+    assert (one.arguments.split()[-1][:1] in told, "[Edit…]" in told) == (True, True)
+    assert len([one for one in await any_stage.pending() if one.lead]) == 2
 
 
 # ----------------------------------------------------------------------------------------------------- once, and limits

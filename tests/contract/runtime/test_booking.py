@@ -42,7 +42,7 @@ async def test_what_is_wrong_is_refused_in_words(any_stage: Stage) -> None:
         at.plan("whenever", name="a")
     )
     assert "Europe/Berlin" in await refused(at.plan(zone="Europe/Berln", name="b"))
-    assert "what is to be done" in await refused(at.plan(task=Task(TaskKind.PROMPT, " \n"), name="c"))
+    assert "what the agent should do" in await refused(at.plan(task=Task(TaskKind.PROMPT, " \n"), name="c"))
     assert "characters" in await refused(at.plan(task=Task(TaskKind.PROMPT, "x" * 20_001), name="d"))
     assert "can plan work" in await refused(at.plan(who=VERA, name="e"))
     assert "is to come" in await refused(at.plan(ends="2026-03-01 12:30", name="f"))

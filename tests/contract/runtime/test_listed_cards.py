@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -10,14 +11,15 @@ from typing import Any, Final
 import pytest
 from sqlalchemy import text
 
-from runtime.contract import Call, Choice, Clicked, Effect, Identity, Outcome
+from bot.wiring.forms import Forms
+from runtime.contract import Call, Choice, Clicked, Effect, Form, Identity, Outcome
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.domain.ids import new_id
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.terms import Changes
 from runtime.store.operations.after_restore import Origin, after_restore
 from runtime.store.sql.driver import Op
-from tests.contract.runtime.stage import ADA, OTTO, UMA, FakeTool, Process, Stage, crash_at, fake_tool
+from tests.contract.runtime.stage import ADA, OTTO, STRANGER, UMA, FakeTool, Process, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Planned
 
 AT: Final = "[2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z)"
@@ -84,6 +86,7 @@ async def test_further_calls_join_the_last_card_as_a_list(any_stage: Stage) -> N
         f"**May I run these 3 calls?**\n\nAda asks · 3 calls · write · {EXPIRES}\n\n“do it all”\n\n"
         "1. `write` · write\n\n```json\n5\n```\n\n2. `write` · write\n\n```json\n6\n```\n\n3. `write` · write\n\n```json\n7\n```"
         "\n\nOne answer applies to all of them.\n[Approve]\n[Deny]"
+        "\n[Edit 1…]\n[Why 1?]\n[Edit 2…]\n[Why 2?]\n[Edit 3…]\n[Why 3?]"
     ).replace("```json\n", "```\n")
     assert [one.lead for one in await any_stage.pending()][:4] == [None] * 4
 
@@ -179,7 +182,7 @@ async def test_a_quorum_counts_for_all_of_a_list(any_stage: Stage) -> None:
     assert (await process.click(one.id)).notice == "Your approval is counted: 1 of 2 so far."
     await process.answer_all()
     [card] = [card for card in await any_stage.screen() if "3 calls" in card]
-    assert card.endswith("One answer applies to all of them. Ada approved: 1 of 2.\n[Approve]\n[Deny]")
+    assert "One answer applies to all of them. Ada approved: 1 of 2.\n[Approve]\n[Deny]\n[Edit 1…]" in card
     assert (await process.click(one.id)).notice == "You've approved this already: 1 of 2 so far."
     assert (await process.click(one.id, who=OTTO)).outcome is Outcome.DECIDED
     assert len(await any_stage.pending()) == 4
@@ -310,7 +313,7 @@ async def test_an_inbox_shows_a_list_once_and_its_card_follows(any_stage: Stage)
     await process.say("/approvals", who=OTTO, room="otto")
     await process.answer_all()
     [card] = [card for card in await any_stage.screen("otto") if "3 calls" in card]
-    assert card.endswith("One answer applies to all of them.\n[Approve]\n[Deny]")
+    assert "One answer applies to all of them.\n[Approve]\n[Deny]\n[Edit 1…]" in card
     assert (await process.click(one.id, who=OTTO, room="otto")).outcome is Outcome.DECIDED
     await process.answer_all()
     assert len(await any_stage.pending()) == 4
@@ -318,12 +321,113 @@ async def test_an_inbox_shows_a_list_once_and_its_card_follows(any_stage: Stage)
     assert card.startswith("✅ **Approved** by Otto")
 
 
-@pytest.mark.parametrize("console", [True, False])
-async def test_a_listed_call_is_not_edited(stage: Stage, console: bool) -> None:
-    """A list shows what one answer decides; a changed call would stand on a card of its own."""
+# ------------------------------------------------------------------------------------------------- one call of a list
+
+
+async def open_cards(stage: Stage) -> list[str]:
+    return [card for card in await stage.screen() if "[Approve]" in card]
+
+
+async def test_a_short_list_has_buttons_about_each_call(stage: Stage) -> None:
+    await asked(stage, *writes(7))
+    card = (await open_cards(stage))[-1]
+    assert card.endswith("[Approve]\n[Deny]\n[Edit 1…]\n[Why 1?]\n[Edit 2…]\n[Why 2?]\n[Edit 3…]\n[Why 3?]")
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+async def test_a_listed_call_is_changed_and_the_others_stay_on_the_list(any_stage: Stage, number: int) -> None:
+    """Also the one that has the card."""
+    process = await asked(any_stage, *writes(7))
+    calls = [one for one in await any_stage.pending() if one.lead]
+    verdict = await process.edit(calls[number].id, argument="other")
+    assert (verdict.outcome, verdict.notice) == (Outcome.DECIDED, None)
+    await process.answer_all()
+    left = [one for one in await any_stage.pending() if one.lead]
+    assert {one.id for one in left} == {one.id for one in calls} - {calls[number].id}
+    assert len({one.lead for one in left}) == 1
+    shown = await any_stage.screen()
+    [changed] = [card for card in shown if "Runs:" in card]
+    assert changed.startswith("✅ **Approved** by Ada")
+    assert "other" in changed
+    assert sum("these 2 calls" in card and "[Approve]" in card for card in shown) == 1
+    assert (await process.click((await lead(any_stage)).id)).outcome is Outcome.DECIDED
+    for one in await any_stage.pending():
+        await process.click(one.id)
+    await process.answer_all()
+    expected = sorted([*"1234567", "other"])
+    expected.remove(str(5 + number))
+    assert sorted(map(str, written(process))) == expected
+    assert not await open_cards(any_stage)
+
+
+async def test_a_wrong_change_leaves_the_list_as_it_is(stage: Stage) -> None:
     process = await asked(stage, *writes(7))
-    edit = Clicked((await lead(stage)).id, Choice.EDIT, values={"arguments": '{"text": "x"}'})
-    refused = await process.reception.sink(replace(stage.signal(edit, ADA, "r1"), console=console))
-    assert refused.outcome is Outcome.UNCHANGED
-    assert refused.notice == "That isn't one of the answers to this question."
-    assert len(await stage.pending()) == 7
+    one = await lead(stage)
+    before = await stage.screen()
+    verdict = await process.edit(one.id, argument="5")
+    assert verdict.notice == "You haven't changed anything. To run it as it is, approve it."
+    for who in (UMA, STRANGER):
+        assert (await process.edit(one.id, argument="other", who=who)).outcome is not Outcome.DECIDED
+    await process.answer_all()
+    assert await stage.screen() == before
+
+
+async def test_a_list_of_two_becomes_two_cards(any_stage: Stage) -> None:
+    process = await asked(any_stage, *writes(6))
+    assert await process.why(next(one.id for one in await any_stage.pending() if one.lead), "what for?")
+    await process.answer_all()
+    assert {one.lead for one in await any_stage.pending()} == {None}
+    shown = await open_cards(any_stage)
+    assert len(shown) == 6
+    assert sum("**Ada asked**: “what for?”" in card for card in shown) == 1
+
+
+async def test_of_a_long_list_one_is_chosen_in_a_form(any_stage: Stage) -> None:
+    process = await asked(any_stage, *writes(10))
+    one = await lead(any_stage)
+    card = (await open_cards(any_stage))[-1]
+    assert card.endswith("[Approve]\n[Deny]\n[Edit one…]\n[Why one?]")
+    form = await Forms(any_stage.store, lambda: process.gate.rights).open(one.id, Choice.EDIT, ADA)
+    assert isinstance(form, Form)
+    assert form.fields[0].options == tuple(f"{number}. write" for number in range(1, 7))
+    for wrong in ("0", "7", "x", "", "9" * 4000):
+        refused = await process.edit(one.id, call=wrong)
+        assert (refused.notice, refused.form_stays) == ("The list has no such call. Choose one by its number.", True)
+    told = await process.edit(one.id, call="2. write")
+    assert told.notice == "It has a card of its own now. Press Edit… there."
+    await process.answer_all()
+    shown = await open_cards(any_stage)
+    assert len(shown) == 6
+    assert [card for card in shown if "\n6\n" in card and "[Edit…]" in card]
+    assert sum("these 5 calls" in card for card in shown) == 1
+    click = Clicked(one.id, Choice.WHY, values={"call": "3", "question": "why this?"})
+    verdict = await process.reception.sink(any_stage.signal(click, ADA, "r1"))
+    assert verdict.notice == "I'm asking the agent. Its answer comes beneath the card."
+    await process.answer_all()
+    assert sum("why this?" in card for card in await open_cards(any_stage)) == 1
+
+
+async def test_two_who_take_the_same_call_out_take_it_once(any_stage: Stage) -> None:
+    process = await asked(any_stage, *writes(7))
+    one = next(one for one in await any_stage.pending() if one.lead and one.lead != one.id)
+    await asyncio.gather(process.why(one.id, "a?", ADA), process.why(one.id, "b?", OTTO))
+    await process.answer_all()
+    assert len(await any_stage.pending()) == 7
+    assert len(await open_cards(any_stage)) == 6
+
+
+async def test_a_change_under_a_quorum_counts_as_one_vote_on_a_card_of_its_own(any_stage: Stage) -> None:
+    rules = [Rule(Ruling.ASK, "write", asking=Changes(quorum=2))]
+    process = await asked(any_stage, *writes(7), rules=rules)
+    one = next(one for one in await any_stage.pending() if one.lead and one.lead != one.id)
+    assert (await process.edit(one.id, argument="other")).notice == "Your approval is counted: 1 of 2 so far."
+    assert (
+        await process.click((await lead(any_stage)).id, who=OTTO)
+    ).notice == "Your approval is counted: 1 of 2 so far."
+    [changed] = [each for each in await any_stage.pending() if each.asked_arguments]
+    assert (
+        await process.click(changed.id, who=OTTO)
+    ).notice == "The call has changed in the meantime. Please look at the card again."
+    assert (await process.click(changed.as_shown, who=OTTO)).outcome is Outcome.DECIDED
+    await process.answer_all()
+    assert len(await any_stage.pending()) == 6

@@ -101,7 +101,7 @@ async def test_data_that_fails_fails_the_report_with_words_unless_the_template_h
     ("task", "reason"),
     [
         (template("\n\n{{ costs }}", LOOK), "Template Morning, line 3: 'costs' is undefined"),
-        (template("+++\n[[data]]\nname = 'a'\n+++\n"), "Template Morning: a table data needs a tool, as a text."),
+        (template("+++\n[[data]]\nname = 'a'\n+++\n"), "Template Morning: a table data needs a tool, as text."),
         (template("{{ seen }}", replace(LOOK, tool="nobody")), "gauge"),
         (
             Task(TaskKind.REPORT, "nobody"),

@@ -69,8 +69,8 @@ async def test_a_plan_asks_about_what_was_granted_and_uses_nothing_up(any_stage:
     assert await any_stage.audit("grant used") == []
 
 
-@pytest.mark.parametrize("choice", [Choice.CONVERSATION, Choice.ALWAYS, Choice.EDIT, Choice.ALL, Choice.UNDO])
-async def test_a_listed_call_takes_yes_and_no_alone(stage: Stage, choice: Choice) -> None:
+@pytest.mark.parametrize("choice", [Choice.CONVERSATION, Choice.ALWAYS, Choice.ALL, Choice.UNDO])
+async def test_a_listed_call_allows_nothing_further(stage: Stage, choice: Choice) -> None:
     process = await stage.process(Planned(MANY), tools())
     await tell(process)
     asked = await stage.pending()

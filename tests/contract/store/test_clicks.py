@@ -11,13 +11,16 @@ import pytest
 from runtime.contract import (
     ApprovalId,
     Choice,
+    Clicked,
     Outcome,
+    Signal,
 )
 from runtime.domain.approvals import ApprovalState
-from runtime.store.protocol import Taken
+from runtime.store.protocol import KeptRoom, OpenDelivery, Taken
 from tests.contract.store.asking import CHOSEN, NO_SELF
 from tests.contract.store.stage import (
     ADA,
+    GATE,
     OTHER_ROOM,
     OTTO,
     ROOM,
@@ -142,3 +145,57 @@ async def test_the_last_two_questions_clicked_at_once_make_the_run_ready_once(st
     taken = await asyncio.gather(*(stage.click(a, actor=OTTO) for a in parked.approvals))
     assert sorted(t.lane_ready for t in taken) == [False, True]
     assert await stage.column("SELECT resumable FROM sessions") == [1]
+
+
+# ------------------------------------------------------------------------------------ the change in a kept room
+
+
+async def _pressed(stage: Stage, signal: Signal) -> tuple[Taken, list[OpenDelivery]]:
+    """Press in a room that is kept: what was taken, and what was told before the commit."""
+    told: list[OpenDelivery] = []
+    kept = KeptRoom(signal.address, told.append)
+    return await stage.store.intake.accept(signal, GATE, kept=kept), told
+
+
+async def _on_screen(stage: Stage) -> Parked:
+    parked, duty = await stage.park(WRITE), await stage.duty()
+    for open_ in await stage.waiting():
+        await stage.show(open_.delivery.id, duty)
+    return parked
+
+
+async def test_a_click_tells_the_change_of_its_card_in_a_kept_room(stage: Stage) -> None:
+    parked = await _on_screen(stage)
+    taken, told = await _pressed(stage, stage.signal(Clicked(parked.approvals[0], Choice.DENY)))
+    assert taken.change is not None
+    assert (told, [taken.change], taken.deliveries) == ([taken.change], await stage.waiting(), ())
+    assert taken.change.edit_of is not None
+    assert "Denied" in taken.change.delivery.content.text
+
+
+async def test_what_waits_in_the_room_besides_goes_in_its_turn(stage: Stage) -> None:
+    parked = await _on_screen(stage)
+    await stage.enqueue("a report")
+    taken, told = await _pressed(stage, stage.signal(Clicked(parked.approvals[0], Choice.DENY)))
+    assert (taken.change, told, taken.deliveries) == (None, [], (ROOM,))
+
+
+async def test_a_card_that_is_not_on_screen_yet_is_changed_in_its_turn(stage: Stage) -> None:
+    parked = await stage.park(WRITE)
+    taken, told = await _pressed(stage, stage.signal(Clicked(parked.approvals[0], Choice.DENY)))
+    assert (taken.change, told, taken.deliveries) == (None, [], (ROOM,))
+
+
+async def test_a_click_that_changes_nothing_tells_no_change(stage: Stage) -> None:
+    parked = await _on_screen(stage)
+    for actor in (STRANGER, VERA):
+        taken, told = await _pressed(stage, stage.signal(Clicked(parked.approvals[0], Choice.DENY), actor=actor))
+        assert (taken.verdict.outcome is not Outcome.DECIDED, taken.change, told) == (True, None, [])
+
+
+async def test_two_clicks_at_once_change_the_card_once(stage: Stage) -> None:
+    parked = await _on_screen(stage)
+    presses = [stage.signal(Clicked(parked.approvals[0], Choice.DENY)) for _ in range(4)]
+    made = await asyncio.gather(*(_pressed(stage, signal) for signal in presses))
+    assert sum(taken.change is not None for taken, _ in made) == 1
+    assert len(await stage.waiting()) == 1

@@ -55,7 +55,7 @@ async def _looked(stage: Stage) -> Row:
 async def _could_not_look(stage: Stage) -> Row:
     duty, delivery = await doubted(stage)
     assert await stage.store.outbox.look_again(duty, delivery, 1, stage.clock(), counted=False)
-    return delivery, "node-1", "look", "part 1: being looked for: the platform could not be asked"
+    return delivery, "node-1", "look", "part 1: being checked: the platform couldn't be asked"
 
 
 async def _absent(stage: Stage) -> Row:

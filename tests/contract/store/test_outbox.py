@@ -161,7 +161,7 @@ async def test_a_refused_form_that_held_more_than_one_message_is_followed_by_the
         (4, "text 3", None),
     ]
     assert [part.state for part in parts] == [PartState.SHOWN, *[PartState.PENDING] * 3]
-    told = "part 2: 413 too large; 2 more go behind it"
+    told = "part 2: 413 too large; 2 more follow"
     assert [detail for _, _, detail in await stage.audit("delivery split")] == [told]
     assert (await stage.rows("SELECT detail FROM moves WHERE what = 'plain'")) == [(told,)]
     for ordinal in (2, 3, 4):

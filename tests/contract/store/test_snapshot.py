@@ -197,12 +197,12 @@ async def test_a_newer_database_is_not_read(stage: Stage, url: str) -> None:
 
 
 async def test_what_is_no_database_of_ours_is_told(tmp_path: Path, postgres: Postgres) -> None:
-    with pytest.raises(StoreError, match=r"There is no database of Signalbox at .*none\.db"):
+    with pytest.raises(StoreError, match=r"There is no Signalbox database at .*none\.db"):
         await read(f"sqlite:///{tmp_path / 'none.db'}")
     sqlite3.connect(tmp_path / "other.db").close()
-    with pytest.raises(StoreError, match="There is no database"):
+    with pytest.raises(StoreError, match="There is no Signalbox database"):
         await read(f"sqlite:///{tmp_path / 'other.db'}")
-    with pytest.raises(StoreError, match="There is no database"):
+    with pytest.raises(StoreError, match="There is no Signalbox database"):
         await read(postgres.create_database())
     with pytest.raises(StoreError, match="in memory"):
         await read("sqlite:///:memory:")

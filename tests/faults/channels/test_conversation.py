@@ -205,3 +205,36 @@ async def without_buttons(rig: Rig, place: Place) -> None:
         return not any(one.buttons for one in await rig.visible(place)) or None
 
     await until(look, "cards without buttons")
+
+
+@pytest.mark.timeout(120)
+async def test_what_waits_is_listed_for_who_asks_and_never_in_the_group(tmp_path: Path) -> None:
+    """Scenario 50, at Telegram, which has no message for one reader: the cards go to the private chat, if there is one."""
+    async with stage(tmp_path, "telegram", *OPEN_TO_ALL) as on, living(on.program):
+        rig = rig_of(on)
+        await on.until_connected()
+        direct, shared = rig.rooms().direct, rig.rooms().shared
+        assert direct
+        assert shared
+        await rig.say(shared, "run: echo waits >> waits.log", mention=True)
+        await shown(rig, shared, 1)
+        await rig.say(shared, "/approvals", mention=True)
+        _, told_there = await shown(rig, shared, 2)
+        assert "1 question is waiting for you." in told_there.text
+        assert ("echo waits" in told_there.text, told_there.buttons) == (False, ())
+        await rig.say(direct, "hello")
+        before = len(await shown(rig, direct, 1))
+        await rig.say(shared, "/approvals", mention=True)
+        *_, told_there = await shown(rig, shared, 3)
+        assert "I've sent it to our private chat." in told_there.text
+        *_, card = await shown(rig, direct, before + 1)
+        assert "echo waits" in card.text
+        await rig.click(direct, card, "Approve")
+
+        async def done() -> bool | None:
+            return effects(on, "waits") == 1 or None
+
+        await until(done, "the call")
+        await on.until_quiet()
+        assert Rows(on.program.data / "signalbox.db").disagreements() == []
+        await on.program.leave()

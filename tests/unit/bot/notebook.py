@@ -45,17 +45,18 @@ WRITE = Call("c2", "write_file", '{"path": "secret.txt", "content": "the secret"
 
 
 class Notebook:
-    """A channel whose platform is two lists. `cut` sends end without an answer."""
+    """A channel whose platform is two lists. `cut` sends end without an answer; with `edits` it changes what is shown."""
 
     channel, account, identity = "notebook", "main", "notebook-1"
 
-    def __init__(self, cut: int = 0) -> None:
+    def __init__(self, cut: int = 0, *, edits: bool = False) -> None:
         self.shown: list[Part] = []
         self.cut = cut
+        self.edits = edits
         self.news = asyncio.Event()
 
     def features(self) -> Features:
-        return Features(settles=True)
+        return Features(settles=True, edits=self.edits)
 
     async def listen(self, sink: Sink) -> None:
         await asyncio.Event().wait()
@@ -112,7 +113,13 @@ class Running:
 
 @asynccontextmanager
 async def running(
-    folder: Path, answers: Sequence[Answer], *, cut: int = 0, tools: Mapping[str, Tool] | None = None, **given: object
+    folder: Path,
+    answers: Sequence[Answer],
+    *,
+    cut: int = 0,
+    edits: bool = False,
+    tools: Mapping[str, Tool] | None = None,
+    **given: object,
 ) -> AsyncIterator[Running]:
     overrides = {"web.port": 0, "data_dir": str(folder), "access.owners": [ADA], "nodes.lease_seconds": 30}
     settings = load(
@@ -120,7 +127,7 @@ async def running(
         environ={},
         folder=folder,
     )
-    notebook, made = Notebook(cut), list[App]()
+    notebook, made = Notebook(cut, edits=edits), list[App]()
 
     async def make(settings: Settings) -> App:
         made.append(await build(settings, adapters=lambda _: [notebook], model=Scripted(answers), tools=tools))

@@ -115,7 +115,7 @@ async def test_an_image_comes_all_the_way_to_the_model(tmp_path: Path) -> None:
 
 async def test_settings_bound_what_is_taken_and_the_model_is_told(tmp_path: Path) -> None:
     file = FileRef("film.mp4", "", 1_100_000, "id")
-    assert "at most 1,048,576 are taken" in await shown(tmp_path, Said("hello", (file,)), sessions__file_mib=1)
+    assert "at most 1,048,576 are allowed" in await shown(tmp_path, Said("hello", (file,)), sessions__file_mib=1)
 
 
 async def test_what_is_gone_is_told(tmp_path: Path) -> None:

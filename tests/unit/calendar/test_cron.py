@@ -48,7 +48,7 @@ def test_an_expression_is_understood_in_one_way(text: str, canonical: str) -> No
     [
         ("* * * *", "has 4 fields"),
         ("*", "has 1 field,"),
-        ("* * * * * *", "seconds are not supported"),
+        ("* * * * * *", "seconds aren't supported"),
         ("* * * * * * *", "has 7 fields"),
         ("60 * * * *", "minute 60 is not between 0 and 59"),
         ("* 24 * * *", "hour 24 is not between 0 and 23"),
@@ -82,7 +82,7 @@ def test_an_expression_is_understood_in_one_way(text: str, canonical: str) -> No
         ("0 0 31 4 *", "No year has day 31 of month 4"),
         ("0 0 31 2,4,6,9,11 *", "No year has day 31"),
         ("0 0 30-31 feb */2", "No year has day 30-31"),
-        ("@reboot", "@reboot is no time"),
+        ("@reboot", "@reboot isn't a time"),
         ("@often", "is none of @hourly"),
         ("@daily 5", "is none of @hourly"),
         ("9 15", "has 2 fields"),

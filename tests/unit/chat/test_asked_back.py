@@ -61,7 +61,7 @@ def test_what_it_writes_leaves_its_quotation_by_no_mark_up(words: str) -> None:
     beneath = text[text.rindex("The agent answered:") :].splitlines()[2:]
     assert beneath
     assert all(line.startswith(">") for line in beneath if line)
-    assert "more characters on the console" in beneath[-1]
+    assert "more characters, in a message of its own" in beneath[-1]
 
 
 def test_questions_are_counted_without_those_that_failed() -> None:

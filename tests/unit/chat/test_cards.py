@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runtime.chat.cards import listing
 from runtime.chat.cards.calls import shown_call
 from runtime.chat.cards.open_cards import pending, question
 from runtime.chat.cards.settled_cards import outcome, settled
 from runtime.chat.cards.verdicts import result_of
-from runtime.contract import Address, ApprovalId, ApprovalKind, Choice, Effect, PersonId, RunId
+from runtime.contract import Address, ApprovalId, ApprovalKind, Choice, Content, Effect, PersonId, RunId
 from runtime.domain.approvals import Approval, ApprovalState
 from runtime.policy.terms import Terms
 
@@ -52,6 +53,15 @@ DONE = replace(
     choice=Choice.APPROVE,
     outcome=outcome("Linux\nand\nmore\nof\nit\n[exit code 0]", timedelta(seconds=1.24)),
 )
+
+
+def list_of(calls: int) -> Content:
+    """The open card of so many calls."""
+    group = [replace(PENDING, id=ApprovalId(f"a{number}"), step=number + 1) for number in range(1, calls + 1)]
+    listed = listing.frozen(group, "", {one.id: shown_call(one.arguments) for one in group})
+    return listing.card(listed, ASKED)
+
+
 DENIED = replace(
     PENDING,
     state=ApprovalState.DENIED,

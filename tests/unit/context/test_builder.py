@@ -44,9 +44,8 @@ def test_a_request_is_the_same_each_time_and_leaves_the_rows_alone(history: list
 
 
 def test_partitions_have_names_and_those_without_content_are_absent() -> None:
-    assert partitions(FACTS, History([HELLO]), UNBOUNDED) == Partitions("You are a test.", "", "", "", [HELLO])
+    assert partitions(FACTS, History([HELLO]), UNBOUNDED) == Partitions("You are a test.", "", "", [HELLO], "")
     known = replace(FACTS, skills="skills", memory="memory", working="working")
-    assert build(known, History([HELLO]), UNBOUNDED).system == "You are a test.\n\nskills\n\nmemory\n\nworking"
-    assert (
-        build(replace(known, memory=""), History([HELLO]), UNBOUNDED).system == "You are a test.\n\nskills\n\nworking"
-    )
+    made = build(known, History([HELLO]), UNBOUNDED)
+    assert (made.system, made.working) == ("You are a test.\n\nskills\n\nmemory", "working")
+    assert build(replace(known, memory=""), History([HELLO]), UNBOUNDED).system == "You are a test.\n\nskills"

@@ -62,7 +62,7 @@ def test_every_part_of_a_rule_is_handed_on(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ('[egress]\nallow = ["10.1.2.3/16"]', 'egress.allow[1]: got text "10.1.2.3/16"'),
-        ('[egress]\nallow = ["intranet"]', "expected an address or a network"),
+        ('[egress]\nallow = ["intranet"]', "expected an address, or a network"),
         ('[egress]\nallow = "10.0.0.0/8"', "egress.allow: got text"),
         ('[egress.rules]\nresult = "deny"', "write [[egress.rules]] with two brackets"),
         ('[[egress.rules]]\nhost = "x"', "egress.rules[1].result: is missing"),

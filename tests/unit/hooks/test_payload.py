@@ -80,7 +80,7 @@ def test_a_field_that_is_not_there_is_left_out(place: str) -> None:
         ("{} {}", "line 1, column 4"),
         ("[" * 100_000, "nested too deep"),
         ("9" * 5_000, "digits"),
-        (b'{"a": "\xff"}', "byte 8 cannot be read"),
+        (b'{"a": "\xff"}', "byte 8 can't be read"),
     ],
 )
 def test_what_is_no_json_is_told_with_its_place(body: str | bytes, where: str) -> None:
@@ -96,7 +96,7 @@ def test_a_form_that_cannot_be_read_is_refused(body: str) -> None:
 
 @pytest.mark.parametrize("kind", ["application/octet-stream", "image/png", "multipart/form-data", "x/" + "y" * 500])
 def test_other_types_are_refused_with_those_that_are_taken(kind: str) -> None:
-    with pytest.raises(Unknown, match=r"send application/json, application/x-www-form-urlencoded or text\.$") as caught:
+    with pytest.raises(Unknown, match=r"Send application/json, application/x-www-form-urlencoded or text\.$") as caught:
         told(kind, b"x")
     assert len(str(caught.value)) < 200
 

@@ -1,4 +1,4 @@
-"""Streams with pieces that cannot be read: asked again as if cut there, on both wires, and never shown as whole."""
+"""Streams with pieces that can't be read: asked again as if cut there, on both wires, and never shown as whole."""
 
 from __future__ import annotations
 

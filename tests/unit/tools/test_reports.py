@@ -100,7 +100,7 @@ async def test_operators_are_told_of_all_rooms_and_others_of_theirs(
 
 
 async def test_without_a_room_a_user_is_told_nothing() -> None:
-    with pytest.raises(ToolRetry, match="the room in which it is asked"):
+    with pytest.raises(ToolRetry, match="the room it's asked in"):
         await tools(Books())["costs"].call({}, context(Role.USER, address=None))
 
 

@@ -164,7 +164,7 @@ async def test_the_same_call_again_is_the_same_schedule_and_another_is_not(desk:
     ("given", "words"),
     [
         ({"when": "now and then", "task": "x"}, "is not understood. For example:"),
-        ({"when": "every hour", "task": " \n"}, "Say what is to be done then"),
+        ({"when": "every hour", "task": " \n"}, "Say what the agent should do then"),
         ({"when": "every hour", "task": "x", "zone": "Berln"}, "did you mean Europe/Berlin"),
         ({"when": "every hour", "task": "x", "name": "n" * 61}, "at most 60 characters"),
         ({"when": "every hour"}, "The argument 'task' is missing"),

@@ -23,6 +23,7 @@ def test_the_first_tools_are_these() -> None:
         "search_files": (Effect.READ, ["pattern", "path"]),
         "shell": (Effect.DANGER, ["command"]),
         "ask_person": (Effect.READ, ["question", "options", "to"]),
+        "find_tools": (Effect.READ, ["words"]),
     }
 
 

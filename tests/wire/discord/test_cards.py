@@ -13,7 +13,7 @@ from runtime.contract import Address, Content, Delivery, DeliveryId, Identity, K
 from runtime.domain.approvals import ApprovalState
 from tests.contract.adapters.stage import until
 from tests.fakes.discord_world import GENERAL
-from tests.unit.chat.test_cards import ASKED, PENDING
+from tests.unit.chat.test_cards import ASKED, PENDING, list_of
 from tests.wire.discord.stage import BUTTONS, CHANNEL, On
 
 COMMAND = "echo " + "x" * 60_000 + " && rm -rf ~/important"
@@ -94,3 +94,17 @@ async def test_the_server_of_a_room_is_known_once_somebody_spoke_there(on: On) -
         await on.driver.say("hello", channel=GENERAL)
         await until(lambda: bool(on.sink.taken), "a message")
         assert link(CHANNEL, "42").endswith(f"/{GENERAL}/42")
+
+
+async def test_each_call_of_a_list_has_its_buttons(on: On) -> None:
+    """Five buttons a row at most, five rows, and each names its own call."""
+    async with on.life() as adapter:
+        [wire] = adapter.render(made(list_of(4)))
+        await adapter.show(Part(DeliveryId("d"), 1, CHANNEL, wire.body))
+        [shown] = (await on.driver.screen()).posts()
+    rows = [[(one["label"], one["custom_id"]) for one in row["components"]] for row in shown["components"]]
+    assert [len(row) for row in rows] == [3, 5, 3]
+    assert [label for row in rows[1:] for label, _ in row] == [
+        f"{word}" for n in range(1, 5) for word in (f"Edit {n}…", f"Why {n}?")
+    ]
+    assert len({payload for row in rows for _, payload in row}) == 11

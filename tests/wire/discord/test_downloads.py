@@ -36,7 +36,7 @@ async def test_a_file_that_is_too_large_is_not_taken_whatever_its_message_says(o
     async with on.life() as adapter:
         file = await sent(on, b"x" * 200_000)
         for told in (file, replace(file, size=1)):
-            with pytest.raises(Rejected, match="larger than is taken in"):
+            with pytest.raises(Rejected, match="larger than allowed"):
                 await adapter.fetch(told, tmp_path / "here", most=100_000)
 
 
@@ -47,7 +47,7 @@ async def test_a_file_that_is_gone_is_rejected(on: On, tmp_path: Path) -> None:
         with pytest.raises(Rejected, match="404"):
             await adapter.fetch(file, tmp_path / "here", most=100)
         on.fake.world.posts[on.sink.taken[-1].message_id].data["attachments"] = []
-        with pytest.raises(Rejected, match="no longer at Discord"):
+        with pytest.raises(Rejected, match="no longer on Discord"):
             await adapter.fetch(file, tmp_path / "here", most=100)
         await on.driver.do("delete", message=on.sink.taken[-1].message_id)
         with pytest.raises(Rejected, match="deleted"):
@@ -80,7 +80,7 @@ async def test_a_link_that_leads_elsewhere_is_not_followed(on: On, tmp_path: Pat
     async with on.life() as adapter:
         file = await sent(on)
         on.fake.world.posts[on.sink.taken[-1].message_id].data["attachments"][0]["url"] = url
-        with pytest.raises(Rejected, match="no longer at Discord"):
+        with pytest.raises(Rejected, match="no longer on Discord"):
             await adapter.fetch(file, tmp_path / "here", most=100)
         assert not (tmp_path / "here").exists()
 

@@ -203,7 +203,7 @@ async def test_a_look_that_is_cut_is_made_again(on: On) -> None:
         part = on.part()
         attempt = on.stage.attempt(adapter, part)
         await on.driver.fault(Do.CUT_BEFORE)
-        with pytest.raises(Retryable, match="while looking"):
+        with pytest.raises(Retryable, match="while checking"):
             await adapter.settle(part, attempt)
         assert isinstance(await adapter.settle(part, attempt), Shown)
 

@@ -121,7 +121,7 @@ async def test_a_call_waits_for_a_server_that_is_away_only_so_long(tmp_path: Pat
         (tmp_path / "desk").rename(tmp_path / "elsewhere")
         (tmp_path / "desk").touch()  # so that its folder cannot be made
         await until(lambda: bool(desk.names))
-        with pytest.raises(ToolFailed, match=r"is not at work \(.*\)\. Nothing was called; try later"):
+        with pytest.raises(ToolFailed, match=r"is not at work \(.*\)\. Nothing was called. Try later"):
             await desk.call("echo", text="x")
         assert [one.offer for one in desk.server.tools] == offered
 

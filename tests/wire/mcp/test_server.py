@@ -114,7 +114,7 @@ async def test_tools_that_change_are_seen_by_the_next_look(tmp_path: Path) -> No
         await until(lambda: desk.names == ["echo", "new"])
 
         # A call that was allowed for the one is not made of the other.
-        with pytest.raises(ToolFailed, match="is another one by now, so it was not called"):
+        with pytest.raises(ToolFailed, match="has changed, so it was not called"):
             await before.call({"text": "x"}, desk.context)
         assert before.caution() != desk.tool("echo").caution()
         (desk.folder / "tools.json").write_text(json.dumps([tool("new")]))

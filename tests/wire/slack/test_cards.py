@@ -12,7 +12,7 @@ from runtime.chat.cards.settled_cards import settled
 from runtime.contract import Address, Content, Delivery, DeliveryId, Identity, Kind, Mention, Part
 from runtime.domain.approvals import ApprovalState
 from tests.fakes.slack_rules import check_message
-from tests.unit.chat.test_cards import ASKED, PENDING
+from tests.unit.chat.test_cards import ASKED, PENDING, list_of
 from tests.wire.slack.stage import THREAD, Workspace
 
 COMMAND = "echo " + "x" * 60_000 + " && rm -rf ~/important"
@@ -54,7 +54,7 @@ def test_a_file_that_slack_refuses_is_told_of() -> None:
     check_message(json.loads(card.body))
     assert file.fallback is not None
     assert json.loads(file.fallback) == {
-        "text": "The file call-1a2b3c4d.txt belongs here. Slack did not take it; the whole call is on the console."
+        "text": "Slack didn't accept the file call-1a2b3c4d.txt here. The whole call is on the console."
     }
 
 
@@ -87,3 +87,20 @@ async def test_the_workspaces_page_is_what_slack_tells_with_the_token(on: Worksp
         link = adapter.features().link
         assert link is not None
         assert link(THREAD, "1700000000.000001").startswith("https://example.slack.com/archives/C1/")
+
+
+async def test_each_call_of_a_list_has_its_buttons(on: Workspace) -> None:
+    """Rows of buttons within Slack's bounds, and each action names its own call."""
+    async with on.life() as adapter:
+        [wire] = adapter.render(made(list_of(4)))
+        check_message(json.loads(wire.body))
+        await adapter.show(Part(DeliveryId("d1"), 1, THREAD, wire.body))
+        [card] = (await on.screen()).ours()
+        rows = [row["elements"] for row in card["blocks"] if row["type"] == "actions"]
+        shown = [(one["text"]["text"], one["value"]) for row in rows for one in row]
+    assert shown[3:] == [
+        (f"{word} {n}{sign}", f"a{n}:{choice}")
+        for n in range(1, 5)
+        for word, sign, choice in (("Edit", "…", "edit"), ("Why", "?", "why"))
+    ]
+    assert len({one["action_id"] for row in rows for one in row}) == len(shown)

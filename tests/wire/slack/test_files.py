@@ -228,7 +228,7 @@ async def test_the_token_goes_to_slack_and_nowhere_else(on: Workspace, tmp_path:
     async with on.life() as adapter, serving(elsewhere) as url:
         file = await received(on, notes_txt=WORDS)
         on.slack.files.other_host = url
-        with pytest.raises(Rejected, match="outside of Slack"):
+        with pytest.raises(Rejected, match="isn't stored on Slack"):
             await adapter.fetch(file, tmp_path / "here", most=100)
         assert asked == []
 

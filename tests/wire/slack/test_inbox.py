@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -10,6 +11,7 @@ import pytest
 
 from adapters.slack.outgoing.home_view import CARD_MAX_CHARS, QUESTIONS_MOST, home_view
 from runtime.contract import (
+    QUESTIONS,
     Address,
     Addressing,
     ApprovalId,
@@ -196,6 +198,22 @@ async def test_a_home_follows_what_others_decide_and_is_left_alone_else(on: Work
         screen = await on.seen(lambda it: values(home_of(it)["blocks"]) == [], "the home without the question")
     assert before == 1
     assert len(screen.calls("views.publish")) == 2
+
+
+async def test_a_new_question_is_in_an_open_home_within_a_second(on: Workspace, inbox: Inbox) -> None:
+    """Also one that came while nobody looked; many at once are published as one."""
+    async with on.life():
+        await on.driver.do("open_home", user="U1")
+        await on.seen(lambda it: bool(home_of(it)), "a home")
+        began = asyncio.get_running_loop().time()
+        inbox.of = {"slack:T1/U1": [waiting("a1")], "slack:T1/U2": [waiting("a2")]}
+        for _ in range(20):
+            on.given.notifier.notify(QUESTIONS)
+        screen = await on.seen(lambda it: "a1:approve" in values(home_of(it)["blocks"]), "the question")
+        took = asyncio.get_running_loop().time() - began
+    assert took < 1
+    assert len(screen.calls("views.publish")) == 2
+    assert home_of(screen, "U2") is None  # nobody opened it
 
 
 async def test_a_denial_with_a_reason_from_a_home_is_vouched_for_too(on: Workspace, inbox: Inbox) -> None:

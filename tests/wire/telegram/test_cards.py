@@ -13,7 +13,7 @@ from runtime.contract import Address, Content, Delivery, DeliveryId, Identity, K
 from runtime.domain.approvals import ApprovalState
 from runtime.text.lengths import utf16
 from tests.fakes.telegram_rules import check_entities
-from tests.unit.chat.test_cards import ASKED, DONE, PENDING
+from tests.unit.chat.test_cards import ASKED, DONE, PENDING, list_of
 from tests.wire.telegram.stage import Bench, address
 
 COMMAND = "echo " + "x" * 60_000 + " && rm -rf ~/important"
@@ -88,3 +88,14 @@ def test_a_message_of_a_supergroup_has_a_link() -> None:
     assert link(Address("telegram", "1", "-55"), "-55:42") == ""
     assert link(Address("telegram", "1", "1001"), "1001:42") == ""
     assert link(room, "") == ""
+
+
+async def test_each_call_of_a_list_has_its_buttons(bench: Bench) -> None:
+    async with bench.life() as adapter:
+        [wire] = adapter.render(made(list_of(4)))
+        await adapter.show(Part(DeliveryId("d1"), 1, address(), wire.body))
+        card = await bench.last()
+    shown = [(one["text"], one["callback_data"]) for row in card["reply_markup"]["inline_keyboard"] for one in row]
+    assert [label for label, _ in shown][3:] == [label for n in range(1, 5) for label in (f"Edit {n}…", f"Why {n}?")]
+    assert len({payload for _, payload in shown}) == len(shown)
+    assert all(len(payload.encode()) <= 64 for _, payload in shown)

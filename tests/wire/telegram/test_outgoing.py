@@ -286,7 +286,7 @@ async def test_an_unknown_room_is_rejected(bench: Bench, chat: int) -> None:
 
 async def test_a_room_that_is_no_number_is_rejected(bench: Bench) -> None:
     async with bench.life() as adapter:
-        with pytest.raises(Rejected, match="the room is the number of a chat"):
+        with pytest.raises(Rejected, match="the room must be a chat's number"):
             await show(bench, adapter, Address("telegram", "7000", "general"))
         assert adapter.floor(Address("telegram", "7000", "general")) == ""
         assert not adapter.drafts(Address("telegram", "7000", "general"))

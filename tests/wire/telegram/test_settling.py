@@ -250,7 +250,7 @@ async def test_a_rate_limit_pauses_the_look_and_it_goes_on_where_it_was(bench: B
         assert told.value.retry_after is not None
         assert told.value.retry_after.total_seconds() == 7
         await bench.driver.fault("cut after", on="probe")
-        with pytest.raises(Retryable, match="cut while looking"):
+        with pytest.raises(Retryable, match="interrupted while checking"):
             await adapter.settle(*attempt)
         assert isinstance(await settled(bench, adapter, attempt), Shown)
         assert probes(bench) == 6, "what was not answered is asked again"

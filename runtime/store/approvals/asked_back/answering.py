@@ -11,13 +11,25 @@ from typing import Final
 
 from sqlalchemy import bindparam, delete, or_, select, update
 
+from runtime.chat.cards.asked_back import in_whole
 from runtime.chat.cards.exchanges import exchanges, with_answer
-from runtime.contract import Address, ApprovalId, ModelReply, NewId, NodeId, RunId, SessionKey
+from runtime.contract import (
+    Address,
+    ApprovalId,
+    Content,
+    DeliveryId,
+    Kind,
+    ModelReply,
+    NewId,
+    NodeId,
+    RunId,
+    SessionKey,
+)
 from runtime.domain.approvals import Rights
 from runtime.store.approvals.asked_back.asking import keep
 from runtime.store.approvals.decisions import locked
-from runtime.store.common import fact
-from runtime.store.protocol import Answering, AskedBack
+from runtime.store.common import ADD_DELIVERY, delivery_row, fact
+from runtime.store.protocol import Answering, AskedBack, NewDelivery
 from runtime.store.runs.steps import model_step
 from runtime.store.runs.turns import frozen
 from runtime.store.schema import asked_back, nodes, runs, sessions
@@ -70,7 +82,8 @@ def begin(asked: AskedBack, node: NodeId) -> Op[Answering | None]:
 
 
 def pay(answering: Answering, node: NodeId) -> Op[tuple[int, int] | None]:
-    """Count one more model call of the run, and keep a number for it; None where the run goes on, or the question is another's.
+    """Count one more model call of the run and reserve a number; None if the run goes on, or another node has the
+    question.
 
     While the run waits nobody else counts its steps: whoever takes it up reads the number behind this one.
     """
@@ -104,4 +117,9 @@ def end(
     text = reply.text.strip() if reply and not failed else ""
     yield from fact(now, "asked back failed" if failed else "asked back answered", by, approval.id, failed)
     after = replace(approval, card=with_answer(approval.card, asked.number, text, failed))
-    return (yield from keep(after, rights, now, new_id))
+    rooms = yield from keep(after, rights, now, new_id)
+    for ordinal, told in enumerate(in_whole(after, asked.number) if text else ()):
+        origin = f"asked-back:{approval.id}:{asked.number}"
+        new = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.FINAL, approval.address, Content(told))
+        yield ADD_DELIVERY, delivery_row(new, now)
+    return rooms

@@ -7,29 +7,29 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, update
-
 from runtime.chat.cards import open_cards, settled_cards
 from runtime.chat.cards.exchanges import open_like, question_of, used_up, with_question
-from runtime.chat.forms import QUESTION
+from runtime.chat.forms import CALL, QUESTION
 from runtime.contract import Address, Choice, Clicked, Content, Kind, NewId
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, asked_about, objection
 from runtime.store.approvals.decisions import MEANWHILE, NOBODY, locked
+from runtime.store.approvals.listed import SET_CARD, chosen, single_out
 from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.rulings import edit_cards, standing
 from runtime.store.common import add, fact
 from runtime.store.protocol import Decided
-from runtime.store.schema import approvals, asked_back
+from runtime.store.schema import asked_back
 from runtime.store.sql.driver import Op, micros
 
 ASKING: Final = "I'm asking the agent. Its answer comes beneath the card."
 AT_IT: Final = "The agent is answering this already."
-SET_CARD = update(approvals).where(approvals.c.id == bindparam("id_")).values(card=bindparam("shown"))
 ADD_QUESTION = add(asked_back)
 
 
 def ask_back(click: Clicked, voter: Voter, rights: Rights, now: datetime, new_id: NewId) -> Op[Decided]:
     """Ask the agent, for somebody who may decide; the question stays open, and its call as it is."""
+    if CALL in click.values:
+        click = yield from chosen(click)
     approval = yield from locked(asked_about(click.approval_id))
     against = NOBODY if approval is None else (yield from _against(approval, click, voter, rights, now))
     if approval is None or against:
@@ -38,6 +38,8 @@ def ask_back(click: Clicked, voter: Voter, rights: Rights, now: datetime, new_id
     question = question_of(click.values, QUESTION)
     if open_like(approval.card, voter.person.name, question):
         return Decided(approval=approval, notice=AT_IT)
+    if approval.lead:
+        approval, _ = yield from single_out(approval, rights, now, new_id)
     card, made = with_question(approval.card, voter.person.name, question)
     yield ADD_QUESTION, {"approval_id": approval.id, "number": made.number, "node": None, "asked_at": micros(now)}
     yield from fact(now, "approval asked back", voter.person.name, approval.id, f"question {made.number}")
@@ -46,7 +48,7 @@ def ask_back(click: Clicked, voter: Voter, rights: Rights, now: datetime, new_id
 
 
 def _against(approval: Approval, click: Clicked, voter: Voter, rights: Rights, now: datetime) -> Op[str | None]:
-    copies = [at for _, at in (yield from standing(approval.id))[0]]
+    copies = [at for _, at in (yield from standing(approval.lead or approval.id))[0]]
     against = objection(approval, voter, Choice.WHY, rights, now, copies)
     stale = MEANWHILE if click.approval_id != approval.as_shown else None
     return against or stale or used_up(approval.card)

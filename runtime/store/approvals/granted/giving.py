@@ -48,7 +48,7 @@ def _wish(click: Clicked, voter: Voter, rights: Rights, now: datetime) -> Op[Wis
 
 
 def _clocks(voter: Voter, asked: Approval) -> Op[tzinfo]:
-    """Clocks by which a day ends for whoever names it: their own, else those of the room."""
+    """Time zone in which a named day ends: the voter's, else the room's."""
     room = room_of(asked.address)
     zones = yield from zones_of(voter.person.id, room)
     try:

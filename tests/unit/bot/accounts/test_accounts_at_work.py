@@ -159,15 +159,15 @@ class Foreign(Chat):
         return ["/foreign"]  # type: ignore[list-item]
 
 
-LEFT_OUT = "It was skipped. Fix it, then restart."
+LEFT_OUT = "This account was skipped. Fix it, then restart."
 
 
 @pytest.mark.parametrize(
     ("broken", "why"),
     [
-        (Untold, f"fake:b: its features cannot be told (RuntimeError; the log has it). {LEFT_OUT}"),
-        (Unrouted, f"fake:b: its routes cannot be told (its webhook has no path.). {LEFT_OUT}"),
-        (Foreign, f"fake:b: its routes cannot be told (TypeError; the log has it). {LEFT_OUT}"),
+        (Untold, f"fake:b: its features couldn't be read (RuntimeError; the log has details). {LEFT_OUT}"),
+        (Unrouted, f"fake:b: its routes couldn't be read (its webhook has no path.). {LEFT_OUT}"),
+        (Foreign, f"fake:b: its routes couldn't be read (TypeError; the log has details). {LEFT_OUT}"),
     ],
 )
 async def test_an_account_that_breaks_at_the_start_is_left_out_and_the_others_work(

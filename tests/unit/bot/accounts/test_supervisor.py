@@ -210,8 +210,8 @@ async def test_an_account_that_another_one_is_already_serves_nobody_until_it_is_
 @pytest.mark.parametrize(
     ("how", "connection", "words"),
     [
-        (RuntimeError("secret detail"), Connection.RECONNECTING, "a fault of Signalbox"),
-        (None, Connection.RECONNECTING, "ended by itself"),
+        (RuntimeError("secret detail"), Connection.RECONNECTING, "a bug in Signalbox"),
+        (None, Connection.RECONNECTING, "stopped unexpectedly"),
         (ConfigError("the token is none"), Connection.REFUSED, "the token is none"),
     ],
 )

@@ -77,6 +77,23 @@ def test_wrong_use_is_told_with_the_fix(file: Path, words: list[str], fix: str) 
 
 
 @pytest.mark.xdist_group("cli")
+def test_people_are_those_that_are_known(file: Path, tmp_path: Path) -> None:
+    file.write_text(
+        '[[policy]]\ntool = "shell"\nperson = "slack:T1/U1"\nresult = "allow"\n[[policy]]\nperson = "crew"\nresult = "deny"\n'
+    )
+    given, call = ["--config", str(file)], ["policy", "test", "--tool", "shell"]
+    unknown = signalbox(tmp_path, *call, "--person", "Annn", *given)
+    assert (unknown.returncode, unknown.stdout) == (WRONG_USE, "")
+    assert "--person Annn: I know nobody of that name. " in unknown.stderr
+    assert not (tmp_path / "var").exists()  # nothing was made for that
+    signalbox(tmp_path, "ask", "hello", "--room", "peopleroom1", *given)
+    signalbox(tmp_path, "people", "add", "Ann", "--role", "owner", "--identity", "slack:T1/U1", *given)
+    assert "Did you mean Ann?" in signalbox(tmp_path, *call, "--person", "Annn", *given).stderr
+    for known, ruling in (("Ann", "allow"), ("slack:T1/U1", "allow"), ("crew", "deny"), ("slack:T1/U9", "ask")):
+        assert signalbox(tmp_path, *call, "--person", known, *given).stdout.startswith(f"{ruling}: "), known
+
+
+@pytest.mark.xdist_group("cli")
 def test_a_mode_is_set_and_listed(file: Path, tmp_path: Path) -> None:
     given = ["--config", str(file)]
     signalbox(tmp_path, "ask", "hello", "--room", "moderoom1", *given)
@@ -91,7 +108,8 @@ def test_a_mode_is_set_and_listed(file: Path, tmp_path: Path) -> None:
     assert "read-only" in signalbox(tmp_path, "policy", "modes", *given).stdout
     assert signalbox(tmp_path, "policy", "mode", "web:main/moderoom1", "trusted", *given).returncode == 1
     mistyped = signalbox(tmp_path, "policy", "mode", "web:mian/moderoom1", "plan", *given)
-    assert (mistyped.returncode, mistyped.stderr) == (1, "signalbox: There is no account web:mian here.\n")
+    told = "signalbox: No account web:mian has been at work here. Check its name, or start Signalbox with it once.\n"
+    assert (mistyped.returncode, mistyped.stderr) == (1, told)
 
 
 @pytest.mark.xdist_group("cli")

@@ -178,9 +178,9 @@ def test_hints_tell_what_keeps_a_secret_from_being_used(shell: Shell) -> None:
     assert "until a setting that ends with _env names it" in shell.seal("OTHER", "something-else").output
     assert "OPENAI_API_KEY holds the same value" in shell.seal("OTHER").output
     told = shell("secrets", "set", "OPENAI_API_KEY", "--stdin", typed=VALUE, OPENAI_API_KEY="x")
-    assert "is set here too, and goes first" in told.output
+    assert "is set here too, and overrides it" in told.output
     with holding(shell.folder / "var"):
-        assert "restart it" in shell.seal().output
+        assert "Restart it" in shell.seal().output
 
 
 def test_the_list_shows_what_goes_first_and_what_it_is_for(shell: Shell) -> None:

@@ -64,3 +64,19 @@ async def test_one_who_wrote_in_private_is_named(tmp_path: Path, postgres: Postg
     await known(url, wrote="telegram:1")
     settings = read(tmp_path, f'database_url = "{url}"\n{IN_PRIVATE}')
     assert await told(settings) == [(Level.OK, "approvals.to: Ada can be asked in private")]
+
+
+async def test_an_approver_nobody_knows_is_a_warning(tmp_path: Path) -> None:
+    text = '[[policy]]\ntool = "shell"\nresult = "ask"\napprovers = ["Adda", "Ada", "owner", "slack:T1/U9", "Zed"]\n'
+    settings = read(tmp_path, text)
+    settings.data_dir.mkdir(exist_ok=True)
+    await known(settings.database_url)
+    found = await check_approvers(Subject(settings, None, None, None))
+    assert [(one.level, one.what, one.fix) for one in found] == [
+        (Level.WARNING, 'policy[1].approvers names "Adda", whom I don\'t know', "did you mean Ada?"),
+        (
+            Level.WARNING,
+            'policy[1].approvers names "Zed", whom I don\'t know',
+            "name them as `signalbox people list` does, or by an identity",
+        ),
+    ]

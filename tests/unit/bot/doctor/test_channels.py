@@ -141,7 +141,7 @@ async def test_a_webhook_that_keeps_messages_from_a_poller_is_named(tmp_path: Pa
 async def test_half_of_what_makes_an_account_is_told(tmp_path: Path) -> None:
     found = await look(tmp_path, "", SLACK_BOT_TOKEN="xoxb-1-2-abcdefgh")
     assert found["slack"].level is Level.WARNING
-    assert found["slack"].what == "SLACK_BOT_TOKEN is set, and SLACK_APP_TOKEN is not: that makes no Slack account"
+    assert found["slack"].what == "SLACK_BOT_TOKEN is set but SLACK_APP_TOKEN is not, so there's no Slack account"
     assert await look(tmp_path, "") == {}
 
 

@@ -186,7 +186,7 @@ async def test_a_slow_disk_is_told(patient: Patient, monkeypatch: pytest.MonkeyP
     patient.data.mkdir()
     monkeypatch.setattr(place, "_one_flush", lambda folder: 0.2)
     found = await patient.look("data_dir")
-    assert found["data_dir.flush"].what == "a write lasts after 200.0 ms"
+    assert found["data_dir.flush"].what == "a write is safe on disk after 200.0 ms"
     assert found["data_dir.flush"].level is Level.WARNING
 
 
@@ -270,7 +270,7 @@ async def test_postgresql_is_looked_at_without_making_tables(patient: Patient, p
     url = postgres.create_database()
     found = await patient.look("store", "clock", settings=f'database_url = "{url}"\n')
     assert found["store.reachable"].what.startswith("PostgreSQL ")
-    assert "upgraded by the next start" in found["store.revision"].what
+    assert "upgraded at the next start" in found["store.revision"].what
     assert found["store.latency"].level in (Level.OK, Level.WARNING)
     assert found["clock.database"].level is Level.OK
     assert found["store.notices"].level is Level.OK
@@ -384,7 +384,7 @@ async def test_a_collector_that_answers_and_one_that_does_not(patient: Patient) 
         assert (await patient.look("telemetry", settings=settings))["telemetry.endpoint"].level is Level.OK
     found = await patient.look("telemetry", settings=settings)
     assert found["telemetry.endpoint"].level is Level.WARNING
-    assert "cannot be reached" in found["telemetry.endpoint"].what
+    assert "can't be reached" in found["telemetry.endpoint"].what
     assert await patient.look("telemetry") == {}
 
 
@@ -426,7 +426,7 @@ async def test_a_model_that_refuses_is_told_with_what_to_do(patient: Patient) ->
 async def test_a_server_that_is_away_is_told(patient: Patient) -> None:
     found = await patient.look("model", settings=model_at("http://127.0.0.1:1/v1"))
     assert found["model.reachable"].level is Level.ERROR
-    assert "127.0.0.1:1 cannot be reached" in found["model.reachable"].what
+    assert "127.0.0.1:1 can't be reached" in found["model.reachable"].what
 
 
 async def test_a_missing_key_is_told_with_the_command(patient: Patient) -> None:

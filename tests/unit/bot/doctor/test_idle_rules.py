@@ -22,7 +22,7 @@ async def told(folder: Path, *rules: str, more: str = "") -> list[tuple[str, str
 
 
 async def test_a_tool_that_is_not_there_is_told_with_the_nearest(tmp_path: Path) -> None:
-    what = 'policy[1] is about the tool "shel", and there is none of that name'
+    what = 'policy[1] names the tool "shel", which doesn\'t exist'
     assert await told(tmp_path, f'tool = "shel"\n{PUSHES}') == [(what, 'write "shell", if you mean that tool')]
     [(_, fix)] = await told(tmp_path, 'tool = "zzz*"\nresult = "deny"')
     assert fix == "signalbox policy test --all lists the tools there are"

@@ -35,7 +35,11 @@ ROW = Row("s1", "news", "active", "", 0, False, ["web:main/room01"])
             Level.WARNING,
             "is paused: failed 5 times in a row: no key",
         ),
-        (replace(ROW, to=["web:main/room01", "slack:old/C1"]), Level.WARNING, "reports to slack:old, and there is no"),
+        (
+            replace(ROW, to=["web:main/room01", "slack:old/C1"]),
+            Level.WARNING,
+            "reports to slack:old, which isn't an account",
+        ),
     ],
 )
 def test_what_is_wrong_with_one_is_told(tmp_path: Path, row: Row, level: Level, words: str) -> None:

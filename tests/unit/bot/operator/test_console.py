@@ -556,7 +556,7 @@ async def test_the_overview_shows_counts_and_what_waits() -> None:
     store = await crowd()
     store.asked = [approval()]
     html = await page(store, "/console")
-    assert "open questions" in html
+    assert "open question" in html
     assert 'action="/console/api/approvals/a1"' in html
     assert "demo &lt;b&gt;" in html
 

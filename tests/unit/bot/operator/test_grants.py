@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,13 @@ import pytest
 
 from bot.operator.client import Client, connected
 from bot.server.process import serving
+from runtime.contract import Effect, ToolSpec
 from runtime.http.errors import Refusal
+from runtime.policy.grant_patterns import exactly
+from runtime.policy.grants import Grant, GrantId, form_of
+from runtime.store.protocol import Granted
+from tests.contract.runtime.stage import FakeTool
+from tests.unit.bot.fake_store import FakeStore, context_of
 from tests.unit.bot.operator.test_schedules import House
 from tests.unit.bot.settings.test_settings import read
 
@@ -140,3 +148,28 @@ async def test_only_operators_see_them(house: House, role: str, status: int) -> 
         for path in ("/console/grants", "/console/api/grants"):
             async with browser.get(path) as answer:
                 assert answer.status == status
+
+
+async def test_a_grant_whose_tool_is_gone_or_another_by_now_is_kept_and_has_no_effect() -> None:
+    context = context_of(FakeStore())
+    spec = ToolSpec("write_file", "Writes.", {}, Effect.WRITE)
+    held = Grant(
+        id=GrantId("g1"),
+        agent="main",
+        tool="write_file",
+        form=form_of(spec, ""),
+        pattern=exactly({"path": "a"}),
+        by="p1",
+        from_approval="a1",
+        until=context.now() + timedelta(days=1),
+        created_at=context.now(),
+    )
+    found = Granted(held, "Ada")
+
+    def now(*tools: ToolSpec) -> str:
+        return replace(context, tools=lambda: {one.name: FakeTool(one) for one in tools}).effect_of(found)
+
+    assert now(spec) == "active"
+    assert now() == "no effect"
+    assert now(replace(spec, effect=Effect.DANGER)) == "no effect"
+    assert replace(context, tools=dict).effect_of(replace(found, giver="")) == "no effect"

@@ -44,8 +44,10 @@ async def console(notifier: LocalNotifier | None = None) -> AsyncIterator[tuple[
 
 async def test_an_owner_renames_merges_signs_out_and_removes() -> None:
     async with console() as (do, store):
-        assert (await do.rename_person("Bob", " Bob   Hope "))["told"] == "Bob is called Bob Hope from now on."
-        assert (await do.sign_out("Bob Hope"))["told"] == "Bob Hope is signed out everywhere; their link is void."
+        assert (await do.rename_person("Bob", " Bob   Hope "))["told"] == "Bob is now called Bob Hope."
+        assert (await do.sign_out("Bob Hope"))[
+            "told"
+        ] == "Bob Hope is signed out everywhere. Their link no longer works."
         assert (await do.merge_people("<b>Eve", "Bob Hope"))["role"] == "user"
         assert (await do.remove_person("Bob Hope"))["told"].startswith("Bob Hope is removed.")
         assert [known.person.name for known in await store.people.people()] == ["Ada", "Mallory", "owner"]

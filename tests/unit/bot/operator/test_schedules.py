@@ -118,9 +118,9 @@ REFUSED: Final[list[tuple[dict[str, Any], int, str]]] = [
     ({"to": "nowhere"}, 404, "nowhere"),
     ({"to": [7]}, 400, "a list of addresses"),
     ({"to": "web:main/empty1"}, 409, "There is no such conversation"),
-    ({"prompt": "  "}, 409, "Say what is to be done"),
+    ({"prompt": "  "}, 409, "Say what the agent should do"),
     ({"report": "cost"}, 400, "`prompt` and `report` are both given"),
-    ({"prompt": "", "report": "costs"}, 400, 'There is no report "costs". There are: activity'),
+    ({"prompt": "", "report": "costs"}, 400, 'There is no report "costs". The reports are: activity'),
     ({"prompt": "", "template": "+++\nx"}, 400, "header"),
     ({"options": [1]}, 400, "`options` must be an object"),
     ({"misfire": "never"}, 400, '`misfire`: got text "never"; expected "skip", "once", "all" or "window"'),
@@ -128,8 +128,8 @@ REFUSED: Final[list[tuple[dict[str, Any], int, str]]] = [
     ({"zone": "Europe/Berln"}, 409, "did you mean Europe/Berlin"),
     ({"owner": "ada"}, 400, "There is no field `owner`"),
     ({"name": "x" * 61}, 409, "at most 60 characters"),
-    ({"name": ["x"]}, 400, "`name` must be a text"),
-    ({"ends": "2001-01-01 at 9:00"}, 409, "is past"),
+    ({"name": ["x"]}, 400, "`name` must be text"),
+    ({"ends": "2001-01-01 at 9:00"}, 409, "is in the past"),
 ]
 
 
@@ -146,7 +146,7 @@ async def test_what_stands_in_the_file_is_changed_there(house: House) -> None:
         house.api.change_schedule("morning", {"when": "every day at 9"}),
         house.api.remove_schedule("morning"),
     ):
-        with pytest.raises(Refusal, match="stands in the settings file: change it there, and reload"):
+        with pytest.raises(Refusal, match=r"is in the settings file\. Change it there, then reload"):
             await refused
     with pytest.raises(Refusal, match="There is no schedule called 'evening'"):
         await house.api.pause_schedule("evening")
@@ -229,7 +229,7 @@ async def test_the_page_of_one_tells_what_is_next_and_what_was(house: House) -> 
         assert words in paused
     page = await house.page("/console/schedules/morning")
     assert page.count("09:00 in Europe/Berlin") == 5
-    assert "No past runs here." in page
+    assert "No past runs." in page
     assert "Change it there, then reload" in page
     assert ">Remove<" not in page
 

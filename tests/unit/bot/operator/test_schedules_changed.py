@@ -114,7 +114,7 @@ async def test_what_the_command_line_does_not_name_stays(house: House) -> None:
 
 async def test_an_option_of_nothing_that_has_options_is_refused(house: House) -> None:
     await house.api.add_schedule({"when": "every day at 9", "prompt": "What is new?", "name": "news", "to": [TO]})
-    assert "only for a template or a report" in await command(
+    assert "only go with a template or a report" in await command(
         "schedules", "change", "news", "--option", "days=8", code=1
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from pathlib import Path
@@ -15,6 +15,7 @@ from bot.server.reload import MAY_CHANGE, Reload, Reloaded
 from bot.settings.settings import load
 from bot.wiring.live_rules import Live, rules_of
 from bot.wiring.owner import settle_owner
+from runtime.context.here import Here
 from runtime.contract import Address, Busy, Effect, Identity, NodeId, Role
 from runtime.domain.routing import Attention
 from runtime.errors import ConfigError, StoreError
@@ -109,6 +110,26 @@ async def test_the_prompt_counts_from_then_on_and_so_does_its_text(place: Place)
     prompt.write_text("Be long.")
     assert (await place.reload("ada")).changed == ("the text of run.prompt_file",)
     assert place.live.rules.prompts.own.text == "Be long."
+
+
+async def test_what_rooms_are_told_counts_from_then_on_and_a_faulty_prompt_changes_nothing(place: Place) -> None:
+    here = Here(Address("telegram", "tg", "-100"), datetime(2026, 3, 1, tzinfo=UTC))
+    prompt = place.file.with_name("room.md")
+    prompt.write_text("You cook in {{ channel }}.")
+    settings = FIRST + '[[rooms]]\naddress = "telegram:tg/*"\nprompt_file = "room.md"\n'
+    assert (await place.again(settings)).changed == ("rooms",)
+    assert "\n\nYou cook in telegram.\n\n" in place.live.prompt(here).system
+    assert "You cook" not in place.live.prompt(replace(here, address=Address("web", "main", "r1"))).system
+    prompt.write_text("You bake.")
+    assert (await place.reload("ada")).changed == ("the text of a prompt_file of rooms",)
+    assert "\n\nYou bake.\n\n" in place.live.prompt(here).system
+    prompt.write_text("You {{ fry }}.")
+    with (
+        capture_logs(),
+        pytest.raises(ConfigError, match=r"rooms\[1\]\.prompt_file.*room\.md, line 1: there is no fry"),
+    ):
+        await place.reload("ada")
+    assert "\n\nYou bake.\n\n" in place.live.prompt(here).system
 
 
 async def test_the_log_level_is_set_once_it_differs(place: Place) -> None:

@@ -77,7 +77,7 @@ async def test_what_people_may_plan_counts_from_then_on(house: House) -> None:
     told = await house.reload(NEWS + limits)
     assert told["changed"][:3] == ["planning.zone", "planning.per_person", "planning.least_interval_minutes"]
     assert told["changed"][3:] == ["schedule 'news' changed"], "it names no zone of its own"
-    with pytest.raises(Refusal, match="too often: at least 0:10:00"):
+    with pytest.raises(Refusal, match="too often: runs must be at least 0:10:00"):
         await house.api.add_schedule(wish)
     made = await house.api.add_schedule(wish | {"when": "every day at 9"})
     assert made["zone"] == "Asia/Tokyo"

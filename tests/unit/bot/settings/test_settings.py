@@ -129,6 +129,30 @@ def test_mistakes_about_rooms_are_told(tmp_path: Path) -> None:
     assert "rooms[1].address: is missing" in told
 
 
+@pytest.mark.parametrize(
+    ("prompt", "says"),
+    [
+        ("{{ persn.name }}", "line 1: there is no persn.name (did you mean person.name?). There are: agent"),
+        ("x" * 100_000, "expected a prompt that can be filled in; it has 100,000 characters; at most 20,000"),
+    ],
+)
+def test_a_faulty_prompt_of_a_room_is_told_at_the_start(tmp_path: Path, prompt: str, says: str) -> None:
+    told = faults(tmp_path, f'[[rooms]]\naddress = "slack:work/C1"\nprompt = "{prompt}"\n')
+    assert "rooms[1].prompt: got" in told
+    assert says in told
+
+
+def test_a_prompt_file_that_is_missing_or_faulty_is_told_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "own.md").write_text("a\n{{ rom.name }}")
+    text = '[run]\nprompt_file = "own.md"\n[[rooms]]\naddress = "slack:work/C1"\nprompt_file = "gone.md"\n'
+    told = faults(tmp_path, text)
+    assert f"{tmp_path / 'own.md'}, line 2: there is no rom.name" in told
+    assert "gone.md is not" in told
+    both = '[[rooms]]\naddress = "slack:work/C1"\nprompt = "x"\nprompt_file = "own.md"\n'
+    (tmp_path / "own.md").write_text("fine")
+    assert "a prompt and a prompt_file" in faults(tmp_path, both)
+
+
 def test_the_example_file_is_valid() -> None:
     settings = load(ROOT / "config" / "example.toml", environ={})
     assert [rule.result for rule in settings.policy] == ["deny", "allow", "ask"]

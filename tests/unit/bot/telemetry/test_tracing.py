@@ -143,7 +143,7 @@ def test_the_log_says_once_that_traces_are_lost_and_once_that_they_are_taken_aga
         for _ in range(7):
             exporter.export([])
     assert [line["event"] for line in lines] == ["traces are lost", "traces are taken again", "traces are lost"]
-    assert lines[0]["reason"].startswith("telemetry.endpoint: http://collector/v1/traces does not take them")
+    assert lines[0]["reason"].startswith("telemetry.endpoint: http://collector/v1/traces doesn't accept traces")
 
 
 async def test_the_token_is_shown_to_the_collector(tmp_path: Path) -> None:
@@ -205,6 +205,6 @@ def test_wanted_without_its_extra_the_start_says_what_to_install() -> None:
     done = python(WITHOUT.format(before=before, overrides='{"telemetry.endpoint": "http://127.0.0.1:4318"}'))
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith(
-        f"{ConfigError.__module__}.ConfigError: telemetry.endpoint: what sends traces is not installed"
+        f"{ConfigError.__module__}.ConfigError: telemetry.endpoint: the package that sends traces is not installed"
     )
     assert 'pip install "signalbox-bot[otel]"' in last

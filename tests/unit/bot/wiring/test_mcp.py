@@ -101,7 +101,7 @@ def test_a_program_may_be_let_out_and_has_no_network_unless_it_is_given(tmp_path
     free, shut, wide = (terms_of(read, table) for table in read.mcp)
     assert isinstance(free.way, Program)
     assert free.way.sandbox is None
-    assert "outside of the sandbox" in free.whereabouts
+    assert "outside the sandbox" in free.whereabouts
     assert isinstance(shut.way, Program)
     assert shut.way.sandbox is not None
     assert not shut.way.sandbox.network
@@ -117,7 +117,7 @@ async def test_where_a_sandbox_is_demanded_and_none_works_the_process_does_not_s
         await check_sandboxes(settings(tmp_path, f'[[mcp]]\nname = "a"\ncommand = "x"\nsandbox = "{sandbox}"'))
     demanded = '[[mcp]]\nname = "a"\ncommand = "x"\nsandbox = "bwrap"'
     await check_sandboxes(settings(tmp_path, f"{demanded}\nenabled = false"))
-    with pytest.raises(ConfigError, match=r'\[\[mcp\]\] name = "a": sandbox = "bwrap" is demanded, and it cannot work'):
+    with pytest.raises(ConfigError, match=r'\[\[mcp\]\] name = "a": sandbox = "bwrap" is required, but it cannot work'):
         await check_sandboxes(settings(tmp_path, demanded))
 
 
@@ -141,7 +141,7 @@ def test_a_server_of_others_is_shown_its_token(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('name = "a"', 'mcp[1].command ("a"): is missing; set it, or the url of a server'),
+        ('name = "a"', 'mcp[1].command ("a"): is missing; set it, or url for a server'),
         ('name = "a"\ncommand = "x"\nurl = "https://x"', 'mcp[1].url ("a"): is set, and command too'),
         ('name = "a"\nurl = "https://x"\nargs = ["y"]', 'mcp[1].args ("a"): is only for a server that command starts'),
         ('name = "a"\ncommand = "x"\ntoken = "y"', 'mcp[1].token ("a"): is only for a server reached by url'),
@@ -194,7 +194,7 @@ def test_names_are_such_as_every_vendor_takes() -> None:
 def test_of_two_tools_with_one_name_the_first_is_taken(tmp_path: Path) -> None:
     kept, left_out = taken([offer("a.b"), offer("a b")], terms(tmp_path))
     assert [one.name for one in kept] == ["a.b"]
-    assert left_out == ["'a b' would be called desk_a_b, as 'a.b' is"]
+    assert left_out == ["'a b' would get the name desk_a_b, like 'a.b'"]
 
 
 def test_what_is_too_long_is_cut_or_left_out(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ async def test_the_doctor_tells_of_each_server(tmp_path: Path) -> None:
     assert found["mcp.wide"].what.endswith("), in a sandbox with this machine's network")
     assert found["mcp.free"].what.endswith('), without a sandbox: sandbox = "external"')
     assert found["mcp.off"].level is Level.OK
-    assert "no tools that are wanted" in found["mcp.narrow"].what
+    assert "no tool that `tools` allows" in found["mcp.narrow"].what
     assert found["mcp.many"].what.startswith("1872 of its tools are left out")
     assert "its last words: no licence was found" in found["mcp.broken"].what
     assert "there is no program 'no-such-program-at-all'" in found["mcp.missing"].what

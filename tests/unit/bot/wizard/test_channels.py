@@ -139,7 +139,7 @@ def test_a_missing_scope_is_named_with_its_fix(slack: Platform, tmp_path: Path) 
     slack.do(slack.rig.driver.switch(without=["chat:write"]))
     person = Scripted("slack", "", *slack.tokens, "leave", "none")
     ask_channels(draft_in(tmp_path, at(slack)), person)
-    assert "the app is missing the scope chat:write. To fix it: Take config/slack-manifest.yaml" in person.told
+    assert "the app is missing the scope chat:write. To fix it: Use config/slack-manifest.yaml" in person.told
 
 
 def test_swapped_tokens_are_told_before_anybody_is_asked(slack: Platform, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_what_is_no_channel_and_no_name_is_asked_again(platform: Platform, tmp_p
     draft = draft_in(tmp_path, at(platform))
     person = Scripted("irc", platform.channel.upper(), "My Bot", "my-bot", *platform.tokens, "")
     ask_channels(draft, person)
-    assert "irc is no channel of this release. There are: telegram, slack, discord." in person.told
+    assert "irc isn't a channel of this release. The channels are: telegram, slack, discord." in person.told
     assert "lowercase letters, digits and dashes" in person.told
     assert [table["name"] for table in written(draft)] == ["my-bot"]
 
@@ -181,7 +181,7 @@ def test_a_token_in_the_environment_is_used_and_not_sealed(platform: Platform, t
     ask_channels(draft, person)
     assert [table["channel"] for table in written(draft)] == [platform.channel]
     assert draft.secrets == {}
-    assert all(f"is there: {name}." in person.told for name in variables)
+    assert all(f"found in {name}." in person.told for name in variables)
 
 
 @pytest.mark.parametrize("wrong", ["7000:short", "1234567890:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc"])
@@ -252,7 +252,7 @@ def test_a_platform_that_refuses_ends_it_before_anything_is_written(platform: Pl
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (Flags(channels=("irc",)), "--channel: irc is no channel of this release"),
+        (Flags(channels=("irc",)), "--channel: irc isn't a channel of this release"),
         (Flags(channels=("telegram",), servers={"telegram": "nowhere"}), "--channel-server: telegram=nowhere"),
     ],
 )

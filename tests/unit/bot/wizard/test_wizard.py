@@ -118,7 +118,7 @@ def test_a_wrong_key_is_told_and_other_answers_may_be_given(draft: Draft, server
 def test_a_dead_host_is_told_in_words_and_the_demo_is_a_way_out(draft: Draft) -> None:
     person = Scripted("openai/mock", "http://127.0.0.1:1/v1", "sk-good", "demo")
     ask_model(draft, person)
-    assert "cannot be reached" in person.told
+    assert "can't be reached" in person.told
     assert "http://127.0.0.1:1/v1" in person.told
     assert values(draft) == {}
     assert draft.secrets == {}
@@ -139,7 +139,7 @@ def test_a_name_without_a_vendor_is_explained(draft: Draft) -> None:
 def test_an_address_that_is_none_is_asked_for_again(draft: Draft, server: str) -> None:
     person = Scripted("openai/mock", "127.0.0.1:80", "http://a:b@c/", server, "sk-good")
     ask_model(draft, person)
-    assert person.told.count("An address is http://HOST:PORT/v1") == 2
+    assert person.told.count("Write an address like http://HOST:PORT/v1") == 2
 
 
 def test_a_key_in_the_environment_is_found_and_not_sealed(draft: Draft, server: str) -> None:
@@ -172,7 +172,7 @@ def test_a_folder_that_cannot_be_is_asked_for_again(draft: Draft, tmp_path: Path
     (tmp_path / "file").touch()
     person = Scripted("file/var", "data", "")
     ask_place(draft, person)
-    assert f"{tmp_path / 'file'} is no folder" in person.told
+    assert f"{tmp_path / 'file'} isn't a folder" in person.told
     assert values(draft) == {"data_dir": "data"}
     assert draft.data_dir == tmp_path / "data"
     assert not draft.data_dir.exists()
