@@ -14,9 +14,16 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any, Final
 
+import structlog
+
 from runtime.models.lean.rehearsal import rehearse
 
+log = structlog.get_logger("models")
+
 Schema = Mapping[str, Any]
+
+AFTER_START: Final = 0.3
+"""Seconds for a start to come to its end before loading takes up a processor."""
 
 SCHEMAS: Final = 2_000
 """Schemas of tools that are remembered: far more than one process offers."""
@@ -164,5 +171,10 @@ LIBRARY: Final = Library()
 
 async def preload(model: str) -> None:
     """Pay the import and what a first call to `model` takes, so that the first message need not."""
-    litellm = await LIBRARY.get()
-    await asyncio.to_thread(rehearse, litellm, model)
+    await asyncio.sleep(AFTER_START)
+    try:
+        litellm = await LIBRARY.get()
+    except Exception:
+        log.exception("the model's client cannot be loaded")  # whoever needs it tries anew, and is told
+    else:
+        await asyncio.to_thread(rehearse, litellm, model)

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import structlog
 
+from runtime.lean import without
 from runtime.models.lean.late import Finder, a_body
 from runtime.models.lean.prices import PriceFile, Prices
 
@@ -32,7 +33,7 @@ FEATURES: Final = (
 """What LiteLLM does beside chats. Their names are found in `litellm` by whoever asks for them."""
 
 LATE: Final = (
-    *("openai.types", "openai.resources", "openai.lib"),
+    *("openai.types", "openai.resources", "openai.lib", "tiktoken"),
     *(f"litellm.{name}" for name in FEATURES),
     *("litellm.llms", "litellm.integrations", "litellm.proxy", "litellm.rust_bridge", "litellm.vector_stores"),
     *("litellm.router", "litellm.router_utils", "litellm.router_strategy", "litellm.budget_manager"),
@@ -79,7 +80,7 @@ def lean() -> ModuleType:
     finder = Finder(is_late, hollow=HOLLOW, adaptations=ADAPTATIONS)
     sys.meta_path.insert(0, finder)  # it stays: the parts that come later have late parts too
     try:
-        with a_body():
+        with a_body(), without("httpx._main"):  # a command for terminals, with rich
             return importlib.import_module("litellm")
     except BaseException:
         sys.meta_path.remove(finder)

@@ -54,8 +54,8 @@ def places(text: str) -> Iterator[tuple[str, int]]:
         length = len(text[begin:end].encode())
         yield name, offset << LENGTH_BITS | length
         offset, behind, at = offset + length, end, _skipped(text, end)
-        if text[at : at + 1] == ",":
-            at = _skipped(text, at + 1)
+        if text[at : at + 1] != "}":
+            at = _next(text, at, ",")
 
 
 def _next(text: str, at: int, mark: str) -> int:
