@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any, Final
@@ -169,8 +169,11 @@ LIBRARY: Final = Library()
 """One for the process, as the imported module is."""
 
 
-async def preload(model: str) -> None:
-    """Pay the import and what a first call to `model` takes, so that the first message need not."""
+async def preload(model: str, beside: Sequence[Callable[[], object]] = ()) -> None:
+    """Pay the import and what a first call to `model` takes, so that the first message need not.
+
+    `beside` is what else a first message would make, for the same thread.
+    """
     await asyncio.sleep(AFTER_START)
     try:
         litellm = await LIBRARY.get()
@@ -178,3 +181,5 @@ async def preload(model: str) -> None:
         log.exception("the model's client cannot be loaded")  # whoever needs it tries anew, and is told
     else:
         await asyncio.to_thread(rehearse, litellm, model)
+    for make in beside:
+        await asyncio.to_thread(make)

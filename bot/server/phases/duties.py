@@ -19,6 +19,7 @@ from runtime.contract import Content, DeliveryId, Kind
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import digest
 from runtime.errors import Rejected
+from runtime.markup import parse
 from runtime.models.litellm_loading import preload
 from runtime.schedules.firing import Scheduler
 from runtime.store.protocol import NewDelivery
@@ -33,7 +34,7 @@ def duties_of(
         yield engine.peers.remind
     yield engine.toolkit.check
     if settings.model.preload and not settings.model.is_demo:
-        yield partial(preload, settings.model.name)
+        yield partial(preload, settings.model.name, (partial(parse, "**ready**"), partial(_schemas, engine)))
     yield _sealer(base).run
     folders = [agent.workspaces for agent in engine.agents]
     yield retention_of(settings, store, base.membership.take, folders).run
@@ -51,6 +52,12 @@ def duties_of(
     if settings.mcp:
         tell = partial(_tell_of_tool, base, at, engine)
         yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form)
+
+
+def _schemas(engine: EnginePhase) -> None:
+    """Have the tools' schemas made, which they are when they are first read."""
+    for tool in engine.toolkit.toolbox.tools.values():
+        dict(tool.spec.schema)
 
 
 def _sealer(base: StorePhase) -> Sealer:

@@ -62,7 +62,9 @@ def rehearse(litellm: Any, model: str) -> bool:
     try:
         return asyncio.run(_rehearsed(litellm, model, events)) == "yes"
     except Exception as error:  # noqa: BLE001 - a vendor's library; the real call says what is wrong
-        log.warning("the first call to a model was not rehearsed", model=model, reason=f"{type(error).__name__}: {error}")
+        log.warning(
+            "the first call to a model was not rehearsed", model=model, reason=f"{type(error).__name__}: {error}"
+        )
         return False
 
 

@@ -197,7 +197,7 @@ def test_what_is_changed_stays_changed(tmp_path: Path) -> None:
     assert dict(Prices(prices._file)) == json.loads(PLAIN)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"a" 1}', '{"a": 1}', '{"a": {}', '{"a": {} "b": {}}', '{a: {}}'])
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"a" 1}', '{"a": 1}', '{"a": {}', '{"a": {} "b": {}}', "{a: {}}"])
 def test_another_format_is_an_error(text: str, tmp_path: Path) -> None:
     (file := tmp_path / "prices.json").write_text(text)
     with pytest.raises(ValueError, match=r"."):
