@@ -21,6 +21,7 @@ from bench.cuts import cuts
 from bench.disk import fsync
 from bench.failover import failover
 from bench.figures import Figure
+from bench.long import long
 from bench.memory import memory
 from bench.reply import replies
 from bench.schedules import schedules
@@ -37,6 +38,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "failover": failover,
     "cuts": cuts,
     "memory": memory,
+    "long": long,
     "schedules": schedules,
     **CHANNELS,
 }

@@ -2,7 +2,7 @@
 
     python -m bench.model [--delay SECONDS]
 
-prints its URL. Each answer waits for the delay.
+prints its URL. Each answer waits for the delay. `GET /last` tells the bytes of the newest request with tools.
 """
 
 from __future__ import annotations
@@ -19,12 +19,18 @@ from tests.fakes.serve import serve_until_told
 
 def application(delay: float) -> web.Application:
     server = OpenAI()
+    last = 0
 
     @web.middleware
     async def forget(request: web.Request, handler: Handler) -> web.StreamResponse:
         """Ten thousand requests with their histories would fill the memory of the machine that is measured."""
+        nonlocal last
+        if request.path == "/last":
+            return web.Response(text=str(last))
         await asyncio.sleep(delay)
         answer = await handler(request)
+        if any(one.get("tools") for one in server.requests):
+            last = request.content_length or 0
         server.requests.clear()
         server.keys.clear()
         return answer

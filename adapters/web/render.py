@@ -75,10 +75,18 @@ def entry(entry: Entry) -> dict[str, Any]:
         "answered": entry.answered,
         "files": [file(ref) for ref in entry.files],
     }
+    if entry.author is Author.SUMMARY:
+        return {**made, "summary": summary(entry.body)}
     body = _body(entry.body) if entry.author is Author.AGENT else None
     if body is None:
         return {**made, "text": entry.body}
     return {**made, **body, "files": [*made["files"], *body.get("files", [])]}
+
+
+def summary(body: str) -> dict[str, Any]:
+    """A summary as the page folds it. A model wrote its text: it is shown as Markdown, as all that models write."""
+    told: dict[str, Any] = json.loads(body)
+    return {**told, "html": to_html(parse(told["text"]))}
 
 
 def question(one: Waiting) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Commands that look and change nothing: `config show`, `doctor`, `audit verify`, `version`."""
+"""Commands that look and change nothing: `context`, `prompt show`, `config show`, `doctor`, `audit verify`, `version`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -20,15 +20,89 @@ if TYPE_CHECKING:
 
 config_commands = typer.Typer(no_args_is_help=True, help="Settings.")
 audit_commands = typer.Typer(no_args_is_help=True, help="The audit chain.")
+prompt_commands = typer.Typer(no_args_is_help=True, help="Requests to models.")
+Room = Annotated[str, typer.Argument(metavar="ROOM", help="Its name, as #general, or its address.")]
+OfRoom = Annotated[str, typer.Option("--room", metavar="ROOM", help="Its name, as #general, or its address.")]
+OfAgent = Annotated[
+    str, typer.Option("--agent", metavar="NAME", help="The agent; else the one that the settings describe.")
+]
 MARK_OF_LEVEL: Final = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "error": ("ERROR", "red")}
 INDENT: Final = " " * 24  # below what was found
 
 
 def add_to(cli: typer.Typer) -> None:
+    cli.command()(context)
+    cli.add_typer(prompt_commands, name="prompt")
     cli.add_typer(config_commands, name="config")
     cli.command()(doctor)
     cli.add_typer(audit_commands, name="audit")
     cli.command()(version)
+
+
+def context(
+    context: typer.Context, room: Room, agent: OfAgent = "", as_json: AsJson = False, config: ConfigFile = None
+) -> None:
+    """Tell how full the model's window is for the next message in a room, and what was condensed there."""
+    told = ask_operator(settings_of(context, config), lambda api: api.context(room, agent))
+    if as_json:
+        show_json(told)
+        return
+    for line in _sizes(told):
+        typer.echo(clean(line))
+
+
+@prompt_commands.command("show")
+def show_prompt(
+    context: typer.Context, room: OfRoom, agent: OfAgent = "", as_json: AsJson = False, config: ConfigFile = None
+) -> None:
+    """Print exactly what would be sent to the model for the next message in a room, without sending it."""
+    told = ask_operator(settings_of(context, config), lambda api: api.prompt(room, agent))
+    if as_json:
+        show_json(told)
+        return
+    for line in (*_sizes(told), "", *_request(told)):
+        typer.echo(clean(line))
+
+
+def _sizes(told: Mapping[str, Any]) -> Iterator[str]:
+    """Lines on the window, part by part."""
+    from runtime.chat.context_views import SOURCES, STEPS
+
+    yield f"{told['room']}: {told['model']}, a window of {told['window']:,} tokens ({SOURCES[told['source']]})"
+    for part in (*told["partitions"], {**told, "name": "in all"}):
+        yield f"  {part['name']:<10} {part['tokens']:>9,} tokens {part['percent']:>6.2f}%"
+    how = STEPS.get(told["condensed"], "whole")
+    yield f"The conversation has {told['turns']:,} turns; as it is sent: {how}."
+    yield _condensed(told["summaries"])
+
+
+def _condensed(summaries: Sequence[Mapping[str, Any]]) -> str:
+    if not summaries:
+        return "No summary was made."
+    newest = summaries[0]
+    return (
+        f"Summaries: {len(summaries):,}. The newest, {newest['at']} ({newest['kind']}): {newest['turns']:,} turns, "
+        f"{newest['tokens_before']:,} tokens before and {newest['tokens_after']:,} after."
+    )
+
+
+def _request(told: Mapping[str, Any]) -> Iterator[str]:
+    """The request as text, part by part, in the order in which it is sent."""
+    for name in (part["name"] for part in told["partitions"]):
+        if name == "history":
+            yield from _messages(told["messages"])
+        elif text := told["texts"].get(name):
+            yield from (f"--- {name}", text, "")
+    yield f"--- tools: {len(told['tools'])}"
+    yield from (f"{tool['name']} ({tool['effect']}, {tool['tokens']:,} tokens)" for tool in told["tools"])
+
+
+def _messages(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for turn in messages:
+        yield from (f"--- {' '.join(filter(None, [turn['role'], turn.get('author'), turn.get('tool')]))}", turn["text"])
+        yield from (f"[calls {call['tool']} {call['arguments']}]" for call in turn.get("calls", ()))
+        yield from (f"[file {path}]" for path in turn.get("files", ()))
+        yield ""
 
 
 @config_commands.command("show")

@@ -28,6 +28,8 @@ MODULES: Final[Mapping[str, str]] = {
     "chat": "chat",
     "ask": "chat",
     "trace": "trace",
+    "context": "inspect",
+    "prompt": "inspect",
     "report": "report",
     "doctor": "inspect",
     "version": "inspect",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,8 +14,11 @@ from bot.console.layout import STATIC, badge, facts, moment, nothing, page, tabl
 from bot.http.entrance import Entrance
 from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
+from bot.operator.views import View
+from runtime.chat.context_views import SOURCES
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
+from runtime.http.errors import Refusal
 from runtime.text.glyphs import legible
 
 STATIC_FOLDER: Final = Path(__file__).parent / "static"
@@ -147,7 +150,31 @@ async def _run(request: web.Request, do: Operations) -> Html:
         else nothing("No steps yet.")
     )
     told = tag("p", trace_page.link(run["id"]))
-    return page("Run", "/console/runs", about, told, *said, tag("h2", "Steps"), steps)
+    context = await _context(do, run["address"])
+    return page("Run", "/console/runs", about, told, *said, tag("h2", "Steps"), steps, tag("h2", "Context"), *context)
+
+
+async def _context(do: Operations, room: str) -> Sequence[Html]:
+    """Sizes of what the next message in the conversation of a run would send to the model."""
+    try:
+        told = await do.context(room)
+    except Refusal as error:
+        return [nothing(str(error))]
+    lines = (
+        (part["name"], f"{part['tokens']:,}", f"{part['percent']:.2f}%")
+        for part in (*told["partitions"], {**told, "name": "in all"})
+    )
+    source = SOURCES[told["source"]]
+    about = f"For the next message here, to {told['model']}: a window of {told['window']:,} tokens, {source}."
+    newest = told["summaries"][0] if told["summaries"] else None
+    words = f"Summaries: {len(told['summaries']):,}. "
+    so_far = tag("p", words, *(["The newest: ", moment(newest["at"]), f", {_condensed(newest)}."] if newest else []))
+    return [tag("p", about), table("Parts", ("Part", "Tokens", "Of the window"), lines), so_far]
+
+
+def _condensed(newest: View) -> str:
+    sizes = f"{newest['tokens_before']:,} tokens before and {newest['tokens_after']:,} after"
+    return f"{newest['turns']:,} turns, {sizes}"
 
 
 async def _outbox(request: web.Request, do: Operations) -> Html:

@@ -8,7 +8,8 @@ from typing import Final
 
 from bot.metrics.answers import ADOPTED, RESUMED, STRAIGHT, Answers
 from bot.metrics.labels import Account, Labels
-from bot.metrics.meters import ENDINGS, EXPIRED, Meters, kind_of
+from bot.metrics.meters import ENDINGS, EXPIRED, GUARD_ENDED, Meters, kind_of
+from runtime.context.watch import LoopWatch
 from runtime.contract import ApprovalId, Choice, Clicked, DeliveryId, Kind, ModelReply, Outcome, RunId, Signal
 from runtime.domain.ids import made_at
 from runtime.domain.runs import RunState, StepState
@@ -28,6 +29,26 @@ from runtime.store.protocol import (
 
 NO_TIME: Final = timedelta()
 OCCURRENCE_ENDINGS: Final = {RunState.DONE: "done", RunState.FAILED: "failed", RunState.STOPPED: "stopped"}
+
+
+class CountingLoop(LoopWatch):
+    """Adds what the agent's loop tells."""
+
+    def __init__(self, meters: Meters) -> None:
+        self._meters = meters
+
+    def condensed(self, step: str) -> None:
+        self._meters.condensed.add(step)
+
+    def summarised(self, kind: str, seconds: float) -> None:
+        self._meters.summaries.add(kind)
+        self._meters.summary_seconds.observe(seconds)
+
+    def summary_failed(self) -> None:
+        self._meters.summaries.add("failed")
+
+    def ended_by_guard(self) -> None:
+        self._meters.guarded.add("", GUARD_ENDED)
 
 
 def wall_clock() -> datetime:
@@ -94,6 +115,8 @@ class Counting(Observer):
     def recorded(self, calls: Sequence[NewStep]) -> None:
         self._meters.steps.add("model")
         for step in calls:
+            if step.guard:
+                self._meters.guarded.add(self._labels.tool(step.call.tool), step.guard)
             if step.state is StepState.DONE:  # policy, or a call that is none
                 self._meters.tool_calls.add(self._labels.tool(step.call.tool), "refused")
 

@@ -8,7 +8,7 @@ from typing import Final
 from aiohttp import web
 
 from bot.metrics.access import MetricsAccess
-from bot.metrics.counting import Counting
+from bot.metrics.counting import Counting, CountingLoop
 from bot.metrics.labels import Labels
 from bot.metrics.listener import Listener
 from bot.metrics.meters import Meters
@@ -18,6 +18,7 @@ from bot.metrics.wrappers import MeteredAdapter, MeteredModel, MeteredTool
 from bot.node.version import VERSION
 from bot.settings.settings import Metrics, Web
 from bot.telemetry.instrument import Duty, Instrument
+from runtime.context.watch import LoopWatch
 from runtime.contract import ChannelAdapter, Model, Tool
 from runtime.store.observer import Observer
 from runtime.store.operations.queue_depths import Depths
@@ -39,6 +40,7 @@ class Metering(Instrument):
         self._token = settings.token.get_secret_value() if settings.token else None
         self._labels = Labels()
         self._adapters: list[ChannelAdapter] = []
+        self._loop = CountingLoop(self.meters)
         self._counting = Counting(self.meters, self._labels)
         self._depths = nothing_waits
 
@@ -49,6 +51,10 @@ class Metering(Instrument):
     @property
     def observer(self) -> Observer:
         return self._counting
+
+    @property
+    def loop(self) -> LoopWatch:
+        return self._loop
 
     def opened(self, store: Store) -> None:
         self._depths = store.queues.depths

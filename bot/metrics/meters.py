@@ -21,6 +21,7 @@ LAG: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 3
 MODEL: Final = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 120, 300, 600)
 TOOL: Final = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60)
 SEND: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+TOKENS: Final = (500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 200_000, 500_000, 1_000_000)
 AGE: Final = (5, 15, 30, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 43200)
 COMMIT: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
 BATCH: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)  # operations; 256 is the most that the writer takes at once
@@ -58,8 +59,12 @@ ENDINGS: Final = {
     Choice.FOURTH: "answered",
     Choice.TEXT: "answered",
 }
+GUARD_ENDED: Final = "ended"
+"""The guard's last verdict: on a run, and on no tool."""
 EXPIRED: Final = "expired"
 INSTANTS: Final = ("started", "skipped", "done", "silent", "failed", "stopped")
+CONDENSED: Final = ("trim", "repeat", "extract", "summary")
+SUMMARIES: Final = ("model", "extract", "handoff", "failed")
 NODE_CHANGES: Final = ("joined", "left", "lost", "reaped")
 
 
@@ -101,6 +106,20 @@ class Meters:
     dollars: Counter = counted("signalbox_model_cost_dollars_total", "What model calls cost, in US dollars.", "model")
     tool_calls: Counter = counted("signalbox_tool_calls_total", "Tool calls.", "tool", "outcome")
     tool_seconds: Histogram = observed("signalbox_tool_call_seconds", "How long a tool call took.", "tool", bounds=TOOL)
+    request_tokens: Histogram = observed(
+        "signalbox_context_tokens",
+        "Tokens of a request to a language model, as its vendor counts.",
+        "model",
+        bounds=TOKENS,
+    )
+    condensed: Counter = counted("signalbox_context_condensed_total", "Requests that were made smaller.", "step")
+    summaries: Counter = counted("signalbox_summaries_total", "Summaries of conversations.", "outcome")
+    summary_seconds: Histogram = observed(
+        "signalbox_summary_seconds", "How long the making of a summary took.", bounds=MODEL
+    )
+    guarded: Counter = counted(
+        "signalbox_guard_verdicts_total", "Calls that the loop guard spoke about, and runs it ended.", "tool", "verdict"
+    )
     asked: Counter = counted("signalbox_approvals_asked_total", "Questions put to people.", "kind")
     settled: Counter = counted("signalbox_approvals_total", "Questions that were settled.", "kind", "outcome")
     question_age: Histogram = observed(
@@ -155,6 +174,11 @@ class Meters:
             self.instants.add(outcome, by=0)
         for trouble in Trouble:
             self.store_errors.add(trouble, by=0)
+        for step in CONDENSED:
+            self.condensed.add(step, by=0)
+        for outcome in SUMMARIES:
+            self.summaries.add(outcome, by=0)
+        self.guarded.add("", GUARD_ENDED, by=0)
         for change in NODE_CHANGES:
             self.node_changes.add(change, by=0)
 

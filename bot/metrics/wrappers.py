@@ -84,6 +84,7 @@ class MeteredModel:
         self._meters.model_seconds.observe(seconds, self.name)
 
     def _spent(self, usage: Usage) -> None:
+        self._meters.request_tokens.observe(usage.input_tokens, usage.model)
         self._meters.tokens.add(usage.model, "in", by=usage.input_tokens)
         self._meters.tokens.add(usage.model, "out", by=usage.output_tokens)
         self._meters.dollars.add(usage.model, by=usage.cost_micros / MICROS)

@@ -29,6 +29,8 @@ COMMANDS: Final = (
         "secrets",
         "trace",
         "report",
+        "context",
+        "prompt",
     ),
     *("config", "doctor", "audit", "version", "backup", "restore"),
 )

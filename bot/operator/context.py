@@ -13,6 +13,7 @@ from bot.operator.finding import Finder
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
+from runtime.agent.previews import Previews
 from runtime.contract import Address, Links, NewId, Notifier, Now, Sink, Tool
 from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
@@ -50,7 +51,8 @@ class OperatorContext:
     `public_url` begins links that people get; empty where whoever asks knows it better. `command` is how this
     program is called on its machine. `written` tells where the
     settings name a person, or one of the identities as an owner, and `given` the names to which they give something.
-    `reports` has reports made, `schedules` has what is planned. `tools` are those of this process; None where none runs.
+    `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
+    models as it would; None where none runs.
     """
 
     store: Store
@@ -78,6 +80,7 @@ class OperatorContext:
     reports: ReportOperations | None = None
     schedules: ScheduleOperations | None = None
     tools: Callable[[], Mapping[str, Tool] | None] = lambda: None
+    previews: Previews | None = None
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

@@ -28,6 +28,7 @@ from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from runtime.agent.registry import MAIN
 from runtime.chat.forms import ARGUMENTS, QUESTION
+from runtime.context.measuring import Preview
 from runtime.contract import (
     PEOPLE,
     Address,
@@ -53,7 +54,7 @@ from runtime.errors import ConfigError
 from runtime.http import bodies
 from runtime.http.errors import Refusal
 from runtime.policy.modes import Mode
-from runtime.store.protocol import DeliveryRow, Granted, Unpaired
+from runtime.store.protocol import Conversed, DeliveryRow, Granted, Unpaired
 from runtime.text.naming import folded, is_identity, meant
 from runtime.timeline.trail import Thing
 
@@ -163,6 +164,30 @@ class Operations(OperatorApi):
         made = await self._store.approvals.set_mode(MAIN, address, wanted, self.actor.person, self.actor.name)
         self._context.nudge(address)
         return await self._one_entitled(views.mode(address, made, *self._names))
+
+    async def context(self, room: str, agent: str = "") -> View:
+        """Tell how full the window is for the next message of a conversation, and what was condensed of it."""
+        made, conversed = await self._preview(room, agent)
+        return await self._one_entitled(views.context(made, conversed, *self._names))
+
+    async def prompt(self, room: str, agent: str = "") -> View:
+        """Make the request that the next message of a conversation would send, without sending it."""
+        made, conversed = await self._preview(room, agent)
+        view = views.context(made, conversed, *self._names)
+        return await self._one_entitled({**view, **views.prompt(made, self._context.mask)})
+
+    async def _preview(self, room: str, agent: str) -> tuple[Preview, Conversed]:
+        """Errors: Refusal where no process runs: its tools and its model make the request."""
+        address, previews = await self._room_meant(room), self._context.previews
+        if address is None:
+            raise Refusal(400, "Name a room.")
+        if previews is None:
+            raise Refusal(409, "Only a running Signalbox knows what it would send: `signalbox run`.")
+        name = agent or MAIN
+        if not previews.knows(name):
+            raise Refusal(404, f"There is no agent {name} here.")
+        conversed = await self._store.runs.conversation(name, address)
+        return await previews.of(conversed), conversed
 
     async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         where = await self._room_meant(room)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -14,14 +14,17 @@ from bot.accounts.status import State
 from runtime.chat.cards.card_facts import about, labels_of
 from runtime.chat.cards.exchanges import Exchange, exchanges
 from runtime.chat.cards.settled_cards import call_of
+from runtime.chat.context_views import Kept
 from runtime.chat.forms import readable
 from runtime.chat.grant_views import form
 from runtime.chat.modes import meaning
-from runtime.contract import Address, ApprovalKind, Choice, Entry
+from runtime.context.measuring import Preview, texts_of
+from runtime.context.sizes import of_tool
+from runtime.contract import Address, ApprovalKind, AssistantTurn, Choice, Entry, ToolSpec, ToolTurn, Turn, UserTurn
 from runtime.domain.approvals import Approval, ApprovalState, choices, offered
 from runtime.markup.moments import in_words
 from runtime.policy.modes import RoomMode
-from runtime.store.protocol import DeliveryRow, Granted, Known, OpenPart, Pairing, RunRow, StepRow
+from runtime.store.protocol import Conversed, DeliveryRow, Granted, Known, OpenPart, Pairing, RunRow, StepRow
 from runtime.text.glyphs import in_full, visible
 
 View = dict[str, Any]
@@ -112,6 +115,73 @@ def mode(address: Address, row: RoomMode, named: Named, called: Named) -> View:
         "set_at": at(row.set_at),
         "until": at(row.until),
     }
+
+
+def context(made: Preview, conversed: Conversed, named: Named, called: Named) -> View:
+    """Sizes of the request for the next message of a conversation. `source` tells where the window's size is from."""
+    sizes, step, kept = made.sizes, made.parts.step, conversed.remembered
+    tokens = sum(sizes.values())
+    return {
+        "address": named(conversed.address),
+        "room": called(conversed.address),
+        "agent": made.agent,
+        "model": made.model,
+        "window": made.window,
+        "source": made.source,
+        "tokens": tokens,
+        "percent": _percent(tokens, made.window),
+        "partitions": [
+            {"name": name, "tokens": size, "percent": _percent(size, made.window)} for name, size in sizes.items()
+        ],
+        "turns": kept.turns,
+        "condensed": step.name.lower(),
+        "spare": made.spare,
+        "summaries": [_kept(one) for one in kept.summaries],
+    }
+
+
+def _percent(tokens: int, window: int) -> float:
+    return round(100 * tokens / max(window, 1), 2)
+
+
+def _kept(one: Kept) -> View:
+    return {
+        "at": at(one.at),
+        "kind": one.kind,
+        "model": one.model,
+        "turns": one.turns,
+        "since": at(one.since),
+        "until": at(one.until),
+        "tokens_before": one.tokens_before,
+        "tokens_after": one.tokens_after,
+    }
+
+
+def prompt(made: Preview, mask: Callable[[str], str]) -> View:
+    """The request itself: its texts, its turns and the tools that are offered."""
+    request = made.request
+    return {
+        "system": mask(request.system),
+        "texts": {name: mask(text) for name, text in texts_of(made.parts).items()},
+        "messages": [_turn(turn, mask) for turn in request.turns],
+        "tools": [_offered(tool) for tool in request.tools],
+    }
+
+
+def _turn(turn: Turn, mask: Callable[[str], str]) -> View:
+    match turn:
+        case UserTurn(text, author, files):
+            return {"role": "user", "author": author, "text": mask(text), "files": [file.path for file in files]}
+        case AssistantTurn(text, calls):
+            made = [{"id": call.id, "tool": call.tool, "arguments": mask(call.arguments)} for call in calls]
+            return {"role": "assistant", "text": mask(text), "calls": made}
+        case ToolTurn(call_id, tool, text):
+            return {"role": "tool", "call": call_id, "tool": tool, "text": mask(text)}
+
+
+def _offered(tool: ToolSpec) -> View:
+    told = {"name": tool.name, "effect": tool.effect.value, "description": tool.description}
+    return {**told, "schema": dict(tool.schema), "tokens": of_tool(tool)}
 
 
 def _question(row: Approval) -> str:

@@ -13,6 +13,8 @@ from aiohttp import web
 
 from bot.settings.settings import Settings, Telemetry
 from bot.telemetry.instrument import Duty, Instrument
+from runtime.context.watch import UNWATCHED as UNSEEN
+from runtime.context.watch import LoopWatch
 from runtime.contract import ChannelAdapter, Model, Sink, Tool
 from runtime.errors import ConfigError
 from runtime.intake.dispatch import Worker
@@ -34,6 +36,10 @@ class Instruments(Instrument):
     @property
     def observer(self) -> Observer:
         return next((part.observer for part in self._parts if part.observer is not UNOBSERVED), UNOBSERVED)
+
+    @property
+    def loop(self) -> LoopWatch:
+        return next((part.loop for part in self._parts if part.loop is not UNSEEN), UNSEEN)
 
     def opened(self, store: Store) -> None:
         for part in self._parts:

@@ -312,10 +312,22 @@ class Sessions(Section):
         le=3600,
         description="Longest wait for a file from a chat platform before the model is called.",
     )
+    rest_hours: Number = Field(
+        default=24, gt=0, le=8760, description="Silence in a conversation after which `restore` counts."
+    )
+    restore: Literal["transcript", "window", "summary", "none"] = Field(
+        default="transcript",
+        description='What the agent knows of a conversation from before such a rest: "transcript" all of it, "window" its '
+        'last ten messages, "summary" a summary, "none" nothing. What it did and what waits it knows always.',
+    )
 
     @property
     def freshness(self) -> timedelta:
         return timedelta(hours=self.freshness_hours)
+
+    @property
+    def rest(self) -> timedelta:
+        return timedelta(hours=self.rest_hours)
 
 
 class Guard(Section):

@@ -7,6 +7,8 @@ from typing import Any
 
 from aiohttp import web
 
+from runtime.context.watch import UNWATCHED as UNSEEN
+from runtime.context.watch import LoopWatch
 from runtime.contract import ChannelAdapter, Model, Sink, Tool
 from runtime.intake.dispatch import Worker
 from runtime.store.observer import UNOBSERVED, Observer
@@ -29,6 +31,11 @@ class Instrument:
     def observer(self) -> Observer:
         """Told what the store's transactions did."""
         return UNOBSERVED
+
+    @property
+    def loop(self) -> LoopWatch:
+        """Told how conversations are condensed, and which runs the guard ended."""
+        return UNSEEN
 
     def opened(self, store: Store) -> None:
         """The store is there."""

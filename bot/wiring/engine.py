@@ -14,7 +14,8 @@ from bot.settings.tables import Model as ModelSection
 from runtime.agent.guard import GuardLimits
 from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.registry import Limits
-from runtime.context.window import WINDOW_TOKENS, Window
+from runtime.context.resting import Rest, Restore
+from runtime.context.window import WINDOW_TOKENS, Source, Window
 from runtime.contract import Address, Fetch, Model, NewId, Space, Transcriber
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.intake.downloads import Fetching, FileBounds, FilesOf, Senders
@@ -61,6 +62,7 @@ def limits_of(settings: Settings) -> Limits:
         settings.approvals.expires,
         window=window_of(settings.model),
         guard=GuardLimits(guard.warn, guard.refuse, guard.outcome, guard.breaker),
+        rest=Rest(settings.sessions.rest, Restore(settings.sessions.restore)),
     )
 
 
@@ -74,7 +76,14 @@ def window_of(settings: ModelSection) -> Window:
 
         return context_tokens_of(settings.name) or WINDOW_TOKENS
 
-    return Window(find)
+    def origin() -> Source:
+        if settings.context_tokens:
+            return Source.SET
+        from runtime.models.vendors import context_tokens_of
+
+        return Source.LISTED if context_tokens_of(settings.name) else Source.ASSUMED
+
+    return Window(find, origin)
 
 
 def space_of(settings: Settings) -> DiskSpace:

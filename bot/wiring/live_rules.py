@@ -9,13 +9,14 @@ from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
 from bot.settings.settings import Planning, PolicyRule, Settings
 from bot.wiring.access import UNNAMED, gate_of
-from runtime.context.here import NOWHERE, Here, Place
-from runtime.context.prompts import Prompted, Prompts
+from runtime.context.prompt.here import NOWHERE, Here, Place
+from runtime.context.prompt.prompts import Prompted, Prompts
 from runtime.contract import Address, Busy, Features
 from runtime.domain.routing import AccountNames, BusyRules
 from runtime.policy.matchers import Commands, words_of
 from runtime.policy.rules import SHIPPED, Policy, Rule, Ruling
 from runtime.store.protocol import Gate
+from runtime.store.protocol.intake import Measure, unmeasured
 from runtime.templating.prompts import prompt_of
 
 
@@ -44,12 +45,17 @@ class Live:
         self.rules = rules
         self._names = names
         self._place = place
+        self._measure: Measure = unmeasured
+
+    def measures(self, measure: Measure) -> None:
+        """An agent is at work here, whose requests can be measured."""
+        self._measure = measure
 
     def gate(self) -> Gate:
         """The gate as a value, with the names that accounts have by now: transactions read it on another thread."""
         gate, names = self.rules.gate, self._names()
-        if gate.rooms.named is not names:
-            gate = replace(gate, rooms=replace(gate.rooms, named=names))
+        if gate.rooms.named is not names or gate.measure is not self._measure:
+            gate = replace(gate, rooms=replace(gate.rooms, named=names), measure=self._measure)
             self.rules = replace(self.rules, gate=gate)
         return gate
 

@@ -18,16 +18,20 @@ from runtime.agent.registry import Agents
 from runtime.agent.run_state import Dropped, Ended, LiveRun, own
 from runtime.agent.surroundings import Surroundings
 from runtime.agent.tool_calls import Calls, in_doubt
-from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, partitions
-from runtime.context.condenser import Condenser, Conversation, is_full
+from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, may_be_full, partitions
+from runtime.context.condenser import Condenser, Conversation, Whose, is_full
+from runtime.context.oversize import sent_by, shortened, told_of
+from runtime.context.resting import Restore, restored
+from runtime.context.watch import LoopNotices
 from runtime.contract import (
+    BOUNDLESS,
     Address,
     Busy,
     DeliveryId,
+    Effect,
     Job,
     Model,
     ModelReply,
-    ModelRequest,
     NewId,
     Now,
     Probe,
@@ -35,6 +39,7 @@ from runtime.contract import (
     Resting,
     RunId,
     SessionKey,
+    Space,
     Speaking,
     Stopping,
     TaskKind,
@@ -48,14 +53,15 @@ from runtime.domain.transcript import OURS, not_seen
 from runtime.errors import ContextOverflow, ModelFailed, StoreError
 from runtime.policy.rules import Policy
 from runtime.reports.fan_out import Reporting
-from runtime.store.protocol import Claim, History, NewDelivery, Released, Runs, Summary, ToolStep
+from runtime.store.protocol import Claim, History, NewDelivery, Released, Runs, Summary, SummaryKind, ToolStep
+from runtime.workspace.whole_texts import WholeTexts
 from runtime.workspace.workspaces import WorkspaceFolders
 
 log = structlog.get_logger("agent")
 
 NO_ROOM: Final = (
-    "This conversation no longer fits into the model, even condensed. Write /new to start fresh. Everything said "
-    "stays here to read."
+    "This conversation no longer fits into the model, not even its summary. Write /compact to condense what it can, or /new "
+    "to start fresh. Everything said stays here to read."
 )
 STOPPED: Final = "Stopped here."
 EMPTY_REPLY: Final = "The model gave no answer. Please ask again, perhaps in other words."
@@ -109,19 +115,21 @@ class AgentLoop:
         reporting: Reporting | None = None,
         reporter: Callable[[Job], Model] | None = None,
         asking: QuestionContext | None = None,
-        asked: Callable[[], None] = lambda: None,
+        space: Space = BOUNDLESS,
+        notices: LoopNotices | None = None,
     ) -> None:
         self._store = store
         self._agents = agents
         self._live: dict[RunId, LiveRun] = {}
         self._outlet = outlet
-        self._asked = asked
         self._busy = busy
         self._probe = probe
         self._files = files
         self._reporter = reporter
+        self._whole = WholeTexts(new_id, space)
         context = asking or QuestionContext()
-        surroundings = Surroundings(store=store, policy=policy, named=named, now=now)
+        self._notices = notices or LoopNotices()
+        self.surroundings = Surroundings(store=store, policy=policy, named=named, now=now)
         self._calls = Calls(
             store=store,
             policy=policy,
@@ -131,12 +139,12 @@ class AgentLoop:
             named=named,
             rights=context.rights,
             probe=probe,
-            findable=surroundings.findable,
+            whole=self._whole,
+            findable=self.surroundings.findable,
         )
         self._modes = Modes(store=store, calls=self._calls, rights=context.rights, now=now)
         self._questions = Questions(store=store, policy=policy, now=now, new_id=new_id, context=context)
-        self._condenser = Condenser()
-        self._surroundings = surroundings
+        self.condenser = Condenser(self._notices.watch)
         self._last_words = RunOutcome(new_id=new_id, long_replies=long_replies, reporting=reporting)
 
     async def work(self, claim: Claim) -> bool:
@@ -164,7 +172,7 @@ class AgentLoop:
         """Summarise a conversation that is nearly full, now that it was answered and nobody waits there."""
         run.has_ended = True
         try:
-            await self._condenser.tidy(self._conversation(run, facts))
+            await self.condenser.tidy(self._conversation(run, facts))
         except StoreError as error:
             log.warning("not summarised yet", reason=str(error))
 
@@ -201,6 +209,7 @@ class AgentLoop:
                 if released := await self._act(run, reply):
                     return released
                 if run.guard and run.guard.is_tripped:
+                    self._notices.watch.ended_by_guard()
                     return await self._finish(run, None, RunState.FAILED, tripped())
             return await self._finish(run, None, RunState.FAILED, too_long(run.agent.limits.iterations))
         except ModelFailed as error:
@@ -229,7 +238,7 @@ class AgentLoop:
     async def _ask_model(self, run: LiveRun) -> ModelReply:
         self._progress(run.claim, Thinking())
         history = await self._with_files(run, await self._history(run))
-        run.facts = facts = await self._surroundings.of(run, history.turns)
+        run.facts = facts = await self.surroundings.of(run, history.turns)
         reply = await run.unless_stopped(self._reply(run, facts, history))
         run.said = ""
         self._probe("model-answered")
@@ -239,12 +248,22 @@ class AgentLoop:
 
     async def _history(self, run: LiveRun) -> History:
         known, run.turns = run.turns, None  # they came with the claim; every step adds some
-        if known and is_short(known, run.agent.limits.window.tokens):
+        limits = run.agent.limits
+        if known and limits.rest.restore is Restore.TRANSCRIPT and is_short(known, limits.window.tokens):
             return History(known)
-        return await self._store.history(run.claim.lane.session, run.claim.since)
+        return await self._read(run)
 
     async def _read(self, run: LiveRun) -> History:
-        return await self._store.history(run.claim.lane.session, run.claim.since)
+        """The conversation as the run knows it: from its last rest on where so set, and of what is too large both ends."""
+        claim, limits = run.claim, run.agent.limits
+        reads = [name for name, tool in run.agent.tools.items() if tool.spec.effect is Effect.READ]
+        history = restored(await self._store.history(claim.lane.session, claim.since), limits.rest, claim.run_id, reads)
+        history, long = shortened(history, limits.window.tokens)
+        for one in long:
+            await self._whole.keep(run.agent.workspaces, claim.address, one.path, one.text)
+        if own := sent_by(long, claim.run_id):
+            run.long = [told_of(one) for one in own]
+        return history
 
     async def _with_files(self, run: LiveRun, history: History) -> History:
         """`history` once the files that came with it are here; what is to be said of those becomes turns too."""
@@ -267,17 +286,21 @@ class AgentLoop:
 
     async def _reply(self, run: LiveRun, facts: RunFacts, history: History) -> ModelReply:
         """The model's answer to as much of `history` as fits. A request that is refused as too large is sent smaller, once."""
-        parts = partitions(facts, history, UNBOUNDED)
-        if history.summary or not is_short(history.turns, run.agent.limits.window.tokens):
-            parts = await self._condenser.fitted(self._conversation(run, facts), history)
-            run.is_full = is_full(parts, history, run.agent.limits.window.tokens)
-        try:
-            return await self._answer(run, facts, parts)
-        except ContextOverflow:
-            parts = await self._condenser.refused(self._conversation(run, facts), parts, await self._read(run))
+        limits, of = run.agent.limits, self._conversation(run, facts)
+        if limits.rest.restore is Restore.SUMMARY or may_be_full(history, limits.window.tokens):
+            parts = await self.condenser.fitted(of, history)
+            run.is_full = is_full(parts, history, limits.window.tokens)
+        else:
+            parts = partitions(facts, history, UNBOUNDED)
+        for smaller in (self.condenser.refused, self.condenser.renewed):
+            try:
+                return await self._answer(run, facts, parts)
+            except ContextOverflow:
+                parts = await smaller(of, parts, await self._read(run))
         try:
             return await self._answer(run, facts, parts)
         except ContextOverflow as error:
+            limits.window.refuse(parts.sent)
             raise ModelFailed(NO_ROOM, detail=error.detail) from None
 
     async def _answer(self, run: LiveRun, facts: RunFacts, parts: Partitions) -> ModelReply:
@@ -285,25 +308,38 @@ class AgentLoop:
         speaker = run.agent.model
         if job and self._reporter and job.task.kind is not TaskKind.PROMPT:
             speaker = self._reporter(job)  # a report without a model has a maker
-        request = ModelRequest(parts.prompt, parts.history, facts.tools, facts.files, working=parts.working)
+        request = parts.request(facts)
         try:
             async with asyncio.timeout(limit.total_seconds()):
                 reply = await speaker.reply(request, partial(self._spoken, run))
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {limit}.") from None
         if parts.sent:
-            self._condenser.learn(run.agent.model.name, parts.sent, reply.usage.input_tokens)
+            self.condenser.learn(run.claim.lane.session, parts.sent, reply.usage.input_tokens)
         return reply
 
     def _conversation(self, run: LiveRun, facts: RunFacts) -> Conversation:
-        window = run.agent.limits.window
-        return Conversation(facts, run.agent.model, window, partial(self._read, run), partial(self._keep, run))
+        claim, limits = run.claim, run.agent.limits
+        return Conversation(
+            Whose(claim.lane.session, claim.run_id, limits.rest),
+            facts,
+            run.agent.model,
+            limits.window,
+            read=partial(self._read, run),
+            counted=partial(self._store.counted, claim.lane.session, claim.since),
+            keep=partial(self._keep, run),
+        )
 
     async def _keep(self, run: LiveRun, summary: Summary, usage: Usage | None) -> bool:
         """Store a summary: with the lane, or once the run has ended. Errors: Dropped when fenced."""
         lane = None if run.has_ended else run.claim.lane
         kept = await self._store.keep_summary(run.claim.run_id, lane, summary, usage)
-        self._probe("summary-made")
+        if summary.kind is SummaryKind.HANDOFF:
+            self._probe("handoff-made")
+        else:
+            self._probe("summary-made")
+        if kept:
+            self._notices.changed(run.claim.address)
         if lane:
             own(kept or None)
             run.next_step += 1
@@ -341,12 +377,13 @@ class AgentLoop:
             self._store.park(claim.lane, claim.run_id, prepared),
             point="approval-stored",
         )
-        self._asked()
+        self._notices.asked()
         log.info("run parked", approvals=[question.id for question in questions])
         return released
 
     async def _finish(self, run: LiveRun, reply: ModelReply | None, state: RunState, text: str) -> Released:
-        last = [await self._outlet.prepare(new, run.claim) for new in await self._last_words.closing(run, state, text)]
+        words = "\n\n".join([text, *run.long]) if run.claim.job is None else text
+        last = [await self._outlet.prepare(new, run.claim) for new in await self._last_words.closing(run, state, words)]
         lane, run_id = run.claim.lane, run.claim.run_id
         finish = self._store.finish(lane, run_id, run.next_step, reply, state, text, last)
         released = await self._handed_on(run, last, finish, point="delivery-stored")

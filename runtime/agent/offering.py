@@ -55,6 +55,17 @@ def allowed(tools: Iterable[ToolSpec], denied: Denied) -> tuple[list[ToolSpec], 
     return [tool for tool in tools if tool.name not in reasons], reasons
 
 
+def kept_back(reasons: Mapping[str, str]) -> str:
+    """Line of a prompt on the tools that rules deny there, so that the agent can say why it can't do a thing; or empty."""
+    names = [name for name, why in reasons.items() if why != READ_ONLY]
+    if not names:
+        return ""
+    more = f" and {len(names) - NAMED_MAX:,} more" if len(names) > NAMED_MAX else ""
+    return (
+        f"- A rule keeps these tools from you here; say so if somebody needs one: {', '.join(names[:NAMED_MAX])}{more}."
+    )
+
+
 def offered(tools: Sequence[ToolSpec], denied: Denied, most_used: Sequence[str] = ()) -> Offered:
     """The tools of a conversation that has not found any yet."""
     open_to, withheld = allowed(tools, denied)

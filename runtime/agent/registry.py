@@ -8,8 +8,9 @@ from datetime import timedelta
 from typing import Final
 
 from runtime.agent.guard import GuardLimits
-from runtime.context.here import Here
-from runtime.context.prompts import Prompted
+from runtime.context.prompt.here import Here
+from runtime.context.prompt.prompts import Prompted
+from runtime.context.resting import Rest
 from runtime.context.window import Window
 from runtime.contract import Model, ModelReply, ModelRequest, OnText, Tool
 from runtime.errors import ModelFailed
@@ -24,13 +25,17 @@ Prompt = Callable[[Here], Prompted]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one run, and the window of its model. `guard` bounds how often it may repeat itself."""
+    """Bounds of one run, and the window of its model. `guard` bounds how often it may repeat itself.
+
+    `rest`: what a conversation begins with when somebody comes back to it after hours.
+    """
 
     iterations: int = 25
     approval_time: timedelta = timedelta(hours=12)
     model_time: timedelta = timedelta(minutes=10)
     window: Window = field(default_factory=Window)
     guard: GuardLimits = field(default_factory=GuardLimits)
+    rest: Rest = field(default_factory=Rest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,8 +35,9 @@ class LiveRun:
     `turns` came along with the claim, for its first model call. `stopped` is set when a person ends it; `cuts` are the
     waits that end with it at once. `files` are what its tools put onto its reply so far, and `said` is the text that the
     model call at work has written. `is_full`: its conversation will soon need a summary. `has_ended`: its lane was given up.
-    `guard` judges its calls, once it makes one; `warnings` stand behind the results of those that it warned about, by id.
-    `board` are the questions of its conversation, once they were looked at, and `facts` those of its last model call.
+    `long`: words for whoever sent what is too large to be read at once. `guard` judges its calls, once it makes one;
+    `warnings` stand behind the results of those that it warned about, by id. `board` are the questions of its conversation,
+    once they were looked at, and `facts` those of its last model call.
     """
 
     claim: Claim
@@ -50,6 +51,7 @@ class LiveRun:
     said: str = ""
     is_full: bool = False
     has_ended: bool = False
+    long: list[str] = field(default_factory=list)
     guard: LoopGuard | None = None
     warnings: dict[str, str] = field(default_factory=dict)
     board: Board | None = None

@@ -8,16 +8,16 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
-from runtime.agent.offering import OFFERED_MAX, Denied, Offered, allowed, denied_by, offered, with_found
+from runtime.agent.offering import OFFERED_MAX, Denied, Offered, allowed, denied_by, kept_back, offered, with_found
 from runtime.agent.registry import Agent
 from runtime.agent.run_state import LiveRun
-from runtime.context import dashboard
 from runtime.context.builder import RunFacts
-from runtime.context.here import Here
-from runtime.context.prompts import Prompted
-from runtime.contract import Address, Effect, Now, ToolSpec, Turn
+from runtime.context.prompt import dashboard
+from runtime.context.prompt.here import Here
+from runtime.context.prompt.prompts import Prompted
+from runtime.contract import Address, Effect, Now, Person, ToolSpec, Turn
 from runtime.policy.rules import Ask, Policy
-from runtime.store.protocol import NO_BOARD, Runs
+from runtime.store.protocol import NO_BOARD, Around, Board, Claim, Conversed, Runs
 
 USE_COUNTS_FOR: Final = timedelta(days=7)
 USE_COUNTS_AGE: Final = timedelta(hours=1)
@@ -42,6 +42,20 @@ class Standing:
     writes: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Asker:
+    """Facts of whoever asks, and of the place: what a prompt tells, and what policy goes by."""
+
+    address: Address
+    person: Person | None
+    names: frozenset[str]
+    around: Around
+
+
+def _asker_of(claim: Claim) -> _Asker:
+    return _Asker(claim.address, claim.requester, claim.names, claim.around)
+
+
 class Surroundings:
     """Gathers the facts of runs, and keeps what stands in a conversation for its next message. What the store knows of a
     room came along with the claim; its questions are read once in a run, and only where there may be some."""
@@ -57,44 +71,56 @@ class Surroundings:
 
     async def of(self, run: LiveRun, turns: Sequence[Turn]) -> RunFacts:
         """The facts of a run whose conversation has these turns."""
-        agent, claim, now = run.agent, run.claim, self._now()
-        specs, policy = tuple([tool.spec for tool in agent.tools.values()]), self._policy()
-        key = (agent.name, claim.address, claim.requester, claim.names, replace(claim.around, parked=0))
+        claim, asker = run.claim, _asker_of(run.claim)
+        here = await self._here(run.agent, asker)
+        if run.board is None:  # a resumed run reads the results of what was asked anyway
+            asked = not claim.resumed and dashboard.may_hold(turns, here.writes)
+            run.board = (
+                await self._store.board(claim.lane.session, claim.since) if asked or asker.around.parked else NO_BOARD
+            )
+        return _facts(run.agent, asker, here, run.board, turns)
+
+    async def next(self, agent: Agent, conversed: Conversed) -> RunFacts:
+        """The facts of the run that the next message of a conversation would begin."""
+        history = conversed.history
+        asker = _Asker(conversed.address, conversed.requester, conversed.names, conversed.around)
+        here = await self._here(agent, asker)
+        asked = asker.around.parked or dashboard.may_hold(history.turns, here.writes)
+        board = await self._store.board(conversed.session, history.since) if asked else NO_BOARD
+        return _facts(agent, asker, here, board, history.turns)
+
+    async def _here(self, agent: Agent, asker: _Asker) -> Standing:
+        """Facts that stand for `asker`, looked at anew where they may have changed."""
+        now, policy, specs = self._now(), self._policy(), tuple(specs_of(agent))
+        key = (agent.name, replace(asker, around=replace(asker.around, parked=0)))
         here = self._standing.get(key)
         if here is None or here.policy is not policy or here.specs != specs or now >= here.until:
-            self._standing[key] = here = await self._looked(run, specs, policy, now)
-        if run.board is None:
-            asked = not claim.resumed and dashboard.may_hold(turns, here.writes)  # else it reads the results anyway
-            is_quiet = not (claim.around.parked or asked)
-            run.board = NO_BOARD if is_quiet else await self._store.board(claim.lane.session, claim.since)
-        tells = here.prompt.shared or run.board is not NO_BOARD
-        offer = with_found(here.offer, turns) if here.offer.hidden else here.offer
-        return RunFacts(
-            here.prompt.system,
-            offer.tools,
-            partial(agent.workspaces.open, claim.address),
-            working=dashboard.told(here.prompt.asker, run.board, turns) if tells else "",
-            withheld=offer.withheld,
-        )
+            self._standing[key] = here = await self._looked(agent, asker, policy, now)
+        return here
 
-    async def _looked(self, run: LiveRun, specs: tuple[ToolSpec, ...], policy: Policy, now: datetime) -> Standing:
-        """The same, looked at anew."""
+    async def _looked(self, agent: Agent, asker: _Asker, policy: Policy, now: datetime) -> Standing:
         if len(self._standing) >= STANDING_MAX:
             self._standing.clear()
-        agent, claim = run.agent, run.claim
-        prompt = agent.prompt(Here(claim.address, now, claim.requester, claim.around, agent.name))
+        specs = tuple(specs_of(agent))
+        prompt = agent.prompt(Here(asker.address, now, asker.person, asker.around, agent.name))
         writes = frozenset(spec.name for spec in specs if spec.effect is not Effect.READ or spec.asks)
-        offer = offered(specs, self.denied(run), await self._most_used(specs))
+        denied = self._denied(agent, asker)
+        offer = offered(specs, denied, await self._most_used(specs))
+        kept = kept_back(allowed(specs, denied)[1])
+        prompt = replace(prompt, system=f"{prompt.system}\n{kept}") if kept else prompt
         return Standing(policy, specs, now + STANDING_FOR, prompt, offer, writes)
 
     def denied(self, run: LiveRun) -> Denied:
         """Reasons for which tools are of no use to a run."""
-        claim, room = run.claim, self._named(run.claim.address)
+        return self._denied(run.agent, _asker_of(run.claim))
+
+    def _denied(self, agent: Agent, asker: _Asker) -> Denied:
+        room = self._named(asker.address)
 
         def ask(tool: ToolSpec) -> Ask:
-            return Ask(tool.name, tool.effect, {}, run.agent.scope, room, claim.names)
+            return Ask(tool.name, tool.effect, {}, agent.scope, room, asker.names)
 
-        return denied_by(self._policy(), ask, claim.around.mode)
+        return denied_by(self._policy(), ask, asker.around.mode)
 
     def findable(self, run: LiveRun) -> list[ToolSpec]:
         """Tools that a run may perhaps call."""
@@ -108,6 +134,18 @@ class Surroundings:
         if self._used_at is None or not timedelta() <= now - self._used_at < USE_COUNTS_AGE:
             self._used, self._used_at = await self._store.tools_used(now - USE_COUNTS_FOR), now
         return self._used
+
+
+def _facts(agent: Agent, asker: _Asker, here: Standing, board: Board, turns: Sequence[Turn]) -> RunFacts:
+    tells = here.prompt.shared or board is not NO_BOARD
+    offer = with_found(here.offer, turns) if here.offer.hidden else here.offer
+    return RunFacts(
+        here.prompt.system,
+        offer.tools,
+        partial(agent.workspaces.open, asker.address),
+        working=dashboard.told(here.prompt.asker, board, turns) if tells else "",
+        withheld=offer.withheld,
+    )
 
 
 def specs_of(agent: Agent) -> list[ToolSpec]:

@@ -17,6 +17,7 @@ from runtime.agent.duties.undoing import kept_before
 from runtime.agent.guard import LoopGuard, Made, Verdict
 from runtime.agent.run_state import Dropped, LiveRun, own
 from runtime.cancellation import cancellable
+from runtime.context.oversize import FOLDER, note
 from runtime.contract import (
     Address,
     Attach,
@@ -42,6 +43,7 @@ from runtime.policy.terms import Terms
 from runtime.policy.tool_forms import warning
 from runtime.store.protocol import Claim, NewStep, Recorded, Runs, ToolStep
 from runtime.text.glyphs import bound
+from runtime.workspace.whole_texts import WholeTexts
 
 T = TypeVar("T")
 log = structlog.get_logger("agent")
@@ -65,6 +67,7 @@ class Calls:
         named: Callable[[Address], str],
         rights: Callable[[], Rights],
         probe: Probe,
+        whole: WholeTexts,
         findable: Callable[[LiveRun], Sequence[ToolSpec]],
     ) -> None:
         self._store = store
@@ -75,6 +78,7 @@ class Calls:
         self._named = named
         self._rights = rights
         self._probe = probe
+        self._whole = whole
         self._findable = findable
         self._accepted: dict[str, str] = {}
 
@@ -271,7 +275,15 @@ class Calls:
             keep(kept)
         work = self._guarded(tool, arguments, context)
         text = await (run.unless_stopped(work) if repeatable(run.agent.tools, step) else work)
-        return bound(text, tool.spec.output_bound)
+        return text if len(text) <= tool.spec.output_bound else await self._cut(run, step, text, tool.spec.output_bound)
+
+    async def _cut(self, run: LiveRun, step: ToolStep, text: str, most: int) -> str:
+        """Both ends of a result that is too long; all of it lies in a file, where there is space for it."""
+        path = f"{FOLDER}/result-{run.claim.run_id}-{step.number}.txt"
+        if not await self._whole.keep(run.agent.workspaces, run.claim.address, path, text):
+            return bound(text, most)
+        told = f"\n\n{note(path, len(text))}"
+        return bound(text, most - len(told)) + told
 
     async def _guarded(self, tool: Tool, arguments: Mapping[str, Json], context: ToolContext) -> str:
         limit = tool.spec.timeout

@@ -19,7 +19,7 @@ from runtime.text.glyphs import clip
 PAIR: Final = "pair"
 """Lets an owner enter a pairing code in a direct room; `COMMANDS` does not list it, since nobody else may."""
 ALIASES: Final = {"start": "help"}  # what Telegram sends when somebody opens a bot for the first time
-ACTS: Final = frozenset({"new", "stop", "timezone", "away", "back"})
+ACTS: Final = frozenset({"new", "stop", "compact", "timezone", "away", "back"})
 IN_PUBLIC: Final = frozenset({"new", "stop", PAIR})
 """Commands that change something for everybody in the room: everybody there reads that. Else only who asked does."""
 NEEDED: Final[Mapping[str, Role]] = {name: Role.USER if name in ACTS else Role.VIEWER for name in COMMANDS}

@@ -22,5 +22,8 @@ DUE: Final = "due"
 ASKED_BACK: Final = "asked-back"
 """An approver asked the agent about a call that waits."""
 
+COMPACTING: Final = "compacting"
+"""Somebody wants a conversation to be condensed."""
+
 UNDOS: Final = "undos"
 """Somebody wants a call to be taken back."""

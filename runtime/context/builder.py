@@ -17,11 +17,16 @@ SHORT_PART: Final = 0.35
 """Of the window. No token is less than a character, so that a conversation of fewer characters has room in any case."""
 
 
+LONG_TURNS: Final = 800
+"""A conversation of so many turns is summarised as well: to read them takes time for each message."""
+
+
 @dataclass(frozen=True, slots=True)
 class Partitions:
     """Named parts of a request, in this order: the longer one lasts, the further up it is, so that a vendor's prompt cache
-    hits; `working` stands behind the history. Only that is cut to a budget: `step` tells how far. `tokens` is the size of
-    the whole request before, as its vendor counts, and `sent` after, as we do; 0 without a budget."""
+    hits; `working` stands behind the history. Only that is cut to a budget: `step` tells how far, and `is_bare` that what is
+    left says too little. `tokens` is the size of the whole request before, as its vendor counts, and `sent` after, as we
+    do; 0 without a budget."""
 
     system: str
     skills: str
@@ -31,10 +36,15 @@ class Partitions:
     step: Step = Step.WHOLE
     tokens: int = 0
     sent: int = 0
+    is_bare: bool = False
 
     @property
     def prompt(self) -> str:
         return "\n\n".join(filter(None, (self.system, self.skills, self.memory)))
+
+    def request(self, run: RunFacts) -> ModelRequest:
+        """The request that these are parts of."""
+        return ModelRequest(self.prompt, self.history, run.tools, run.files, working=self.working)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +77,32 @@ TOOL_SIZES: Final = ToolSizes()
 
 def build(run: RunFacts, history: History, budget: Budget) -> ModelRequest:
     """Build the request for a conversation, as the store has it; a strict provider accepts it."""
-    parts = partitions(run, history, budget)
-    return ModelRequest(parts.prompt, parts.history, run.tools, run.files, working=parts.working)
+    return partitions(run, history, budget).request(run)
 
 
 def partitions(run: RunFacts, history: History, budget: Budget) -> Partitions:
     """The parts of that request."""
-    turns = repair([*stands_for(history.summary), *history.turns] if history.summary else history.turns)
-    if budget.tokens is None:
+    window = None if budget.tokens is None else int(budget.tokens / budget.scale)
+    standing = list(stands_for(history.summary, window))
+    turns = repair([*standing, *history.turns] if standing else history.turns)
+    if budget.tokens is None or window is None:
         return Partitions(run.system, run.skills, run.memory, turns, run.working)
     taken = of_text(run.system) + of_text(run.working) + TOOL_SIZES.of(run.tools)
     reads = frozenset(tool.name for tool in run.tools if tool.effect is Effect.READ)
-    cut = condense(turns, int(budget.tokens / budget.scale), taken, reads)
-    kept = repair(cut.turns) if cut.step else turns
-    sizes = int((taken + of_turns(turns)) * budget.scale), taken + of_turns(kept)
-    return Partitions(run.system, run.skills, run.memory, kept, run.working, cut.step, *sizes)
+    taken += of_turns(standing)
+    cut = condense(history.turns, window, taken, reads)
+    kept = repair([*standing, *cut.turns]) if cut.step else turns
+    sizes = int((taken + cut.before) * budget.scale), taken + (of_turns(cut.turns) if cut.step else cut.before)
+    return Partitions(run.system, run.skills, run.memory, kept, run.working, cut.step, *sizes, cut.is_bare)
+
+
+def may_be_full(history: History, window: int) -> bool:
+    """True if the size of the conversation is worth a closer look, as it is of few."""
+    return history.summary is not None or has_many_turns(history) or not is_short(history.turns, window)
+
+
+def has_many_turns(history: History) -> bool:
+    return len(history.turns) >= LONG_TURNS
 
 
 def is_short(turns: Sequence[Turn], window: int) -> bool:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
 import structlog
 
-from runtime.context.builder import Budget, Partitions, RunFacts, partitions
-from runtime.context.condensing import Step
-from runtime.context.summaries import fault_of, made_of, request_for, span
+from runtime.context import handoff
+from runtime.context.builder import Budget, Partitions, RunFacts, has_many_turns, partitions
+from runtime.context.condensing import BEGINS_AT, Step
+from runtime.context.resting import Rest, Restore, rested_at
+from runtime.context.scales import SCALE_BOUNDS, Scales
+from runtime.context.summaries import LEAST_TURNS, fault_of, made_of, request_for, span
+from runtime.context.watch import UNWATCHED, LoopWatch
 from runtime.context.window import Window
-from runtime.contract import Effect, Model, ModelReply, Usage
+from runtime.contract import Effect, Model, ModelReply, ModelRequest, RunId, SessionKey, Usage
 from runtime.errors import ModelFailed
-from runtime.store.protocol import History, Summary
+from runtime.store.protocol import Counted, History, Summary, SummaryKind
 
 log = structlog.get_logger("context")
 
@@ -25,99 +30,174 @@ SUMMARY_TRIES: Final = 2
 TIDY_PART: Final = 0.80
 """Of the window: from here on a conversation is summarised after an answer, when nobody waits."""
 
-LONG_TURNS: Final = 800
-"""A conversation of so many turns is summarised as well: to read them takes time for each message."""
-
 OVERFLOW_PART: Final = 0.6
 """Of the window that a vendor refused: what is sent the next time."""
 
-SCALE_BOUNDS: Final = (1.0, 2.5)
-"""Of what a vendor counts for one of our tokens. One that tells less is not believed: its window may be as small as told."""
-
-SCALED_FROM_TOKENS: Final = 1_000
-"""Of small requests a vendor's count tells little."""
+COUNTED_PART: Final = BEGINS_AT[Step.TRIM] / SCALE_BOUNDS[1]
+"""Of the window: from here on it is looked up how the vendor counted a conversation that this process does not know. Below
+it nothing is condensed, however it counts."""
 
 Keep = Callable[[Summary, Usage | None], Awaitable[bool]]
 """Stores a summary, with what it cost. False where the conversation is another's by now."""
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
-    """A conversation and whose it is: facts of its run, its model with the window, and how it is read and kept."""
+class Whose:
+    """Session and run that a conversation is read for, and what it begins with after a rest."""
 
+    session: SessionKey
+    run: RunId
+    rest: Rest = field(default_factory=Rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation and whose it is: facts of its run, its model with the window, and how it is read and kept.
+
+    `counted` tells what a vendor counted for it last.
+    """
+
+    whose: Whose
     facts: RunFacts
     model: Model
     window: Window
     read: Callable[[], Awaitable[History]]
+    counted: Callable[[], Awaitable[Counted | None]]
     keep: Keep
+
+    @property
+    def reads(self) -> frozenset[str]:
+        return frozenset(tool.name for tool in self.facts.tools if tool.effect is Effect.READ)
 
 
 class Condenser:
-    """Fits conversations into windows. How a vendor counts is learnt from its answers, for each model."""
+    """Fits conversations into windows. How a vendor counts each of them is learnt from its answers."""
 
-    def __init__(self) -> None:
-        self._scales: dict[str, float] = {}
+    def __init__(self, watch: LoopWatch = UNWATCHED) -> None:
+        self._watch = watch
+        self._scales = Scales()
 
-    def budget(self, of: Conversation) -> Budget:
-        return Budget(of.window.tokens, self._scales.get(of.model.name, 1.0))
+    def scale_of(self, session: SessionKey) -> float:
+        """Tokens that a vendor counts for one of ours in this conversation."""
+        return self._scales.of(session) or 1.0
 
-    def learn(self, model: str, estimated: int, counted: int) -> None:
+    def learn(self, session: SessionKey, estimated: int, counted: int) -> None:
         """A vendor counted `counted` tokens of a request that we held for `estimated`."""
-        if estimated >= SCALED_FROM_TOKENS and counted > 0:
-            least, most = SCALE_BOUNDS
-            self._scales[model] = min(most, max(least, counted / estimated))
+        self._scales.learn(session, estimated, counted)
 
     async def fitted(self, of: Conversation, history: History) -> Partitions:
-        """The parts of a request that fits; a summary is made first where nothing less will do."""
-        parts = partitions(of.facts, history, self.budget(of))
-        if parts.step is Step.SUMMARY and await self._summarise(of, history):
-            parts = partitions(of.facts, await of.read(), self.budget(of))
+        """The parts of a request that fits; a summary is made first where nothing less will do, or a handoff."""
+        if (rested := _rested(of, history)) and await self._summarise(of, history, rested):
+            history = await of.read()
+        parts = await self._parts(of, history)
+        if parts.step is Step.SUMMARY and await self._summarise(of, history, span(history)):
+            history = await of.read()
+            parts = partitions(of.facts, history, self._budget(of))
+        if parts.is_bare and await self._hand_over(of, history):
+            parts = partitions(of.facts, await of.read(), self._budget(of))
+        if parts.step is not Step.WHOLE:
+            self._watch.condensed(parts.step.name.lower())
         return parts
 
     async def refused(self, of: Conversation, parts: Partitions, history: History) -> Partitions:
         """The same, a step further, for a vendor that refused `parts` as too large: its window is smaller than thought."""
-        sent = parts.sent or partitions(of.facts, history, self.budget(of)).tokens
-        of.window.refuse(sent)
-        log.warning("the model's window is smaller than thought", model=of.model.name, tokens=of.window.tokens)
-        if await self._summarise(of, history):
+        self._shrink(of, parts, history)
+        if await self._summarise(of, history, span(history)):
             history = await of.read()
-        smaller = replace(self.budget(of), tokens=int(of.window.tokens * OVERFLOW_PART))
-        return partitions(of.facts, history, smaller)
+        return partitions(of.facts, history, self._less(of))
+
+    async def renewed(self, of: Conversation, parts: Partitions, history: History) -> Partitions:
+        """The same for one that was refused again: the conversation begins anew with a handoff, where there is more of it."""
+        self._shrink(of, parts, history)
+        if await self._hand_over(of, history, always=True):
+            history = await of.read()
+        return partitions(of.facts, history, self._less(of))
 
     async def tidy(self, of: Conversation) -> None:
         """After an answer, when nobody waits: a conversation that is full is summarised now."""
-        await self._summarise(of, await of.read())
+        history = await of.read()
+        await self._summarise(of, history, span(history))
 
-    async def _summarise(self, of: Conversation, history: History) -> bool:
+    def _budget(self, of: Conversation) -> Budget:
+        return Budget(of.window.tokens, self._scales.of(of.whose.session) or 1.0)
+
+    def _window(self, of: Conversation) -> int:
+        """The window in tokens of our own."""
+        budget = self._budget(of)
+        return int((budget.tokens or 0) / budget.scale)
+
+    def _less(self, of: Conversation) -> Budget:
+        return replace(self._budget(of), tokens=int(of.window.tokens * OVERFLOW_PART))
+
+    def _shrink(self, of: Conversation, parts: Partitions, history: History) -> None:
+        of.window.refuse(parts.sent or partitions(of.facts, history, self._budget(of)).tokens)
+        log.warning("the model's window is smaller than thought", model=of.model.name, tokens=of.window.tokens)
+
+    async def _parts(self, of: Conversation, history: History) -> Partitions:
+        """Parts of a request, as its vendor counts: what it said last is looked up where that matters and is not known."""
+        parts = partitions(of.facts, history, self._budget(of))
+        known = self._scales.of(of.whose.session) is not None
+        if known or parts.tokens < of.window.tokens * COUNTED_PART or (counted := await of.counted()) is None:
+            return parts
+        upto = sum(number < counted.answered_by for number in history.numbers)
+        sent = partitions(of.facts, replace(history, turns=history.turns[:upto]), self._budget(of)).sent if upto else 0
+        self._scales.learn(of.whose.session, sent, counted.tokens)
+        return partitions(of.facts, history, self._budget(of))
+
+    async def _summarise(self, of: Conversation, history: History, upto: int) -> bool:
         """Summarise by the model, or where that fails by an extract. True if there is a new summary."""
-        upto = span(history)
         if not upto:
             return False
-        text, usage = await self._written(of, history, upto)
-        reads = frozenset(tool.name for tool in of.facts.tools if tool.effect is Effect.READ)
-        summary = made_of(history, upto, reads, text, usage.model if usage else "")
-        log.info(
-            "condensed", turns=upto, kind=summary.kind.value, before=summary.tokens_before, after=summary.tokens_after
-        )
+        began = time.monotonic()
+        text, usage = await self._written(of, request_for(history, upto, self._window(of)))
+        summary = made_of(history, upto, of.reads, text, usage.model if usage else "")
+        return await self._keep(of, summary, usage, upto, began, failed=text is None)
+
+    async def _hand_over(self, of: Conversation, history: History, *, always: bool = False) -> bool:
+        """Begin the conversation anew, with words of the model for whoever goes on, or else with those of the record."""
+        upto, began = handoff.span(history), time.monotonic()
+        if not upto or not (always or handoff.is_worth(history.turns[:upto], of.window.tokens)):
+            return False
+        text, usage = await self._written(of, handoff.handoff_request(history, upto, self._window(of)))
+        told = text or handoff.from_rows(history, upto, of.reads)
+        model = usage.model if usage and text else ""
+        summary = made_of(history, upto, of.reads, told, model, SummaryKind.HANDOFF)
+        return await self._keep(of, summary, usage, upto, began, failed=text is None)
+
+    async def _keep(
+        self, of: Conversation, summary: Summary, usage: Usage | None, turns: int, began: float, *, failed: bool
+    ) -> bool:
+        sizes = {"before": summary.tokens_before, "after": summary.tokens_after}
+        log.info("condensed", turns=turns, kind=summary.kind.value, **sizes)
+        if failed:
+            self._watch.summary_failed()
+        self._watch.summarised(summary.kind.value, time.monotonic() - began)
         return await of.keep(summary, usage)
 
-    async def _written(self, of: Conversation, history: History, upto: int) -> tuple[str | None, Usage | None]:
-        """The model's summary, or None where it gave none of use; and what it cost."""
-        request, spent = request_for(history, upto, of.window.tokens), None
-        for _ in range(SUMMARY_TRIES):
-            try:
-                async with asyncio.timeout(SUMMARY_TIME.total_seconds()):
+    async def _written(self, of: Conversation, request: ModelRequest) -> tuple[str | None, Usage | None]:
+        """The model's words, or None where it gave none of use; and what they cost."""
+        spent: Usage | None = None
+        try:
+            async with asyncio.timeout(SUMMARY_TIME.total_seconds()):
+                for _ in range(SUMMARY_TRIES):
                     reply: ModelReply = await of.model.reply(request, lambda _: None)
-            except (ModelFailed, TimeoutError) as error:
-                log.warning("no summary", reason=str(error) or "it took too long")
-                return None, spent
-            spent = spent + reply.usage if spent else reply.usage
-            if (fault := fault_of(reply.text)) is None and not reply.calls:
-                return reply.text, spent
-            log.warning("a summary was of no use", reason=fault or "it holds calls")
+                    spent = spent + reply.usage if spent else reply.usage
+                    if (fault := fault_of(reply.text)) is None and not reply.calls:
+                        return reply.text, spent
+                    log.warning("a summary was of no use", reason=fault or "it holds calls")
+        except (ModelFailed, TimeoutError) as error:
+            log.warning("no summary", reason=str(error) or "it took too long")
         return None, spent
+
+
+def _rested(of: Conversation, history: History) -> int:
+    """Turns before a rest, where a summary is to take their place; 0 where it has, or is not worth it."""
+    if of.whose.rest.restore is not Restore.SUMMARY:
+        return 0
+    at = rested_at(history, of.whose.rest, of.whose.run) or 0
+    return at if at >= LEAST_TURNS + history.carried else 0
 
 
 def is_full(parts: Partitions, history: History, window: int) -> bool:
     """True if the conversation should be summarised before somebody has to wait for it."""
-    return parts.tokens >= window * TIDY_PART or len(history.turns) >= LONG_TURNS
+    return parts.tokens >= window * TIDY_PART or has_many_turns(history)

@@ -43,6 +43,9 @@ LAST_TURNS: Final = 5
 
 OLD_RESULT_CHARS: Final = 2_000
 OLDER_RESULT_CHARS: Final = 240
+BARE_CHARS: Final = 2_000
+"""Texts that must be cut to fewer, which even old results keep, say too little: then the conversation begins anew."""
+
 LEAST_CHARS: Final = 200
 """Below it no text is cut: the window is too small for a conversation."""
 
@@ -56,10 +59,16 @@ SAME: Final = f"{OURS}Same result as above."
 
 @dataclass(frozen=True, slots=True)
 class Condensed:
-    """Turns that fit, and the furthest step that was taken. At `SUMMARY` they fit as well, as an extract."""
+    """Turns that fit, and the furthest step that was taken. At `SUMMARY` they fit as well, as an extract.
+
+    `before` is their size in tokens as they were. `is_bare`: to fit they had to lose more than a conversation can go on
+    with.
+    """
 
     turns: Sequence[Turn]
     step: Step
+    before: int
+    is_bare: bool = False
 
 
 def condense(turns: Sequence[Turn], window: int, taken: int, reads: Collection[str]) -> Condensed:
@@ -68,20 +77,23 @@ def condense(turns: Sequence[Turn], window: int, taken: int, reads: Collection[s
     `reads` are the tools that change nothing.
     """
 
-    def is_below(step: Step, kept: Sequence[Turn]) -> bool:
-        return taken + of_turns(kept) < window * BEGINS_AT[step]
+    def is_below(step: Step, size: int) -> bool:
+        return taken + size < window * BEGINS_AT[step]
 
-    if is_below(Step.TRIM, turns):
-        return Condensed(turns, Step.WHOLE)
+    before = of_turns(turns)
+    if is_below(Step.TRIM, before):
+        return Condensed(turns, Step.WHOLE, before)
     trimmed = trim(turns, OLD_RESULT_CHARS)
-    if is_below(Step.REPEAT, trimmed):
-        return Condensed(trimmed, Step.TRIM)
+    if is_below(Step.REPEAT, of_turns(trimmed)):
+        return Condensed(trimmed, Step.TRIM, before)
     repeated = without_repeats(trimmed)
-    if is_below(Step.EXTRACT, repeated):
-        return Condensed(repeated, Step.REPEAT)
+    size = of_turns(repeated)
+    if is_below(Step.EXTRACT, size):
+        return Condensed(repeated, Step.REPEAT, before)
     room = int(window * BEGINS_AT[Step.EXTRACT]) - taken
-    step = Step.EXTRACT if is_below(Step.SUMMARY, repeated) else Step.SUMMARY
-    return Condensed(squeeze(extract(repeated, reads), room), step)
+    step = Step.EXTRACT if is_below(Step.SUMMARY, size) else Step.SUMMARY
+    kept, most = squeezed(extract(repeated, reads), room)
+    return Condensed(kept, step, before, most < BARE_CHARS or of_turns(kept) > room)
 
 
 # ---------------------------------------------------------------------------------------------------- old results
@@ -181,11 +193,18 @@ def edge(turns: Sequence[Turn], at: int, *, back: bool = False) -> int:
 
 def squeeze(turns: Sequence[Turn], room: int) -> list[Turn]:
     """`turns` in at most `room` tokens: the longest texts lose their middle, as much of it as needed and no more."""
+    return squeezed(turns, room)[0]
+
+
+def squeezed(turns: Sequence[Turn], room: int) -> tuple[list[Turn], int]:
+    """The same, and how many characters a text may have after it."""
     kept, most = list(turns), max((_longest(turn) for turn in turns), default=0)
+    if of_turns(kept) <= room:
+        return kept, max(most, BARE_CHARS)
     while of_turns(kept) > room and most > LEAST_CHARS:
         most = max(LEAST_CHARS, most * 3 // 4)
         kept = [_squeezed(turn, most) for turn in turns]
-    return kept
+    return kept, most
 
 
 def _longest(turn: Turn) -> int:

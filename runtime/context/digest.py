@@ -34,12 +34,17 @@ IDENTIFIER: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """Facts of turns. `done` and `names` are bounded: `forgotten` counts the calls that are not in `done` any more."""
+    """Facts of turns. `done` and `names` are bounded: `forgotten` counts the calls that are not in `done` any more.
+
+    `open` are the numbers of calls that wait, and of their results: they are sent as they are then, so in the record of a
+    summary they stand in place of `waiting`.
+    """
 
     done: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     forgotten: int = 0
+    open: tuple[tuple[int, int], ...] = ()
 
     def then(self, later: Digest) -> Digest:
         """Facts of these turns and of those that came after them."""
@@ -58,10 +63,16 @@ class Digest:
         if self.names:
             yield f"Named by people: {', '.join(self.names)}"
 
+    def within(self, characters: int) -> Digest:
+        """The same in so many characters: what waits first, then the newest of what was done, then of the names."""
+        left = max(0, characters - sum(map(len, self.waiting)))
+        done = _newest(self.done, left if not self.names else left * 2 // 3)
+        names = _newest(self.names, left - sum(map(len, done)))
+        return Digest(done, self.waiting, names, self.forgotten + len(self.done) - len(done))
+
     def to_json(self) -> str:
-        return json.dumps(
-            {"done": self.done, "names": self.names, "forgotten": self.forgotten}, ensure_ascii=False
-        )  # what waits is never behind a summary
+        told: dict[str, object] = {"done": self.done, "names": self.names, "forgotten": self.forgotten}
+        return json.dumps(told | ({"open": self.open} if self.open else {}), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, written: str) -> Digest:
@@ -70,6 +81,17 @@ class Digest:
 
 
 NO_DIGEST: Final = Digest()
+
+
+def _newest(texts: Sequence[str], characters: int) -> tuple[str, ...]:
+    """The last of `texts`, as many as have room."""
+    kept = 0
+    for text in reversed(texts):
+        characters -= len(text)
+        if characters < 0:
+            break
+        kept += 1
+    return tuple(texts[len(texts) - kept :])
 
 
 def digest_of(turns: Sequence[Turn], reads: Collection[str]) -> Digest:
@@ -93,6 +115,11 @@ def identifiers(turns: Iterable[Turn]) -> list[str]:
     >>> identifiers([UserTurn("Move PROJ-12 from /srv/a.txt to https://x.example/b, see `main`")])
     ['PROJ-12', '/srv/a.txt', 'https://x.example/b', '`main`']
     """
-    said = (turn.text for turn in turns if isinstance(turn, UserTurn) and not turn.text.startswith(OURS))
-    found = (match[0].rstrip(".,;:!?") for text in said for match in IDENTIFIER.finditer(text))
-    return list(dict.fromkeys(found))[-NAMES_MAX:]
+    found: dict[str, None] = {}  # the newest first
+    for turn in reversed(list(turns)):
+        if isinstance(turn, UserTurn) and not turn.text.startswith(OURS):
+            named = [match[0].rstrip(".,;:!?") for match in IDENTIFIER.finditer(turn.text)]
+            found.update(dict.fromkeys(reversed(named)))
+            if len(found) >= NAMES_MAX:
+                break
+    return list(found)[:NAMES_MAX][::-1]

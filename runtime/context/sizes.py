@@ -43,11 +43,19 @@ def of_turn(turn: Turn) -> int:
 
 
 def of_turns(turns: Iterable[Turn]) -> int:
-    return sum(map(of_turn, turns))
+    """Tokens of all. Most turns are words in ASCII alone: those are counted here at once."""
+    tokens = 0
+    for turn in turns:
+        text = turn.text
+        if text.isascii() and not getattr(turn, "files", ()) and not getattr(turn, "calls", ()):
+            tokens += FRAME_TOKENS + len(text) // ASCII_A_TOKEN + 1
+        else:
+            tokens += of_turn(turn)
+    return tokens
 
 
 def of_tool(tool: ToolSpec) -> int:
-    return of_text(tool.name) + of_text(tool.description) + of_text(json.dumps(tool.schema, default=str))
+    return of_text(tool.name) + of_text(tool.description) + of_text(json.dumps(dict(tool.schema), default=str))
 
 
 class ToolSizes:

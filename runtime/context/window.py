@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
@@ -13,11 +14,31 @@ LEAST_TOKENS: Final = 1_000
 """No refusal makes a window smaller than this."""
 
 
-class Window:
-    """As it is known: `find` looks it up when it is first asked for, and a vendor that refuses a request corrects it."""
+class Source(StrEnum):
+    """Origin of a window's size."""
 
-    def __init__(self, find: Callable[[], int] = lambda: WINDOW_TOKENS) -> None:
+    SET = "set"  # by the settings
+    LISTED = "listed"  # LiteLLM's list of models has it
+    ASSUMED = "assumed"  # nobody says more of this model
+    REFUSED = "refused"  # a vendor refused what was larger
+
+
+class Window:
+    """As it is known: `find` looks it up when it is first asked for, and a vendor that refuses a request corrects it.
+
+    `origin` tells where `find` has it from.
+    """
+
+    def __init__(
+        self, find: Callable[[], int] = lambda: WINDOW_TOKENS, origin: Callable[[], Source] = lambda: Source.ASSUMED
+    ) -> None:
         self._find = find
+        self._origin = origin
+        self._is_refused = False
+
+    @property
+    def source(self) -> Source:
+        return Source.REFUSED if self._is_refused else self._origin()
 
     @cached_property
     def tokens(self) -> int:
@@ -25,4 +46,5 @@ class Window:
 
     def refuse(self, sent: int) -> None:
         """The vendor refused a request that we held for `sent` tokens."""
-        self.tokens = max(LEAST_TOKENS, min(self.tokens, sent))
+        self.tokens, before = max(LEAST_TOKENS, min(self.tokens, sent)), self.tokens
+        self._is_refused |= self.tokens < before

@@ -57,6 +57,7 @@ class Room:
 class Author(StrEnum):
     PERSON = "person"
     AGENT = "agent"
+    SUMMARY = "summary"  # stands where a summary speaks for what is above it
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,8 @@ class Entry:
     """One lasting thing in a room, as the page shows it.
 
     `id` is stable and sorts with `at`; `body` is the wire text of a shown part (author agent) or what was said.
-    `version` grows when a shown message is edited. `client_id` is the dedupe key of what a person said.
+    `version` grows when a shown message is edited. `client_id` is the dedupe key of what a person said. A summary's
+    body is JSON: its text, kind, model and sizes, and of how many turns it is, from when to when.
     """
 
     id: str

@@ -145,6 +145,8 @@ Body = Said | Clicked | Stopped | Commanded | Amended | Moved
 COMMANDS: Final[Mapping[str, str]] = {
     "help": "What I can do, and these commands",
     "new": "Forget this conversation and start fresh",
+    "context": "How full the model's window is",
+    "compact": "Condense this conversation now",
     "stop": "Stop the work in this room",
     "status": "What's going on in this room",
     "approvals": "Questions waiting for you, with buttons",

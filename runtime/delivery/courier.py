@@ -145,8 +145,7 @@ class Courier:
         self._active: set[Address] = set()
         self._foreseen: dict[Address, tuple[OpenDelivery, tuple[Wire, ...]]] = {}
         self._later: dict[Address, datetime] = {}
-        self._wake = asyncio.Event()
-        self._calm = asyncio.Event()
+        self._wake, self._calm = asyncio.Event(), asyncio.Event()
         self._calm.set()
         self._unseen = False
         self._duty: Duty | None = None

@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import Final
 
 from runtime.contract import Trigger
-from runtime.domain.machines import move
 
 
 class RunState(StrEnum):
@@ -47,11 +46,6 @@ FOR_SCHEDULES: Final = (Trigger.SCHEDULE, Trigger.MANUAL, Trigger.UNKNOWN)
 
 class WaitKind(StrEnum):
     APPROVAL = "approval"  # a person's word, about a call or in answer to one; the subject is the question
-
-
-def after_settling(state: RunState, left: int) -> RunState:
-    """The state of a run when one of its waits is settled and `left` are still open."""
-    return move(RUN_MOVES, state, RunEvent.SETTLE) if state is RunState.PARKED and not left else state
 
 
 class StepState(StrEnum):

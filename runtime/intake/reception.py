@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 import structlog
 
-from runtime.cluster.topics import ASKED_BACK, LANES, UNDOS
+from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.contract import (
     INBOX,
     QUESTIONS,
@@ -151,6 +151,8 @@ class Reception:
             self._outlet.nudge(room)
         if taken.deliveries or taken.change or taken.ended:  # a card may have changed
             self._notifier.notify(QUESTIONS)
+        if taken.compacts:
+            self._notifier.notify(COMPACTING)
         if taken.verdict.outcome is not Outcome.DUPLICATE:
             self._notifier.notify(room_topic(address))
 

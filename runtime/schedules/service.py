@@ -391,7 +391,7 @@ def first_instant(
     tick = timedelta(microseconds=1)
     found = next_after(rule, max(now, starts - tick) if starts else now, anchor=anchor)
     if found is None or (ends and found > ends):
-        raise ToolRetry(f"{in_words(rule)}: that time never comes.")
+        raise ToolRetry(f"{in_words(rule)}: it would never run.")
     return found
 
 

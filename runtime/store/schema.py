@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0015"
+REVISION: Final = "0021"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -99,6 +99,7 @@ signals = Table(
     UniqueConstraint("platform", "natural_key"),
     partial("ix_signals_waiting", "session", "seq", where="state = 'waiting'"),
     partial("ix_signals_unanswered", "session", "words_hash", where="kind = 'said' AND answered_at IS NULL"),
+    partial("ix_signals_condensing", "accepted_at", where="state = 'condensing'"),
     partial("ix_signals_run", "run_id", where="run_id IS NOT NULL"),
     partial("ix_signals_merged", "merged_into", where="merged_into IS NOT NULL"),
     partial("ix_signals_said", "address", "accepted_at", where="kind = 'said' AND state <> 'refused'"),

@@ -103,7 +103,7 @@ async def test_what_a_platform_showed_since_the_backup_is_not_shown_again(tmp_pa
             await a_life_that_is_lost(program, driver)
         texts = (await driver.screen()).texts()
         shutil.rmtree(data)
-        assert "1 message to look for" in command(tmp_path, "restore", "b.zip")
+        assert "1 message to check" in command(tmp_path, "restore", "b.zip")
         again = Program(data, "--fake", f"lookup={url}")
         async with living(again):
             await again.up()
@@ -185,7 +185,7 @@ def test_backups_that_cannot_be_used_are_told_and_nothing_is_touched(backup: Hou
     faults = {
         "cut.zip": "is truncated, or isn't a Signalbox backup",
         "text.zip": "is truncated, or isn't a Signalbox backup",
-        "damaged.zip": "cannot be used: its member",
+        "damaged.zip": "cannot be used: manifest.json in it is damaged",
         "none.zip": "There is no file",
     }
     for name, fault in faults.items():

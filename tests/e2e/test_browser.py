@@ -190,7 +190,7 @@ async def test_a_conversation_shows_its_mode_while_it_is_not_normal(tab: Tab) ->
     await tab.page.reload()
     await expect(mode).to_be_visible()
     await tab.say("/mode trusted 2h")
-    await expect(mode).to_contain_text(re.compile(r"^Trusted until .*: owner's changes need no question"))
+    await expect(mode).to_contain_text(re.compile(r"^Trusted until .*: owner's changes don't need approval"))
     await tab.at("new-room").click()
     await expect(mode).to_be_hidden()
     await tab.page.go_back()
@@ -308,12 +308,12 @@ STORY = (
     "asked whether write_file (write) may run",
     "parked",
     "chose “Approve” for write_file",
-    "taken up again",
+    "resumed",
     "write_file started (write)",
-    "write_file ended after",
+    "write_file finished in",
     "it replied",
-    "the reply was put into the outbox",
-    "the reply is on screen",
+    "the reply was queued",
+    "the reply appeared",
     "answered, ",
 )
 

@@ -96,7 +96,7 @@ def test_a_dead_host_is_told_and_the_way_out_is_taken(empty: House) -> None:
         screen.types("http://127.0.0.1:1/v1")
         screen.reads("none): ")
         screen.types(KEY)
-        screen.reads("cannot be reached")
+        screen.reads("can't be reached")
         screen.reads("Which [again]")
         screen.types("demo")
         for question in ("Channel (", "Your name", "Port of the web page"):
@@ -158,7 +158,7 @@ def test_without_a_terminal_the_defaults_answer(empty: House) -> None:
 @pytest.mark.parametrize(
     ("flags", "said", "code", "words"),
     [
-        (["--model", "openai/x", "--api-base", "http://127.0.0.1:1/v1"], KEY, FAILED, "cannot be reached"),
+        (["--model", "openai/x", "--api-base", "http://127.0.0.1:1/v1"], KEY, FAILED, "can't be reached"),
         (["--model", "x", "--api-base", "http://127.0.0.1:1/v1"], KEY, FAILED, "such as openai/gpt-4o-mini"),
         (["--model", "openai/x", "--api-base", "127.0.0.1"], KEY, WRONG_USE, "--api-base"),
         (["--model", "openai/x", "--key-env", "NOT_SET"], KEY, WRONG_USE, "NOT_SET is not set"),

@@ -162,10 +162,10 @@ def test_what_has_no_effect_is_told_at_the_start_and_by_doctor(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("variables", "told"),
     [
-        ({"SLACK_APP_TOKEN": "xapp-1-abcdefgh"}, "SLACK_APP_TOKEN is set, and SLACK_BOT_TOKEN is not"),
+        ({"SLACK_APP_TOKEN": "xapp-1-abcdefgh"}, "SLACK_APP_TOKEN is set but SLACK_BOT_TOKEN is not"),
         (
             {"SLACK_SIGNING_SECRET": "0" * 32},
-            "SLACK_SIGNING_SECRET is set, and SLACK_BOT_TOKEN and SLACK_APP_TOKEN are not",
+            "SLACK_SIGNING_SECRET is set but SLACK_BOT_TOKEN and SLACK_APP_TOKEN are not",
         ),
     ],
 )

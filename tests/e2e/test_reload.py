@@ -19,7 +19,7 @@ from tests.e2e.visitor import visiting
 pytestmark = [pytest.mark.xdist_group("e2e-reload"), pytest.mark.timeout(120)]
 
 DENY = '[[policy]]\ntool = "write_file"\nresult = "deny"\n'
-DENIED = "the policy of this place does not allow it"
+DENIED = "which I don't have here"
 
 
 @pytest.fixture

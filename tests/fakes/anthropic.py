@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from aiohttp import web
@@ -19,8 +19,9 @@ REASONS: Final = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_t
 class Anthropic:
     """The server. `requests` are the bodies in order of arrival."""
 
-    def __init__(self, replies: Iterable[Reply]) -> None:
-        self._script = deque(replies)
+    def __init__(self, replies: Iterable[Reply] | Callable[[Json], Reply]) -> None:
+        self._script: deque[Reply] = deque() if callable(replies) else deque(replies)
+        self._otherwise = replies if callable(replies) else None
         self.requests: list[Json] = []
 
     def app(self) -> web.Application:
@@ -29,8 +30,12 @@ class Anthropic:
         return app
 
     async def _message(self, request: web.Request) -> web.StreamResponse:
-        self.requests.append(await request.json())
-        reply = self._script.popleft()
+        body = await request.json()
+        self.requests.append(body)
+        reply = self._otherwise(body) if self._otherwise else self._script.popleft()
+        if reply.status != 200:
+            error = {"type": "invalid_request_error", "message": reply.text}
+            return web.json_response({"type": "error", "error": error}, status=reply.status)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
         await response.prepare(request)
         for number, event in enumerate(events(reply)):
@@ -42,7 +47,7 @@ class Anthropic:
 
 
 def events(reply: Reply) -> Iterator[Json]:
-    usage = {"input_tokens": 11, "output_tokens": 1}
+    usage = {"input_tokens": (reply.usage or (11, 0))[0], "output_tokens": 1}
     head = {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "model": "m", "usage": usage}
     yield {"type": "message_start", "message": head}
     yield {"type": "ping"}

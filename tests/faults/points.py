@@ -39,6 +39,14 @@ ASKED_BACK: Final = (
 """Only where an approver asks why: see `tests/faults/channels/test_asked_back`."""
 
 CONDENSED: Final = "summary-made"
-"""A summary is kept. Only where a conversation is long: see `tests/contract/runtime/test_long_conversations`."""
+HANDED_OVER: Final = "handoff-made"
+"""A summary is kept, or a handoff. Only where a conversation is long: see `tests/contract/runtime/test_long_conversations`
+and `test_renewal`, and for summaries the campaign in `tests/soak`."""
+
+COMPACTED: Final = (
+    "compacting-begun",  # a person's wish for a summary is ours, none is made
+    "compacted",  # it is kept, and its room was not told
+)
+"""Only where somebody asks for it: see `tests/contract/runtime/test_compact`."""
 
 POINTS: Final = ANYWHERE + WHEN_SENDING

@@ -12,7 +12,17 @@ import pytest
 
 from tests.fakes.serve import ROOT
 from tests.faults.checker import check
-from tests.faults.points import ANYWHERE, ASKED_BACK, CONDENSED, FIRED, POINTS, UNDONE, WHEN_SENDING
+from tests.faults.points import (
+    ANYWHERE,
+    ASKED_BACK,
+    COMPACTED,
+    CONDENSED,
+    FIRED,
+    HANDED_OVER,
+    POINTS,
+    UNDONE,
+    WHEN_SENDING,
+)
 from tests.faults.program import Kill, living
 from tests.faults.stage import WEB, Rows, Stage, audit_of, stage
 
@@ -97,7 +107,7 @@ def test_every_point_is_in_the_code_and_planned_five_times() -> None:
     """A point that was renamed or removed would silently never be hit."""
     code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "runtime").rglob("*.py"))
     assert sorted(re.findall(r"(?:probe\(|point=)\"([a-z-]+)\"", code)) == sorted(
-        (*POINTS, FIRED, CONDENSED, *ASKED_BACK, *UNDONE)
+        (*POINTS, FIRED, CONDENSED, HANDED_OVER, *COMPACTED, *ASKED_BACK, *UNDONE)
     )
     planned = [kill.point for param in PLANS for kill in param.values[1]]  # type: ignore[union-attr]  # a list of kills
     assert min(planned.count(point) for point in POINTS) >= 5

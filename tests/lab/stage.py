@@ -186,6 +186,14 @@ class Lab:
         await until(look, f"{node.name} among the living\n{node.log()}", seconds)
         return time.monotonic() - began
 
+    async def until_missed(self, node: Node) -> None:
+        """Until the others say that it is dead, so that its work is theirs."""
+
+        async def look() -> bool | None:
+            return (await self.rows()).get(str(node.process.pid)) == "dead" or None
+
+        await until(look, f"{node.name} missed by the others", PATIENCE)
+
     async def until_at_work(self, runs: int = 1) -> None:
         """Until the model is at work on so many answers."""
 

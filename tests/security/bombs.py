@@ -109,7 +109,7 @@ async def a_folder_that_is_shut(room: Room) -> bool:
 
 async def an_archive_that_unpacks_to_much(room: Room) -> bool:
     made = await room.run("head -c 64M /dev/zero | gzip -1 > bomb.gz; ls bomb.gz; gzip -dc bomb.gz > out; ls -l out")
-    return "bomb.gz" in made and (room.folder / "out").stat().st_size <= 8 * MIB
+    return ("bomb.gz" in made or FULL in made) and (room.folder / "out").stat().st_size <= 8 * MIB
 
 
 async def a_fork_bomb(room: Room) -> bool:

@@ -21,6 +21,7 @@ from bot.server.app import App, build
 from bot.server.process import serving
 from bot.settings.settings import Settings
 from bot.telemetry import logs
+from runtime.context import builder
 from runtime.contract import AdapterContext, Address, ChannelAdapter
 from runtime.store.operations.history import HistoryStore
 from runtime.store.schema import deliveries, parts
@@ -37,6 +38,9 @@ RECEIPTS: Final = (
     .where(deliveries.c.address == bindparam("room"), parts.c.receipt.is_not(None))
 )
 
+
+LONG_TURNS: Final = 24
+"""A conversation of so many turns is summarised, so that each campaign has summaries to be killed at."""
 
 MESSAGE_MAX_CHARS: Final = 400
 """A card fits into one message: of those that end alike nobody could tell which is whose where messages carry no key."""
@@ -85,6 +89,7 @@ async def serve(given: argparse.Namespace) -> None:
             PLANTS[plant](app)
         return app
 
+    setattr(builder, "LONG_TURNS", LONG_TURNS)  # noqa: B010 - a constant, in production
     asked = asyncio.Event()
     _heed_signals(asked)
     async with serving(settings, make=make) as ready:

@@ -1,6 +1,7 @@
 """A model that answers each thing that was asked exactly once, whatever order the transcript came to have.
 
-It keeps nothing: what it called for and what it told stands in the transcript, so the same one gives the same reply.
+It keeps nothing: what it called for and what it told stands in the transcript, so the same one gives the same reply. Where
+a summary is wanted of it, it writes down all of that, a line each, and reads it there later.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
+from runtime.context.summaries import TASK
 from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage, UserTurn
-from runtime.domain.transcript import WAITING_FOR_APPROVAL
+from runtime.domain.transcript import RECORD_BEGINS, WAITING_FOR_APPROVAL
 from tests.soak.plan import Want
 
 LINE: Final = re.compile(rf"\b(w\d+) ({'|'.join(Want)})( slowly)?(?: (\d+))?$", re.MULTILINE)
 HEARD: Final = re.compile(r"\bheard (w\d+)\b")
+MADE: Final = re.compile(r"\bmade (w\d+-\d+)\b")
+CALLED: Final = re.compile(r"^assistant called \w+ {\"tag\": \"(w\d+)\"", re.MULTILINE)
 ENDED: Final = re.compile(r"\bended (w\d+-\d+)\b")
 NOTHING: Final = "All of it has been said."
 
@@ -36,6 +40,8 @@ class Clerk:
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         on_text("Let me see")
         await asyncio.sleep(self._think.total_seconds())
+        if request.system == TASK:
+            return ModelReply(record(request.turns[0].text), (), Usage(self.name, 1, 1))
         if wanted := list(calls(request.turns)):
             return ModelReply("", tuple(wanted), Usage(self.name, 1, 1))
         return ModelReply("\n".join(told(request.turns)) or NOTHING, (), Usage(self.name, 1, 1))
@@ -44,13 +50,16 @@ class Clerk:
 def asked(turns: Sequence[Turn]) -> Iterator[Asked]:
     for turn in turns:
         if isinstance(turn, UserTurn):
-            for tag, want, slowly, length in LINE.findall(turn.text):
+            before, begins, after = turn.text.partition(RECORD_BEGINS)
+            said = after if begins else before  # requests that stand before a record stand in it too
+            for tag, want, slowly, length in LINE.findall(said):
                 yield tag, Want(want), bool(slowly), int(length or 0)
 
 
 def calls(turns: Sequence[Turn]) -> Iterator[Call]:
     """For each thing asked for, as often as it was, the call that was not made yet."""
     made = {call.id for turn in turns if isinstance(turn, AssistantTurn) for call in turn.calls}
+    made.update(name for turn in turns if isinstance(turn, UserTurn) for name in MADE.findall(turn.text))
     seen: Counter[str] = Counter()
     for tag, want, slowly, _ in asked(turns):
         seen[tag] += 1
@@ -60,7 +69,7 @@ def calls(turns: Sequence[Turn]) -> Iterator[Call]:
 
 def told(turns: Sequence[Turn]) -> Iterator[str]:
     """What was heard, and how calls ended, as far as no answer says so."""
-    texts = "\n".join(turn.text for turn in turns if isinstance(turn, AssistantTurn))
+    texts = "\n".join(turn.text for turn in turns if not isinstance(turn, ToolTurn))  # in a record, a user's turn
     heard, ended = Counter(HEARD.findall(texts)), set(ENDED.findall(texts))
     for tag, want, _, length in asked(turns):
         if want is Want.CHAT:
@@ -70,6 +79,23 @@ def told(turns: Sequence[Turn]) -> Iterator[str]:
     for turn in turns:
         if isinstance(turn, ToolTurn) and turn.call_id not in ended and not turn.text.startswith(WAITING_FOR_APPROVAL):
             yield f"ended {turn.call_id}: {turn.text}"
+
+
+def record(told: str) -> str:
+    """What was asked, called for and told of in a conversation, or in the record of its beginning."""
+    made = dict.fromkeys(MADE.findall(told))
+    times = Counter(name.partition("-")[0] for name in made)
+    for tag in CALLED.findall(told):
+        times[tag] += 1
+        made[call_id(tag, times[tag])] = None
+    return "\n".join(
+        [
+            *(found[0] for found in LINE.finditer(told)),
+            *(f"heard {tag}" for tag in HEARD.findall(told)),
+            *(f"made {name}" for name in made),
+            *(f"ended {name}" for name in dict.fromkeys(ENDED.findall(told))),
+        ]
+    )
 
 
 def answer(tag: str, length: int) -> str:

@@ -147,7 +147,7 @@ ALWAYS: Final[Mapping[str, str]] = {
     ),
     "a run that misnumbers its model calls": (
         "SELECT r.id AS run, r.address, r.iterations FROM runs r WHERE r.iterations <> "
-        "(SELECT count(*) FROM steps s WHERE s.run_id = r.id AND s.kind = 'model')"
+        "(SELECT count(*) FROM steps s WHERE s.run_id = r.id AND s.kind = 'model' AND s.result = '')"
     ),
     "a model call whose usage is not kept once": (
         "SELECT s.run_id AS run, s.number FROM steps s WHERE s.kind = 'model' AND 1 <> "

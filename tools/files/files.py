@@ -26,6 +26,7 @@ LINES_SHOWN: Final = 20
 COMPARED_MAX_BYTES: Final = 200_000
 """Of a file that is compared with what is to replace it."""
 HALF: Final = BOUND // 2 - 100  # leaves room for the note in the middle
+SLICE_BYTES: Final = 48_000  # of a slice at most: with the line above it within BOUND
 WIDEST: Final = 4  # bytes of the longest UTF-8 character
 
 Entry = tuple[str, os.stat_result, str]
@@ -79,8 +80,12 @@ def printable(name: str) -> str:
 def read_file(
     path: Annotated[str, "File in the workspace; for one someone sent, just its name."],
     context: ToolContext,
+    offset: Annotated[int, "First byte."] = 0,
+    limit: Annotated[int, "Bytes to read."] = 0,
 ) -> str:
-    """Read a text file; a long one only at both ends."""
+    """Read a text file, or a slice; a long one at both ends."""
+    if offset < 0 or limit < 0:
+        raise ToolRetry("offset and limit count bytes from the begin of the file: neither is below 0.")
     path = attached(context.workspace, path)
     with opened(context.workspace, path) as file:
         found = os.fstat(file)
@@ -88,7 +93,20 @@ def read_file(
             raise ToolFailed(f"{named(path)} is a folder; use list_files.")
         if not stat.S_ISREG(found.st_mode):
             raise ToolFailed(f"{named(path)} is not a regular file.")
-        return _ends(file, found.st_size, path)
+        return _slice(file, found.st_size, path, offset, limit) if offset or limit else _ends(file, found.st_size, path)
+
+
+def _slice(file: int, size: int, path: str, offset: int, limit: int) -> str:
+    """Text of at most `limit` bytes from `offset` on, and where it goes on. No character is cut in two."""
+    if offset >= size:
+        raise ToolRetry(f"{named(path)} has {size:,} bytes: an offset of {offset:,} is behind its end.")
+    data = os.pread(file, min(limit or SLICE_BYTES, SLICE_BYTES), offset)
+    end = offset + len(data)
+    text = _text(data, path, cut_before=offset > 0, cut_after=end < size)
+    start = next((at for at, byte in enumerate(data) if byte & 0xC0 != 0x80), 0) if offset else 0
+    end = offset + start + len(text.encode())
+    more = f"; it goes on at offset {end}" if end < size else "; this is its end"
+    return f"[bytes {offset + start:,} to {end:,} of {size:,}{more}]\n{text}"
 
 
 def _ends(file: int, size: int, path: str) -> str:
@@ -102,7 +120,7 @@ def _ends(file: int, size: int, path: str) -> str:
     else:
         head = _text(os.pread(file, reach, 0), path, cut_after=True)
         tail = _text(os.pread(file, reach, size - reach), path, cut_before=True)
-    note = f"the middle of this file of {size:,} bytes is cut; search_files finds lines in all of it"
+    note = f"the middle of this file of {size:,} bytes is cut; offset reads on from a byte, search_files finds lines"
     return joined(head[:HALF], tail[-HALF:], note, after=head[HALF : HALF + 1])
 
 

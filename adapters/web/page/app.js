@@ -12,6 +12,8 @@ import { words } from "./words.js";
 
 const SOON = 300; // milliseconds
 const PAGE = 200; // entries the timeline gives at once
+const DRAWN = 300; // messages in the document at once, however long a conversation is
+const STEP = 100; // messages by which those that are drawn move up or down
 const ROOMS_EVERY = 20_000; // milliseconds between looks at the other rooms
 const QUIET_AFTER = 60_000; // a hidden tab lets go of its connection: browsers allow six to one server
 const CLICK_TRIES = 4;
@@ -24,7 +26,9 @@ class Page {
   #room = null;
   #entries = [];
   #busy = false;
-  #more = false;
+  #more = false; // there are older ones than we have
+  #last = null; // the id of the last message that is drawn; null for the newest
+  #moving = false;
   #loaded = false;
   #events = null;
   #reading = null; // the refresh under way
@@ -50,6 +54,9 @@ class Page {
       retry: (id) => this.outbox.retry(id),
       discard: (id) => this.outbox.remove(id),
       edit: (item) => this.#editAgain(item),
+      older: () => this.#older(),
+      newer: () => this.#move(this.#span().start + STEP),
+      newest: () => this.#toNewest(),
     });
   }
 
@@ -118,6 +125,7 @@ class Page {
     const early = this.#room ? "" : text.value; // typed, or put back by the browser, before one was open
     this.#room = room;
     this.#entries = [];
+    this.#last = null;
     this.#busy = this.#more = false;
     this.#loaded = isFresh(room); // there is nothing to read
     if (roomInAddress() !== room) history.pushState(null, "", `#${room}`);
@@ -212,10 +220,12 @@ class Page {
 
   #take(answer) {
     const first = !this.#loaded;
+    const top = this.#entries[this.#span().start]?.id;
     this.#merge(answer.entries);
+    if (!first && !this.log.atEnd) this.#stay(top);
     this.#busy = answer.busy;
     this.#showMode(answer.mode);
-    if (first) this.#more = answer.entries.length >= PAGE;
+    if (first) this.#more = answer.entries.length >= PAGE / 2; // a page may be cut short
     this.#loaded = true;
     this.#draw({ first });
     this.#lookAround(first ? 0 : SOON);
@@ -248,22 +258,64 @@ class Page {
     this.#entries = [...older, ...fresh];
   }
 
-  async #earlier() {
-    const button = byId("earlier");
-    button.disabled = true;
+  // ---- which of the messages are drawn
+
+  /** The place of the first one that is drawn, and of the one after the last. */
+  #span(room = DRAWN) {
+    const found = this.#last === null ? -1 : this.#entries.findIndex((entry) => entry.id === this.#last);
+    const end = found < 0 ? this.#entries.length : found + 1;
+    return { start: Math.max(0, end - room), end };
+  }
+
+  #begin(start) {
+    const end = Math.min(this.#entries.length, Math.max(0, start) + DRAWN);
+    this.#last = end === this.#entries.length ? null : this.#entries[end - 1].id;
+  }
+
+  /** Draw from another place on, and keep in place what is read. */
+  #move(start) {
+    this.#begin(start);
+    this.log.keeping(() => this.#drawLog());
+  }
+
+  /** Whoever reads further up keeps what they read, whatever comes below. */
+  #stay(top) {
+    const start = this.#entries.findIndex((entry) => entry.id === top);
+    if (start >= 0 && this.#entries.length - start > DRAWN) this.#begin(start);
+  }
+
+  #toNewest() {
+    this.#last = null;
+    this.#drawLog();
+    this.log.toEnd();
+  }
+
+  /** Draw older ones, which may have to be read first. */
+  async #older() {
+    if (this.#moving || !this.#loaded) return;
+    const { start } = this.#span();
+    if (start > 0) return this.#move(start - STEP);
+    if (!this.#more) return;
+    this.#moving = byId("earlier").disabled = true;
     try {
-      const { entries } = await this.#timeline(this.#room, { before: this.#entries[0].at });
-      const known = new Set(this.#entries.map((entry) => entry.id));
-      const older = entries.filter((entry) => !known.has(entry.id));
-      this.#more = older.length > 0 && entries.length >= PAGE;
-      this.#entries = [...older, ...this.#entries];
-      this.log.keeping(() => this.#drawLog());
+      await this.#readOlder(this.#room);
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       this.#notify(error.message);
     } finally {
-      button.disabled = false;
+      this.#moving = byId("earlier").disabled = false;
     }
+  }
+
+  async #readOlder(room) {
+    const { entries } = await this.#timeline(room, { before: this.#entries[0].at });
+    if (room !== this.#room) return;
+    const top = this.#entries[0].id;
+    const known = new Set(this.#entries.map((entry) => entry.id));
+    const older = entries.filter((entry) => !known.has(entry.id));
+    this.#more = older.length > 0 && entries.length >= PAGE / 2;
+    this.#entries = [...older, ...this.#entries];
+    this.#move(this.#entries.findIndex((entry) => entry.id === top) - STEP);
   }
 
   // ---- drawing
@@ -283,9 +335,11 @@ class Page {
 
   #drawLog() {
     const pending = this.#unseen(this.outbox.of(this.#room));
-    byId("earlier").hidden = !this.#more;
+    const { start, end } = this.#span(DRAWN - Math.min(pending.length, STEP));
+    const toNewest = end === this.#entries.length;
+    byId("earlier").hidden = start === 0 && !this.#more;
     byId("welcome").hidden = !this.#loaded || this.#entries.length + pending.length > 0;
-    return this.log.draw(this.#entries, pending);
+    return this.log.draw(this.#entries.slice(start, end), toNewest ? pending : [], { toNewest });
   }
 
   /** Pending messages that the timeline does not show yet: the bell may be quicker than the answer to the request. */
@@ -342,7 +396,7 @@ class Page {
     });
     text.addEventListener("input", () => this.#composerChanged());
     byId("stop").addEventListener("click", () => this.#stop());
-    byId("earlier").addEventListener("click", () => this.#earlier());
+    byId("earlier").addEventListener("click", () => this.#older());
     byId("new-room").addEventListener("click", () => this.#go(newRoom()));
     byId("open-drawer").addEventListener("click", () => this.#openDrawer());
     byId("close-drawer").addEventListener("click", () => this.#closeDrawer({ focus: true }));
@@ -410,7 +464,7 @@ class Page {
     this.#notify("");
     this.outbox.add({ room: this.#room, text: written, files, after: this.#entries.at(-1)?.at ?? "" });
     this.#saveDraft();
-    this.log.toEnd();
+    this.#toNewest();
     text.focus();
   }
 

@@ -1,12 +1,13 @@
 // The messages of a conversation, drawn so that what did not change stays untouched: a screen reader hears only what
 // is new, a text selection survives, an open form keeps its words.
 
-import { byId, copyText, dayOf, h, icon, showLocally, sleep, timeOf } from "./dom.js";
+import { byId, copyText, dayOf, h, icon, showLocally, sleep, timeOf, until } from "./dom.js";
 import { fileLinks } from "./files.js";
 import { words } from "./words.js";
 
 const ICONS = { yes: "check", no: "close", nobody: "hand", withdrawn: "close" }; // how a question ended
 const NEAR = 120; // pixels from the end within which the log follows what is new
+const EDGE = 800; // pixels from the first or the last drawn message within which more are drawn there
 
 export class Log {
   #list = byId("log");
@@ -18,12 +19,16 @@ export class Log {
   #actions;
   #answers = new Map(); // entry id -> what became of an answer that came too late, for the card as it is drawn then
   #following = true; // whether the end was in view before the last change
+  #toNewest = true; // whether the newest message is among those that are drawn
 
-  /** `actions`: decide(button, reason, values) -> Promise<{ notice, decided }>, form(button), retry(id), discard(id), edit(item). */
+  /**
+   * `actions`: decide(button, reason, values) -> Promise<{ notice, decided }>, form(button), retry(id), discard(id), edit(item);
+   * older(), newer() and newest() draw other messages than those that are drawn.
+   */
   constructor(me, actions) {
     this.#me = me;
     this.#actions = actions;
-    this.#jump.addEventListener("click", () => this.toEnd());
+    this.#jump.addEventListener("click", () => this.#actions.newest());
     this.#scroll.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     const resized = new ResizeObserver(() => this.#following && this.toEnd()); // a longer draft, a phone's keyboard
     resized.observe(this.#scroll);
@@ -39,12 +44,19 @@ export class Log {
   }
 
   #scrolled() {
-    this.#following = this.#atEnd;
+    this.#following = this.atEnd;
     if (this.#following) this.#jump.hidden = true;
+    if (this.#scroll.scrollTop < EDGE) this.#actions.older();
+    else if (!this.#toNewest && this.#below < EDGE) this.#actions.newer();
   }
 
-  get #atEnd() {
-    return this.#scroll.scrollHeight - this.#scroll.scrollTop - this.#scroll.clientHeight < NEAR;
+  get #below() {
+    return this.#scroll.scrollHeight - this.#scroll.scrollTop - this.#scroll.clientHeight;
+  }
+
+  /** Whether the newest message is in view. */
+  get atEnd() {
+    return this.#toNewest && this.#below < NEAR;
   }
 
   toEnd() {
@@ -55,21 +67,29 @@ export class Log {
 
   /** Do something that changes the height, and stay at the end if we were there. */
   following(change, { always = false } = {}) {
-    const follow = always || this.#atEnd;
+    const follow = always || this.atEnd;
+    if (!follow) return this.keeping(change);
     change();
-    if (follow) this.toEnd();
+    this.toEnd();
     return follow;
   }
 
-  /** Do something that adds messages above, and keep what is read in place. */
+  /** Do something that adds or takes away messages, and keep in place what is read. */
   keeping(change) {
-    const below = this.#scroll.scrollHeight - this.#scroll.scrollTop;
+    const top = this.#scroll.getBoundingClientRect().top;
+    const inView = ([key, { element }]) => key.startsWith("entry") && element.getBoundingClientRect().bottom > top;
+    const read = [...this.#drawn].find(inView); // a day's rule stays first, whatever comes below it
+    const before = read?.[1].element.getBoundingClientRect().top;
     change();
-    this.#scroll.scrollTop = this.#scroll.scrollHeight - below;
+    const kept = read && this.#drawn.get(read[0]);
+    if (kept) this.#scroll.scrollTop += kept.element.getBoundingClientRect().top - before;
+    return false;
   }
 
-  /** Draw `entries` and, under them, `pending` messages. True when an entry is new. */
-  draw(entries, pending) {
+  /** Draw `entries`, up to the newest or not, and under them `pending` messages. True when an entry is new. */
+  draw(entries, pending, { toNewest = true } = {}) {
+    this.#toNewest = toNewest;
+    if (!toNewest) this.#jump.hidden = false;
     const wanted = [];
     let today = null;
     for (const entry of entries) {
@@ -87,7 +107,7 @@ export class Log {
   }
 
   showJump() {
-    this.#jump.hidden = this.#atEnd;
+    this.#jump.hidden = this.atEnd;
   }
 
   #reconcile(wanted) {
@@ -110,6 +130,7 @@ export class Log {
   }
 
   #entry(entry) {
+    if (entry.author === "summary") return fold(entry);
     if (entry.author === "person") return this.#person(entry);
     const card = entry.kind === "approval" || entry.buttons?.length > 0;
     return card ? this.#card(entry) : this.#agent(entry);
@@ -166,6 +187,15 @@ export class Log {
         item.state === "failed" && button(words.edit, () => this.#actions.edit(item)),
         item.state === "failed" && button(words.discard, () => this.#actions.discard(item.id))));
   }
+}
+
+/** A thin rule where a summary speaks for what is above it, with its text folded behind. */
+function fold({ id, summary }) {
+  const told = words.summary({ ...summary, since: until(summary.since), until: until(summary.until), made_at: until(summary.made_at) });
+  return h("li", { class: "fold", "data-testid": "summary", "data-entry": id },
+    h("details", {},
+      h("summary", {}, h("span", {}, told.title)),
+      h("div", { class: "fold-body" }, h("p", { class: "fold-facts" }, told.facts), prose(summary))));
 }
 
 /** The buttons of a card, and the form behind one of them. */

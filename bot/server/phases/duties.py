@@ -45,6 +45,7 @@ def duties_of(
     yield Expiry(approvals=store.approvals, decided=decided, first=jumps.look, remind=remind).run
     yield engine.undoer.run
     yield engine.answerer.run
+    yield engine.compactor.run
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()

@@ -13,15 +13,18 @@ from bot.server.tools import Toolkit, toolkit_of
 from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, pace_of
 from bot.wiring.scheduling import reach_of, timetable_of
 from runtime.agent.duties.answering import Answerer
+from runtime.agent.duties.compacting import Compactor
 from runtime.agent.duties.reminders import Reminders
 from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
+from runtime.agent.previews import Previews
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import MAIN, Agent, Agents
 from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
-from runtime.cluster.topics import ASKED_BACK, LANES, UNDOS
+from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
+from runtime.context.watch import LoopNotices
 from runtime.contract import QUESTIONS, Address, Model, Sink, Timetable, Tool
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
@@ -48,6 +51,8 @@ class EnginePhase:
     reminders: Reminders
     undoer: Undoer
     answerer: Answerer
+    compactor: Compactor
+    previews: Previews
     sink: Sink
 
 
@@ -65,6 +70,8 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         approvals=base.store.approvals, agents=agents, policy=at.live.policy, named=at.named, faults=schema_faults
     )
     reception = _reception(base, at, couriers, peers, edits)
+    previews = Previews(agents, loop.surroundings, loop.condenser)
+    at.live.measures(previews.measured)
     return EnginePhase(
         couriers=couriers,
         timetable=timetable,
@@ -84,6 +91,8 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
             probe=base.probe,
         ),
         answerer=_answerer(base, agents, couriers, asking),
+        compactor=_compactor(base, agents, couriers, loop),
+        previews=previews,
         sink=base.instruments.sink(reception.sink),
     )
 
@@ -98,6 +107,20 @@ def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: Ques
         rung=base.notifier.listen(ASKED_BACK),
         lease_is_fresh=membership.lease_is_fresh,
         now=base.store.now,
+        nudge=couriers.nudge,
+        probe=base.probe,
+    )
+
+
+def _compactor(base: StorePhase, agents: Agents, couriers: Couriers, loop: AgentLoop) -> Compactor:
+    membership = base.membership
+    return Compactor(
+        runs=base.store.runs,
+        agents=agents,
+        condenser=loop.condenser,
+        node=lambda: membership.lease.node if membership.lease else None,
+        rung=base.notifier.listen(COMPACTING),
+        lease_is_fresh=membership.lease_is_fresh,
         nudge=couriers.nudge,
         probe=base.probe,
     )
@@ -210,7 +233,12 @@ def _loop(
         reporting=Reporting(base.workspaces, new_id, long_replies.content, store.schedules.report_root),
         reporter=reporters,
         asking=asking,
-        asked=lambda: base.notifier.notify(QUESTIONS),
+        space=base.space,
+        notices=LoopNotices(
+            asked=lambda: base.notifier.notify(QUESTIONS),
+            changed=base.notifier.notify_room,
+            watch=base.instruments.loop,
+        ),
     )
 
 

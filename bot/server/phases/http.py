@@ -100,6 +100,7 @@ def _operators(
         info=_info(base, engine),
         reports=_reports(base, at, engine),
         tools=lambda: engine.toolkit.toolbox.tools,
+        previews=engine.previews,
         schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),
     )
 

@@ -17,7 +17,7 @@ from runtime.agent.surroundings import specs_of
 from runtime.chat.cards.asked_back import to_model
 from runtime.cluster.notifier import Listener
 from runtime.context.builder import Budget, RunFacts, build
-from runtime.context.here import Here
+from runtime.context.prompt.here import Here
 from runtime.contract import Address, ModelReply, ModelRequest, NodeId, Now, Probe, UserTurn, no_probe
 from runtime.domain.approvals import ApprovalState, Rights
 from runtime.errors import ModelFailed, StoreError

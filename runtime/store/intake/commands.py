@@ -6,14 +6,15 @@ The sums of `/usage` walk the usage of a month: they are read beside the writer,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, func, select, update
 
-from runtime.chat import commands, grant_views, schedule_views
+from runtime.chat import commands, context_views, grant_views, schedule_views
 from runtime.chat.commands import Going, Spent, Sum, Work
+from runtime.chat.context_views import NOTHING_REMEMBERED, Measured, Remembered
 from runtime.chat.modes import Wanted, in_status
 from runtime.contract import (
     UNREAD,
@@ -41,6 +42,7 @@ from runtime.store.intake.modes import absent, moded
 from runtime.store.intake.pairings import pair
 from runtime.store.intake.run_stop import OPEN_RUNS
 from runtime.store.protocol import Changed, Gate, KeptRoom, Taken, Unpaired
+from runtime.store.runs.compacting import WANTED_IN
 from runtime.store.schedules.book import keep_zone, planned_in, zones_of
 from runtime.store.schema import approvals, people, runs, sessions, signals, usage
 from runtime.store.sql.driver import Op, is_word, micros, moment
@@ -54,6 +56,15 @@ FAR_AHEAD: Final = timedelta(days=366)
 LANE = select(sessions.c.next_turn, sessions.c.since_turn).where(sessions.c.key == bindparam("k"))
 BEGIN_ANEW = update(sessions).where(sessions.c.key == bindparam("k")).values(since_turn=sessions.c.next_turn)
 
+
+AT_WORK_IN = select(sessions.c.key).where(
+    sessions.c.key == bindparam("k"), is_word(sessions.c.state, "running", "suspect")
+)
+CONDENSE = (
+    update(signals)
+    .where(signals.c.id == bindparam("signal"))
+    .values(state="condensing", session=bindparam("s"), answered_at=None)
+)
 
 WORKS = (
     select(runs.c.state, people.c.name, runs.c.started_at, runs.c.iterations)
@@ -105,6 +116,8 @@ class Aside:
     wanted: Wanted | None = None
     changed: Changed | None = None
     kept: KeptRoom | None = None
+    measured: Measured | None = None
+    remembered: Remembered = NOTHING_REMEMBERED
 
 
 NO_ASIDE: Final = Aside()
@@ -162,6 +175,8 @@ def commanded(
     elif name == "approvals":
         listing = yield from listed(signal, who, gate.rights, now, new_id)
         text, cards, elsewhere = listing.text, listing.cards, listing.rooms
+    elif name == "compact":
+        return (yield from _compacting(signal, signal_id, gate, aside, now, new_id))
     elif name == UNREAD and command.argument:
         text = commands.unread(command.argument)
     else:
@@ -179,6 +194,8 @@ def _told(
     match name:
         case "help":
             return commands.helped(signal.command_mark)
+        case "context":
+            return context_views.filled(aside.measured, aside.remembered, now, signal.command_mark)
         case "new":
             return (yield from _begun_anew(signal, signal_id, who, gate, now))
         case "status":
@@ -214,6 +231,36 @@ def _begun_anew(signal: Signal, signal_id: SignalId, who: Person, gate: Gate, no
     yield from fact(now, "begun anew", who.name, signal_id, str(signal.address))
     open_runs = yield OPEN_RUNS, {"s": key}
     return commands.begun_anew([RunState(state) for _, state in open_runs], signal.command_mark)
+
+
+def _compacting(
+    signal: Signal, signal_id: SignalId, gate: Gate, aside: Aside, now: datetime, new_id: NewId
+) -> Op[Taken]:
+    """Have a conversation condensed, once no run is at work there; in its room stands then what came of it."""
+    key = session_key(gate.agent, signal.address)
+    yield LOCK_LANE, {"k": key}
+    at_work = bool((yield AT_WORK_IN, {"k": key}))
+    if (yield WANTED_IN, {"s": key}):
+        text = context_views.AT_IT
+    elif not (at_work or (aside.measured and aside.measured.spare)):
+        text = context_views.NOTHING
+    else:
+        yield CONDENSE, {"signal": signal_id, "s": key}
+        if not (at_work or signal.private):  # a message: what it leads to follows in a moment
+            return Taken(Verdict(Outcome.DECIDED, signal_id), compacts=True)
+        told = yield from _answered(
+            signal, signal_id, context_views.AFTERWARDS if at_work else context_views.BEGUN, now, new_id
+        )
+        return replace(told, compacts=True)
+    return (yield from _answered(signal, signal_id, text, now, new_id))
+
+
+def _answered(signal: Signal, signal_id: SignalId, text: str, now: datetime, new_id: NewId) -> Op[Taken]:
+    """To the sender alone where that can be."""
+    if len(text) <= signal.private:
+        return Taken(Verdict(Outcome.DECIDED, signal_id, text))
+    here = yield from answer(signal, signal_id, text, now, new_id)
+    return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=here)
 
 
 def _zone(signal: Signal, who: Person, aside: Aside, now: datetime) -> Op[str]:

@@ -46,6 +46,7 @@ from runtime.store.intake.run_stop import stop
 from runtime.store.intake.strangers import only_reads, stranger, turned_away, welcome
 from runtime.store.protocol import Changed, Gate, KeptRoom, Offer, Taken
 from runtime.store.protocol.intake import ignored
+from runtime.store.runs.summaries import conversation
 from runtime.store.schema import identities, participation, signals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
@@ -250,6 +251,9 @@ class IntakeStore(Base):
                 return await self._driver.read(lambda: plans_of(signal))
             case "timezone":
                 return await asyncio.to_thread(zone_aside, command.argument)
+            case "context" | "compact":
+                found = await self._driver.read(lambda: conversation(gate.agent, signal.address, now))
+                return Aside(measured=await gate.measure(found), remembered=found.remembered)
             case "mode" | "away" as name if argument := command.argument.strip():
                 zone = await self._driver.read(lambda: zone_for(signal))
                 return Aside(wanted=await asyncio.to_thread(wanted_of, signal, name, argument, zone, now))

@@ -9,11 +9,13 @@ from typing import Any
 
 from sqlalchemy import Integer, bindparam, exists, func, literal_column, select
 
+from runtime.chat.context_views import Kept
 from runtime.contract import Address, Author, Entry, FileRef, Identity, Room, View
 from runtime.policy.modes import Mode
 from runtime.store.approvals.modes import mode_in
 from runtime.store.common import escaped
-from runtime.store.schema import approvals, deliveries, parts, sessions, signals
+from runtime.store.runs.summaries import KEPT, STANDS_AT, kept_of
+from runtime.store.schema import approvals, deliveries, parts, sessions, signals, summaries
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros, moment
 from runtime.text.glyphs import clip
@@ -111,6 +113,12 @@ EDITED = (
     )
     .order_by(deliveries.c.number)
 )
+SUMMARISED = (
+    KEPT.join(sessions, sessions.c.key == summaries.c.session)
+    .where(sessions.c.address == bindparam("room"), bindparam("before") > STANDS_AT)
+    .order_by(STANDS_AT.desc())
+    .limit(bindparam("n", type_=Integer))
+)
 BUSY = select(
     exists().where(sessions.c.address == bindparam("room"), sessions.c.state != literal_column("'idle'")),
     exists().where(deliveries.c.address == bindparam("room"), is_word(deliveries.c.state, "queued", "open")),
@@ -177,6 +185,7 @@ def timeline(address: Address, before: datetime | None, limit: int) -> Op[list[E
     edits = yield EDITED, {"room": str(address), "since": oldest - 24 * 3600 * 10**6}
     latest = {row[0]: (row[1], row[2]) for row in edits}
     entries += [_shown(row, latest.get(row[0])) for row in shown_rows]
+    entries += [_summary(kept_of(row)) for row in (yield SUMMARISED, key)]
     return last_page(sorted(entries, key=lambda entry: (entry.at, entry.id)), limit)
 
 
@@ -206,6 +215,23 @@ def _shown(row: tuple[Any, ...], edit: tuple[int, str] | None) -> Entry:
     delivery, ordinal, at, body = row
     version, body = edit if edit and ordinal == 1 else (0, body)
     return Entry(f"{delivery}.{ordinal}", Author.AGENT, "", moment(at), body, (), version)
+
+
+def _summary(kept: Kept) -> Entry:
+    """Its version is never 0: one that is made now stands above what a reader may have already."""
+    body = {
+        "text": kept.text,
+        "kind": kept.kind,
+        "model": kept.model,
+        "turns": kept.turns,
+        "since": kept.since.isoformat(),
+        "until": kept.until.isoformat(),
+        "made_at": kept.at.isoformat(),
+        "before": kept.tokens_before,
+        "after": kept.tokens_after,
+    }
+    told = json.dumps(body, ensure_ascii=False)
+    return Entry(f"summary.{kept.upto}.{micros(kept.at)}", Author.SUMMARY, "", kept.until, told, version=1)
 
 
 def busy(address: Address) -> Op[bool]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
 
+from runtime.chat.context_views import Measured
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -23,7 +24,16 @@ from runtime.domain.routing import BusyRules, RoomRules
 from runtime.store.protocol.approvals import Changed
 from runtime.store.protocol.leases import Lease
 from runtime.store.protocol.outbox import KeptRoom, OpenDelivery
-from runtime.store.protocol.runs import Claim
+from runtime.store.protocol.runs import Claim, Conversed
+
+
+async def unmeasured(conversed: Conversed) -> Measured | None:
+    """Answer of a place where no agent is at work."""
+    return None
+
+
+Measure = Callable[[Conversed], Awaitable[Measured | None]]
+"""Measures what would be sent for the next message of a conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +42,7 @@ class Gate:
 
     `agent` is the name of the one who is spoken to. `open_to_all` makes an unknown person a user at once; else `pairs` sends whoever writes directly a code. A bot that may
     speak is answered at most `bots_in_a_row` times in one conversation without a person in between. A message older than
-    `freshness` is not run. `model` and `trouble`, what is wrong with an account, are told by commands.
+    `freshness` is not run. `model`, `trouble`, what is wrong with an account, and `measure` are told by commands.
     """
 
     open_to_all: bool
@@ -46,6 +56,7 @@ class Gate:
     freshness: timedelta = timedelta(hours=24)
     model: str = ""
     trouble: Callable[[Address], str | None] = field(default=lambda _: None, compare=False)
+    measure: Measure = field(default=unmeasured, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +72,8 @@ class Taken:
     """Result of `accept`: the verdict, and what to wake: a session's lane, runs to stop, addresses with deliveries.
 
     `ended`: runs that waited for people and are over now. `claim`: the lane was idle, so the run began in the same commit; whoever made the offer works on it.
-    `settled`: see `Decided`. `change`: that of a card in the room that was kept, where nothing else waits.
+    `settled`: see `Decided`. `change`: that of a card in the room that was kept, where nothing else waits. `compacts`: a conversation
+    is to be condensed.
     """
 
     verdict: Verdict
@@ -73,6 +85,7 @@ class Taken:
     ended: tuple[Ended, ...] = ()
     settled: tuple[ApprovalId, ...] = ()
     change: OpenDelivery | None = None
+    compacts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

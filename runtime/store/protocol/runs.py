@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +10,7 @@ from enum import StrEnum
 from typing import Final, Protocol
 
 from runtime.chat.audience import Audience
+from runtime.chat.context_views import Remembered
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -22,10 +24,12 @@ from runtime.contract import (
     Job,
     Kind,
     ModelReply,
+    NodeId,
     Person,
     Receipt,
     RunId,
     SessionKey,
+    SignalId,
     Turn,
     Usage,
     Wire,
@@ -66,19 +70,64 @@ class Summary:
     tokens_before: int = 0
     tokens_after: int = 0
 
+    @property
+    def open(self) -> list[tuple[int, int]]:
+        """Numbers of calls behind it that waited when it was made, and of their results: they are read as they are now."""
+        return [(call, result) for call, result in json.loads(self.facts or "{}").get("open", ())]
+
 
 @dataclass(frozen=True, slots=True)
 class History:
     """A conversation as a run knows it, from turn `since` on: what was condensed, and the turns after. `numbers` are theirs.
 
-    `open_from` is the number of the first turn whose content may still change, since a call waits there.
+    The first `carried` turns are calls from further back, with their results, that waited when that was condensed. `open`
+    are the numbers of turns whose content may still change, since a call waits there. `runs` and `at` tell the run of each
+    turn and when it was said, in microseconds; `before_at` when the one before was that follows those carried, 0 for none.
     """
 
     turns: Sequence[Turn]
     since: int = 0
     numbers: Sequence[int] = ()
     summary: Summary | None = None
-    open_from: int | None = None
+    open: frozenset[int] = frozenset()
+    runs: Sequence[str] = ()
+    at: Sequence[int] = ()
+    before_at: int = 0
+    carried: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Tokens that a vendor counted for a request, and the number of the turn that answered it."""
+
+    tokens: int
+    answered_by: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conversed:
+    """A conversation as its next message will find it, by the person for whom its newest run worked. `names` are theirs."""
+
+    session: SessionKey
+    agent: str
+    address: Address
+    history: History
+    remembered: Remembered
+    requester: Person | None
+    names: frozenset[str]
+    around: Around
+
+
+@dataclass(frozen=True, slots=True)
+class Compacting:
+    """A conversation that a person wants condensed, by the command's signal. `run` is where its cost belongs; None without one."""
+
+    signal: SignalId
+    session: SessionKey
+    agent: str
+    address: Address
+    since: int
+    run: RunId | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,12 +373,27 @@ class Runs(Forms, Modes, Protocol):
     async def history(self, session: SessionKey, since: int) -> History:
         """The conversation that began with turn `since`, and what stands for its beginning."""
 
+    async def conversation(self, agent: str, address: Address) -> Conversed:
+        """The conversation with an agent there as its next message will find it, with its summaries."""
+
+    async def counted(self, session: SessionKey, since: int) -> Counted | None:
+        """Count of a vendor for the last request of the conversation that began with turn `since`; None where it did not tell."""
+
     async def keep_summary(self, run: RunId, lane: Lane | None, summary: Summary, usage: Usage | None) -> bool:
         """Keep a summary, and what it cost `run`, which owns `lane` or, without one, has ended.
 
         Shape:  False where it was not kept: the lane is another's, or the run goes on elsewhere. One that is there
                 already stays, and what this one cost is recorded.
         """
+
+    async def to_compact(self, node: NodeId) -> Sequence[SignalId]:
+        """Requests to condense a conversation that no other live node is at, the oldest first."""
+
+    async def begin_compacting(self, signal: SignalId, node: NodeId) -> Compacting | None:
+        """Take one; None where somebody else has it, or a run is at work there."""
+
+    async def end_compacting(self, of: Compacting, node: NodeId, summary: Summary | None, usage: Usage | None) -> bool:
+        """Keep the summary with its cost, or none, and tell the room; False where another node did."""
 
     async def senders(self, session: SessionKey) -> dict[str, str]:
         """The senders of files since the model spoke last: a person's id by the path of each."""

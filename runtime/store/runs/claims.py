@@ -130,7 +130,7 @@ def _resumed(lane: Lane, agent: str, row: Sequence[Any], now: datetime, *, overt
     run, requester, _, iterations, next_step, stop, _, address, _, crashes, reply_to, since, trigger = row
     yield TAKE_RUN, {"run": run, "by": lane.node}
     unfinished = yield from open_steps(RunId(run))
-    who, names, around = yield from asker_of(lane, agent, Address.parse(address), requester, now)
+    who, names, around = yield from asker_of(lane.session, agent, Address.parse(address), requester, now)
     files = yield from attached(lane.session, RunId(run))
     begun = Trigger(trigger)
     job = (yield from job_of(RunId(run), begun)) if begun in FOR_SCHEDULES else None

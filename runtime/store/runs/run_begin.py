@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import bindparam, case, func, or_, select, update
 
-from runtime.contract import Address, Busy, Person, PersonId, RunId, Trigger
+from runtime.contract import Address, Busy, Person, PersonId, RunId, SessionKey, Trigger
 from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules, busy_at
 from runtime.domain.runs import FOR_SCHEDULES
@@ -137,7 +137,7 @@ def begin_run(
         },
     )
     yield from consume(lane, run, share, next_turn, now)
-    who, names, around = yield from asker_of(lane, agent, address, first.person_id, now)
+    who, names, around = yield from asker_of(lane.session, agent, address, first.person_id, now)
     near = next_turn + len(share) - since <= NEAR
     turns = tuple((yield from transcript(lane.session, since))) if near else None
     trigger, to = Trigger(first.trigger), first.message_id
@@ -153,13 +153,13 @@ def begin_run(
 
 
 def asker_of(
-    lane: Lane, agent: str, address: Address, person_id: str | None, now: datetime
+    session: SessionKey, agent: str, address: Address, person_id: str | None, now: datetime
 ) -> Op[tuple[Person | None, frozenset[str], Around]]:
     """Requester, the names under which a policy may know them, and what else is so where they asked."""
     places = {"thread": session_key(agent, address), "home": session_key(agent, address.whole_room)}
     rows = yield (
         ASKER,
-        {"s": lane.session, "person_id": person_id, "room": str(address.whole_room), **places, "now": micros(now)},
+        {"s": session, "person_id": person_id, "room": str(address.whole_room), **places, "now": micros(now)},
     )
     first = rows[0]
     around = Around(

@@ -6,7 +6,21 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from runtime.chat.audience import Audience
-from runtime.contract import Address, Busy, Call, FileRef, ModelReply, Person, PersonId, RunId, SessionKey, Turn, Usage
+from runtime.contract import (
+    Address,
+    Busy,
+    Call,
+    FileRef,
+    ModelReply,
+    NodeId,
+    Person,
+    PersonId,
+    RunId,
+    SessionKey,
+    SignalId,
+    Turn,
+    Usage,
+)
 from runtime.domain.approvals import Rights, Voter
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
@@ -18,6 +32,9 @@ from runtime.store.approvals.modes import mode_at, voter
 from runtime.store.protocol import (
     Board,
     Claim,
+    Compacting,
+    Conversed,
+    Counted,
     History,
     Lane,
     Lease,
@@ -30,11 +47,12 @@ from runtime.store.protocol import (
 )
 from runtime.store.runs.board import board, tools_used
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
+from runtime.store.runs.compacting import begin_compacting, end_compacting, to_compact
 from runtime.store.runs.run_end import finish, park, release
 from runtime.store.runs.steps import Finished, calls_of, finish_tool, mark_tool, note, record_model, refuse_tool
-from runtime.store.runs.summaries import keep_summary
+from runtime.store.runs.summaries import conversation, keep_summary
 from runtime.store.runs.tool_forms import accept_form, accepted_form, see_form, told_form
-from runtime.store.runs.turns import history, senders, transcript
+from runtime.store.runs.turns import counted, history, senders, transcript
 from runtime.store.sql.base import Base
 
 
@@ -63,9 +81,26 @@ class RunStore(Base):
     async def history(self, session: SessionKey, since: int) -> History:
         return await self._driver.read(lambda: history(session, since))
 
+    async def conversation(self, agent: str, address: Address) -> Conversed:
+        now = self.now()
+        return await self._driver.read(lambda: conversation(agent, address, now))
+
+    async def counted(self, session: SessionKey, since: int) -> Counted | None:
+        return await self._driver.read(lambda: counted(session, since))
+
     async def keep_summary(self, run: RunId, lane: Lane | None, summary: Summary, usage: Usage | None) -> bool:
         now = self.now()
         return await self._driver.write(lambda: keep_summary(run, lane, summary, usage, now))
+
+    async def to_compact(self, node: NodeId) -> Sequence[SignalId]:
+        return await self._driver.read(lambda: to_compact(node))
+
+    async def begin_compacting(self, signal: SignalId, node: NodeId) -> Compacting | None:
+        return await self._driver.write(lambda: begin_compacting(signal, node))
+
+    async def end_compacting(self, of: Compacting, node: NodeId, summary: Summary | None, usage: Usage | None) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: end_compacting(of, node, summary, usage, now, self._new_id))
 
     async def senders(self, session: SessionKey) -> dict[str, str]:
         return await self._driver.read(lambda: senders(session))

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, func, literal_column, select, update
+from sqlalchemy import and_, bindparam, func, literal_column, or_, select, update
 
 from runtime.contract import AssistantTurn, Call, FileRef, RunId, SessionKey, ToolTurn, Turn, UserTurn, files_of
 from runtime.store.common import add
-from runtime.store.protocol import History, Summary, SummaryKind
-from runtime.store.schema import runs, sessions, signals, steps, summaries, turns
+from runtime.store.protocol import Counted, History, Summary, SummaryKind
+from runtime.store.schema import runs, sessions, signals, steps, summaries, turns, usage
 from runtime.store.sql.driver import Op, is_word, micros
 
 NO_FILES = "[]"
@@ -113,9 +113,12 @@ NEWEST = (
     .order_by(summaries.c.upto_turn.desc())
     .limit(1)
 )
-NUMBERED = TURNS.add_columns(turns.c.number).where(turns.c.number >= bindparam("since"))
-OPEN_FROM = (
-    select(func.min(steps.c.turn))
+NUMBERED = TURNS_SINCE.add_columns(turns.c.number, turns.c.run_id, turns.c.at)
+ONE_CALL = TURNS.add_columns(turns.c.number, turns.c.run_id, turns.c.at).where(
+    or_(turns.c.number == bindparam("call"), turns.c.number == bindparam("result"))
+)
+OPEN = (
+    select(steps.c.turn)
     .join(runs, runs.c.id == steps.c.run_id)
     .where(
         runs.c.session == bindparam("s"),
@@ -126,13 +129,60 @@ OPEN_FROM = (
 
 
 def history(session: SessionKey, since: int) -> Op[History]:
-    """The newest summary of the conversation that began with turn `since`, and the turns after it."""
+    """The newest summary of the conversation that began with turn `since`, and the turns after it.
+
+    What waits is read first: a click may come in between, and what it decided is then told as well as waited for.
+    """
+    waits = yield OPEN, {"s": session}
     found = yield NEWEST, {"s": session, "since": since}
     summary = next((Summary(since, upto, SummaryKind(kind), *rest) for _, upto, kind, *rest in found), None)
-    rows = yield NUMBERED, {"s": session, "since": summary.upto + 1 if summary else since}
-    waits = yield OPEN_FROM, {"s": session}
-    known, numbers = [turn_of(row[:-1]) for row in rows], [row[-1] for row in rows]
-    return History(known, since, numbers, summary, waits[0][0])
+    carried = (yield from _carried(session, summary)) if summary else []
+    rows = yield NUMBERED, {"s": session, "since": summary.upto if summary else since}
+    behind = [row[-1] for row in rows[:1] if summary and row[-3] <= summary.upto]  # the last turn that is condensed
+    told = [*carried, *((turn_of(row[:-3]), *row[-3:]) for row in rows[len(behind) :])]
+    known, numbers, of_runs, at = ([one[place] for one in told] for place in range(4))
+    is_open = frozenset(row[0] for row in waits)
+    before = behind[0] if behind else 0
+    return History(known, since, numbers, summary, is_open, of_runs, at, before, len(carried))
+
+
+def _carried(session: SessionKey, summary: Summary) -> Op[list[tuple[Turn, int, str, int]]]:
+    """Calls behind a summary that waited when it was made, with what came of them; their number, run and time."""
+    found = []
+    for call, result in summary.open:
+        rows = yield ONE_CALL, {"s": session, "call": call, "result": result}
+        asked, answered = [(turn_of(row[:-3]), *row[-3:]) for row in rows] if len(rows) == 2 else (None, None)
+        if asked and answered and isinstance(asked[0], AssistantTurn) and isinstance(answered[0], ToolTurn):
+            calls = tuple(one for one in asked[0].calls if one.id == answered[0].call_id)
+            found += [(AssistantTurn("", calls), *asked[1:]), answered]
+    return found
+
+
+_ANSWERED = (
+    select(turns.c.run_id, turns.c.number)
+    .where(
+        turns.c.session == bindparam("s"),
+        turns.c.number >= bindparam("since"),
+        is_word(turns.c.role, "assistant"),
+    )
+    .order_by(turns.c.number.desc())
+    .limit(1)
+    .subquery()
+)
+# What a model was asked for besides, such as a summary, is told in `result`.
+LAST_COUNTED = (
+    select(usage.c.input_tokens, _ANSWERED.c.number)
+    .join(steps, and_(steps.c.run_id == _ANSWERED.c.run_id, steps.c.turn == _ANSWERED.c.number))
+    .join(usage, and_(usage.c.run_id == steps.c.run_id, usage.c.step == steps.c.number))
+    .where(steps.c.result == "")
+    .limit(1)
+)
+
+
+def counted(session: SessionKey, since: int) -> Op[Counted | None]:
+    """Tokens of the request that the newest answer was given to; None where no vendor told them."""
+    rows = yield LAST_COUNTED, {"s": session, "since": since}
+    return Counted(*rows[0]) if rows and rows[0][0] else None
 
 
 def frozen(session: SessionKey, since: int, last: int) -> Op[list[Turn]]:

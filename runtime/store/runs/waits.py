@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Text, bindparam, func, literal_column, select, update
+from sqlalchemy import Text, bindparam, exists, literal_column, select, update
 
 from runtime.contract import RunId, SessionKey
-from runtime.domain.runs import RunState, WaitKind, after_settling
+from runtime.domain.machines import move
+from runtime.domain.runs import RUN_MOVES, RunEvent, RunState, WaitKind
 from runtime.store.common import RESUMABLE
 from runtime.store.schema import approvals, runs, waits
 from runtime.store.sql.driver import Op, is_word, micros
@@ -30,17 +31,15 @@ SETTLE_ALL = (
     .where(waits.c.run_id == bindparam("run"), waits.c.settled_at.is_(None))
     .values(settled_at=bindparam("at"))
 )
-STANDING = select(
-    runs.c.state,
-    select(func.count())
-    .select_from(waits)
-    .where(waits.c.run_id == bindparam("run"), waits.c.settled_at.is_(None))
-    .scalar_subquery(),
-).where(runs.c.id == bindparam("run"))
+READY = move(RUN_MOVES, RunState.PARKED, RunEvent.SETTLE)
 SET_READY = (
     update(runs)
-    .where(runs.c.id == bindparam("run"), is_word(runs.c.state, "parked"))
-    .values(state=bindparam("new_state"), ready_at=bindparam("at"))
+    .where(
+        runs.c.id == bindparam("run"),
+        is_word(runs.c.state, "parked"),
+        ~exists().where(waits.c.run_id == bindparam("run"), waits.c.settled_at.is_(None)),
+    )
+    .values(state=READY.value, ready_at=bindparam("at"))
     .returning(runs.c.id)
 )
 
@@ -53,10 +52,7 @@ def wait_for_answers(run: RunId) -> Op[None]:
 def settled(session: SessionKey, run: RunId, now: datetime) -> Op[bool]:
     """Make `run` ready if its last wait is settled; whether its lane became ready by that. The lane is locked."""
     yield AS_ASKED, {"run": run}
-    rows = yield STANDING, {"run": run}
-    before, left = (RunState(rows[0][0]), rows[0][1]) if rows else (RunState.STOPPED, 0)
-    after = after_settling(before, left)
-    if after is before or not (yield SET_READY, {"run": run, "new_state": after.value, "at": micros(now)}):
+    if not (yield SET_READY, {"run": run, "at": micros(now)}):
         return False
     lanes = yield RESUMABLE, {"k": session, "at": micros(now)}
     return bool(lanes[0][0] == "ready")

@@ -112,4 +112,4 @@ async def test_only_the_last_message_may_take_several(stage: Stage) -> None:
     await (await stage.courier(adapter=adapter)).drain()
     row = await stage.row(delivery)
     assert row.state is DeliveryState.DEAD
-    assert row.reason == "cannot be rendered: ValueError: only the last message may take several without its form"
+    assert row.reason == "can't be rendered: ValueError: only the last message may take several without its form"

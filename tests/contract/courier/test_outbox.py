@@ -215,7 +215,7 @@ async def test_what_cannot_be_rendered_is_dead_with_its_payload(stage: Stage) ->
         await (await stage.courier(adapter=adapter)).drain()
     row = await stage.row(poison)
     assert (row.state, row.content.text) == (DeliveryState.DEAD, "poison")
-    assert row.reason == "cannot be rendered: ZeroDivisionError: a bug"
+    assert row.reason == "can't be rendered: ZeroDivisionError: a bug"
     assert stage.seen() == ["hello"]
 
 

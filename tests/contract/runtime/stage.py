@@ -17,18 +17,20 @@ from typing import Any, Final
 from sqlalchemy import text
 
 from runtime.agent.duties.answering import Answerer
+from runtime.agent.duties.compacting import Compactor
 from runtime.agent.duties.reminders import Reminders
 from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
 from runtime.agent.outcome import LongForm, LongText
+from runtime.agent.previews import Previews
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import Agent, Agents, Limits, Prompt
 from runtime.chat.audience import Places
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
-from runtime.cluster.topics import ASKED_BACK, UNDOS
-from runtime.context.prompts import Prompted
+from runtime.cluster.topics import ASKED_BACK, COMPACTING, UNDOS
+from runtime.context.prompt.prompts import Prompted
 from runtime.contract import (
     BOUNDLESS,
     CONNECTED,
@@ -275,6 +277,9 @@ class Process:
         self.agent = self._make_agent(model)
         self.undoer = self._make_undoer()
         self.answerer = self._make_answerer()
+        self.compactor = self._make_compactor()
+        self.previews = Previews(self.agent._agents, self.agent.surroundings, self.agent.condenser)
+        self.gate = replace(self.gate, measure=self.previews.measured)
         self.dispatch = self._make_dispatch()
         self.reception = self._make_reception()
         self.pulse = self._make_pulse()
@@ -352,6 +357,18 @@ class Process:
             rung=self.notifier.listen(ASKED_BACK),
             lease_is_fresh=self._is_fresh,
             now=self.stage.clock,
+            nudge=self.courier.nudge,
+            probe=self._given.probe,
+        )
+
+    def _make_compactor(self) -> Compactor:
+        return Compactor(
+            runs=self.store.runs,
+            agents=self.agent._agents,
+            condenser=self.agent.condenser,
+            node=lambda: self.lease.node,
+            rung=self.notifier.listen(COMPACTING),
+            lease_is_fresh=self._is_fresh,
             nudge=self.courier.nudge,
             probe=self._given.probe,
         )

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from runtime.agent.registry import Agent, Limits
-from runtime.context.prompts import Prompted
+from runtime.context.prompt.prompts import Prompted
 from runtime.contract import Call, Choice, Effect, FileRef, SessionKey, UserTurn
 from runtime.domain.runs import RunState
 from runtime.policy.rules import Rule, Ruling

@@ -45,7 +45,7 @@ async def test_what_is_wrong_is_refused_in_words(any_stage: Stage) -> None:
     assert "what the agent should do" in await refused(at.plan(task=Task(TaskKind.PROMPT, " \n"), name="c"))
     assert "characters" in await refused(at.plan(task=Task(TaskKind.PROMPT, "x" * 20_001), name="d"))
     assert "can plan work" in await refused(at.plan(who=VERA, name="e"))
-    assert "is to come" in await refused(at.plan(ends="2026-03-01 12:30", name="f"))
+    assert "would never run" in await refused(at.plan(ends="2026-03-01 12:30", name="f"))
     at.process.booking._serves = lambda room: room == HOME
     assert "no account" in await refused(at.plan(to=[HOME, ELSEWHERE], name="g"))
 

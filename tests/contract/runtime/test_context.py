@@ -14,6 +14,7 @@ from tests.contract.runtime.strict import Strict
 from tests.fakes.models import Answer
 
 SESSION = SessionKey(f"main|{address()}")
+PROMPT = "You are a test.\n- A rule keeps these tools from you here; say so if somebody needs one: write."
 
 
 class Witness(Strict):
@@ -27,7 +28,7 @@ class Witness(Strict):
         rows = await self._stage.store.runs.turns(SESSION)
         assert list(request.turns) == repair(rows)
         told = to_messages(request.system, request.turns)
-        assert json.dumps(told) == json.dumps(to_messages("You are a test.", repair(rows)))
+        assert json.dumps(told) == json.dumps(to_messages(PROMPT, repair(rows)))
         assert [tool.name for tool in request.tools] == ["look", "shell"]
         return await super().reply(request, on_text)
 

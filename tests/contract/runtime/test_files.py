@@ -224,7 +224,7 @@ async def test_files_are_bounded_one_by_one_and_together(stage: Stage) -> None:
     await process.answer_all()
     assert set(inbox(stage)) == {"b.bin", "d.bin"}
     text = said(model.requests[0])
-    assert "a.bin could not be fetched: it has 1,001 bytes; at most 1,000 are taken" in text
+    assert "a.bin could not be fetched: it has 1,001 bytes; at most 1,000 are allowed" in text
     for name in ("c.bin", "e.bin"):
         assert f"{name} could not be fetched: together, the files in this message are too large" in text
 

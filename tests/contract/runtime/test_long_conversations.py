@@ -2,88 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
-from runtime.agent.registry import Limits
-from runtime.context.sizes import of_text, of_tool, of_turns
-from runtime.context.summaries import TASK
-from runtime.context.window import Window
-from runtime.contract import Call, Choice, Effect, Json, ModelReply, ModelRequest, OnText, UserTurn
-from runtime.errors import ContextOverflow, ModelFailed
+from runtime.contract import Call, Choice, Effect, Json, ModelRequest
+from runtime.errors import ModelFailed
 from runtime.policy.rules import Rule, Ruling
-from tests.contract.runtime.stage import SHELL, Crash, FakeTool, Process, Stage, crash_at, fake_tool
-from tests.contract.runtime.strict import wrong
-from tests.fakes.models import USAGE
-
-WINDOW = 4_000
-AGREED = "We agreed on the name BLUEBIRD-7 for the release."
-
-
-def size_of(request: ModelRequest) -> int:
-    """Tokens of a request, as its vendor counts them."""
-    return of_text(request.system) + of_turns(request.turns) + sum(map(of_tool, request.tools))
-
-
-class Windowed:
-    """A strict vendor whose model reads at most `window` tokens, and refuses whatever is larger.
-
-    `says` gives the answer to a request; `condenses` what it writes where a summary is wanted. `summaries` and `requests`
-    are those that it answered, `refused` counts the others.
-    """
-
-    name = "windowed"
-
-    def __init__(
-        self,
-        says: Callable[[ModelRequest], str | Call] = lambda _: "Yes.",
-        condenses: Callable[[int], str] = lambda number: f"Record {number}: much was said.",
-        window: int = WINDOW,
-    ) -> None:
-        self._says, self._condenses, self._window = says, condenses, window
-        self.requests: list[ModelRequest] = []
-        self.summaries: list[ModelRequest] = []
-        self.refused = 0
-
-    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
-        faults = list(wrong(request.turns))
-        assert not faults, f"a strict provider refuses this history: {faults}"
-        if size_of(request) > self._window:
-            self.refused += 1
-            raise ContextOverflow(f"{size_of(request)} tokens are too many")
-        if request.system == TASK:
-            self.summaries.append(request)
-            return ModelReply(self._condenses(len(self.summaries)), (), USAGE)
-        self.requests.append(request)
-        said = self._says(request)
-        return ModelReply(said, (), USAGE) if isinstance(said, str) else ModelReply("", (said,), USAGE)
-
-
-def heard(request: ModelRequest) -> str:
-    return "\n".join(turn.text for turn in request.turns)
-
-
-async def life(stage: Stage, model: Windowed, *tools: FakeTool, window: int = WINDOW, **more: Any) -> Process:
-    limits = Limits(iterations=300, window=Window(lambda: window))
-    return await stage.process(model, tools, limits=limits, **more)
-
-
-async def said(process: Process, *texts: str) -> None:
-    async with process.running():
-        for text in texts:
-            await process.say(text)
-            await process.rest()
-
-
-def chatter(count: int, letters: int = 400) -> list[str]:
-    return [f"{number}: {'blah ' * (letters // 5)}" for number in range(count)]
-
-
-async def kept(stage: Stage) -> list[tuple[Any, ...]]:
-    return await stage.rows("SELECT kind, since_turn, upto_turn FROM summaries ORDER BY upto_turn")
+from tests.contract.runtime.stage import SHELL, Crash, Stage, crash_at, fake_tool
+from tests.contract.runtime.windowed import AGREED, Windowed, chatter, heard, kept, life, said
 
 
 async def test_a_conversation_that_outgrows_the_window_goes_on_and_nothing_agreed_is_lost(any_stage: Stage) -> None:
@@ -208,19 +136,6 @@ async def test_where_not_even_the_shortest_fits_the_person_is_told_the_way_out(s
     assert "/new" in told
 
 
-@pytest.mark.parametrize("letters", [40_000, 5_000_000])
-async def test_a_message_larger_than_the_window_is_taken_head_and_tail(stage: Stage, letters: int) -> None:
-    model = Windowed()
-    process = await life(stage, model)
-    await said(process, f"BEGIN {'x' * letters} END")
-    assert await stage.answers() == ["Yes."]
-    [turn] = model.requests[0].turns
-    assert isinstance(turn, UserTurn)
-    assert turn.text.startswith("BEGIN")
-    assert turn.text.endswith("END")
-    assert "left out" in turn.text
-
-
 async def test_a_full_conversation_is_summarised_after_the_answer_so_that_nobody_waits(stage: Stage) -> None:
     order: list[str] = []
 
@@ -240,3 +155,26 @@ async def test_a_full_conversation_is_summarised_after_the_answer_so_that_nobody
     [turns] = await stage.rows("SELECT upto_turn FROM summaries ORDER BY upto_turn LIMIT 1")
     assert at * 2 > turns[0]
     assert model.refused == 0
+
+
+async def test_what_was_decided_behind_a_summary_is_known_as_it_is_now(any_stage: Stage) -> None:
+    """Its call is sent whole as long as it waits, then with its result; then it is a fact that no summary loses."""
+
+    def says(request: ModelRequest) -> str | Call:
+        return SHELL if request.turns[-1].text.endswith("run it") else "Yes."
+
+    model = Windowed(says)
+    shell = fake_tool("shell", Effect.DANGER)
+    process = await life(any_stage, model, shell)
+    await said(process, *chatter(8), "run it", *chatter(30))
+    [question] = await any_stage.pending()
+    assert (await kept(any_stage))[-1][-1] > 20, "the summary goes beyond the question"
+    assert "uname -a" in str(model.requests[-1].turns)
+    assert "waiting for approval" in heard(model.requests[-1])
+    async with process.running():
+        await process.click(question.id, Choice.APPROVE)
+        await process.rest()
+    assert "shell did it" in heard(model.requests[-1])
+    await said(process, *chatter(30), "what did you do?")
+    assert 'shell {"command": "uname -a"} → shell did it' in heard(model.requests[-1])
+    assert len(shell.calls) == 1

@@ -226,7 +226,7 @@ async def test_a_stopped_run_says_so_in_place_of_its_preview(any_home: House) ->
 
 async def test_a_failed_run_says_so_in_place_of_its_preview(any_home: House) -> None:
     await answered(any_home, await any_home.process(Speaker(any_home, answer=" ")))
-    assert any_home.seen() == ["The model gave an empty answer. Please ask again, perhaps in other words."]
+    assert any_home.seen() == ["The model gave no answer. Please ask again, perhaps in other words."]
 
 
 # -------------------------------------------------------------------------------------------------- cut and refused

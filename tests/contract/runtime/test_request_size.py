@@ -15,8 +15,8 @@ import pytest
 from bot.server.tools import known_tools
 from bot.settings.settings import load
 from bot.wiring.live_rules import prompts_of
-from runtime.context.here import Here, Place
-from runtime.context.prompts import Prompted
+from runtime.context.prompt.here import Here, Place
+from runtime.context.prompt.prompts import Prompted
 from runtime.contract import Addressing, Said
 from runtime.models.litellm_loading import LIBRARY, VARIABLES
 from runtime.models.litellm_model import LiteModel, ModelSettings

@@ -239,7 +239,7 @@ async def test_people_turn_it_and_do_not_change_it(house: House) -> None:
     news, operator = await house.one(), await house.operator()
     with pytest.raises(ToolRetry, match=r"is in the settings file\. Change it there"):
         await house.booking.change(news.id, ScheduleRequest(when="every day at 9"), operator)
-    with pytest.raises(ToolRetry, match="stands in the settings file"):
+    with pytest.raises(ToolRetry, match="is in the settings file"):
         await house.booking.remove(news.id, operator)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from runtime.context.here import Here, Place
-from runtime.context.prompts import Prompted, Prompts
+from runtime.context.prompt.here import Here, Place
+from runtime.context.prompt.prompts import Prompted, Prompts
 from runtime.contract import (
     Addressing,
     Call,

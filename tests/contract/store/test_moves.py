@@ -49,7 +49,7 @@ async def _adopt(stage: Stage) -> Row:
 async def _looked(stage: Stage) -> Row:
     duty, delivery = await doubted(stage)
     assert await stage.store.outbox.look_again(duty, delivery, 1, stage.clock(), counted=True)
-    return delivery, "node-1", "look", "part 1: being looked for: not there yet"
+    return delivery, "node-1", "look", "part 1: being checked: not there yet"
 
 
 async def _could_not_look(stage: Stage) -> Row:

@@ -294,7 +294,7 @@ async def test_what_is_observed_is_context_for_the_next_run(stage: Stage) -> Non
     assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
     await mentioned(stage, rules, text="why?")
     claim = await stage.claim()
-    assert claim.turns == (UserTurn("the build is red", "Uma"), UserTurn("why?", "Ada"))
+    assert claim.turns == (UserTurn("the build is red", "Uma", overheard=True), UserTurn("why?", "Ada"))
 
 
 async def test_what_is_observed_while_a_run_works_stands_behind_its_steps(stage: Stage) -> None:

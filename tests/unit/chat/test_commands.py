@@ -130,6 +130,7 @@ def test_looking_is_for_viewers_and_acting_for_users() -> None:
     assert {name for name, role in commands.NEEDED.items() if role is Role.USER} == {
         "new",
         "stop",
+        "compact",
         "timezone",
         "away",
         "back",

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.context import dashboard
-from runtime.context.here import Here, Place, asker, quoted, told
-from runtime.context.prompts import Prompts
+from runtime.context.prompt import dashboard
+from runtime.context.prompt.here import Here, Place, asker, quoted, told
+from runtime.context.prompt.prompts import Prompts
 from runtime.contract import Address, AssistantTurn, Call, Person, PersonId, Role, Turn, UserTurn
 from runtime.policy.modes import Mode
 from runtime.store.protocol import NO_BOARD, Around, Board, SettledCall, WaitingCall

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from runtime.domain.approvals import APPROVAL_MOVES, ApprovalEvent, ApprovalState
 from runtime.domain.deliveries import DELIVERY_MOVES, PART_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
 from runtime.domain.machines import diagram, final, move, sources
-from runtime.domain.runs import RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState, after_settling
+from runtime.domain.runs import RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
 from runtime.errors import IllegalMove
 
 Moves = Mapping[tuple[Any, Any], Any]
@@ -104,12 +104,6 @@ def test_the_diagram_has_an_arrow_for_each_move_and_each_end(name: str) -> None:
     assert lines[0] == "stateDiagram-v2"
     assert len(lines) == 1 + len(moves) + len(final(moves))
     assert all(f"    {a} --> {b}: {event}" in lines for (a, event), b in moves.items())
-
-
-@pytest.mark.parametrize("state", RunState)
-def test_a_run_is_ready_once_its_last_wait_is_settled(state: RunState) -> None:
-    assert after_settling(state, 1) is state
-    assert after_settling(state, 0) is (RunState.READY if state is RunState.PARKED else state)
 
 
 class APartsLife(RuleBasedStateMachine):

@@ -20,7 +20,7 @@ from runtime.store.delivery import open_deliveries
 from runtime.store.intake import commands, edits, messages, places, run_stop, signals
 from runtime.store.operations import audit, figures, finding, history, operators, queue_depths, retention, trail
 from runtime.store.protocol import Stock
-from runtime.store.runs import claims, run_begin, waits
+from runtime.store.runs import claims, compacting, run_begin, waits
 from runtime.store.schedules import run_occurrence
 from runtime.store.sql.driver import Compiler
 from runtime.store.store import open_store
@@ -52,7 +52,7 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
         "ix_signals_actor|ix_signals_said",
     ),
     "what a run heard last": (audience.LAST_SAID, {"run": "r7"}, "ix_signals_run"),
-    "what a run still waits for": (waits.STANDING, {"run": "r7"}, "pk_waits|autoindex_waits"),
+    "what a run still waits for": (waits.SET_READY, {"run": "r7", "at": 1}, "pk_waits|autoindex_waits"),
     "open runs of a session": (run_stop.OPEN_RUNS, {"s": "s7"}, "ix_runs_open"),
     "what is planned and at work in a room": (run_stop.SCHEDULED, {"room": "web:main/r7", "s": "s7"}, "ix_runs_open"),
     "the occurrence of a run": (run_occurrence.OF_RUN, {"run": "r7"}, "ix_occurrences_run"),
@@ -164,6 +164,7 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "how many messages are stuck": (figures.HOW_MANY_STUCK[False], PERIOD, "ix_deliveries_stuck"),
     "the report before": (run_occurrence.PREVIOUS, {"schedule": "h7"}, "ix_occurrences_told"),
     "the occurrence before": (run_occurrence.LAST_DONE, {"schedule": "h7"}, "ix_occurrences_done"),
+    "what is to be condensed": (compacting.TO_COMPACT, {"by": "n7"}, "ix_signals_condensing"),
     "nodes whose lease ended": (nodes.EXPIRED, {"now": NOW}, "ix_nodes_live"),
     "whether a lane is ready": (agenda.READY, {}, "ix_sessions_ready"),
     "whether a run is to be watched": (agenda.SUSPECT, {}, "ix_sessions_suspect"),

@@ -1,5 +1,6 @@
 import ctypes
 import os
+import re
 import stat
 import threading
 from collections.abc import Iterator
@@ -256,3 +257,29 @@ async def test_a_link_among_what_people_sent_leads_nowhere(context: ToolContext)
     (context.workspace / "uploads").symlink_to(context.workspace.parent)
     with pytest.raises(ToolFailed, match=r"There is no 'secret.txt'"):
         await read_file.call({"path": "secret.txt"}, context)
+
+
+async def test_a_file_is_read_in_slices_and_no_character_is_cut(context: ToolContext) -> None:
+    text = "".join(f"{number} 日本 ü\n" for number in range(20_000))
+    (context.workspace / "long").write_text(text)
+    read, offset = "", 0
+    while True:
+        shown = await read_file.call({"path": "long", "offset": offset, "limit": 40_001}, context)
+        assert len(shown) <= BOUND
+        told, _, piece = shown.partition("\n")
+        read += piece
+        found = re.search(r"goes on at offset (\d+)", told)
+        if found is None:
+            break
+        offset = int(found[1])
+    assert read == text
+    assert "this is its end" in told
+
+
+@pytest.mark.parametrize(
+    ("offset", "limit", "words"), [(-1, 0, "below 0"), (0, -5, "below 0"), (99, 1, "behind its end")]
+)
+async def test_a_slice_that_is_not_there_is_refused(context: ToolContext, offset: int, limit: int, words: str) -> None:
+    (context.workspace / "short").write_text("hello")
+    with pytest.raises(ToolRetry, match=words):
+        await read_file.call({"path": "short", "offset": offset, "limit": limit}, context)

@@ -18,7 +18,7 @@ def test_the_first_tools_are_these() -> None:
     tools = first_tools(ShellSettings())
     assert {name: (tool.spec.effect, list(tool.spec.schema["properties"])) for name, tool in tools.items()} == {
         "list_files": (Effect.READ, ["path"]),
-        "read_file": (Effect.READ, ["path"]),
+        "read_file": (Effect.READ, ["path", "offset", "limit"]),
         "write_file": (Effect.WRITE, ["path", "content"]),
         "search_files": (Effect.READ, ["pattern", "path"]),
         "shell": (Effect.DANGER, ["command"]),

@@ -263,6 +263,8 @@ def test_what_no_button_of_ours_carries_is_nothing(custom_id: str) -> None:
         ("mode", [{"name": "value", "value": "read-only"}], Commanded("mode", "read-only")),
         ("away", [{"name": "value", "value": "until Monday"}], Commanded("away", "until Monday")),
         ("back", [], Commanded("back")),
+        ("context", [], Commanded("context")),
+        ("compact", [], Commanded("compact")),
     ],
 )
 def test_commands(name: str, options: list[dict[str, Any]], body: Any) -> None:

@@ -220,7 +220,7 @@ async def test_a_hook_is_called_by_post(tmp_path: Path, method: str) -> None:
         (b'{"a": }', "application/json", 400, "line 1, column 7"),
         (b"\xff", "text/plain", 400, "byte 1"),
         (b"x", "image/png", 415, "image/png"),
-        (b"x", "", 415, "send application/json"),
+        (b"x", "", 415, "Send application/json"),
         (b"x", "text/plain; charset=klingon", 415, "klingon"),
         (b"x" * (BODY_LIMIT + 1), "text/plain", 413, "1 MiB"),
     ],

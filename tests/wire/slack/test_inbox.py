@@ -92,6 +92,16 @@ async def test_the_command_shows_cards_to_who_asked_alone(on: Workspace) -> None
     assert screen.ours() == []
 
 
+async def test_how_full_the_window_is_reads_who_asked_alone(on: Workspace) -> None:
+    on.sink.notice = "Your next message is sent to `demo` with about 3,000 tokens."
+    async with on.life():
+        await on.driver.do("command", channel="C1", user="U1", text="context")
+        screen = await on.seen(lambda it: len(it.notices) == 1, "its size")
+    assert [one.body for one in on.sink.taken] == [Commanded("context")]
+    assert [(one["channel"], one["user"]) for one in screen.notices] == [("C1", "U1")]
+    assert screen.ours() == []
+
+
 async def test_in_a_thread_they_stand_in_that_thread(on: Workspace) -> None:
     on.sink.notice, on.sink.cards = "1 question is waiting for you.", (card(),)
     thread = "1700000000.000001"

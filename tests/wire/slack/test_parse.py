@@ -184,6 +184,7 @@ def test_commands_in_threads_are_text() -> None:
     helped = heard(text="!help", **in_thread)
     assert (helped.body, helped.reach) == (Commanded("help"), Addressing.MENTION)
     assert heard(text="!model openai/gpt-5", **in_thread).body == Commanded("model", "openai/gpt-5")
+    assert heard(text="!compact", **in_thread).body == Commanded("compact")
     assert heard(text="!mode read-only", **in_thread).body == Commanded("mode", "read-only")
     assert heard(text="!STOP", **in_thread).body == Stopped()
     assert heard(text="!important: read this", **in_thread).body == Said("!important: read this")
@@ -317,6 +318,8 @@ def test_a_form_that_an_older_version_opened_denies_with_its_reason() -> None:
         ("/signalbox", "mode trusted until 18:00", Commanded("mode", "trusted until 18:00")),
         ("/away", "until Monday", Commanded("away", "until Monday")),
         ("/signalbox", "back", Commanded("back")),
+        ("/signalbox", "context", Commanded("context")),
+        ("/compact", "", Commanded("compact")),
     ],
 )
 def test_slash_commands(command: str, text: str, body: object) -> None:

@@ -156,7 +156,7 @@ async def test_scopes_that_slack_does_not_tell_are_not_called_missing(on: Worksp
     await on.driver.switch(untold=True)
     [finding] = [finding for finding in await checked(on.settings()) if finding.level is not Level.OK]
     assert (finding.level, finding.id) == (Level.WARNING, "slack.work.scopes")
-    assert "did not tell" in finding.what
+    assert "which scopes the app has" in finding.what
 
 
 async def test_swapped_tokens_are_both_found(on: Workspace) -> None:

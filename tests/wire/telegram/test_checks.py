@@ -71,7 +71,7 @@ async def test_updates_that_pile_up(bench: Bench) -> None:
         await bench.driver.say("hello")
     told = await found(bench)
     assert told["updates"].level is Level.WARNING
-    assert "102 updates wait" in told["updates"].what
+    assert "102 updates are waiting" in told["updates"].what
 
 
 async def test_a_webhook_that_is_not_set_yet_or_another(bench: Bench) -> None:

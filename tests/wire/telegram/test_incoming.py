@@ -142,6 +142,8 @@ async def test_an_administrator_who_speaks_as_the_group_is_the_group(bench: Benc
         (f"/mode@{USERNAME} trusted 2h", Commanded("mode", "trusted 2h")),
         ("/away until Monday", Commanded("away", "until Monday")),
         ("/back", Commanded("back")),
+        (f"/context@{USERNAME}", Commanded("context")),
+        ("/compact", Commanded("compact")),
         ("/usr/bin is a folder", Said("/usr/bin is a folder")),
         ("run /status", Said("run /status")),
     ],

@@ -162,6 +162,8 @@ async def test_the_commands_are_in_telegrams_menu(bench: Bench) -> None:
         assert list(menu) == [
             "help",
             "new",
+            "context",
+            "compact",
             "stop",
             "status",
             "approvals",

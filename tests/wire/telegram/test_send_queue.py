@@ -69,7 +69,7 @@ async def test_what_was_an_edit_leaves_the_line(lines: SendQueues, monkeypatch: 
 async def test_while_one_is_in_doubt_no_other_goes_but_it_may_itself(lines: SendQueues) -> None:
     order: list[str] = []
     await sent(lines, ONE, "one", order, lost=True)
-    with pytest.raises(Retryable, match="looked for first"):
+    with pytest.raises(Retryable, match="this chat first"):
         await sent(lines, TWO, "two", order)
     await sent(lines, ONE, "one", order)
     await sent(lines, TWO, "two", order)

@@ -170,7 +170,7 @@ async def test_while_one_topic_is_in_doubt_the_others_of_its_forum_wait(bench: B
     await met(bench, FORUM)
     async with bench.life() as adapter:
         attempt = await lost(bench, adapter, at=address(FORUM, 1001))
-        with pytest.raises(Retryable, match="looked for first"):
+        with pytest.raises(Retryable, match="this chat first"):
             await adapter.show(bench.part(adapter, "hello", at=address(FORUM, 1002)))
         assert isinstance(await settled(bench, adapter, attempt), Shown)
         await adapter.show(bench.part(adapter, "hello", at=address(FORUM, 1002)))

@@ -101,7 +101,7 @@ def test_a_mode_is_set_and_listed(file: Path, tmp_path: Path) -> None:
     made = signalbox(tmp_path, "policy", "mode", "web:main/moderoom1", "read-only", *given)
     assert made.stdout.endswith(": read-only: I look things up, and change nothing.\n"), made
     denied = signalbox(tmp_path, "ask", "write hello to a.txt", "--room", "moderoom1", *given)
-    assert "This conversation is read-only" in denied.stdout, denied
+    assert "which I don't have here" in denied.stdout, denied
     listed = signalbox(tmp_path, "policy", "modes", "--json", *given)
     assert [(row["mode"], row["until"]) for row in json.loads(listed.stdout)] == [("read-only", None)]
     assert "web:main/moderoom1" in listed.stdout

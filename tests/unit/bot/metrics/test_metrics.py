@@ -23,7 +23,7 @@ from bot.accounts.naming import Called
 from bot.metrics import gauges
 from bot.metrics.access import OPEN, SHOW_IT, STRANGE, MetricsAccess, Objection
 from bot.metrics.answers import Answers
-from bot.metrics.counting import Counting
+from bot.metrics.counting import Counting, CountingLoop
 from bot.metrics.exposition import Exposition
 from bot.metrics.labels import OTHER, Labels
 from bot.metrics.listener import Listener, why
@@ -34,6 +34,7 @@ from runtime.contract import (
     Address,
     ApprovalId,
     ApprovalKind,
+    Call,
     Choice,
     Clicked,
     DeliveryId,
@@ -53,10 +54,10 @@ from runtime.contract import (
     Verdict,
 )
 from runtime.domain.deliveries import DeliveryState
-from runtime.domain.runs import RunState
+from runtime.domain.runs import RunState, StepState
 from runtime.errors import ModelFailed, ToolFailed
 from runtime.store.operations.queue_depths import Depths
-from runtime.store.protocol import Taken
+from runtime.store.protocol import NewStep, Taken
 from tests.fakes.models import Scripted
 
 ROOT = Path(__file__).parents[4]
@@ -164,6 +165,32 @@ async def test_a_model_call_is_counted_with_tokens_and_dollars() -> None:
     assert dict(meters.tokens) == {("openai/gpt", "in"): 2000, ("openai/gpt", "out"): 100}
     assert meters.dollars.value("openai/gpt") == 5.0
     assert meters.model_seconds.count("scripted") == 2
+    assert (meters.request_tokens.count("openai/gpt"), meters.request_tokens.sum("openai/gpt")) == (2, 2000)
+
+
+def test_what_the_loop_tells_is_counted() -> None:
+    meters = Meters()
+    loop = CountingLoop(meters)
+    loop.condensed("trim")
+    loop.summary_failed()
+    loop.summarised("extract", 2.0)
+    loop.ended_by_guard()
+    assert meters.condensed.value("trim") == 1
+    assert [meters.summaries.value(outcome) for outcome in ("model", "extract", "failed")] == [0, 1, 1]
+    assert (meters.summary_seconds.count(), meters.summary_seconds.sum()) == (1, 2.0)
+    assert meters.guarded.value("", "ended") == 1
+
+
+def test_verdicts_of_the_guard_are_counted_by_tools_that_there_are() -> None:
+    meters, labels = Meters(), Labels()
+    labels.learn_tools(["look"])
+    steps = [
+        NewStep(Call("c", tool, "{}"), Effect.READ, "h", StepState.OPEN, guard=verdict)
+        for tool, verdict in (("look", "warned"), ("look", "refused"), ("made-up", "refused"), ("look", ""))
+    ]
+    Counting(meters, labels).recorded(steps)
+    told = {labels: n for labels, n in meters.guarded if n}
+    assert told == {("look", "warned"): 1, ("look", "refused"): 1, ("other", "refused"): 1}
 
 
 @pytest.mark.parametrize(("error", "outcome"), [(ModelFailed("away"), "failed"), (ValueError("bug"), "broke")])
@@ -407,7 +434,7 @@ def test_no_metric_is_documented_that_is_not_there() -> None:
 def test_names_follow_the_conventions_of_prometheus() -> None:
     for metric in Meters().all():
         assert metric.name.endswith("_total") == isinstance(metric, Counter)
-        assert isinstance(metric, Counter) or metric.name.endswith(("_seconds", "_operations"))
+        assert isinstance(metric, Counter) or metric.name.endswith(("_seconds", "_operations", "_tokens"))
     assert not any(gauge.name.endswith("_total") for gauge in gauges.ALL_GAUGES)
 
 
@@ -415,7 +442,7 @@ def test_no_label_can_name_a_person_a_room_or_a_message() -> None:
     labels = {label for labels in every_metric().values() for label in labels}
     assert labels == {
         *("channel", "account", "kind", "outcome", "way", "how", "state", "model", "direction", "tool", "trouble"),
-        *("change", "role", "version"),
+        *("change", "role", "version", "step", "verdict"),
     }
 
 
@@ -473,6 +500,7 @@ def test_the_dashboard_can_be_imported_anywhere() -> None:
         "Promise",
         "Traffic",
         "Model and money",
+        "Conversations",
         "Tools",
         "Approvals",
         "Outbox",

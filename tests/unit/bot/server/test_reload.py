@@ -15,7 +15,7 @@ from bot.server.reload import MAY_CHANGE, Reload, Reloaded
 from bot.settings.settings import load
 from bot.wiring.live_rules import Live, rules_of
 from bot.wiring.owner import settle_owner
-from runtime.context.here import Here
+from runtime.context.prompt.here import Here
 from runtime.contract import Address, Busy, Effect, Identity, NodeId, Role
 from runtime.domain.routing import Attention
 from runtime.errors import ConfigError, StoreError

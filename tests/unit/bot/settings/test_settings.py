@@ -16,6 +16,8 @@ from bot.settings.settings import Settings, load
 from bot.settings.sources import names_of, variable_of
 from bot.settings.tables import Web
 from bot.wiring.access import gate_of
+from bot.wiring.engine import limits_of
+from runtime.context.resting import Rest, Restore
 from runtime.contract import Address, Busy
 from runtime.domain.routing import Attention
 from runtime.errors import ConfigError
@@ -119,6 +121,12 @@ def test_rooms_of_the_settings_are_the_rules_of_the_gate(tmp_path: Path) -> None
     assert gate.rooms.rule(Address("slack", "T1", "C2")).attention is None
     assert (gate.pairs, gate.open_to_all, gate.model) == (True, False, "demo")
     assert gate.freshness == timedelta(hours=2)
+
+
+def test_what_a_conversation_begins_with_after_a_rest_is_set(tmp_path: Path) -> None:
+    rest = limits_of(read(tmp_path, '[sessions]\nrest_hours = 0.5\nrestore = "summary"\n')).rest
+    assert rest == Rest(timedelta(minutes=30), Restore.SUMMARY)
+    assert limits_of(read(tmp_path, "")).rest == Rest(timedelta(hours=24), Restore.TRANSCRIPT)
 
 
 def test_mistakes_about_rooms_are_told(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from runtime.context.here import quoted
+from runtime.context.prompt.here import quoted
 from runtime.contract import AssistantTurn, Turn
 from runtime.domain.transcript import OURS, not_seen
 from runtime.markup.moments import FORM

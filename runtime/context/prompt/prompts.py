@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from runtime.context.here import Here, Place, asker, told, values
+from runtime.context.prompt.here import Here, Place, asker, told, values
 from runtime.templating.prompts import PromptTemplate
 
 

@@ -1,0 +1,76 @@
+"""Long conversations with the real LiteLLM against servers that refuse by size, as OpenAI and Anthropic do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from runtime.models.litellm_loading import LIBRARY, VARIABLES
+from runtime.models.litellm_model import LiteModel, ModelSettings
+from tests.contract.runtime.stage import Stage
+from tests.contract.runtime.windowed import AGREED, chatter, life, said
+from tests.fakes.anthropic import Anthropic
+from tests.fakes.openai import OpenAI
+from tests.fakes.serve import serving
+from tests.fakes.windows import Window
+
+for name in VARIABLES:
+    os.environ.setdefault(name, "True")
+
+pytestmark = [
+    pytest.mark.xdist_group("litellm"),
+    pytest.mark.timeout(120),  # the first test here imports LiteLLM, which takes seconds
+    pytest.mark.filterwarnings("ignore:.*`ReadOnly` qualifier"),
+    # LiteLLM's own, where a summary that nobody waits for is cut because its process ends.
+    pytest.mark.filterwarnings("ignore:coroutine .* was never awaited"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+BOTH = pytest.mark.parametrize("vendor", ["openai", "anthropic"])
+MODELS = {"openai": "openai/gpt-4o", "anthropic": "anthropic/claude-sonnet-4-5"}
+
+
+@asynccontextmanager
+async def vendor_of(window: Window) -> AsyncIterator[LiteModel]:
+    await LIBRARY.get()
+    server = OpenAI(window) if window.vendor == "openai" else Anthropic(window)
+    async with serving(server.app()) as url:
+        base = f"{url}/v1" if window.vendor == "openai" else url
+        yield LiteModel(ModelSettings(MODELS[window.vendor], base, "a-key"))
+
+
+@BOTH
+async def test_a_vendor_that_refuses_by_size_answers_every_message(stage: Stage, vendor: str) -> None:
+    """Its window is a quarter of what the settings say: it says so itself, and is asked again with less."""
+    window = Window(vendor, 3_000)
+    async with vendor_of(window) as model:
+        process = await life(stage, model, window=12_000)
+        await said(process, "Find a name for the release.", AGREED, *chatter(40))
+    assert await stage.answers() == ["Yes."] * 42
+    assert window.refused
+    assert window.condensed
+    assert window.largest <= window.tokens
+
+
+@BOTH
+async def test_a_window_of_a_hundred_tokens_is_told_in_words(stage: Stage, vendor: str) -> None:
+    window = Window(vendor, 100)
+    async with vendor_of(window) as model:
+        process = await life(stage, model, window=8_000)
+        await said(process, "hello " * 2_000, "hi")
+    first, last = await stage.answers()
+    assert first.startswith("Yes.") or ("/compact" in first and "/new" in first)
+    assert last == "Yes." or ("/compact" in last and "/new" in last)
+
+
+@pytest.mark.parametrize("told", [0, 1, 9_000_000])
+@BOTH
+async def test_a_vendor_that_lies_about_its_tokens_is_asked_on(stage: Stage, vendor: str, told: int) -> None:
+    window = Window(vendor, 4_000, counts=lambda _: told)
+    async with vendor_of(window) as model:
+        process = await life(stage, model, window=4_000)
+        await said(process, *chatter(40))
+    assert await stage.answers() == ["Yes."] * 40
+    assert window.largest <= window.tokens
