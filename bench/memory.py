@@ -36,8 +36,7 @@ async def memory(short: bool) -> list[Figure]:
         with signalbox(made(folder / "worked"), told) as program:
             idle.append(settled(program, wait))
             load("page", program.link, chats=1, messages=1, folder=folder)
-            time.sleep(wait)
-            loaded = program.memory_of_all_mb
+            loaded = of_all(program, wait)
             grown = _worked(program, folder, (2, 2, 2) if short else (CHATS, EACH, THOUSANDS))
     return [
         Figure("memory, idle", middle(idle), "MB", None, at_most(IDLE), f"goal {IDLE_GOAL:.0f} MB"),
@@ -59,6 +58,11 @@ def _idle(folder: Path, told: str) -> float:
 def settled(program: Program, wait: float = SETTLED) -> float:
     time.sleep(wait)
     return program.memory_mb
+
+
+def of_all(program: Program, wait: float) -> float:
+    time.sleep(wait)
+    return program.memory_of_all_mb
 
 
 def _worked(program: Program, folder: Path, size: tuple[int, int, int]) -> list[float]:

@@ -130,8 +130,8 @@ class Model(Section):
         default=120, gt=0, le=3600, description="Longest wait for one reply from the model."
     )
     preload: Switch = Field(
-        default=False,
-        description="Load the model client at the start: uses more memory, but the first reply is faster.",
+        default=True,
+        description="Load the model's client at the start, not at the first message: some 65 MB, and a fast first reply.",
     )
     fallbacks: Annotated[tuple[object, ...], BeforeValidator(_later)] = Field(
         default=(), description="Reserved; empty."

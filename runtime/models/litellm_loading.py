@@ -1,6 +1,6 @@
 """Lazy import of LiteLLM.
 
-Importing it takes a second of processor time and about 60 MB, so it happens in a thread: ahead, or at the first message
+Importing it takes more than a second of processor time and about 60 MB, so it happens in a thread: ahead, or at the first message
 that needs it, and then whoever sent that one sees somebody at work before.
 """
 
@@ -54,11 +54,15 @@ class Library:
     def is_loaded(self) -> bool:
         return self._module is not None
 
-    async def get(self) -> Any:
-        """The module; only the first caller and those beside it wait, and nobody else does."""
-        return self._module or await asyncio.wrap_future(self._begun())
+    async def get(self, first: str = "") -> Any:
+        """The module; only the first caller and those beside it wait, and nobody else does.
 
-    def _begun(self) -> Future[Any]:
+        With the name of a model in `first` a call to it is rehearsed before anybody has the module: two threads in it
+        at once, each importing, could wait for each other.
+        """
+        return self._module or await asyncio.wrap_future(self._begun(first))
+
+    def _begun(self, first: str) -> Future[Any]:
         """Load it once for all waiters, in a separate thread: the loop's threads have other work, and a process that
         ends must not wait for this one.
         """
@@ -67,12 +71,15 @@ class Library:
             if loading is None:
                 loading = self._loading = Future()
                 loading.set_running_or_notify_cancel()  # so that one who gives up waiting ends it for nobody
-                threading.Thread(target=self._run, args=(loading,), name="model client", daemon=True).start()
+                threading.Thread(target=self._run, args=(loading, first), name="model client", daemon=True).start()
             return loading
 
-    def _run(self, loading: Future[Any]) -> None:
+    def _run(self, loading: Future[Any], first: str) -> None:
         try:
-            self._module = self._load()
+            module = self._load()
+            if first:
+                rehearse(module, first)
+            self._module = module
         except BaseException as error:  # noqa: BLE001 - whoever waits is told; the next one tries anew
             self._loading = None
             loading.set_exception(error)
@@ -92,28 +99,32 @@ class Library:
 
 def loaded() -> Any:
     """LiteLLM, imported. Others go on meanwhile, so nothing in here may hold the interpreter for long."""
+    from runtime.models.lean import parts
+
     with no_full_collections():
-        from runtime.models.lean import parts
-
-        litellm: Any = parts.imported()
-        import litellm.main
-        from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
-        from litellm.llms.openai.chat import gpt_transformation
-
-        from runtime.models import frames
-
-        litellm.telemetry = False
-        litellm.suppress_debug_info = True  # it prints advice to standard output otherwise
-        litellm.drop_params = True  # a provider without, say, stream_options is asked without
-        litellm.disable_token_counter = True  # to guess what providers count themselves
-        litellm.main._encoding_cache = LateTable()  # else every call to a vendor loads it
-        litellm.utils.update_response_metadata = no_notes
-        looked = gpt_transformation.drop_non_python_regex_patterns
-        gpt_transformation.drop_non_python_regex_patterns = Memo(looked)
-        AsyncHTTPHandler.create_client = frames.reading(AsyncHTTPHandler.create_client)
+        litellm = parts.imported(set_up)
         parts.give_back()
         gc.freeze()  # three hundred thousand objects that stay: else each full collection walks them, 160 ms
     return litellm
+
+
+def set_up(litellm: Any) -> None:
+    """Have it do nothing but our calls."""
+    import litellm.main
+    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+    from litellm.llms.openai.chat import gpt_transformation
+
+    from runtime.models import frames
+
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True  # it prints advice to standard output otherwise
+    litellm.drop_params = True  # a provider without, say, stream_options is asked without
+    litellm.disable_token_counter = True  # to guess what providers count themselves
+    litellm.main._encoding_cache = LateTable()  # else every call to a vendor loads it
+    litellm.utils.update_response_metadata = no_notes
+    looked = gpt_transformation.drop_non_python_regex_patterns
+    gpt_transformation.drop_non_python_regex_patterns = Memo(looked)
+    AsyncHTTPHandler.create_client = frames.reading(AsyncHTTPHandler.create_client)
 
 
 @contextmanager
@@ -176,10 +187,8 @@ async def preload(model: str, beside: Sequence[Callable[[], object]] = ()) -> No
     """
     await asyncio.sleep(AFTER_START)
     try:
-        litellm = await LIBRARY.get()
+        await LIBRARY.get(model)
     except Exception:
         log.exception("the model's client cannot be loaded")  # whoever needs it tries anew, and is told
-    else:
-        await asyncio.to_thread(rehearse, litellm, model)
     for make in beside:
         await asyncio.to_thread(make)

@@ -41,7 +41,7 @@ for _name in VARIABLES:
 
 for _name in LATE:
     import_module(_name)
-parts.imported()  # LiteLLM as the program loads it
+parts.lean()  # LiteLLM as the program loads it; each sets it up
 
 assert threading.active_count() == 1, threading.enumerate()
 

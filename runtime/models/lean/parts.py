@@ -10,7 +10,7 @@ import importlib.metadata
 import sys
 from collections.abc import Callable
 from importlib import resources
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any, Final
 
 import structlog
@@ -18,89 +18,83 @@ import structlog
 from runtime.lean import without
 from runtime.models.lean.late import Finder, a_body
 from runtime.models.lean.prices import PriceFile, Prices
+from runtime.models.lean.rehearsal import WORDS, rehearsed
 
 log = structlog.get_logger("models")
 
 RELEASE: Final = "1.106.2"
 """The release of LiteLLM whose parts these are."""
 
-PACKAGES: Final = ("litellm", "openai")
+TRIED_WITH: Final = "openai/rehearsal"
 
-FEATURES: Final = (
-    *("assistants", "batches", "images", "videos", "batch_completion", "rerank_api", "containers", "rag", "sandbox"),
-    *("decisions", "systemone", "search", "fine_tuning", "files"),
-)
-"""What LiteLLM does beside chats. Their names are found in `litellm` by whoever asks for them."""
+PACKAGES: Final = ("litellm", "openai")
 
 LATE: Final = (
     *("openai.types", "openai.resources", "openai.lib", "tiktoken"),
-    *(f"litellm.{name}" for name in FEATURES),
-    *("litellm.llms", "litellm.integrations", "litellm.proxy", "litellm.rust_bridge", "litellm.vector_stores"),
+    *("litellm.integrations", "litellm.proxy", "litellm.rust_bridge", "litellm.vector_stores"),
     *("litellm.router", "litellm.router_utils", "litellm.router_strategy", "litellm.budget_manager"),
     *("litellm.messages", "litellm.responses", "litellm.interactions", "litellm.skills", "litellm.evals"),
     *("litellm.ocr", "litellm.chat_completions", "litellm.embeddings", "litellm.tool_loop", "litellm.realtime_api"),
     *("litellm.vector_store_files", "litellm.anthropic_interface", "litellm.passthrough", "litellm.google_genai"),
     *("litellm.experimental_mcp_client", "litellm.compression", "litellm.harness"),
+    "litellm.llms.oci",  # Oracle's, with the library of cryptography, 8 MB
 )
-"""Packages and modules that are late, with all in them."""
+"""Packages and modules that are late, with all in them: types and services beside chats. Vendors are not late, but one."""
 
 AT_ONCE: Final = frozenset({"openai.types.responses.response_create_params"})
 """Not late: LiteLLM asks it whether it has a name, and a stand-in has all."""
-
-HOLLOW: Final = frozenset(f"litellm.{name}.main" for name in FEATURES)
 
 
 def is_late(name: str) -> bool:
     return name not in AT_ONCE and any(name == late or name.startswith(f"{late}.") for late in LATE)
 
 
-def imported() -> ModuleType:
-    """LiteLLM: lean where that can be, else whole."""
+def imported(prepare: Callable[[Any], None]) -> Any:
+    """LiteLLM, prepared: lean where that can be and a first call succeeds with it, else whole."""
     if any(name in sys.modules for name in PACKAGES):
-        return importlib.import_module("litellm")  # somebody else's decision, and too late for another
+        return whole(prepare)  # somebody else's decision, and too late for another
     release = importlib.metadata.version("litellm")
     if release != RELEASE:
         log.warning("LiteLLM is loaded whole", reason=f"parts are known of {RELEASE}, and this is {release}")
-        return whole()
+        return whole(prepare)
     try:
-        return lean()
-    except Exception as error:
+        return tried(prepare)
+    except Exception as error:  # noqa: BLE001 - whatever another's code raises; the whole of it has no such fault
         log.warning("LiteLLM is loaded whole", reason=f"{type(error).__name__}: {error}")
-        for name in [name for name in sys.modules if name.partition(".")[0] in PACKAGES]:
-            del sys.modules[name]
-        return whole()
+        forget()
+        return whole(prepare)
 
 
-def whole() -> ModuleType:
-    return importlib.import_module("litellm")
+def whole(prepare: Callable[[Any], None]) -> Any:
+    litellm = importlib.import_module("litellm")
+    prepare(litellm)
+    return litellm
 
 
-def lean() -> ModuleType:
-    """Errors: whatever goes wrong in there, with LiteLLM half loaded."""
-    finder = Finder(is_late, hollow=HOLLOW, adaptations=ADAPTATIONS)
-    sys.meta_path.insert(0, finder)  # it stays: the parts that come later have late parts too
-    try:
-        with a_body(), without("httpx._main"):  # a command for terminals, with rich
-            return importlib.import_module("litellm")
-    except BaseException:
-        sys.meta_path.remove(finder)
-        raise
+def tried(prepare: Callable[[Any], None]) -> Any:
+    """LiteLLM lean, with which a call was made that reached nobody. Errors: whatever goes wrong in there."""
+    litellm = lean()
+    prepare(litellm)
+    said = rehearsed(litellm, TRIED_WITH)
+    if said != WORDS:
+        raise ValueError(f"a first call said {said!r}")
+    return litellm
 
 
-def features_when_asked(litellm: Any) -> None:
-    """Names of the hollow modules are found in `litellm` as if they had been taken from there."""
-    lookup: Callable[[str], Any] = litellm.__getattr__
+def lean() -> Any:
+    """Errors: whatever goes wrong in there, with LiteLLM half loaded: `forget` it then."""
+    sys.meta_path.insert(0, FINDER)  # it stays: the parts that come later have late parts too
+    with a_body(), without("httpx._main"):  # a command for terminals, with rich
+        return importlib.import_module("litellm")
 
-    def found(name: str) -> Any:
-        try:
-            return lookup(name)
-        except AttributeError:
-            for module in map(importlib.import_module, sorted(HOLLOW)):
-                if not name.startswith("_") and hasattr(module, name):
-                    return getattr(module, name)
-            raise
 
-    litellm.__getattr__ = found
+def forget() -> None:
+    """Make the next import find LiteLLM whole."""
+    if FINDER in sys.meta_path:
+        sys.meta_path.remove(FINDER)
+    late = {name.partition(".")[0] for name in LATE}
+    for name in [name for name in sys.modules if name.partition(".")[0] in late]:
+        del sys.modules[name]
 
 
 def prices_on_disk(module: Any) -> None:
@@ -114,7 +108,7 @@ def prices_on_disk(module: Any) -> None:
         model_cost_map=Prices(file), revision=module.git_blob_id(of.read_local_model_cost_map_bytes())
     )
     of.load_local_model_cost_map_with_revision = staticmethod(lambda: reloaded)
-    of._snapshot_loaded_catalog = classmethod(lambda cls, _: setattr(cls, "_loaded_catalog", Prices(file)))  # noqa: SLF001
+    of._snapshot_loaded_catalog = classmethod(lambda cls, _: setattr(cls, "_loaded_catalog", Prices(file)))
 
 
 def no_tokenizer(utils: Any) -> None:
@@ -133,11 +127,12 @@ def no_tokenizer(utils: Any) -> None:
 
 ADAPTATIONS: Final = MappingProxyType(
     {
-        "litellm": features_when_asked,
         "litellm.litellm_core_utils.get_model_cost_map": prices_on_disk,
         "litellm.utils": no_tokenizer,
     }
 )
+
+FINDER: Final = Finder(is_late, owners=frozenset(PACKAGES), adaptations=ADAPTATIONS)
 
 
 def give_back() -> None:

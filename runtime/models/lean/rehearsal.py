@@ -17,6 +17,7 @@ import structlog
 log = structlog.get_logger("models")
 
 NOWHERE: Final = "http://rehearsal.invalid"
+WORDS: Final = "yes"
 TIMEOUT: Final = 30.0  # seconds
 TOOL: Final = MappingProxyType(
     {
@@ -35,18 +36,22 @@ OPENAI: Final[Sequence[Event]] = tuple(
         "model": "rehearsal",
         "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
     }
-    for delta, finish in (({"role": "assistant", "content": "yes"}, None), ({}, "stop"))
+    for delta, finish in (({"role": "assistant", "content": WORDS}, None), ({}, "stop"))
 )
 ANTHROPIC: Final[Sequence[Event]] = (
     {
         "type": "message_start",
         "message": {
-            **{"id": "1", "type": "message", "role": "assistant", "model": "rehearsal", "content": []},
+            "id": "1",
+            "type": "message",
+            "role": "assistant",
+            "model": "rehearsal",
+            "content": [],
             "usage": {"input_tokens": 1, "output_tokens": 1},
         },
     },
     {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "yes"}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": WORDS}},
     {"type": "content_block_stop", "index": 0},
     {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}},
     {"type": "message_stop"},
@@ -55,17 +60,20 @@ WIRES: Final[Mapping[str, Sequence[Event]]] = MappingProxyType({"openai": OPENAI
 
 
 def rehearse(litellm: Any, model: str) -> bool:
-    """Whether a call to `model` was rehearsed, in this thread and a loop of its own. A failure costs nothing but time."""
-    events = WIRES.get(model.partition("/")[0])
-    if events is None:
-        return False
+    """Whether a call to `model` was rehearsed. A failure costs nothing but time."""
     try:
-        return asyncio.run(_rehearsed(litellm, model, events)) == "yes"
+        return rehearsed(litellm, model) == WORDS
     except Exception as error:  # noqa: BLE001 - a vendor's library; the real call says what is wrong
         log.warning(
             "the first call to a model was not rehearsed", model=model, reason=f"{type(error).__name__}: {error}"
         )
         return False
+
+
+def rehearsed(litellm: Any, model: str) -> str | None:
+    """The words of an answer, in this thread and a loop of its own; None where no call can be made that stays here."""
+    events = WIRES.get(model.partition("/")[0])
+    return None if events is None else asyncio.run(_rehearsed(litellm, model, events))
 
 
 async def _rehearsed(litellm: Any, model: str, events: Sequence[Event]) -> str:
@@ -87,8 +95,14 @@ async def _rehearsed(litellm: Any, model: str, events: Sequence[Event]) -> str:
         stream = await litellm.acompletion(
             model=model,
             messages=[{"role": "system", "content": "x"}, {"role": "user", "content": "x"}],
-            **{"tools": [dict(TOOL)], "stream": True, "stream_options": {"include_usage": True}},
-            **{"api_base": NOWHERE, "api_key": "none", "num_retries": 0, "client": client, "_skip_mcp_handler": True},
+            tools=[dict(TOOL)],
+            stream=True,
+            stream_options={"include_usage": True},
+            api_base=NOWHERE,
+            api_key="none",
+            num_retries=0,
+            client=client,
+            _skip_mcp_handler=True,
         )
         async for chunk in stream:
             words += (chunk.choices[0].delta.content or "") if chunk.choices else ""
