@@ -103,16 +103,38 @@ class RunError(BotError):
     """A run cannot go on. The text is written for the person who waits."""
 
 
-class ModelFailed(RunError):
-    """The model gave no usable answer. `detail` is for the operator."""
+class Cause(StrEnum):
+    """Causes for which a model gives no answer, by what may be done about them."""
 
-    def __init__(self, reason: str, *, detail: str = "") -> None:
+    REQUEST = "request"  # the request itself is refused: another model would refuse it too
+    OVERFLOW = "overflow"  # it is larger than the window
+    AUTH = "auth"  # the key, or its right to this model: until settings or key change
+    BILLING = "billing"  # no credit, or a limit of use that lasts hours
+    BUSY = "busy"  # too many requests
+    AWAY = "away"  # an error of the vendor's own, a cut connection, no answer in time
+    ANSWER = "answer"  # it answered, and nothing of use
+    OTHER = "other"
+
+
+class ModelFailed(RunError):
+    """The model gave no usable answer. `detail` is for the operator; `wait` is what its vendor asked for."""
+
+    def __init__(
+        self, reason: str, *, detail: str = "", cause: Cause = Cause.OTHER, wait: timedelta | None = None
+    ) -> None:
         super().__init__(reason)
         self.detail = detail
+        self.cause = cause
+        self.wait = wait
 
 
 class ContextOverflow(ModelFailed):
     """The vendor refused the request: it is larger than the model's window. A smaller one may be accepted."""
+
+    def __init__(
+        self, reason: str, *, detail: str = "", cause: Cause = Cause.OVERFLOW, wait: timedelta | None = None
+    ) -> None:
+        super().__init__(reason, detail=detail, cause=cause, wait=wait)
 
 
 class IllegalMove(BotError):

@@ -16,7 +16,7 @@ from runtime.contract import (
     UserTurn,
 )
 from runtime.errors import ModelFailed
-from runtime.models.litellm_model import ModelSettings
+from runtime.models.settings import ModelSettings
 
 __all__ = [
     "AssistantTurn",

@@ -109,7 +109,7 @@ def _by_room(rows: Iterable[Cost], named: Named) -> list[dict[str, Json]]:
     for row in rows:
         key = row.agent, named(row.address.whole_room)
         line = sums.setdefault(key, {"agent": key[0], "room": key[1]})
-        for name in ("runs", "calls", "input_tokens", "output_tokens", "cost_micros"):
+        for name in ("runs", "calls", "input_tokens", "output_tokens", "cost_micros", "cached_tokens", "fallbacks"):
             line[name] = line.get(name, 0) + getattr(row, name)
     return sorted(sums.values(), key=lambda line: (-line["cost_micros"], -line["output_tokens"], line["room"]))
 

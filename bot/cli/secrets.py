@@ -239,9 +239,11 @@ def _asked_for(settings: Settings) -> dict[str, list[str]]:
     from bot.settings.secrets import asked_for
 
     asked = asked_for(settings)
-    if not settings.model.api_key_env:
-        for name in model_keys.names(settings.model.name):
-            asked.setdefault(name, []).append("model.api_key")
+    models = [("model", settings.model.name, settings.model.api_key_env)]
+    models += [(f"models[{n}]", one.model, one.api_key_env) for n, one in enumerate(settings.models, 1)]
+    for place, model, named in models:
+        for name in () if named else model_keys.names(model):
+            asked.setdefault(name, []).append(f"{place}.api_key")
     return asked
 
 

@@ -71,7 +71,7 @@ def _rows(model: type[BaseModel]) -> str:
     lines = [(model.__doc__ or "").strip(), "", "| setting | type | default | meaning |", "| --- | --- | --- | --- |"]
     for name, info in model.model_fields.items():
         if _below(info) is None:
-            cells = (f"`{name}`", _type(info), _default(info), info.description or "")
+            cells = (f"`{info.alias or name}`", _type(info), _default(info), info.description or "")
             lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(lines) + "\n"
 

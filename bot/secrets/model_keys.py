@@ -28,6 +28,18 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 
 ALL_KEYS: Final = tuple(dict.fromkeys(name for group in KEYS.values() for name in group))
 
+# The model of `name = "auto"`: of the first of these vendors whose key is found.
+AUTO: Final[Mapping[str, str]] = {
+    "anthropic": "anthropic/claude-sonnet-4-5",
+    "openai": "openai/gpt-4o",
+    "gemini": "gemini/gemini-2.5-flash",
+    "mistral": "mistral/mistral-large-latest",
+    "deepseek": "deepseek/deepseek-chat",
+    "groq": "groq/llama-3.3-70b-versatile",
+    "xai": "xai/grok-4",
+    "openrouter": "openrouter/openai/gpt-4o",
+}
+
 # LiteLLM lets these names go without their vendor.
 BARE: Final[Mapping[str, str]] = {
     "gpt-": "openai",

@@ -23,8 +23,8 @@ from bot.server.phases.http import HttpPhase, http_phase, reread_of
 from bot.server.phases.store import StorePhase, store_phase
 from bot.settings.settings import Settings
 from bot.wiring.channels import MakeAdapters, no_adapters
-from bot.wiring.engine import model_of
 from bot.wiring.identities import owners_now
+from bot.wiring.models.made import models_of
 from runtime.cluster.topics import LANES, ROLES
 from runtime.contract import Model, NewId, Now, Probe, Sink, Tool, no_probe
 from runtime.domain.clock import Jumps
@@ -62,8 +62,9 @@ async def build(
     try:
         instruments.opened(store)
         identity = await store.cluster.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
-        before, model = await store.cluster.named_accounts(), model or model_of(settings)
+        before = await store.cluster.named_accounts()
         base = store_phase(settings, store, instruments, probe=probe, new_id=new_id)
+        model = model or models_of(settings, base.cooldowns, store.now, probe)
         at = accounts_phase(base, web_identity=identity, before=before, adapters=adapters, model=model)
         engine = engine_phase(base, at, model=model, tools=tools)
         return App(base, at, engine, http_phase(base, at, engine, web_identity=identity))

@@ -14,6 +14,7 @@ from bot.settings.approvals import faults_together as approval_faults
 from bot.settings.faults import Faults, nearest
 from bot.settings.heartbeats import faults_together as heartbeat_faults
 from bot.settings.mcp import faults_together
+from bot.settings.models.aliases import faults_together as model_faults
 from bot.settings.schedules import faults_together as schedule_faults
 from bot.settings.sources import Layers
 from runtime.contract import Address
@@ -26,7 +27,7 @@ Fault = tuple[str, str]
 
 
 def add_together(layers: Layers, faults: Faults) -> None:
-    for find in (_same_names, _accounts, _notices, _hooks, faults_together, _schedules, _approvals):
+    for find in (_same_names, _accounts, _notices, _hooks, faults_together, _schedules, _approvals, model_faults):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)
 
@@ -37,6 +38,7 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
         ("hooks", "hook"),
         ("schedules", "schedule"),
         ("heartbeats", "heartbeat"),
+        ("models", "model"),
     ):
         first: dict[Any, str] = {}
         for place, table in layers.tables(kind):

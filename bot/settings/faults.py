@@ -22,7 +22,7 @@ MASK: Final = HIDDEN
 _SECRET: Final = re.compile(
     r"token|secret|passw|passphrase|api_?key|key\b|database_(listen_)?url|credential|headers", re.IGNORECASE
 )
-_NO_SECRET: Final = ("_env", "_file", "secrets.file", "secrets.folder")  # these only say where one is kept
+_NO_SECRET: Final = ("_env", "_envs", "_file", "secrets.file", "secrets.folder")  # these only say where one is kept
 
 # What a setting wants, by the name that pydantic gives to the fault.
 _WANTED: Final[Mapping[str, str]] = {

@@ -11,15 +11,16 @@ from urllib.parse import unquote, urlsplit
 from pydantic import BaseModel, SecretStr
 
 from bot.secrets import account_keys, model_keys
-from bot.secrets.chain import Chain
+from bot.secrets.chain import Chain, Found
 from bot.secrets.errors import SecretsError
 from bot.secrets.keys import VARIABLE
 from bot.settings.accounts import is_unused, usable_channel
 from bot.settings.faults import MASK, Faults, is_secret
 from bot.settings.hooks import HookTable
 from bot.settings.mcp import McpTable, handed_on
+from bot.settings.models.aliases import OWN_KEYS, asked_vendors, key_names
+from bot.settings.models.tables import AUTO, DEMO, ModelTable
 from bot.settings.sources import Layers, names_of, source_of
-from bot.settings.tables import DEMO
 
 UNRESOLVED: Final = "sealed:"
 """Stands for the address of a database that this command did not ask for. No store opens it."""
@@ -46,7 +47,7 @@ class Use:
             return ADDRESSES[0]
         if ".env_secret." in self.name:  # two MCP servers may be handed the same variable
             return self.name.rpartition(".")[2]
-        return "model" if self.name.startswith("model.") else self.name
+        return "model" if self.name.startswith(("model.", "models[")) else self.name
 
     def __str__(self) -> str:
         return f"{self.name} ({self.source})" if self.source else self.name
@@ -62,7 +63,7 @@ def resolve(
             chain.require_named()
         for name in twins(model):
             search.twin(name)
-        search.model_key()
+        search.models()
         search.usual_accounts()
         search.accounts()
         search.handed_on()
@@ -81,6 +82,7 @@ def twins_in_lists(layers: Layers) -> list[str]:
     plugins = ((name, usable_channel(table)) for name, table in layers.tables("accounts"))
     kinds: list[tuple[str, type[BaseModel]]] = [(name, plugin.settings) for name, plugin in plugins if plugin]
     kinds += [(name, HookTable) for name, _ in layers.tables("hooks")]
+    kinds += [(name, ModelTable) for name, _ in layers.tables("models")]
     kinds += [(name, McpTable) for name, _ in layers.tables("mcp")]
     unused = ((name, table) for name, table in layers.tables("accounts") if is_unused(table))
     found = [f"{name}.{key.removesuffix('_env')}" for name, table in unused for key in table if key.endswith("_env")]
@@ -142,35 +144,59 @@ class _Search:
             fix = f"set the variable {usual}, or seal it: signalbox secrets set {usual}"
             self.faults.add_sentence(f"{self.layers.title(name)}: is missing; {fix}{self._skipped()}")
 
-    def model_key(self) -> None:
-        """Take the key under its vendor's usual name where none is set."""
-        layers, model = self.layers, self.layers.get("model.name")
-        if (
-            not isinstance(model, str)
-            or model == DEMO
-            or layers.get("model.api_key")
-            or layers.get("model.api_key_env")
-        ):
+    def models(self) -> None:
+        """Take each model's key, under its vendor's usual name where none is set."""
+        self._choose_model()
+        for place, model in asked_vendors(self.layers):
+            self._several(place)
+            if not any(self.layers.get(f"{place}.{name}") for name in OWN_KEYS):
+                self._model_key(f"{place}.api_key", model, self.layers.get(f"{place}.api_base"))
+
+    def _choose_model(self) -> None:
+        """Of "auto", the first vendor whose key is found."""
+        if self.layers.get("model.name") != AUTO:
             return
-        names = model_keys.names(model)
-        if self._take("model.api_key", names) or not names or layers.get("model.api_base"):
-            return
+        for vendor, model in model_keys.AUTO.items():
+            for variable in model_keys.KEYS[vendor]:
+                if self._take("model.api_key", [variable]):
+                    self.layers.put("model.name", model, source=f"auto, by {variable}")
+                    return
         if self._is_demanded("model.api_key"):
-            fix = f"set the variable {names[0]}, or seal the key: signalbox secrets set {names[0]}"
-            self.faults.add_sentence(f"model.api_key: {model} needs a key, and none was found; {fix}{self._skipped()}")
+            names = ", ".join(model_keys.KEYS[vendor][0] for vendor in model_keys.AUTO)
+            self.faults.add_sentence(f"model.name: auto found no key; set one of {names}{self._skipped()}")
+
+    def _several(self, place: str) -> None:
+        """The keys that `api_key_envs` names."""
+        name = f"{place}.api_keys"
+        found = {variable: self._look(name, variable) for variable in key_names(self.layers, place)}
+        for variable in (one for one, value in found.items() if value is None and self._is_demanded(name)):
+            fix = f"set it, or seal it: signalbox secrets set {variable}"
+            title = self.layers.title(f"{place}.api_key_envs")
+            self.faults.add_sentence(f"{title}: the variable {variable} is not set; {fix}{self._skipped()}")
+        if keys := [value for value in found.values() if value]:
+            self.layers.fill(name, [key.value for key in keys], source=", ".join(key.source for key in keys))
+
+    def _model_key(self, name: str, model: str, api_base: object) -> None:
+        names = model_keys.names(model)
+        if self._take(name, names) or not names or api_base or not self._is_demanded(name):
+            return
+        fix = f"set the variable {names[0]}, or seal the key: signalbox secrets set {names[0]}"
+        title = self.layers.title(name)
+        self.faults.add_sentence(f"{title}: {model} needs a key, and none was found; {fix}{self._skipped()}")
 
     def _take(self, name: str, variables: Sequence[str]) -> bool:
-        for variable in variables:
-            if value := self.variables.get(variable):
-                self.layers.fill(name, value, source=variable)
-                return True
-        if not self._is_demanded(name):
-            return False
-        for variable in variables:
-            if found := self.chain.find(variable):
-                self.layers.fill(name, found.value, source=found.source)
-                return True
-        return False
+        """Give `name` the value of the first variable that has one; those of the environment go before sealed ones."""
+        near = (Found(value, variable) for variable in variables if (value := self.variables.get(variable)))
+        found = next(near, None) or next(filter(None, (self._look(name, one) for one in variables)), None)
+        if found:
+            self.layers.fill(name, found.value, source=found.source)
+        return found is not None
+
+    def _look(self, name: str, variable: str) -> Found | None:
+        """The value of `variable`; sealed ones only where `name` is in demand."""
+        if value := self.variables.get(variable):
+            return Found(value, variable)
+        return self.chain.find(variable) if self._is_demanded(name) else None
 
     def _missing(self, name: str, variable: str) -> None:
         if self._is_demanded(name):
@@ -205,7 +231,7 @@ def asked_for(settings: BaseModel) -> dict[str, list[str]]:
     for name, value in values_in(settings):
         if name.endswith("_env") and value:
             asked.setdefault(str(value), []).append(name.removesuffix("_env"))
-        for variable in value if name.endswith(".env_from") else ():
+        for variable in value if name.endswith((".env_from", ".api_key_envs")) else ():
             asked.setdefault(variable, []).append(name)
     return asked
 

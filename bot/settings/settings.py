@@ -31,6 +31,8 @@ from bot.settings.faults import Faults, without_tag
 from bot.settings.heartbeats import HeartbeatTable
 from bot.settings.hooks import HookTable
 from bot.settings.mcp import McpTable, handed_on
+from bot.settings.models.aliases import key_names
+from bot.settings.models.tables import Model, ModelTable
 from bot.settings.schedules import Planning, ScheduleTable
 from bot.settings.secrets import (
     ADDRESSES,
@@ -49,7 +51,6 @@ from bot.settings.tables import (
     Files,
     Log,
     Metrics,
-    Model,
     Nodes,
     Operators,
     Outbox,
@@ -122,6 +123,7 @@ class Settings(Section):
     )
     web: Web = Field(default_factory=Web, description="Web page, console and API.")
     model: Model = Field(default_factory=Model, description="The language model.")
+    models: tuple[ModelTable, ...] = Field(default=(), description="Further models, each by its name.")
     access: Access = Field(default_factory=Access, description="People.")
     accounts: tuple[AnyAccount, ...] = Field(
         default=(),
@@ -360,7 +362,10 @@ class _Reading:
         twins = (layers.get(name) for name in names if name.endswith("_env"))
         others = (value for name, value in self.variables.items() if name.startswith(PREFIX) and name.endswith("_ENV"))
         handed = (variable for _, variable in handed_on(layers))
-        return [name for name in (*twins, *others, *handed) if isinstance(name, str) and name]
+        several = (
+            name for place in ("model", *(p for p, _ in layers.tables("models"))) for name in key_names(layers, place)
+        )
+        return [name for name in (*twins, *others, *handed, *several) if isinstance(name, str) and name]
 
     def _without_what_is_wrong(self, layers: Layers, chain: Chain, faults: Faults) -> Settings:
         first = True

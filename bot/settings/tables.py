@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from bot.settings.approvals import AskedAt, Hours
 from runtime.contract import Address, Busy, Effect
@@ -30,14 +30,7 @@ from runtime.settings.types import (
 )
 from runtime.templating.prompts import PromptFault, prompt_of
 
-DEMO: Final = "demo"
 PROMPTS: Final = Path(__file__).parents[2] / "config" / "prompts"
-
-
-def _later(value: object) -> object:
-    if value:
-        raise ValueError("nothing: this comes with a later release; remove it")
-    return value
 
 
 def _room(address: str) -> str:
@@ -97,53 +90,6 @@ class Web(Section):
     def names(self) -> tuple[str, ...]:
         """Every name under which browsers reach the page, beside those of this machine."""
         return (*self.hosts, urlsplit(self.public_url).netloc) if self.public_url else self.hosts
-
-
-class Model(Section):
-    """The language model."""
-
-    name: Text = Field(
-        default=DEMO,
-        description='"demo" (built in, no key needed) or any LiteLLM name: "openai/…", "anthropic/…", "ollama/…".',
-    )
-    api_base: str = Field(
-        default="", description="Address of an OpenAI-compatible or local server; empty: the vendor's own."
-    )
-    api_key: Secret = Field(
-        default=None,
-        description="The vendor's key. Default: the vendor's usual variable (OPENAI_API_KEY, …).",
-    )
-    api_key_env: str = Field(default="", description="Name of the variable that holds `api_key`.")
-    stream: Switch = Field(default=True, description="Show the reply as the model writes it.")
-    images: Literal["auto", "on", "off"] = Field(
-        default="auto",
-        description='Whether the model sees images that people send: "auto" if it is known to read them, "on" '
-        "for a model that can but is in no list.",
-    )
-    context_tokens: Whole | None = Field(
-        default=None,
-        ge=1000,
-        le=100_000_000,
-        description="How much the model can read at once, in tokens. Default: the value in LiteLLM's list, else 128,000. Longer conversations are condensed.",
-    )
-    timeout_seconds: Number = Field(
-        default=120, gt=0, le=3600, description="Longest wait for one reply from the model."
-    )
-    preload: Switch = Field(
-        default=True,
-        description="Load the model's client at the start, not at the first message: some 65 MB, and a fast first reply.",
-    )
-    fallbacks: Annotated[tuple[object, ...], BeforeValidator(_later)] = Field(
-        default=(), description="Reserved; empty."
-    )
-
-    @property
-    def timeout(self) -> timedelta:
-        return timedelta(seconds=self.timeout_seconds)
-
-    @property
-    def is_demo(self) -> bool:
-        return self.name == DEMO
 
 
 class Access(Section):

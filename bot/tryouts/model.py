@@ -38,7 +38,8 @@ async def try_model(
 ) -> Answered | Refused:
     """Ask the model that would run, once and without repeats. Its client library is loaded first, which is not counted."""
     from runtime.models.litellm_loading import LIBRARY
-    from runtime.models.litellm_model import LiteModel, ModelSettings
+    from runtime.models.litellm_model import LiteModel
+    from runtime.models.settings import ModelSettings
 
     try:
         model = made_model(ModelSettings(name, api_base, key, timeout=patience, max_retries=0))

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
-from bot.plugins.packages import made_model
 from bot.settings.settings import Settings
-from bot.settings.tables import Model as ModelSection
+from bot.wiring.models.made import window_of
 from runtime.agent.guard import GuardLimits
 from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.registry import Limits
 from runtime.context.resting import Rest, Restore
-from runtime.context.window import WINDOW_TOKENS, Source, Window
-from runtime.contract import Address, Fetch, Model, NewId, Space, Transcriber
+from runtime.contract import Address, Fetch, NewId, Space, Transcriber
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.intake.downloads import Fetching, FileBounds, FilesOf, Senders
 from runtime.store.store import POSTGRES, Store
@@ -31,59 +29,16 @@ if TYPE_CHECKING:
 MIB: Final = 1 << 20
 
 
-def model_of(settings: Settings) -> Model:
-    """The model that the settings name. Its client library is loaded by the first message, or now if asked to."""
-    if settings.model.is_demo:
-        from runtime.models.demo import Demo
-
-        return Demo()
-    from runtime.models.images import Images
-    from runtime.models.litellm_model import ModelSettings
-
-    chosen = settings.model
-    key = chosen.api_key.get_secret_value() if chosen.api_key else ""
-    return made_model(
-        ModelSettings(
-            name=chosen.name,
-            api_base=chosen.api_base,
-            api_key=key,
-            stream=chosen.stream,
-            timeout=chosen.timeout,
-            images=Images(chosen.images),
-        )
-    )
-
-
 def limits_of(settings: Settings) -> Limits:
     """Bounds of the main agent's runs."""
     run, guard = settings.run, settings.run.guard
     return Limits(
         run.max_iterations,
         settings.approvals.expires,
-        window=window_of(settings.model),
+        window=window_of(settings),
         guard=GuardLimits(guard.warn, guard.refuse, guard.outcome, guard.breaker),
         rest=Rest(settings.sessions.rest, Restore(settings.sessions.restore)),
     )
-
-
-def window_of(settings: ModelSection) -> Window:
-    """The model's window: as set, else as LiteLLM's list has it, which is read when it is first asked for."""
-
-    def find() -> int:
-        if settings.context_tokens:
-            return settings.context_tokens
-        from runtime.models.vendors import context_tokens_of
-
-        return context_tokens_of(settings.name) or WINDOW_TOKENS
-
-    def origin() -> Source:
-        if settings.context_tokens:
-            return Source.SET
-        from runtime.models.vendors import context_tokens_of
-
-        return Source.LISTED if context_tokens_of(settings.name) else Source.ASSUMED
-
-    return Window(find, origin)
 
 
 def space_of(settings: Settings) -> DiskSpace:

@@ -9,6 +9,7 @@ import structlog
 
 from bot.plugins.packages import model_driver
 from bot.secrets import account_keys
+from bot.settings.models.tables import DEMO
 from bot.settings.secrets import asked_for
 from bot.settings.settings import Settings
 from runtime.contract import Finding, Level
@@ -28,8 +29,7 @@ def tell_unused(settings: Settings) -> None:
 def unused_settings(settings: Settings) -> Iterator[Finding]:
     """Settings that nobody is likely to mean."""
     yield from half_set_accounts(settings)
-    if (wrong := unknown_model(settings)) is not None:
-        yield wrong
+    yield from unknown_models(settings)
     if settings.source("database_url") == "default":
         yield from unused_database(settings)
 
@@ -45,18 +45,27 @@ def half_set_accounts(settings: Settings) -> Iterator[Finding]:
             yield Finding(Level.WARNING, plugin.channel, what, "Nobody is answered there.", fix)
 
 
-def unknown_model(settings: Settings) -> Finding | None:
-    """A name that leads to no vendor, or to a package of no use."""
+def unknown_models(settings: Settings) -> Iterator[Finding]:
+    """Names that lead to no vendor, or to a package of no use."""
+    aliases = {one.name for one in settings.models}
+    if settings.model.name not in (DEMO, *aliases):
+        yield from _unknown(settings, "model.name", settings.model.name, settings.model.api_base)
+    for number, one in enumerate(settings.models, 1):
+        if one.model not in aliases:
+            yield from _unknown(settings, f"models[{number}].model", one.model, one.api_base)
+
+
+def _unknown(settings: Settings, setting: str, name: str, api_base: str) -> Iterator[Finding]:
     from runtime.models.vendors import fault_of
 
-    model = settings.model
-    if model.is_demo or (fault := fault_of(model.name, model.api_base)) is None:
-        return None
-    why, fix = "Every message will end in an error.", f"set model.name ({settings.source('model.name')})"
+    if (fault := fault_of(name, api_base)) is None:
+        return
+    why, fix = "Every message to it will end in an error.", f"set {setting} ({settings.source(setting)})"
     try:
-        return None if model_driver(model.name) else Finding(Level.ERROR, "model.name", fault, why, fix)
+        if not model_driver(name):
+            yield Finding(Level.ERROR, setting, fault, why, fix)
     except ConfigError as error:
-        return Finding(Level.ERROR, "model.name", str(error), "Signalbox won't start.", f"fix the package, or {fix}")
+        yield Finding(Level.ERROR, setting, str(error), "Signalbox won't start.", f"fix the package, or {fix}")
 
 
 def unused_database(settings: Settings) -> Iterator[Finding]:

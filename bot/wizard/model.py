@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from bot.secrets import model_keys
 from bot.secrets.chain import Chain, members
-from bot.settings.tables import DEMO
+from bot.settings.models.tables import DEMO
 from bot.tryouts.model import Answered, Refused, try_model
 from bot.wizard.dialogue import Dialogue
 from bot.wizard.draft import Draft, Kept

@@ -46,6 +46,7 @@ from runtime.contract import (
     Thinking,
     Turn,
     Usage,
+    Work,
     no_probe,
 )
 from runtime.domain.runs import RunState, StepState
@@ -308,13 +309,15 @@ class AgentLoop:
         speaker = run.agent.model
         if job and self._reporter and job.task.kind is not TaskKind.PROMPT:
             speaker = self._reporter(job)  # a report without a model has a maker
-        request = parts.request(facts)
+        work, kept = Work.REPORT if job else Work.CHAT, run.model or run.claim.model
+        request = replace(parts.request(facts), work=work, wanted=run.claim.wanted, kept=kept)
         try:
             async with asyncio.timeout(limit.total_seconds()):
                 reply = await speaker.reply(request, partial(self._spoken, run))
         except TimeoutError:
             raise ModelFailed(f"The model gave no answer within {limit}.") from None
-        if parts.sent:
+        run.model = reply.choice.model
+        if parts.sent and not reply.choice.instead_of:
             self.condenser.learn(run.claim.lane.session, parts.sent, reply.usage.input_tokens)
         return reply
 

@@ -35,9 +35,10 @@ class LiveRun:
     `turns` came along with the claim, for its first model call. `stopped` is set when a person ends it; `cuts` are the
     waits that end with it at once. `files` are what its tools put onto its reply so far, and `said` is the text that the
     model call at work has written. `is_full`: its conversation will soon need a summary. `has_ended`: its lane was given up.
-    `long`: words for whoever sent what is too large to be read at once. `guard` judges its calls, once it makes one;
-    `warnings` stand behind the results of those that it warned about, by id. `board` are the questions of its conversation,
-    once they were looked at, and `facts` those of its last model call.
+    `model` is the one that it began with: all its calls go there. `long`: words for whoever sent what is too large to be
+    read at once. `guard` judges its calls, once it makes one; `warnings` stand behind the results of those that it warned
+    about, by id. `board` are the questions of its conversation, once they were looked at, and `facts` those of its last
+    model call.
     """
 
     claim: Claim
@@ -56,6 +57,7 @@ class LiveRun:
     warnings: dict[str, str] = field(default_factory=dict)
     board: Board | None = None
     facts: RunFacts | None = None
+    model: str = ""
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""

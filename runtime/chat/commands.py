@@ -160,10 +160,6 @@ def _listed(mark: str) -> str:
     return "\n".join([*lines, *beside])
 
 
-def answering(model: str) -> str:
-    return f"The model here is `{model}`." if model else "No model is set."
-
-
 def begun_anew(runs: Sequence[RunState], mark: str = "/") -> str:
     words = ["Starting fresh: I'll ignore everything said before."]
     if RunState.RUNNING in runs:

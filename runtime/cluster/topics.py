@@ -27,3 +27,6 @@ COMPACTING: Final = "compacting"
 
 UNDOS: Final = "undos"
 """Somebody wants a call to be taken back."""
+
+COOLDOWNS: Final = "cooldowns"
+"""A model rests, or is well again."""

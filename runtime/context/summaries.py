@@ -9,7 +9,7 @@ from typing import Final
 from runtime.context.condensing import edge, lines_of, squeeze, trim
 from runtime.context.digest import Digest, digest_of
 from runtime.context.sizes import ASCII_A_TOKEN, of_text, of_turns
-from runtime.contract import AssistantTurn, ModelRequest, ToolTurn, Turn, UserTurn
+from runtime.contract import AssistantTurn, ModelRequest, ToolTurn, Turn, UserTurn, Work
 from runtime.domain.transcript import OURS, RECORD_BEGINS, RECORD_ENDS, named
 from runtime.store.protocol import History, Summary, SummaryKind
 from runtime.text.glyphs import bound
@@ -56,7 +56,7 @@ def request_for(history: History, upto: int, window: int) -> ModelRequest:
     turns = squeeze(trim(history.turns[:upto], RESULT_CHARS), room - sum(map(of_text, before)))
     told = unmarked("\n\n".join([*before, *map(_told, turns)]))
     told = bound(told, max(1_000, room * 3))
-    return ModelRequest(TASK, [UserTurn(f"{RECORD_BEGINS}\n{told}\n{RECORD_ENDS}\n\n{ASKED}")], ())
+    return ModelRequest(TASK, [UserTurn(f"{RECORD_BEGINS}\n{told}\n{RECORD_ENDS}\n\n{ASKED}")], (), work=Work.SUMMARY)
 
 
 def unmarked(text: str) -> str:

@@ -35,7 +35,10 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Use of an agent in a room. `cost_micros` is in millionths of a US dollar."""
+    """Use of an agent in a room. `cost_micros` is in millionths of a US dollar.
+
+    `cached_tokens` of the input came from a vendor's cache; `fallbacks` are calls that another model than theirs answered.
+    """
 
     agent: str
     address: Address
@@ -44,6 +47,8 @@ class Cost:
     input_tokens: int
     output_tokens: int
     cost_micros: int
+    cached_tokens: int = 0
+    fallbacks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,8 @@ class Costs:
     output_tokens: int = 0
     cost_micros: int = 0
     rows: tuple[Cost, ...] = ()
+    cached_tokens: int = 0
+    fallbacks: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,17 @@ class Effect(StrEnum):
     DANGER = "danger"  # may change anything
 
 
+class Work(StrEnum):
+    """Kinds of work that a model is asked for."""
+
+    CHAT = "chat"
+    CODING = "coding"
+    PLANNING = "planning"
+    SUMMARY = "summary"
+    REPORT = "report"
+    VISION = "vision"
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One tool call as a model wrote it. `arguments` is JSON text, perhaps malformed."""
@@ -171,12 +182,16 @@ class Transcriber(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and money of one model call. `cost_micros` is in millionths of a US dollar."""
+    """Tokens and money of one model call. `cost_micros` is in millionths of a US dollar.
+
+    `cached_tokens` are those of the input that its vendor had read before, and charges less for.
+    """
 
     model: str
     input_tokens: int = 0
     output_tokens: int = 0
     cost_micros: int = 0
+    cached_tokens: int = 0
 
     def __add__(self, more: Usage) -> Usage:
         """Sum of what both calls took."""
@@ -185,6 +200,7 @@ class Usage:
             self.input_tokens + more.input_tokens,
             self.output_tokens + more.output_tokens,
             self.cost_micros + more.cost_micros,
+            self.cached_tokens + more.cached_tokens,
         )
 
 
@@ -197,6 +213,8 @@ class ModelRequest:
     """Request to a model. `files` opens a file that a turn names; without it there are none to look at.
 
     `words_only`: the tools are those of the conversation, and none may be called: what is wanted are words for people.
+    `work` is the kind of work, `wanted` the model that people chose for the conversation, `kept` the one that the run began
+    with; empty where there is none.
     `working` is what is true at this moment, for the model alone: it stands behind all turns, since it changes most often.
     Errors of `files`: OSError where the file is not there any more.
     """
@@ -206,7 +224,19 @@ class ModelRequest:
     tools: Sequence[ToolSpec]
     files: OpenFile | None = None
     words_only: bool = False
+    work: Work = Work.CHAT
+    wanted: str = ""
+    kept: str = ""
     working: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenModel:
+    """The model that a request was for, and `why`, in words. `instead_of` is that model where another one answered."""
+
+    model: str = ""
+    why: str = ""
+    instead_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +244,7 @@ class ModelReply:
     text: str
     calls: tuple[Call, ...]
     usage: Usage
+    choice: ChosenModel = ChosenModel()
 
 
 OnText = Callable[[str], None]

@@ -163,6 +163,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 ARGUMENTS: Final[Mapping[str, str]] = {
     "timezone": "A zone, such as Europe/Berlin",
     "grants": "To end one: revoke ID",
+    "model": "A name, such as sonnet; or default",
     "mode": "normal, read-only, plan, or trusted 2h",
     "away": "How long: until Monday, or 2d; off when you're back",
 }

@@ -10,6 +10,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import Any, Final
 
+from runtime.errors import Cause
 from runtime.models.vendors import fault_of
 from runtime.text.glyphs import bound
 
@@ -22,15 +23,12 @@ class Repeat(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """`words` are a whole sentence; `wait` is what the provider asked for before the next try.
-
-    `overflow`: the request does not fit into the model's window.
-    """
+    """`words` are a whole sentence; `wait` is what the provider asked for before the next try."""
 
     words: str
     repeat: Repeat = Repeat.NEVER
     wait: timedelta | None = None
-    overflow: bool = False
+    cause: Cause = Cause.OTHER
 
 
 class Unusable(Exception):
@@ -41,14 +39,93 @@ class Unusable(Exception):
         self.failure = failure
 
 
-BROKE_OFF: Final = Failure("The connection to the model broke in the middle of its answer.", Repeat.OFTEN)
-TOO_LONG: Final = Failure("The model's answer was cut at its length limit before it was complete, so it was not used.")
-FILTERED: Final = Failure("The model's provider stopped the answer with its content filter.")
-EMPTY_ANSWER: Final = Failure("The model gave an empty answer.", Repeat.ONCE)
-AWAY: Final = Failure("The model's server can't be reached.", Repeat.OFTEN)
+BROKE_OFF: Final = Failure(
+    "The connection to the model broke in the middle of its answer.", Repeat.OFTEN, cause=Cause.AWAY
+)
+TOO_LONG: Final = Failure(
+    "The model's answer was cut at its length limit before it was complete, so it was not used.", cause=Cause.ANSWER
+)
+FILTERED: Final = Failure("The model's provider stopped the answer with its content filter.", cause=Cause.REQUEST)
+EMPTY_ANSWER: Final = Failure("The model gave an empty answer.", Repeat.ONCE, cause=Cause.ANSWER)
+AWAY: Final = Failure("The model's server can't be reached.", Repeat.OFTEN, cause=Cause.AWAY)
 
 NOT_REACHED: Final = re.compile("Connection error|Cannot connect to host")
 """What the client libraries of OpenAI and of all other vendors say; LiteLLM calls both an error of the server."""
+
+Statuses = range | frozenset[int]
+
+NO_MONEY: Final = (
+    r"usage limits?\b|credit balance|insufficient[_ ](quota|balance|credit|funds)|exceeded your current quota"
+    r"|billing|out of credits|purchase credits|payment required|spend(ing)? limit"
+)
+# Some call what they are short of for a while a "quota" too: a 429 of Google's is only busy.
+OVERLOADED: Final = r"overloaded|over capacity"
+TOO_LARGE: Final = (
+    r"prompt is too long|context[_ ]length|context window|maximum context|too many tokens in the (prompt|request)"
+)
+KEY_WORDS: Final = r"invalid[_ ](x-)?api[_ ]?key|api key not valid|incorrect api key"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A kind of failure: the statuses and, where they do not tell, the words of the body by which it is known."""
+
+    statuses: Statuses
+    cause: Cause
+    words: str
+    body: str = ""
+    repeat: Repeat = Repeat.NEVER
+
+    def fits(self, status: int, body: str) -> bool:
+        return status in self.statuses and (not self.body or re.search(self.body, body, re.IGNORECASE) is not None)
+
+
+REFUSALS: Final = frozenset({400, 413, 422})
+# The first row that fits decides. Source: the pages on errors of platform.openai.com, docs.anthropic.com ("usage limits" are
+# a 400, 529 is "overloaded") and ai.google.dev (a wrong key is a 400), read 2026-11.
+ROWS: Final = (
+    Row(REFUSALS, Cause.OVERFLOW, "The conversation is too long for the model {model}.", TOO_LARGE),
+    Row(
+        frozenset({400, 403, 429}),
+        Cause.BILLING,
+        "The account behind the key for {model} has reached its limit or has no credit left ({status}).",
+        NO_MONEY,
+    ),
+    Row(frozenset({402}), Cause.BILLING, "The account behind the key for {model} has no credit left (402)."),
+    Row(
+        frozenset({400, 401}),
+        Cause.AUTH,
+        "The model's provider refused the key ({status}): check the key for {model} in the settings.",
+        KEY_WORDS,
+    ),
+    Row(
+        frozenset({401}),
+        Cause.AUTH,
+        "The model's provider refused the key (401): check the key for {model} in the settings.",
+    ),
+    Row(frozenset({403}), Cause.AUTH, "The key may not use the model {model} (403)."),
+    Row(
+        frozenset({404}),
+        Cause.AUTH,
+        "The model {model} is unknown to its provider (404): check its name and api_base.",
+    ),
+    Row(
+        frozenset({429, 529}),
+        Cause.BUSY,
+        "The model's provider is getting too many requests right now ({status}).",
+        repeat=Repeat.OFTEN,
+    ),
+    Row(
+        frozenset({200, 500, 503}),
+        Cause.BUSY,
+        "The model's provider is getting too many requests right now ({status}).",
+        OVERLOADED,
+        Repeat.OFTEN,
+    ),
+    Row(frozenset({408, 409}), Cause.AWAY, "The model's provider took too long ({status}).", repeat=Repeat.OFTEN),
+    Row(range(500, 1000), Cause.AWAY, "The model's provider had an internal error ({status}).", repeat=Repeat.OFTEN),
+    Row(range(1000), Cause.REQUEST, "The model's provider refused the request ({status}): {message}"),
+)
 
 
 def failure_of(error: Exception, *, litellm: Any, model: str, limit: timedelta) -> Failure:
@@ -60,39 +137,27 @@ def failure_of(error: Exception, *, litellm: Any, model: str, limit: timedelta) 
         case litellm.exceptions.MidStreamFallbackError():
             return BROKE_OFF
         case litellm.ContextWindowExceededError():
-            return Failure(f"The conversation is too long for the model {model}.", overflow=True)
+            return Failure(f"The conversation is too long for the model {model}.", cause=Cause.OVERFLOW)
         case TimeoutError() | litellm.Timeout() if headers is None:
-            return Failure(f"The model did not answer within {limit.total_seconds():g} seconds.")
+            return Failure(f"The model did not answer within {limit.total_seconds():g} seconds.", cause=Cause.AWAY)
         case litellm.APIConnectionError() | litellm.InternalServerError() if NOT_REACHED.search(str(error)):
             return AWAY
         case litellm.BadRequestError() if "LLM Provider NOT provided" in str(error):
-            return Failure(f"The model can't be used: {fault_of(model) or f'{model} names no provider LiteLLM knows'}.")
+            fault = fault_of(model) or f"{model} names no provider LiteLLM knows"
+            return Failure(f"The model can't be used: {fault}.", cause=Cause.AUTH)
         case litellm.AuthenticationError() if headers is None and "Missing" in str(error):
-            return Failure(f"There is no key for the model {model} in the settings.")
+            return Failure(f"There is no key for the model {model} in the settings.", cause=Cause.AUTH)
         case _:
             return of_status(getattr(error, "status_code", None), error, model, asked_wait(headers))
 
 
 def of_status(status: int | None, error: Exception, model: str, wait: timedelta | None) -> Failure:
-    match status:
-        case 401:
-            return Failure(f"The model's provider refused the key (401): check the key for {model} in the settings.")
-        case 402:
-            return Failure(f"The account behind the key for {model} has no credit left (402).")
-        case 403:
-            return Failure(f"The key may not use the model {model} (403).")
-        case 404:
-            return Failure(f"The model {model} is unknown to its provider (404): check its name and api_base.")
-        case 408:
-            return Failure("The model's provider took too long (408).", Repeat.OFTEN, wait)
-        case 429:
-            return Failure("The model's provider is getting too many requests right now (429).", Repeat.OFTEN, wait)
-        case int() if status >= 500:
-            return Failure(f"The model's provider had an internal error ({status}).", Repeat.OFTEN, wait)
-        case int():
-            return Failure(f"The model's provider refused the request ({status}): {message_of(error)}")
-        case None:
-            return Failure(f"The model {model} couldn't be called: {message_of(error)}")
+    """Failure by status and body, as the table has it."""
+    message = message_of(error)
+    if status is None:
+        return Failure(f"The model {model} couldn't be called: {message}")
+    row = next(row for row in ROWS if row.fits(status, str(error)))
+    return Failure(row.words.format(model=model, status=status, message=message), row.repeat, wait, row.cause)
 
 
 def message_of(error: Exception) -> str:

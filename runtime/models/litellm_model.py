@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from math import ceil
 from typing import Any, Final
 
 import structlog
 
-from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, Usage, UserTurn
+from runtime.contract import AssistantTurn, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage, UserTurn
 from runtime.domain.transcript import OURS
-from runtime.errors import ContextOverflow, ModelFailed
+from runtime.errors import Cause, ContextOverflow, ModelFailed
+from runtime.models.account.keys import Keys
+from runtime.models.account.pricing import Pricing, cached_tokens, estimated_usage
 from runtime.models.draft import Draft
 from runtime.models.failures import (
     BROKE_OFF,
@@ -26,18 +27,16 @@ from runtime.models.failures import (
     Unusable,
     failure_of,
 )
-from runtime.models.images import NO_IMAGES, Images, Sight
+from runtime.models.images import NO_IMAGES, Sight
 from runtime.models.litellm_loading import LIBRARY, Library
 from runtime.models.messages import Offer, to_messages
+from runtime.models.settings import ModelSettings
 from runtime.text.glyphs import bound
 
 log = structlog.get_logger("models")
 
 BACKOFF: Final = (timedelta(seconds=0.5), timedelta(seconds=2))
 """Waits before the repeats where the provider names none; the last one goes on."""
-
-LONGEST_WAIT: Final = timedelta(seconds=30)
-"""A provider that asks for more is not waited for: a person hears of it sooner."""
 
 CONTINUATIONS: Final = 3
 """How often an answer that was cut at the length limit is asked to go on."""
@@ -48,29 +47,16 @@ GO_ON: Final = (
 )
 CUT_NOTE: Final = "\n\n*(The answer ends here: the model reached its length limit.)*"
 
+TURNED_OVER: Final = frozenset({Cause.AUTH, Cause.BILLING, Cause.BUSY})
+"""Failures of a key, or of the account behind it."""
+
 REFUSED: Final = frozenset({400, 413, 422})
 """What a provider answers that cannot read an image, or to one too large for it."""
-
-CHARACTERS_A_TOKEN: Final = 4
-"""A rule of thumb for English text."""
 
 HEAD_START: Final = 0.2
 """Seconds for a sign of being at work to be on its way before LiteLLM is loaded, which takes up a processor."""
 
 Sleep = Callable[[float], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True)
-class ModelSettings:
-    """Settings of a model, and how to reach it. `timeout` bounds the wait for an answer, in a stream for its next piece."""
-
-    name: str
-    api_base: str = ""
-    api_key: str = field(default="", repr=False)
-    stream: bool = True
-    timeout: timedelta = timedelta(seconds=120)
-    max_retries: int = 2
-    images: Images = Images.AUTO
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +76,8 @@ class LiteModel:
         self._library = library
         self._sleep = sleep
         self._offer = Offer()
-        self._has_price: bool | None = None
+        self._keys = Keys(settings.keys)
+        self._pricing = Pricing(settings.name, settings.prices)
         self._sight = Sight(settings.name, settings.images)
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
@@ -104,26 +91,42 @@ class LiteModel:
         return replace(answer.reply, text=answer.reply.text + CUT_NOTE) if answer.is_cut else answer.reply
 
     async def _usable(self, litellm: Any, request: ModelRequest, on_text: OnText) -> Draft:
-        """An answer that can be used, after as many tries as its failures are worth."""
+        """An answer that can be used, after as many tries as its failures are worth. Each key is tried once in each."""
         images = await self._sight.images(litellm, request)
-        arguments = self._arguments(request, images)
-        tries = 0
+        tries, keys_left = 1, len(self._keys) - 1
         while True:
-            tries += 1
+            key = self._keys.current
             try:
-                draft = await self._ask(litellm, arguments, on_text)
+                draft = await self._ask(litellm, self._arguments(request, images, key), on_text)
                 require_usable(draft)
             except Exception as error:  # noqa: BLE001 - LiteLLM names no closed set of errors; all end in ModelFailed
-                if images and getattr(error, "status_code", None) in REFUSED:
-                    log.warning("asked again without images", model=self.name, detail=self._detail(error))
-                    self._sight.refuse(images)
-                    images = NO_IMAGES
-                    arguments = self._arguments(request, images)
-                    continue
                 failure = failure_of(error, litellm=litellm, model=self.name, limit=self._settings.timeout)
-                await self._wait_or_raise(failure, error, tries)
+                if images and self._refuses_images(error, failure, images):
+                    images = NO_IMAGES
+                elif keys_left > 0 and self._turns_over(failure, key):
+                    keys_left -= 1
+                else:
+                    await self._wait_or_raise(failure, error, tries)
+                    tries, keys_left = tries + 1, len(self._keys) - 1
             else:
+                self._keys.accept(key)
                 return draft
+
+    def _refuses_images(self, error: Exception, failure: Failure, images: Mapping[str, str]) -> bool:
+        """True if it is the images that a provider does not take; they are not shown to it again."""
+        if failure.cause is not Cause.REQUEST or getattr(error, "status_code", None) not in REFUSED:
+            return False
+        log.warning("asked again without images", model=self.name, detail=self._detail(error))
+        self._sight.refuse(images)
+        return True
+
+    def _turns_over(self, failure: Failure, key: str) -> bool:
+        """True if another key may do better."""
+        if failure.cause not in TURNED_OVER:
+            return False
+        log.warning("turned over to the next key", model=self.name, reason=failure.words)
+        self._keys.turn_over(key, refused=failure.cause is not Cause.BUSY)
+        return True
 
     async def _continued(self, litellm: Any, request: ModelRequest, begun: Answer, on_text: OnText) -> Answer:
         """The answer with what comes after its cut; where that cannot be had it ends there and says so."""
@@ -144,7 +147,7 @@ class LiteModel:
             await asyncio.sleep(HEAD_START)
         return await self._library.get()
 
-    def _arguments(self, request: ModelRequest, images: Mapping[str, str]) -> dict[str, Any]:
+    def _arguments(self, request: ModelRequest, images: Mapping[str, str], key: str) -> dict[str, Any]:
         settings = self._settings
         arguments: dict[str, Any] = {
             "model": settings.name,
@@ -158,10 +161,12 @@ class LiteModel:
             "tools": self._offer.of(request.tools),
             "tool_choice": "none" if request.words_only and request.tools else None,
             "api_base": settings.api_base,
-            "api_key": settings.api_key or key_for_own_server(settings),
+            "api_key": key or key_for_own_server(settings),
+            "extra_headers": {"OpenAI-Organization": settings.organization} if settings.organization else None,
             "stream_options": {"include_usage": True} if settings.stream else None,
         }
-        return arguments | {name: value for name, value in optional.items() if value}
+        controls = controls_for(settings, request)
+        return arguments | {name: value for name, value in optional.items() if value} | controls
 
     async def _ask(self, litellm: Any, arguments: dict[str, Any], on_text: OnText) -> Draft:
         seconds = self._settings.timeout.total_seconds()
@@ -181,46 +186,42 @@ class LiteModel:
 
     async def _wait_or_raise(self, failure: Failure, error: Exception, tries: int) -> None:
         """Wait for the next try where there is one, else raise what a person should read."""
-        repeats = {Repeat.NEVER: 0, Repeat.ONCE: 1, Repeat.OFTEN: self._settings.max_retries}[failure.repeat]
+        settings = self._settings
+        repeats = {Repeat.NEVER: 0, Repeat.ONCE: 1, Repeat.OFTEN: settings.max_retries}[failure.repeat]
+        if settings.yields and failure.cause is Cause.BUSY and failure.wait is None:
+            repeats = 0  # it needs a rest, and names none
         wait = BACKOFF[min(tries, len(BACKOFF)) - 1] if failure.wait is None else failure.wait
-        if tries > repeats or wait > LONGEST_WAIT:
+        if tries > repeats or wait > settings.longest_wait:
             # Not "from error": a log of the whole chain would print what the provider wrote, perhaps the key.
-            raised = ContextOverflow if failure.overflow else ModelFailed
-            raise raised(self._without_key(failure.words), detail=self._detail(error)) from None
+            raised = ContextOverflow if failure.cause is Cause.OVERFLOW else ModelFailed
+            words, detail = self._keys.hidden(failure.words), self._detail(error)
+            raise raised(words, detail=detail, cause=failure.cause, wait=failure.wait) from None
         await self._sleep(max(wait, timedelta(0)).total_seconds())
 
     def _detail(self, error: Exception) -> str:
-        return bound(self._without_key(f"{type(error).__name__}: {error}"), 1_000)
-
-    def _without_key(self, text: str) -> str:
-        return text.replace(self._settings.api_key, "[key]") if self._settings.api_key else text
+        return bound(self._keys.hidden(f"{type(error).__name__}: {error}"), 1_000)
 
     def _reply_of(self, litellm: Any, draft: Draft, request: ModelRequest) -> Answer:
         taken = (call.id for turn in request.turns if isinstance(turn, AssistantTurn) for call in turn.calls)
         calls = draft.calls(taken) if draft.has_calls else ()
         usage = draft.usage or estimated_usage(litellm, request, draft.text, calls)
-        spent = Usage(self.name, usage.prompt_tokens, usage.completion_tokens, self._cost(litellm, usage))
+        cost = self._pricing.cost(litellm, usage)
+        spent = Usage(self.name, usage.prompt_tokens, usage.completion_tokens, cost, cached_tokens(usage))
         return Answer(ModelReply(draft.text, calls, spent), draft.finish == "length")
 
-    def _cost(self, litellm: Any, usage: Any) -> int:
-        """In millionths of a US dollar, by LiteLLM's own price table; 0 for a model that is not in it."""
-        if self._has_price is None:  # once: the search for a model that is not there is long
-            self._has_price = has_price(litellm, self.name)
-        if not self._has_price:
-            return 0
-        try:
-            return round(float(sum(litellm.cost_per_token(model=self.name, usage_object=usage))) * 1_000_000)
-        except Exception:
-            log.exception("the cost of a call is not known", model=self.name)  # which is no reason to lose its answer
-            return 0
+
+def controls_for(settings: ModelSettings, request: ModelRequest) -> dict[str, Any]:
+    """Controls for one request. Anthropic's models think only where a person spoke last.
+
+    In the middle of a tool loop it wants its thoughts of before sent back, which nobody kept.
+    """
+    thinks = not (settings.name.startswith("anthropic/") and any(map(is_call, request.turns[-1:])))
+    controls = settings.controls.on_the_wire()
+    return controls if thinks else {name: value for name, value in controls.items() if name != "reasoning_effort"}
 
 
-def has_price(litellm: Any, model: str) -> bool:
-    try:
-        litellm.get_model_info(model=model)
-    except Exception:  # noqa: BLE001 - that it is missing has no class of its own
-        return False
-    return True
+def is_call(turn: Turn) -> bool:
+    return isinstance(turn, ToolTurn)
 
 
 def key_for_own_server(settings: ModelSettings) -> str:
@@ -277,12 +278,3 @@ async def streamed_usage(litellm: Any, stream: Any) -> Any:
         except CUT_ERRORS as error:
             log.debug("cut behind the end of an answer", reason=str(error))
     return found if found is None or isinstance(found, litellm.Usage) else litellm.Usage(**dict(found))
-
-
-def estimated_usage(litellm: Any, request: ModelRequest, text: str, calls: Sequence[Call]) -> Any:
-    """A guess for budgets where the provider does not count."""
-    asked = len(request.system) + len(request.working) + sum(len(turn.text) for turn in request.turns)
-    said = len(text) + sum(len(call.arguments) for call in calls)
-    return litellm.Usage(
-        prompt_tokens=ceil(asked / CHARACTERS_A_TOKEN), completion_tokens=ceil(said / CHARACTERS_A_TOKEN)
-    )

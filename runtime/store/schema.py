@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0021"
+REVISION: Final = "0022"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -124,6 +124,7 @@ sessions = Table(
     number("ready_at"),
     number("created_at"),
     number("since_turn", server_default="0"),
+    words("model", server_default=""),
     partial("ix_sessions_ready", "ready_at", where="state = 'ready'"),
     partial("ix_sessions_suspect", "ready_at", where="state = 'suspect'"),
     partial("ix_sessions_owner", "owner", where="state = 'running'"),
@@ -151,6 +152,7 @@ runs = Table(
     words("reply_to", server_default=""),
     number("since_turn", server_default="0"),
     words("trigger", server_default=""),
+    words("model", server_default=""),
     partial("uq_runs_live", "session", where="state = 'running'", unique=True),
     partial("ix_runs_open", "session", where="state IN ('running', 'parked', 'ready')"),
     partial("ix_runs_crashed", "ended_at", where="crashes >= 2"),
@@ -460,7 +462,23 @@ usage = Table(
     number("output_tokens"),
     number("cost_micros"),
     number("at"),
+    number("cached_tokens", server_default="0"),
+    words("instead_of", server_default=""),
     PrimaryKeyConstraint("run_id", "step"),
+)
+
+# Models that failed and are not asked for a while. `mark` is of the settings and keys that they were asked with.
+cooldowns = Table(
+    "cooldowns",
+    metadata,
+    words("model", primary_key=True),
+    words("mark"),
+    words("cause"),
+    number("since"),
+    maybe_number("until"),
+    number("count"),
+    words("reason"),
+    maybe_number("probe_until"),
 )
 
 audit = Table(

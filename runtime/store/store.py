@@ -14,6 +14,7 @@ from runtime.contract import Figures, History, NewId, Now
 from runtime.domain.ids import new_id as fresh_id
 from runtime.errors import StoreError
 from runtime.store.approvals.store import ApprovalStore
+from runtime.store.cluster.cooldowns import CooldownStore
 from runtime.store.cluster.store import ClusterStore
 from runtime.store.delivery.store import OutboxStore
 from runtime.store.intake.places import PlaceStore
@@ -30,6 +31,7 @@ from runtime.store.people.store import PeopleStore
 from runtime.store.protocol import (
     Approvals,
     Audit,
+    Cooling,
     Intake,
     Operations,
     Outbox,
@@ -67,6 +69,7 @@ class Store:
     schedules: Schedules
     people: People
     cluster: ClusterStore
+    cooldowns: Cooling
     operations: Operations
     history: History
     traces: Traces
@@ -89,6 +92,7 @@ class Store:
             schedules=ScheduleStore(*given),
             people=PeopleStore(*given),
             cluster=ClusterStore(*given),
+            cooldowns=CooldownStore(*given),
             operations=OperationStore(*given),
             history=HistoryStore(*given),
             traces=TraceStore(*given),

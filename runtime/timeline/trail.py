@@ -77,11 +77,12 @@ class Spent:
     input_tokens: int
     output_tokens: int
     cost_micros: int
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class TracedStep:
-    """A model call (`tool` is the model, `started_at` unknown) or a tool call."""
+    """A model call (`tool` is the model, `why` it was that one, `started_at` unknown) or a tool call."""
 
     number: int
     is_model: bool
@@ -93,6 +94,7 @@ class TracedStep:
     ended_at: datetime | None
     node: NodeId | None
     spent: Spent | None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

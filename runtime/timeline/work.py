@@ -106,7 +106,7 @@ def _model(
         return
     tools = [one.tool for one in takewhile(lambda one: not one.is_model, after)]
     took = span(step.ended_at - _since(telling, run, step, step.ended_at))
-    told = [f"model call {number} ({step.tool}) answered in {took}", *_spent(step)]
+    told = [f"model call {number} ({step.tool}) answered in {took}", *_spent(step), *_why(step)]
     told.append(step.result or (f"it called {', '.join(tools)}" if tools else "it replied"))
     yield telling.event(step.ended_at, What.MODEL, "; ".join(told), run.id, step.node)
 
@@ -124,9 +124,15 @@ def _since(telling: Telling, run: TracedRun, step: TracedStep, until: datetime) 
 def _spent(step: TracedStep) -> Iterator[str]:
     if step.spent is None:
         return
-    yield f"{step.spent.input_tokens:,} tokens in, {step.spent.output_tokens:,} out"
+    cached = f" ({step.spent.cached_tokens:,} from the cache)" if step.spent.cached_tokens else ""
+    yield f"{step.spent.input_tokens:,} tokens in{cached}, {step.spent.output_tokens:,} out"
     if step.spent.cost_micros:
         yield f"${step.spent.cost_micros / 1e6:.6f}"
+
+
+def _why(step: TracedStep) -> Iterator[str]:
+    if step.why:
+        yield f"chosen: {step.why}"
 
 
 def _tool(telling: Telling, run: TracedRun, step: TracedStep) -> Iterator[Event]:

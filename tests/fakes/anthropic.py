@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from aiohttp import web
 
-from tests.fakes.openai import Reply, cut_up
+from tests.fakes.openai import Answers, Reply, cut_up
 from tests.fakes.serve import abort
 
 Json = dict[str, Any]
@@ -16,13 +16,28 @@ Json = dict[str, Any]
 REASONS: Final = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"}
 
 
-class Anthropic:
-    """The server. `requests` are the bodies in order of arrival."""
+ERRORS: Final[Mapping[int, str]] = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    500: "api_error",
+    529: "overloaded_error",
+}
+"""Source: docs.anthropic.com, "Errors", read 2026-11."""
 
-    def __init__(self, replies: Iterable[Reply] | Callable[[Json], Reply]) -> None:
+
+class Anthropic:
+    """The server. `requests` are the bodies, `keys` the keys, in order of arrival; beyond the script it says "And on."."""
+
+    def __init__(self, replies: Answers = ()) -> None:
         self._script: deque[Reply] = deque() if callable(replies) else deque(replies)
-        self._otherwise = replies if callable(replies) else None
+        self._otherwise = replies if callable(replies) else and_on
         self.requests: list[Json] = []
+        self.keys: list[str] = []
 
     def app(self) -> web.Application:
         app = web.Application()
@@ -30,12 +45,11 @@ class Anthropic:
         return app
 
     async def _message(self, request: web.Request) -> web.StreamResponse:
-        body = await request.json()
-        self.requests.append(body)
-        reply = self._otherwise(body) if self._otherwise else self._script.popleft()
+        self.requests.append(await request.json())
+        self.keys.append(request.headers.get("x-api-key", ""))
+        reply = self._script.popleft() if self._script else self._otherwise(self.requests[-1])
         if reply.status != 200:
-            error = {"type": "invalid_request_error", "message": reply.text}
-            return web.json_response({"type": "error", "error": error}, status=reply.status)
+            return failure(reply)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
         await response.prepare(request)
         for number, event in enumerate(events(reply)):
@@ -46,8 +60,19 @@ class Anthropic:
         return response
 
 
+def and_on(_: Json) -> Reply:
+    return Reply("And on.")
+
+
+def failure(reply: Reply) -> web.Response:
+    error = {"type": ERRORS[reply.status], "message": reply.text}
+    headers = {"Retry-After": reply.retry_after} if reply.retry_after is not None else None
+    return web.json_response({"type": "error", "error": error}, status=reply.status, headers=headers)
+
+
 def events(reply: Reply) -> Iterator[Json]:
-    usage = {"input_tokens": (reply.usage or (11, 0))[0], "output_tokens": 1}
+    asked = (reply.usage or (11, 0))[0]
+    usage = {"input_tokens": asked, "output_tokens": 1, "cache_read_input_tokens": reply.cached}
     head = {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "model": "m", "usage": usage}
     yield {"type": "message_start", "message": head}
     yield {"type": "ping"}

@@ -44,6 +44,7 @@ class Reply:
 
     `instead` is what a stream sends in place of a piece, by the piece's number, as it goes over the wire; "%s" in it is the
     piece itself, so that something may stand before or behind it, or it may come twice. `done` ends the stream with [DONE].
+    `code` is that of an error, such as "insufficient_quota". `cached` tokens of the usage came from the vendor's cache.
     """
 
     text: str = ""
@@ -57,6 +58,8 @@ class Reply:
     usage: tuple[int, int] | None = (11, 7)
     instead: Mapping[int, str | bytes] = field(default_factory=dict)
     done: bool = True
+    code: str | None = None
+    cached: int = 0
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Reply:
@@ -91,13 +94,17 @@ def shown(content: str | list[Json]) -> str:
 
 
 class OpenAI:
-    """The server. `requests` are the bodies, `keys` the Authorization headers, both in order of arrival."""
+    """The server. `requests` are the bodies, `keys` the Authorization headers, `organizations` another one; in order of
+    arrival. Keys that are `revoked` are refused with 401.
+    """
 
     def __init__(self, answers: Answers = ()) -> None:
         self._script: deque[Reply] = deque() if callable(answers) else deque(answers)
         self._otherwise = answers if callable(answers) else echo
         self.requests: list[Json] = []
         self.keys: list[str] = []
+        self.organizations: list[str] = []
+        self.revoked: set[str] = set()
 
     def app(self) -> web.Application:
         app = web.Application(client_max_size=64 * 1024**2)
@@ -117,21 +124,24 @@ class OpenAI:
         body = await request.json()
         self.requests.append(body)
         self.keys.append(request.headers.get("Authorization", ""))
+        self.organizations.append(request.headers.get("OpenAI-Organization", ""))
+        if self.keys[-1].removeprefix("Bearer ") in self.revoked:
+            return failure(401, "Incorrect API key provided.", code="invalid_api_key")
         if fault := refusal(body):
             return failure(400, fault)
         reply = self._script.popleft() if self._script else self._otherwise(body)
         await asyncio.sleep(reply.delay)
         if reply.status != 200:
-            return failure(reply.status, reply.text, retry_after=reply.retry_after)
+            return failure(reply.status, reply.text, retry_after=reply.retry_after, code=reply.code)
         if body.get("stream"):
             return await stream(request, body, reply)
         return abort(request) if reply.cut is not None else web.json_response(completion(body["model"], reply))
 
 
-def failure(status: int, message: str, *, retry_after: str | None = None) -> web.Response:
+def failure(status: int, message: str, *, retry_after: str | None = None, code: str | None = None) -> web.Response:
     headers = {"Retry-After": retry_after} if retry_after is not None else None
     kind = "server_error" if status >= 500 else "requests" if status == 429 else "invalid_request_error"
-    error = {"message": message, "type": kind, "param": None, "code": None}
+    error = {"message": message, "type": code or kind, "param": None, "code": code}
     return web.json_response({"error": error}, status=status, headers=headers)
 
 
@@ -144,7 +154,7 @@ def completion(model: str, reply: Reply) -> Json:
         message["tool_calls"] = [call_json(call) for call in reply.calls]
     choice = {"index": 0, "message": message, "finish_reason": reply.finish}
     whole = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": model, "choices": [choice]}
-    return whole | ({"usage": usage_json(reply.usage)} if reply.usage else {})
+    return whole | ({"usage": usage_json(reply)} if reply.usage else {})
 
 
 def call_json(call: ToolCall) -> Json:
@@ -152,8 +162,10 @@ def call_json(call: ToolCall) -> Json:
     return whole if call.id is None else {"id": call.id, **whole}
 
 
-def usage_json(usage: tuple[int, int]) -> Json:
-    return {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
+def usage_json(reply: Reply) -> Json:
+    asked, said = reply.usage or (0, 0)
+    counted: Json = {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
+    return counted | ({"prompt_tokens_details": {"cached_tokens": reply.cached}} if reply.cached else {})
 
 
 # ----------------------------------------------------------------------------------------------------------- streamed
@@ -194,7 +206,7 @@ def pieces(model: str, reply: Reply, *, wants_usage: bool) -> Iterator[Json]:
     if reply.finish is not None:
         yield piece({}, reply.finish)
     if wants_usage and reply.usage:
-        yield head | {"choices": [], "usage": usage_json(reply.usage)}
+        yield head | {"choices": [], "usage": usage_json(reply)}
 
 
 def cut_up(text: str) -> Iterator[str]:

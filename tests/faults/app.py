@@ -29,7 +29,8 @@ from bot.server.app import build
 from bot.server.process import serving
 from bot.settings.settings import Settings, load
 from bot.telemetry import logs
-from bot.wiring.engine import model_of, shell_of
+from bot.wiring.engine import shell_of
+from bot.wiring.models.made import model_of
 from runtime.contract import (
     AdapterContext,
     ChannelAdapter,

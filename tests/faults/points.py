@@ -49,4 +49,10 @@ COMPACTED: Final = (
 )
 """Only where somebody asks for it: see `tests/contract/runtime/test_compact`."""
 
+FELL_BACK: Final = (
+    "model-benched",  # a model failed and rests, no other was asked yet
+    "fallback-chosen",  # another one answered in its place, nothing of it is recorded
+)
+"""Only where there are several models: see `tests/contract/runtime/test_fallbacks`."""
+
 POINTS: Final = ANYWHERE + WHEN_SENDING

@@ -14,7 +14,7 @@ from bot.doctor.subject import REACH, Subject, fault, fine, warning
 from bot.secrets import model_keys
 from bot.settings.settings import Settings
 from bot.tryouts.model import Answered, try_model
-from bot.wiring.unused_settings import unknown_model
+from bot.wiring.unused_settings import unknown_models
 from runtime.contract import Finding
 
 WHY_MODEL: Final = "Messages stay unanswered."
@@ -45,8 +45,8 @@ async def check_model(subject: Subject) -> Sequence[Finding]:
     if model.is_demo:
         why = "The demo only shows how things work."
         return [warning("model.name", "the built-in demo", why, "signalbox init --force, or set model.name")]
-    if wrong := unknown_model(subject.settings):
-        return [wrong]
+    if wrong := list(unknown_models(subject.settings)):
+        return wrong
     found = [fine("model.name", model.name), _key(subject.settings)]
     return [*found, await _answer(subject.settings) if subject.live else await _reach(subject.settings)]
 

@@ -7,11 +7,14 @@ from functools import partial
 
 from bot.accounts.alerts import AccountAlerts
 from bot.accounts.failover import Failover, Others
+from bot.plugins.packages import is_asked_through_litellm
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.engine import EnginePhase
 from bot.server.phases.http import HttpPhase
 from bot.server.phases.store import StorePhase
+from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
+from bot.wiring.models.made import first_settings
 from bot.wiring.retention import retention_of, trimmer_of
 from runtime.agent.duties.expiry import Expiry
 from runtime.audit.sealer import Sealer
@@ -20,6 +23,8 @@ from runtime.domain.clock import Jumps
 from runtime.domain.ids import digest
 from runtime.errors import Rejected
 from runtime.markup import parse
+from runtime.markup.moments import moment
+from runtime.models.choice.cooling import Rest
 from runtime.models.litellm_loading import preload
 from runtime.schedules.firing import Scheduler
 from runtime.store.protocol import NewDelivery
@@ -33,8 +38,7 @@ def duties_of(
         yield partial(base.notices.run, engine.peers)
         yield engine.peers.remind
     yield engine.toolkit.check
-    if settings.model.preload and not settings.model.is_demo:
-        yield partial(preload, settings.model.name, (partial(parse, "**ready**"), partial(_schemas, engine)))
+    yield from _loading_ahead(settings, engine)
     yield _sealer(base).run
     folders = [agent.workspaces for agent in engine.agents]
     yield retention_of(settings, store, base.membership.take, folders).run
@@ -45,6 +49,8 @@ def duties_of(
     yield Expiry(approvals=store.approvals, decided=decided, first=jumps.look, remind=remind).run
     yield engine.undoer.run
     yield engine.answerer.run
+    if settings.models:
+        yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine))
     yield engine.compactor.run
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
     yield from (failover.run for failover in _failovers(base, at, engine, others))
@@ -53,6 +59,14 @@ def duties_of(
     if settings.mcp:
         tell = partial(_tell_of_tool, base, at, engine)
         yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form)
+
+
+def _loading_ahead(settings: Settings, engine: EnginePhase) -> Iterator[Duty]:
+    """LiteLLM is loaded at the start, unless the first model is the demo or a package's."""
+    if settings.model.preload and not settings.model.is_demo:
+        name = first_settings(settings).name
+        if is_asked_through_litellm(name):
+            yield partial(preload, name, (partial(parse, "**ready**"), partial(_schemas, engine)))
 
 
 def _schemas(engine: EnginePhase) -> None:
@@ -108,18 +122,26 @@ def _failovers(base: StorePhase, at: AccountsPhase, engine: EnginePhase, others:
             )
 
 
+async def _tell_of_model(base: StorePhase, at: AccountsPhase, engine: EnginePhase, rest: Rest) -> None:
+    """Tell operators of a model that only they can help. Where they have no room, log and audit tell it."""
+    until = f" until {moment(rest.until)}" if rest.until else " until its settings or its key change"
+    text = f"**The model {rest.model} is not asked**{until}. {rest.reason}"
+    await _post_to_operators(base, at, engine, f"model:{rest.model}:{int(rest.since.timestamp() * 1_000_000)}", text)
+
+
 async def _tell_of_tool(
     base: StorePhase, at: AccountsPhase, engine: EnginePhase, name: str, form: str, changed: str
 ) -> None:
-    """Tell operators that a tool of others is another one, once however many processes see it.
+    """Tell operators that a tool of others is another one. Where they have no room, log and audit tell it."""
+    text = f"**The tool {name} changed**: {changed}. Its next call needs approval, whatever the policy says."
+    await _post_to_operators(base, at, engine, f"tool:{name}:{digest(form)}", text)
 
-    Errors: Rejected while their room is not known yet. Where they have none, log and audit tell it.
-    """
+
+async def _post_to_operators(base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, text: str) -> None:
+    """Post into the operators' room, once however many processes do so. Errors: Rejected while that is not known yet."""
     if not base.settings.operators.room:
         return
     room = at.accounts.address(base.settings.operators.room)
     if room is None:
         raise Rejected("the account of the operators' room is not known yet")
-    text = f"**The tool {name} changed**: {changed}. Its next call needs approval, whatever the policy says."
-    origin = f"tool:{name}:{digest(form)}"
     await engine.couriers.post(NewDelivery(DeliveryId(base.new_id()), origin, 1, Kind.REPORT, room, Content(text)))

@@ -10,6 +10,7 @@ from bot.settings.settings import Settings
 from bot.wiring.engine import notices_of, shell_of, space_of
 from runtime.agent.registry import MAIN
 from runtime.audit.anchor import HeadFile
+from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.node import Membership
 from runtime.cluster.notifier import LocalNotifier, SharedNotifier
 from runtime.contract import AdapterContext, NewId, OpenForm, Probe, no_form
@@ -33,6 +34,7 @@ class StorePhase:
     notices: Notices | None
     notifier: LocalNotifier
     membership: Membership
+    cooldowns: SharedCooldowns
     workspaces: WorkspaceFolders
     space: DiskSpace
 
@@ -70,6 +72,7 @@ def store_phase(
         notices=notices,
         notifier=notifier,
         membership=Membership(notifier),
+        cooldowns=SharedCooldowns(store=store.cooldowns, notifier=notifier, now=store.now),
         workspaces=WorkspaceFolders(settings.workspace_dir, MAIN, uid=shell_of(settings).uid),
         space=space_of(settings),
     )

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import bindparam, select, update
 
-from runtime.store.schema import approvals, audit, deliveries, parts, pauses
+from runtime.store.schema import approvals, audit, cooldowns, deliveries, parts, pauses
 from runtime.store.sql.driver import MICROSECOND, Op, is_word, maybe_moment
 
 MOVED = (
@@ -21,6 +21,11 @@ MOVED = (
     .where(is_word(parts.c.state, "pending", "marked", "unsettled"), parts.c.marked_at.is_not(None))
     .values(marked_at=parts.c.marked_at + bindparam("by"), first_at=parts.c.first_at + bindparam("by")),
     update(pauses).values(until=pauses.c.until + bindparam("by")),
+    update(cooldowns).values(
+        since=cooldowns.c.since + bindparam("by"),
+        until=cooldowns.c.until + bindparam("by"),
+        probe_until=cooldowns.c.probe_until + bindparam("by"),
+    ),
 )
 NEWEST_FACT = select(audit.c.at).order_by(audit.c.entry.desc()).limit(1)
 

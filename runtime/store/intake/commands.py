@@ -38,6 +38,7 @@ from runtime.store.approvals.modes import end_trust, mode_at
 from runtime.store.common import LOCK_LANE, fact, in_room, session_key, whom
 from runtime.store.intake.inbox import answer
 from runtime.store.intake.listing import listed
+from runtime.store.intake.models import modelled
 from runtime.store.intake.modes import absent, moded
 from runtime.store.intake.pairings import pair
 from runtime.store.intake.run_stop import OPEN_RUNS
@@ -168,6 +169,8 @@ def commanded(
         text, elsewhere = yield from _paired(signal, command, who, gate, now, new_id)
     elif name == "mode":
         text, in_public = yield from moded(signal, command, who, gate, aside.wanted, now)
+    elif name == "model":
+        text, in_public = yield from modelled(signal, command, who, gate, now)
     elif name == "grants":
         text = yield from told_in_chat(command.argument, who, now, signal.command_mark)
         if signal.reach is not Addressing.DIRECT and len(text) > signal.private:
@@ -200,8 +203,6 @@ def _told(
             return (yield from _begun_anew(signal, signal_id, who, gate, now))
         case "status":
             return commands.going_on((yield from _going(signal, gate, aside, now)), now, signal.command_mark)
-        case "model":
-            return commands.answering(gate.model)
         case "usage":
             return commands.spent(aside.room, aside.person)
         case "schedules":

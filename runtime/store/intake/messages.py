@@ -183,6 +183,7 @@ def fresh_lane(key: SessionKey, agent: str, address: Address, now: datetime) -> 
         "ready_at": micros(now),
         "created_at": micros(now),
         "since_turn": 0,
+        "model": "",
     }
 
 

@@ -27,7 +27,20 @@ from runtime.store.common import ADD_DELIVERY, delivery_row, fact, moved
 from runtime.store.delivery.outbox import doubt_parts
 from runtime.store.protocol import NewDelivery
 from runtime.store.runs.waits import wait_for_answers
-from runtime.store.schema import approvals, deliveries, modes, nodes, parts, pings, roles, runs, sessions, steps, undos
+from runtime.store.schema import (
+    approvals,
+    cooldowns,
+    deliveries,
+    modes,
+    nodes,
+    parts,
+    pings,
+    roles,
+    runs,
+    sessions,
+    steps,
+    undos,
+)
 from runtime.store.sql.driver import Op, is_word, micros
 
 LIVES: Final = 1_000_000
@@ -82,6 +95,7 @@ def _whence(origin: Origin) -> str:
 
 BURY = update(nodes).values(state="dead", fence=nodes.c.fence + LIVES)
 FORGET_PINGS = delete(pings)
+FORGET_COOLDOWNS = delete(cooldowns)
 FREE_ROLES = update(roles).values(node=None, fence=roles.c.fence + LIVES)
 NEW_FENCES = update(sessions).values(fence=sessions.c.fence + LIVES)
 FREE_LANES = (
@@ -95,6 +109,7 @@ def _end_the_old_life(now: datetime) -> Op[None]:
     yield BURY, {}
     yield FREE_ROLES, {}
     yield FORGET_PINGS, {}
+    yield FORGET_COOLDOWNS, {}
     yield NEW_FENCES, {}
     yield FREE_LANES, {"at": micros(now)}
 

@@ -91,6 +91,8 @@ USED = (
     func.count(func.distinct(usage.c.run_id)),
     func.count(),
     *(func.coalesce(func.sum(c), 0) for c in (usage.c.input_tokens, usage.c.output_tokens, usage.c.cost_micros)),
+    func.coalesce(func.sum(usage.c.cached_tokens), 0),
+    func.count().filter(usage.c.instead_of != ""),
 )
 SINCE = (
     *_between(usage.c.run_id),
@@ -183,8 +185,8 @@ def _costs(since: datetime, now: datetime, room: Address | None, most: int) -> O
     total = (yield TOTAL[room is not None], given)[0]
     rows = yield COSTS[room is not None], given
     dearest = tuple(Cost(agent, Address.parse(address), *map(int, sums)) for agent, address, *sums in rows)
-    used, calls, read, written, money = map(int, total)
-    return Costs(used, calls, read, written, money, dearest)
+    used, calls, read, written, money, cached, fallbacks = map(int, total)
+    return Costs(used, calls, read, written, money, dearest, cached, fallbacks)
 
 
 def _pending(room: Address | None, most: int) -> Op[tuple[int, list[Pending]]]:

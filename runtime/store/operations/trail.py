@@ -142,7 +142,7 @@ def _of_run(found: Trail, row: Sequence[Any]) -> Op[Trail]:
     came = tuple(map(signal_of, (yield OF_RUN, {"run": run.id})))
     step_rows = yield STEPS_OF_RUN, {"run": run.id}
     if step_rows:
-        came = yield from _joined(came, run, session, step_rows[0][12], last)
+        came = yield from _joined(came, run, session, step_rows[0][-1], last)
     asked = tuple(map(approval_of, (yield APPROVALS_OF_RUN, {"run": run.id})))
     return replace(
         found,

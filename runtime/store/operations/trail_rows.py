@@ -67,6 +67,8 @@ STEP_COLUMNS = (
     usage.c.input_tokens,
     usage.c.output_tokens,
     usage.c.cost_micros,
+    usage.c.cached_tokens,
+    steps.c.caution,
     steps.c.turn,
 )
 PART_COLUMNS = (
@@ -120,7 +122,7 @@ def run_of(row: Sequence[Any]) -> TracedRun:
 
 
 def step_of(row: Sequence[Any]) -> TracedStep:
-    number, kind, state, tool, effect, result, started, ended, node, read, wrote, cost, _ = row
+    number, kind, state, tool, effect, result, started, ended, node, read, wrote, cost, cached, caution, _ = row
     return TracedStep(
         number,
         kind == "model",
@@ -131,7 +133,8 @@ def step_of(row: Sequence[Any]) -> TracedStep:
         maybe_moment(started),
         maybe_moment(ended),
         maybe_node(node),
-        Spent(read, wrote, cost) if read is not None else None,
+        Spent(read, wrote, cost, cached) if read is not None else None,
+        caution if kind == "model" else "",
     )
 
 

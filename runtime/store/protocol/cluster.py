@@ -9,6 +9,7 @@ from typing import Protocol
 from runtime.contract import (
     NodeId,
 )
+from runtime.models.choice.cooling import Failed, Rest
 from runtime.store.protocol.leases import Duty, Lease
 
 
@@ -68,3 +69,19 @@ class Cluster(Protocol):
 
     async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
         """A fact for the audit that no other transaction tells of: somebody changed how this process works."""
+
+
+class Cooling(Protocol):
+    """Models that rest after failures."""
+
+    async def resting(self) -> list[Rest]:
+        """All of them, by name."""
+
+    async def failed(self, failed: Failed) -> Rest:
+        """One more failure: the rest that follows."""
+
+    async def clear(self, model: str, by: str = "") -> bool:
+        """End a rest: the model answered, or a person (`by`) says so. False if there was none."""
+
+    async def probe(self, model: str) -> bool:
+        """True for the first that asks once a rest is over; others are told to wait for what comes of it."""

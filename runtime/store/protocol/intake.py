@@ -42,7 +42,8 @@ class Gate:
 
     `agent` is the name of the one who is spoken to. `open_to_all` makes an unknown person a user at once; else `pairs` sends whoever writes directly a code. A bot that may
     speak is answered at most `bots_in_a_row` times in one conversation without a person in between. A message older than
-    `freshness` is not run. `model`, `trouble`, what is wrong with an account, and `measure` are told by commands.
+    `freshness` is not run. `model`, the names of further `models`, `trouble`, what is wrong with an account, and `measure`
+    are told by commands.
     """
 
     open_to_all: bool
@@ -55,6 +56,7 @@ class Gate:
     bots_in_a_row: int = 5
     freshness: timedelta = timedelta(hours=24)
     model: str = ""
+    models: tuple[str, ...] = ()
     trouble: Callable[[Address], str | None] = field(default=lambda _: None, compare=False)
     measure: Measure = field(default=unmeasured, compare=False)
 

@@ -201,8 +201,9 @@ class Claim:
     how often a process ended under it since its last recorded step. `turns`: the transcript as of now where it is short
     enough to come along, None where it must be read. `reply_to`: the wire's id of the message that began it. `since`:
     the number of the first turn that it knows. `job`: it works for an occurrence of a schedule, not for a message.
-    `files`: what its tools put onto its reply so far. `agent`: the name of the one whose session it is. `around`: what else
-    is so where it works.
+    `files`: what its tools put onto its reply so far. `agent`: the name of the one whose session it is. `model`: the one
+    that it began with, and `wanted` the one that people chose for the conversation. `around`: what else is
+    so where it works.
     """
 
     lane: Lane
@@ -223,6 +224,8 @@ class Claim:
     since: int = 0
     job: Job | None = None
     files: tuple[FileRef, ...] = ()
+    model: str = ""
+    wanted: str = ""
     around: Around = NOTHING_AROUND
 
 

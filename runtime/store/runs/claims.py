@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -38,7 +39,14 @@ TAKE_LANE = (
     update(sessions)
     .where(sessions.c.key == bindparam("k"))
     .values(state="running", owner=bindparam("node"), fence=sessions.c.fence + 1)
-    .returning(sessions.c.fence, sessions.c.agent, sessions.c.address, sessions.c.next_turn, sessions.c.since_turn)
+    .returning(
+        sessions.c.fence,
+        sessions.c.agent,
+        sessions.c.address,
+        sessions.c.next_turn,
+        sessions.c.since_turn,
+        sessions.c.model,
+    )
 )
 OWNED = select(sessions.c.key, sessions.c.fence).where(
     sessions.c.owner == bindparam("node"), is_word(sessions.c.state, "running")
@@ -60,6 +68,7 @@ RUN_COLUMNS = (
     runs.c.reply_to,
     runs.c.since_turn,
     runs.c.trigger,
+    runs.c.model,
 )
 GOING_ON = (
     select(*RUN_COLUMNS, runs.c.state)
@@ -113,21 +122,22 @@ def claim_suspect(lease: Lease, busy: Busy | BusyRules, most: int, now: datetime
 
 def _take_lane(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | None]:
     taken = yield TAKE_LANE, {"k": key, "node": lease.node}
-    fence, agent, room, next_turn, since = taken[0]
+    fence, agent, room, next_turn, since, wanted = taken[0]
     lane, address = Lane(key, lease.node, fence), Address.parse(room)
     rows = yield GOING_ON, {"s": lane.session}
     if not rows or rows[0][-1] == "parked":
-        return (yield from begin_run(lane, agent, address, next_turn, since, busy, now))
+        begun = yield from begin_run(lane, agent, address, next_turn, since, busy, now)
+        return begun and replace(begun, wanted=wanted)
     *row, state = rows[0]
     if state == "running":
         yield from moved(now, row[0], lane.node, RunEvent.RESUME, row[8] or "")
-        return (yield from _resumed(lane, agent, row, now, overtaken=False))
+        return replace((yield from _resumed(lane, agent, row, now, overtaken=False)), wanted=wanted)
     yield LESS_RESUMABLE, {"k": lane.session}
-    return (yield from _resumed(lane, agent, row, now, overtaken=next_turn - 1 > row[6]))
+    return replace((yield from _resumed(lane, agent, row, now, overtaken=next_turn - 1 > row[6])), wanted=wanted)
 
 
 def _resumed(lane: Lane, agent: str, row: Sequence[Any], now: datetime, *, overtaken: bool) -> Op[Claim]:
-    run, requester, _, iterations, next_step, stop, _, address, _, crashes, reply_to, since, trigger = row
+    run, requester, _, iterations, next_step, stop, _, address, _, crashes, reply_to, since, trigger, model = row
     yield TAKE_RUN, {"run": run, "by": lane.node}
     unfinished = yield from open_steps(RunId(run))
     who, names, around = yield from asker_of(lane.session, agent, Address.parse(address), requester, now)
@@ -152,6 +162,7 @@ def _resumed(lane: Lane, agent: str, row: Sequence[Any], now: datetime, *, overt
         since=since,
         job=job,
         files=files,
+        model=model,
         around=around,
     )
 

@@ -134,6 +134,7 @@ def begin_run(
             "reply_to": first.message_id,
             "since_turn": since,
             "trigger": first.trigger,
+            "model": "",
         },
     )
     yield from consume(lane, run, share, next_turn, now)

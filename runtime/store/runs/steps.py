@@ -59,6 +59,7 @@ ADVANCE_RUN = (
         iterations=runs.c.iterations + bindparam("calls"),
         next_step=bindparam("step"),
         last_turn=bindparam("turn"),
+        model=bindparam("model"),
         crashes=0,
     )
     .returning(runs.c.stop)
@@ -132,7 +133,10 @@ def record_model(
         yield from _call_step(lane, run, number + offset, next_turn + offset, step, now)
     last = next_turn + len(calls)
     yield ADVANCE_LANE, {"k": lane.session, "next": last + 1}
-    stop = yield ADVANCE_RUN, {"run": run, "calls": 1, "step": number + len(calls) + 1, "turn": last}
+    stop = yield (
+        ADVANCE_RUN,
+        {"run": run, "calls": 1, "step": number + len(calls) + 1, "turn": last, "model": reply.choice.model},
+    )
     return Recorded(bool(stop[0][0]), waiting, (yield from open_steps(run)))
 
 
@@ -151,6 +155,7 @@ def model_step(
             "state": "done",
             "tool": used.model,
             "result": about,
+            "caution": reply.choice.why,
             "turn": turn,
             "ended_at": micros(now),
             "node": node,
@@ -171,6 +176,8 @@ def model_step(
             "output_tokens": used.output_tokens,
             "cost_micros": used.cost_micros,
             "at": micros(now),
+            "cached_tokens": used.cached_tokens,
+            "instead_of": reply.choice.instead_of,
         },
     )
 

@@ -50,7 +50,7 @@ async def spend(stage: Stage, room: str, dollars: int) -> None:
     """Usage of an earlier run, as a model call leaves it."""
     await _write(
         stage,
-        "INSERT INTO usage VALUES (:run, 1, 'main', :room, NULL, 'openai/x', 12345, 67, :micros, :at) RETURNING 1",
+        "INSERT INTO usage VALUES (:run, 1, 'main', :room, NULL, 'openai/x', 12345, 67, :micros, :at, 0, '') RETURNING 1",
         run=new_id(),
         room=str(address(room)),
         micros=dollars * 1_000_000,
@@ -89,6 +89,17 @@ async def test_the_cost_report_brings_its_chart(stage: Stage, tmp_path: Path) ->
         assert file[0] == "cost-by-room-last-2-days.png"
         with stage.workspaces.open(address(room), file[1]) as picture:
             assert picture.read(8) == b"\x89PNG\r\n\x1a\n"
+
+
+async def test_the_cost_report_tells_of_caches_and_fallbacks(stage: Stage) -> None:
+    at = await desk(stage, *every_tool(stage))
+    await spend(stage, "ops", 12)
+    await _write(stage, "UPDATE usage SET cached_tokens = 12000, instead_of = 'first'")
+    await at.plan(Task(TaskKind.REPORT, "cost"))
+    await at.fire()
+    [shown] = await at.shown()
+    assert "12,345 tokens in (12,000 from the vendor's cache) and 67 out." in shown
+    assert "1 call went to another model, since the first one failed." in shown
 
 
 async def test_a_chart_that_cannot_be_drawn_leaves_the_report(stage: Stage) -> None:

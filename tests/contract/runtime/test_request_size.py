@@ -19,7 +19,8 @@ from runtime.context.prompt.here import Here, Place
 from runtime.context.prompt.prompts import Prompted
 from runtime.contract import Addressing, Said
 from runtime.models.litellm_loading import LIBRARY, VARIABLES
-from runtime.models.litellm_model import LiteModel, ModelSettings
+from runtime.models.litellm_model import LiteModel
+from runtime.models.settings import ModelSettings
 from tests.contract.runtime.stage import ADA, OTTO, FakeTool, Stage
 from tests.fakes.openai import OpenAI, Reply
 from tests.fakes.serve import serving

@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from runtime.models.litellm_loading import LIBRARY, VARIABLES
-from runtime.models.litellm_model import LiteModel, ModelSettings
+from runtime.models.litellm_model import LiteModel
+from runtime.models.settings import ModelSettings
 from tests.contract.runtime.stage import Stage
 from tests.contract.runtime.windowed import AGREED, chatter, life, said
 from tests.fakes.anthropic import Anthropic

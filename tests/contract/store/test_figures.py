@@ -11,6 +11,7 @@ from runtime.contract import (
     Activity,
     Address,
     Call,
+    ChosenModel,
     Cost,
     Costs,
     Identity,
@@ -139,6 +140,18 @@ async def test_costs_are_summed_by_agent_and_room_the_dearest_first(stage: Stage
         *(3, 4, 35, 5, 1200),
         rows=(Cost("main", OTHER_ROOM, 1, 1, 5, 2, 900), Cost("main", ROOM, 2, 3, 30, 3, 300)),
     )
+
+
+async def test_costs_tell_what_came_from_a_cache_and_who_stood_in(stage: Stage) -> None:
+    await used(stage, ROOM, Usage("m", 100, 10, 5, cached_tokens=80))
+    claim = await stage.begin("again", at=ROOM)
+    stood_in = ModelReply("done", (), Usage("n", 50, 5, 9, cached_tokens=7), ChosenModel("m", "n instead of m", "m"))
+    await stage.store.runs.finish(
+        claim.lane, claim.run_id, claim.next_step, stood_in, RunState.DONE, "done", [stage.final(claim)]
+    )
+    found = await stage.store.figures.costs(stage.clock() - DAY)
+    assert (found.cached_tokens, found.fallbacks) == (87, 1)
+    assert [(row.cached_tokens, row.fallbacks) for row in found.rows] == [(87, 1)]
 
 
 async def test_costs_of_a_room_have_its_threads(stage: Stage) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from runtime.contract import Effect, ModelReply, ModelRequest, ToolSpec, UserTurn
 from runtime.errors import ModelFailed
-from runtime.models.litellm_model import LiteModel, ModelSettings
+from runtime.models.litellm_model import LiteModel
+from runtime.models.settings import ModelSettings
 from tests.fakes.anthropic import Anthropic
 from tests.fakes.openai import OpenAI, Reply, ToolCall
 from tests.fakes.serve import serving

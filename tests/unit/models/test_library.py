@@ -15,7 +15,8 @@ import pytest
 
 from runtime.contract import ModelRequest, UserTurn
 from runtime.models.litellm_loading import VARIABLES, Library
-from runtime.models.litellm_model import LiteModel, ModelSettings
+from runtime.models.litellm_model import LiteModel
+from runtime.models.settings import ModelSettings
 
 
 class Slow:

@@ -35,7 +35,8 @@ from runtime.domain.transcript import repair
 from runtime.errors import ModelFailed
 from runtime.models.images import Images
 from runtime.models.litellm_loading import LIBRARY, VARIABLES, Memo, preload
-from runtime.models.litellm_model import CUT_NOTE, LiteModel, ModelSettings
+from runtime.models.litellm_model import CUT_NOTE, LiteModel
+from runtime.models.settings import ModelSettings
 from runtime.workspace.safe_fs import reading
 from tests.fakes.openai import Answers, OpenAI, Reply, ToolCall
 from tests.fakes.serve import serving, spawned
@@ -391,7 +392,8 @@ async def test_its_own_loggers_are_spared() -> None:
 ASK: Final = """
 import asyncio, sys
 from runtime.contract import Effect, ModelRequest, ToolSpec, UserTurn
-from runtime.models.litellm_model import LiteModel, ModelSettings
+from runtime.models.litellm_model import LiteModel
+from runtime.models.settings import ModelSettings
 tool = ToolSpec("list_files", "List.", {"type": "object", "properties": {}}, Effect.READ)
 request = ModelRequest("", [UserTurn("hi")], [tool])
 for stream in (False, True):

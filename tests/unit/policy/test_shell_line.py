@@ -374,8 +374,11 @@ def test_a_denied_command_is_found_behind_any_clear_line(line: str, join: str) -
 
 
 def _swallows(line: str) -> bool:
-    """Whether a command behind `line` would be text: in a comment, behind an escape, in a here-document."""
-    return any(sign in line for sign in ("#", "\\", "<<"))
+    """Say if what stands behind `line` is no command: a comment, escaped, a here-document, or where a redirection leads.
+
+    `<` and then `&git push` redirects from a descriptor "git", which is an error, and would run `push`.
+    """
+    return any(sign in line for sign in ("#", "\\", "<<")) or line.endswith(("<", ">"))
 
 
 @given(heads, st.lists(st.tuples(joins, st.sampled_from(["ls", "cat x", "git status"])), max_size=4))

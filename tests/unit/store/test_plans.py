@@ -179,12 +179,12 @@ COUNT = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i 
 FILL = [
     # Of 20,000 rows of history one in a thousand still waits.
     "INSERT INTO sessions SELECT 's' || i, 'main', 'web:main/r' || i, CASE WHEN i % 1000 = 7 THEN 'ready' ELSE 'idle' "
-    "END, NULL, 1, 0, 0, 9, 9, i, i, 0 FROM n",
+    "END, NULL, 1, 0, 0, 9, 9, i, i, 0, '' FROM n",
     "INSERT INTO signals SELECT 'g' || i, 'web:main', 'k' || i, NULL, 'said', 'normal', 'web:ada', 'Ada', 'p', "
     "'web:main/r' || i % 50, 'hello', '[]', 'h' || i, 's' || i % 50, i, CASE WHEN i % 1000 = 7 THEN 'waiting' ELSE "
     "'consumed' END, 'r' || i, NULL, i, i, CASE WHEN i % 1000 = 7 THEN NULL ELSE i END, NULL, 'm' || i, 0, 'message' FROM n",
     "INSERT INTO runs SELECT 'r' || i, 's' || i, 'web:main/r' || i, CASE WHEN i % 1000 = 7 THEN 'running' WHEN "
-    "i % 1000 = 8 THEN 'ready' ELSE 'done' END, 'p', 1, 1, 1, 0, 1, '', i, i, NULL, NULL, 0, '', 0, CASE WHEN i % 10 = 3 THEN 'schedule' ELSE 'message' END FROM n",
+    "i % 1000 = 8 THEN 'ready' ELSE 'done' END, 'p', 1, 1, 1, 0, 1, '', i, i, NULL, NULL, 0, '', 0, CASE WHEN i % 10 = 3 THEN 'schedule' ELSE 'message' END, '' FROM n",
     "INSERT INTO deliveries SELECT i, 'd' || i, 'o' || i, 0, 'final', 'web', 'main', 'web:main/r' || i % 50, '{}', "
     "NULL, NULL, CASE WHEN i % 1000 = 7 THEN 'queued' ELSE 'shown' END, 2, i, '', i, NULL, NULL, '' FROM n",
     "INSERT INTO parts SELECT 'd' || i, 1, CASE WHEN i % 1000 = 7 THEN 'unsettled' ELSE 'shown' END, '', NULL, 1, i, 0, "
@@ -196,7 +196,7 @@ FILL = [
     "INSERT INTO asked_back SELECT 'a' || i, 1, NULL, i FROM n",
     "INSERT INTO waits SELECT 'r' || i, 2, 'approval', 'a' || i, CASE WHEN i % 1000 = 7 THEN NULL ELSE i END FROM n",
     "INSERT INTO audit SELECT i, CASE WHEN i > 19980 THEN NULL ELSE i END, i, 'asked', 'Ada', 's', '', '', '' FROM n",
-    "INSERT INTO usage SELECT 'r' || i, 1, 'main', 'web:main/r' || i % 50, 'p' || i % 50, 'demo', 1, 1, 1, i FROM n",
+    "INSERT INTO usage SELECT 'r' || i, 1, 'main', 'web:main/r' || i % 50, 'p' || i % 50, 'demo', 1, 1, 1, i, 0, '' FROM n",
     "INSERT INTO moves SELECT i, 'r' || i, i, 'n1', 'resume', '' FROM n",
     "INSERT INTO turns SELECT 's' || i % 50, i, 'r' || i, 'user', 'hello', 'Ada', '[]', '', '', i, '[]' FROM n",
     "INSERT INTO identities SELECT 'web:' || i, 'p' || i, NULL FROM n WHERE i < 50",

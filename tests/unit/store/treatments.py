@@ -54,6 +54,7 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "nodes": Treatment(("nodes_days",), restored=Restored.MENDED),
     "roles": Treatment(until=FOR_GOOD, restored=Restored.MENDED),
     "pings": Treatment(until="their node is gone", restored=Restored.EMPTIED),
+    "cooldowns": Treatment(until="their model answers", restored=Restored.EMPTIED),
     "usage": Treatment(("usage_days",)),
     "audit": Treatment(("audit_days",)),
     "people": Treatment(until=REMOVED),

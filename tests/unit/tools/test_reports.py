@@ -138,7 +138,15 @@ async def test_threads_are_summed_with_their_room() -> None:
     found = await told(tools(books)["costs"], {}, context(Role.OWNER))
     rows = [(row["agent"], row["room"], row["runs"], row["cost_micros"]) for row in found["rows"]]
     assert rows == [("main", "work/C1", 2, 12), ("main", "work/C2", 1, 9), ("second", "work/C1", 1, 2)]
-    assert found["total"] == {"runs": 1, "calls": 2, "input_tokens": 3, "output_tokens": 4, "cost_micros": 5}
+    assert found["total"] == {
+        "runs": 1,
+        "calls": 2,
+        "input_tokens": 3,
+        "output_tokens": 4,
+        "cost_micros": 5,
+        "cached_tokens": 0,
+        "fallbacks": 0,
+    }
 
 
 def test_a_chart_has_a_series_an_agent_and_what_is_too_much_in_one_bar() -> None:

@@ -56,12 +56,18 @@ async def listening(
     body: Callable[[asyncio.StreamReader], Awaitable[None]] | None = None,
     **options: Any,
 ) -> AsyncIterator[Listener]:
-    """Answer each request as `script` does, after `body` has read what follows its head; then close the connection."""
+    """Answer each request as `script` does, after `body` has read what follows its head; then close the connection.
+
+    Connections that are still open at the end are closed then, and waited for: none is left to the next test.
+    """
     listener = Listener(host)
+    serving: dict[asyncio.Task[object], asyncio.StreamWriter] = {}
     act = saying(script) if isinstance(script, bytes) else script
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         listener.connections += 1
+        if task := asyncio.current_task():
+            serving[task] = writer
         try:
             head = await reader.readuntil(b"\r\n\r\n")
             listener.heads.append(head.decode())
@@ -80,6 +86,9 @@ async def listening(
         yield listener
     finally:
         server.close()
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, *(writer.wait_closed() for writer in serving.values()), return_exceptions=True)
 
 
 class Names:

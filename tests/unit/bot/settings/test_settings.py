@@ -350,10 +350,6 @@ def test_a_named_file_that_is_missing_or_a_folder_is_a_fault(tmp_path: Path) -> 
         load(tmp_path, environ={})
 
 
-def test_what_comes_later_says_so(tmp_path: Path) -> None:
-    assert "release" in faults(tmp_path, '[model]\nfallbacks = [{name = "x"}]\n')
-
-
 @pytest.mark.parametrize("url", ["mysql://h/x", "sqlite:///", "postgresql:///x", "signalbox.db", "postgres://h/x"])
 def test_an_unknown_database_is_refused(tmp_path: Path, url: str) -> None:
     assert "postgresql://USER:PASSWORD@HOST/NAME" in faults(tmp_path, f'database_url = "{url}"')

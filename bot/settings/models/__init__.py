@@ -1,0 +1,1 @@
+"""Settings of language models: their tables, and what is wrong between them."""

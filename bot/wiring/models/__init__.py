@@ -1,0 +1,1 @@
+"""Models made of settings, and how they stand in for each other."""

@@ -1,0 +1,111 @@
+"""Models made of settings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final
+
+from bot.plugins.packages import made_model
+from bot.settings.models.aliases import by_name, first_of
+from bot.settings.models.tables import AnyModel, ModelTable
+from bot.settings.settings import Settings
+from runtime.context.window import WINDOW_TOKENS, Source, Window
+from runtime.contract import Model, Now, Probe, no_probe
+from runtime.domain.ids import digest
+from runtime.models.choice.chain import Member, ModelChain
+from runtime.models.choice.cooling import Cooldowns
+from runtime.models.choice.routing import Route
+
+if TYPE_CHECKING:
+    from runtime.models.settings import ModelSettings
+
+YIELDING_WAIT: Final = timedelta(seconds=2)
+"""A model that asks for a longer wait gives its place to another one."""
+
+
+def model_of(settings: Settings) -> Model:
+    """The model that the settings name, alone. Its client library is loaded by the first message, or now if asked to."""
+    if settings.model.is_demo:
+        from runtime.models.demo import Demo
+
+        return Demo()
+    return made_model(first_settings(settings))
+
+
+def models_of(settings: Settings, cooldowns: Cooldowns, now: Now, probe: Probe = no_probe) -> Model:
+    """The model that the settings name, with all that are asked in its place."""
+    if settings.model.is_demo or not settings.models:
+        return model_of(settings)
+    first, further = first_settings(settings), further_settings(settings)
+    usual = settings.model.name
+    tables = {table.name: table for table in settings.models}
+    order = list(dict.fromkeys([usual, *tables]))
+    members = [_member(name, further.get(name, first), tables.get(name)) for name in order]
+    return ModelChain(members, settings.model.fallbacks, cooldowns=cooldowns, now=now, probe=probe)
+
+
+def _member(name: str, given: ModelSettings, table: ModelTable | None) -> Member:
+    route = Route(name, table.works, table.least_complexity) if table else Route(name)
+    hasty = replace(given, yields=True, max_retries=1, longest_wait=YIELDING_WAIT)
+    return Member(route, made_model(hasty), mark_of(given))
+
+
+def mark_of(given: ModelSettings) -> str:
+    """Short digest of all by which a vendor knows us; another one when a key is changed."""
+    told = "\n".join([given.name, given.api_base, given.organization, *given.keys])
+    return digest(told)[:12]
+
+
+def first_settings(settings: Settings) -> ModelSettings:
+    """The model of [model], with what it takes over from the alias that it names."""
+    first = first_of(settings.model, by_name(settings.models))
+    return _made(settings, first, first.name, "")
+
+
+def further_settings(settings: Settings) -> dict[str, ModelSettings]:
+    """Every model of [[models]], by its alias."""
+    tables = by_name(settings.models)
+    return {name: _made(settings, table, table.model, name) for name, table in tables.items()}
+
+
+def _made(settings: Settings, one: AnyModel, name: str, alias: str) -> ModelSettings:
+    from runtime.models.images import Images
+    from runtime.models.settings import Controls, ModelSettings, Prices
+
+    shared = settings.model
+    return ModelSettings(
+        name=name,
+        api_base=one.api_base,
+        api_key=one.api_key.get_secret_value() if one.api_key else "",
+        api_keys=tuple(key.get_secret_value() for key in one.api_keys),
+        stream=shared.stream,
+        timeout=shared.timeout,
+        images=Images(shared.images if not alias else "auto"),
+        alias=alias,
+        organization=one.organization,
+        controls=Controls(one.temperature, one.top_p, one.max_tokens, one.reasoning, one.seed, one.stop),
+        prices=Prices(one.input_price, one.output_price),
+    )
+
+
+def window_of(settings: Settings) -> Window:
+    """The smallest window of all models that may answer: as set, else as LiteLLM's list has it, read when first asked for."""
+    tables = by_name(settings.models)
+    first = first_of(settings.model, tables)
+    asked = [(first, first.name), *((table, table.model) for table in tables.values())]
+
+    def smallest() -> tuple[int, Source]:
+        return min((_tokens(one, name) for one, name in asked), key=itemgetter(0))
+
+    return Window(lambda: smallest()[0], lambda: smallest()[1])
+
+
+def _tokens(one: AnyModel, name: str) -> tuple[int, Source]:
+    if one.context_tokens:
+        return one.context_tokens, Source.SET
+    from runtime.models.vendors import context_tokens_of
+
+    listed = context_tokens_of(name)
+    return (listed, Source.LISTED) if listed else (WINDOW_TOKENS, Source.ASSUMED)

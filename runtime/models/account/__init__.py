@@ -1,0 +1,1 @@
+"""The account at a vendor: its keys, and what calls cost."""

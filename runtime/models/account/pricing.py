@@ -1,0 +1,64 @@
+"""Price of a call: by the settings, else by LiteLLM's list; and a guess of its tokens where a vendor does not count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from typing import Any, Final
+
+import structlog
+
+from runtime.contract import Call, ModelRequest
+from runtime.models.settings import Prices
+
+log = structlog.get_logger("models")
+
+CHARACTERS_A_TOKEN: Final = 4
+"""A rule of thumb for English text."""
+
+
+class Pricing:
+    """Price of one model's calls."""
+
+    def __init__(self, model: str, prices: Prices) -> None:
+        self._model = model
+        self._prices = prices
+        self._is_listed: bool | None = None
+
+    def cost(self, litellm: Any, usage: Any) -> int:
+        """In millionths of a US dollar; 0 for a model that has no price anywhere."""
+        if self._prices.are_set:  # USD for a million tokens is millionths of a USD for each
+            read, written = self._prices.input or 0, self._prices.output or 0
+            return round(int(usage.prompt_tokens) * read + int(usage.completion_tokens) * written)
+        if self._is_listed is None:  # once: the search for a model that is not there is long
+            self._is_listed = is_listed(litellm, self._model)
+        if not self._is_listed:
+            return 0
+        try:
+            return round(float(sum(litellm.cost_per_token(model=self._model, usage_object=usage))) * 1_000_000)
+        except Exception:
+            log.exception("the cost of a call is not known", model=self._model)  # no reason to lose its answer
+            return 0
+
+
+def is_listed(litellm: Any, model: str) -> bool:
+    try:
+        litellm.get_model_info(model=model)
+    except Exception:  # noqa: BLE001 - that it is missing has no class of its own
+        return False
+    return True
+
+
+def cached_tokens(usage: Any) -> int:
+    """Of the tokens read, how many a vendor took from its cache of prompts."""
+    details = getattr(usage, "prompt_tokens_details", None)
+    return getattr(details, "cached_tokens", None) or 0
+
+
+def estimated_usage(litellm: Any, request: ModelRequest, text: str, calls: Sequence[Call]) -> Any:
+    """A guess for budgets where the provider does not count."""
+    asked = len(request.system) + len(request.working) + sum(len(turn.text) for turn in request.turns)
+    said = len(text) + sum(len(call.arguments) for call in calls)
+    return litellm.Usage(
+        prompt_tokens=ceil(asked / CHARACTERS_A_TOKEN), completion_tokens=ceil(said / CHARACTERS_A_TOKEN)
+    )

@@ -1,0 +1,1 @@
+"""Choice among several models: who is asked, who answers in its place, and who rests."""

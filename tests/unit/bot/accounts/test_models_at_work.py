@@ -1,0 +1,61 @@
+"""A process with two models, one of which refuses its key: people are answered, and operators are told once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.settings.settings import Settings, load
+from tests.fakes.anthropic import Anthropic
+from tests.fakes.openai import OpenAI, Reply
+from tests.fakes.serve import serving
+from tests.unit.bot.accounts.test_accounts_at_work import Chat, running
+from tests.unit.bot.accounts.test_supervisor import until
+
+pytestmark = [
+    pytest.mark.xdist_group("litellm"),
+    pytest.mark.timeout(120),  # the first test here imports LiteLLM, which takes seconds
+    pytest.mark.filterwarnings("ignore:.*`ReadOnly` qualifier"),
+]
+
+
+def settings_in(folder: Path, first: str, second: str, key: str) -> Settings:
+    file = folder / "signalbox.toml"
+    file.write_text(
+        f'[model]\nname = "openai/gpt-4o"\napi_base = "{first}/v1"\napi_key = "{key}"\nfallbacks = ["sonnet"]\n'
+        f'[[models]]\nname = "sonnet"\nmodel = "anthropic/claude-sonnet-4-5"\napi_base = "{second}"\napi_key = "k2"\n',
+        encoding="utf-8",
+    )
+    given = {"web.port": 0, "data_dir": str(folder), "nodes.lease_seconds": 30, "access.default": "allow"}
+    settings = load(file, overrides=given, environ={}, folder=folder)
+    told = settings.operators.model_copy(update={"room": "fake:a/ops"})
+    return settings.model_copy(update={"operators": told})
+
+
+def shown(chat: Chat, room: str) -> list[str]:
+    return [part.body for part in chat.shown if str(part.address).endswith(room)]
+
+
+async def test_a_refused_key_is_told_to_operators_once_and_ends_with_another(tmp_path: Path) -> None:
+    first, second = OpenAI(lambda _: Reply("I am the first.")), Anthropic(lambda _: Reply("I stand in."))
+    first.revoked.add("revoked-key")
+    async with serving(first.app()) as one, serving(second.app()) as other:
+        chat = Chat("a", "A1")
+        async with running(tmp_path, chat, settings=settings_in(tmp_path, one, other, "revoked-key")):
+            await chat.say("hello")
+            await until(lambda: shown(chat, "/desk") and shown(chat, "/ops"))
+        assert shown(chat, "/desk") == ["I stand in."]
+        [told] = shown(chat, "/ops")
+        assert told.startswith("**The model openai/gpt-4o is not asked** until its settings or its key change.")
+        again = Chat("a", "A1")
+        async with running(tmp_path, again, settings=settings_in(tmp_path, one, other, "revoked-key")):
+            await again.say("still there?")
+            await until(lambda: shown(again, "/desk"))
+        assert (shown(again, "/desk"), shown(again, "/ops")) == (["I stand in."], [])
+        assert len(first.requests) == 1
+        mended = Chat("a", "A1")
+        async with running(tmp_path, mended, settings=settings_in(tmp_path, one, other, "another-key")):
+            await mended.say("and now?")
+            await until(lambda: shown(mended, "/desk"))
+        assert shown(mended, "/desk") == ["I am the first."]

@@ -1,0 +1,65 @@
+"""Models made of settings: one alone, or several that stand in for each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from bot.settings.settings import Settings, load
+from bot.wiring.models.made import further_settings, mark_of, models_of, window_of
+from runtime.cluster.cooldowns import SharedCooldowns
+from runtime.cluster.notifier import LocalNotifier
+from runtime.contract import Model
+from runtime.models.choice.chain import ModelChain
+from runtime.models.demo import Demo
+from runtime.models.litellm_model import LiteModel
+from tests.contract.runtime.stage import HandClock
+from tests.contract.runtime.stores import memory_store
+
+SONNET: Final = '[[models]]\nname = "sonnet"\nmodel = "anthropic/claude-sonnet-4-5"\napi_key = "k2"\n'
+FIRST: Final = '[model]\nname = "openai/gpt-4o"\napi_key = "k1"\n'
+
+
+def read(folder: Path, text: str) -> Settings:
+    file = folder / "signalbox.toml"
+    file.write_text(text, encoding="utf-8")
+    return load(file, environ={})
+
+
+async def made(settings: Settings) -> Model:
+    clock = HandClock()
+    store = memory_store(clock)
+    cooldowns = SharedCooldowns(store=store.cooldowns, notifier=LocalNotifier(), now=clock)
+    await store.close()
+    return models_of(settings, cooldowns, clock)
+
+
+async def test_one_model_stands_alone(tmp_path: Path) -> None:
+    assert isinstance(await made(read(tmp_path, "")), Demo)
+    assert isinstance(await made(read(tmp_path, FIRST)), LiteModel)
+
+
+async def test_several_are_one_chain_in_which_the_usual_one_is_first(tmp_path: Path) -> None:
+    chain = await made(read(tmp_path, FIRST + 'fallbacks = ["sonnet"]\n' + SONNET))
+    assert isinstance(chain, ModelChain)
+    assert list(chain.members) == ["openai/gpt-4o", "sonnet"]
+    assert chain.name == "openai/gpt-4o"
+
+
+async def test_an_alias_as_the_usual_model_is_one_member(tmp_path: Path) -> None:
+    chain = await made(read(tmp_path, '[model]\nname = "sonnet"\n' + SONNET))
+    assert isinstance(chain, ModelChain)
+    assert {name: one.model.name for name, one in chain.members.items()} == {"sonnet": "anthropic/claude-sonnet-4-5"}
+
+
+def test_another_key_is_another_mark(tmp_path: Path) -> None:
+    given = further_settings(read(tmp_path, SONNET))["sonnet"]
+    assert mark_of(given) == mark_of(replace(given, timeout=given.timeout * 2))
+    assert mark_of(given) != mark_of(replace(given, api_key="another"))
+    assert "k2" not in mark_of(given)
+
+
+def test_the_smallest_window_counts(tmp_path: Path) -> None:
+    settings = read(tmp_path, FIRST + SONNET + "context_tokens = 9000\n")
+    assert window_of(settings).tokens == 9000

@@ -1,0 +1,246 @@
+"""Several models as one: vendors on the wire, one of which fails, and who answers in its place."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+import pytest
+
+from runtime.cluster.cooldowns import SharedCooldowns
+from runtime.cluster.notifier import LocalNotifier
+from runtime.contract import AssistantTurn, Call, FileRef, ModelReply, ModelRequest, Turn, UserTurn, Work
+from runtime.errors import ContextOverflow, ModelFailed
+from runtime.models.choice.chain import Member, ModelChain
+from runtime.models.choice.routing import Route, chosen, complexity, work_of
+from runtime.models.litellm_model import LiteModel
+from runtime.models.settings import ModelSettings
+from runtime.store.store import Store
+from tests.contract.runtime.stage import HandClock
+from tests.contract.runtime.stores import memory_store
+from tests.fakes.anthropic import Anthropic
+from tests.fakes.openai import OpenAI, Reply
+from tests.fakes.serve import serving
+
+pytestmark = [
+    pytest.mark.xdist_group("litellm"),
+    pytest.mark.timeout(120),  # the first test here imports LiteLLM, which takes seconds
+    pytest.mark.filterwarnings("ignore:.*`ReadOnly` qualifier"),
+]
+
+HI = ModelRequest("be kind", [UserTurn("hi")], [])
+
+
+@dataclass
+class Vendors:
+    """Two vendors, a chain over both, and what was shown and slept."""
+
+    first: OpenAI
+    second: Anthropic
+    chain: ModelChain
+    store: Store
+    clock: HandClock
+    cooldowns: SharedCooldowns
+    members: Sequence[Member]
+    shown: list[str] = field(default_factory=list)
+    slept: list[float] = field(default_factory=list)
+
+    async def ask(self, request: ModelRequest = HI) -> ModelReply:
+        return await self.chain.reply(request, self.shown.append)
+
+    async def fail(self) -> ModelFailed:
+        with pytest.raises(ModelFailed) as raised:
+            await self.ask()
+        return raised.value
+
+    def counts(self) -> tuple[int, int]:
+        return len(self.first.requests), len(self.second.requests)
+
+
+@asynccontextmanager
+async def vendors(first: Sequence[Reply], second: Sequence[Reply] = (), mark: str = "m") -> AsyncIterator[Vendors]:
+    servers, clock, slept = (OpenAI(first), Anthropic(second)), HandClock(), list[float]()
+    store = memory_store(clock)
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        clock.advance(timedelta(seconds=seconds))
+
+    async with serving(servers[0].app()) as one, serving(servers[1].app()) as other:
+        given = ModelSettings(
+            "openai/gpt-4o", f"{one}/v1", "k1", yields=True, max_retries=1, longest_wait=timedelta(seconds=2)
+        )
+        also = replace(given, name="anthropic/claude-sonnet-4-5", api_base=other, api_key="k2", alias="sonnet")
+        members = [
+            Member(Route("openai/gpt-4o"), LiteModel(given, sleep=sleep), mark),
+            Member(Route("sonnet", (Work.SUMMARY,)), LiteModel(also, sleep=sleep), mark),
+        ]
+        cooldowns = SharedCooldowns(store=store.cooldowns, notifier=LocalNotifier(), now=clock)
+        chain = ModelChain(members, ["sonnet"], cooldowns=cooldowns, now=clock, sleep=sleep)
+        yield Vendors(*servers, chain, store, clock, cooldowns, members, slept=slept)
+    await store.close()
+
+
+async def test_while_all_is_well_the_first_answers_and_nothing_is_written() -> None:
+    async with vendors([]) as it:
+        reply = await it.ask()
+        assert (reply.text, reply.choice.why, reply.choice.instead_of) == ("You said: hi", "", "")
+        assert await it.store.cooldowns.resting() == []
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Reply("slow down", status=429),
+        Reply("slow down", status=429, retry_after="7"),
+        Reply("no money", status=429, code="insufficient_quota"),
+        Reply("wrong key", status=401),
+        Reply("not yours", status=403),
+        Reply("pay", status=402),
+    ],
+    ids=lambda reply: f"{reply.status} {reply.code or reply.retry_after}",
+)
+async def test_another_vendor_answers_and_nobody_sees_an_error(failure: Reply) -> None:
+    async with vendors([failure], [Reply("Here I am."), Reply("Still here.")]) as it:
+        reply = await it.ask()
+        assert (reply.text, reply.usage.model) == ("Here I am.", "anthropic/claude-sonnet-4-5")
+        assert reply.choice.instead_of == "openai/gpt-4o"
+        assert "sonnet instead of openai/gpt-4o (openai/gpt-4o: " in reply.choice.why
+        assert (await it.ask()).text == "Still here."
+        assert it.counts() == (1, 2)  # while it rests it is not asked
+
+
+@pytest.mark.parametrize("failure", [Reply("oops", status=500), Reply("later", status=408), Reply("x", status=409)])
+async def test_an_error_of_the_moment_is_repeated_once_in_place(failure: Reply) -> None:
+    async with vendors([failure, Reply("Well again.")]) as it:
+        assert (await it.ask()).text == "Well again."
+        assert it.counts() == (2, 0)
+    async with vendors([failure, failure], [Reply("Here.")]) as it:
+        assert (await it.ask()).text == "Here."
+
+
+async def test_a_stream_that_is_cut_after_its_first_words_is_answered_by_another() -> None:
+    cut = Reply("Once upon a time there was", cut=3)
+    async with vendors([cut, cut], [Reply("All of it.")]) as it:
+        assert (await it.ask()).text == "All of it."
+        assert it.shown[0].startswith("Once")
+        assert it.shown[-1] == "All of it."
+
+
+async def test_a_request_that_is_wrong_is_told_and_asked_nowhere_else() -> None:
+    async with vendors([Reply("messages: invalid", status=400)]) as it:
+        assert "refused the request (400)" in str(await it.fail())
+        assert it.counts() == (1, 0)
+    async with vendors([Reply("This model's maximum context length is 8192 tokens.", status=400)]) as it:
+        assert isinstance(await it.fail(), ContextOverflow)
+        assert it.counts() == (1, 0)
+
+
+async def test_where_all_fail_one_error_names_each_and_why() -> None:
+    async with vendors([Reply("wrong key", status=401)], [Reply("Your credit balance is too low", status=400)]) as it:
+        assert str(await it.fail()) == (
+            "None of the models can answer just now:\n"
+            "- openai/gpt-4o: The model's provider refused the key (401): check the key for openai/gpt-4o in the settings.\n"
+            "- sonnet: The account behind the key for anthropic/claude-sonnet-4-5 has reached its limit or has no credit "
+            "left (400)."
+        )
+
+
+async def test_where_all_rest_the_one_that_is_soon_well_is_waited_for() -> None:
+    busy = Reply("slow down", status=429, retry_after="20")
+    async with vendors([busy, Reply("Here.")], [replace(busy, retry_after="300")]) as it:
+        assert (await it.ask()).text == "Here."
+        assert it.slept == [pytest.approx(20, abs=0.01)]
+
+
+async def test_where_all_rest_for_long_it_is_told_at_once() -> None:
+    busy = Reply("slow down", status=429, retry_after="300")
+    async with vendors([busy], [busy]) as it:
+        assert "too many requests" in str(await it.fail())
+        assert "None of the models" in str(await it.fail())
+        assert (it.slept, it.counts()) == ([], (1, 1))
+
+
+async def test_the_first_answers_again_as_soon_as_its_time_is_over() -> None:
+    busy = Reply("slow down", status=429, retry_after="7")
+    async with vendors([busy, Reply("Back.")], [Reply("I help."), Reply("I help.")]) as it:
+        assert (await it.ask()).text == "I help."
+        it.clock.advance(timedelta(seconds=6.9))
+        assert (await it.ask()).text == "I help."
+        it.clock.advance(timedelta(seconds=0.2))
+        assert (await it.ask()).text == "Back."
+        assert await it.store.cooldowns.resting() == []
+
+
+async def test_with_another_key_a_model_is_asked_again_at_once() -> None:
+    async with vendors([Reply("wrong key", status=401), Reply("Good key.")], [Reply("I help.")]) as it:
+        assert (await it.ask()).text == "I help."
+        members = [replace(it.members[0], mark="another key"), it.members[1]]
+        chain = ModelChain(members, ["sonnet"], cooldowns=it.cooldowns, now=it.clock)
+        assert (await chain.reply(HI, lambda _: None)).text == "Good key."
+        assert await it.store.cooldowns.resting() == []
+
+
+async def test_a_summary_is_written_by_the_model_for_it() -> None:
+    async with vendors([], [Reply("In short.")]) as it:
+        reply = await it.ask(replace(HI, work=Work.SUMMARY))
+        assert (reply.text, reply.choice.why, reply.choice.instead_of) == ("In short.", "for summary", "")
+
+
+async def test_a_vendor_that_fails_where_the_store_is_away_rests_here_alone() -> None:
+    async with vendors([Reply("slow down", status=429)], [Reply("I help."), Reply("I help.")]) as it:
+        await it.store.close()
+        assert (await it.ask()).text == "I help."
+        assert (await it.ask()).text == "I help."
+        assert it.counts() == (1, 2)
+
+
+# ------------------------------------------------------------------------------------------------------------- routing
+
+ROUTES = [
+    Route("usual"),
+    Route("coder", (Work.CODING,)),
+    Route("short", (Work.SUMMARY, Work.REPORT)),
+    Route("clever", least_complexity=60),
+    Route("cleverer", least_complexity=500),
+]
+
+
+def asking(*turns: Turn | str, **given: object) -> ModelRequest:
+    said = [UserTurn(turn) if isinstance(turn, str) else turn for turn in turns]
+    return replace(ModelRequest("", said, ()), **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("request_", "model", "why"),
+    [
+        (asking("hi"), "usual", ""),
+        (asking("hi", kept="clever", wanted="coder"), "clever", "the run began with it"),
+        (asking("hi", wanted="coder"), "coder", "chosen for this conversation"),
+        (asking("hi", wanted="gone", kept="gone too"), "usual", ""),
+        (asking("```python\nx = 1\n```"), "coder", "for coding"),
+        (asking("tell it", work=Work.REPORT), "short", "for report"),
+        (asking("word " * 60), "clever", "complexity 76, at least 60"),
+        (asking("word " * 600), "cleverer", "complexity 751, at least 500"),
+    ],
+)
+def test_who_is_chosen_and_why(request_: ModelRequest, model: str, why: str) -> None:
+    choice = chosen(ROUTES, request_)
+    assert (choice.model, choice.why) == (model, why)
+
+
+def test_kinds_of_work_are_told_from_what_people_said_last() -> None:
+    picture = UserTurn("what is this?", files=(FileRef("photo.png", "photo.png", 3),))
+    assert work_of(asking(picture)) is Work.VISION
+    assert work_of(asking("Please plan my week")) is Work.PLANNING
+    assert work_of(asking("```\nx\n```", AssistantTurn("I see."), "thanks")) is Work.CHAT
+
+
+def test_tool_calls_code_and_turns_make_a_request_more_complex() -> None:
+    plain = asking("hello there")
+    called = asking("hello", AssistantTurn("", (Call("1", "t", "{}"), Call("2", "t", "{}"))), "hello there")
+    assert complexity(plain) == 2 + 1
+    assert complexity(called) == 2 + 2 * 20 + 3
+    assert complexity(asking("```\nx\n```")) == 2 + 2 * 30 + 1
