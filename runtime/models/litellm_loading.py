@@ -110,7 +110,7 @@ def loaded() -> Any:
 
 def set_up(litellm: Any) -> None:
     """Have it do nothing but our calls."""
-    import litellm.main
+    from litellm import main
     from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
     from litellm.llms.openai.chat import gpt_transformation
 
@@ -120,7 +120,7 @@ def set_up(litellm: Any) -> None:
     litellm.suppress_debug_info = True  # it prints advice to standard output otherwise
     litellm.drop_params = True  # a provider without, say, stream_options is asked without
     litellm.disable_token_counter = True  # to guess what providers count themselves
-    litellm.main._encoding_cache = LateTable()  # else every call to a vendor loads it
+    main._encoding_cache = LateTable()  # else every call to a vendor loads it
     litellm.utils.update_response_metadata = no_notes
     looked = gpt_transformation.drop_non_python_regex_patterns
     gpt_transformation.drop_non_python_regex_patterns = Memo(looked)

@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -32,7 +32,7 @@ class LateModule(ModuleType):
             return state.real(self, name)  # for an "import *", which takes everything
         if name.startswith("__") or state.is_running_here:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)
-        asked = importer(sys._getframe(1))
+        asked = importer(sys._getframe(1))  # the one way to know whose name it becomes
         if not state.may_stand_in(name, asked):
             return state.real(self, name)
         return state.stand_in(self, name, asked.f_globals)
@@ -48,7 +48,7 @@ def importer(frame: FrameType) -> FrameType:
 class LateLoader(Loader):
     """Loads a module later: what is known of it until then, and afterwards."""
 
-    def __init__(self, loader: Loader, owners: frozenset[str]) -> None:
+    def __init__(self, loader: SourceFileLoader, owners: frozenset[str]) -> None:
         """`owners`: packages whose modules are given stand-ins."""
         self._loader = loader
         self._owners = owners
@@ -70,7 +70,8 @@ class LateLoader(Loader):
         """Nothing: it is executed when it is used."""
 
     def get_source(self, name: str) -> str | None:
-        return self._loader.get_source(name)  # type: ignore[attr-defined,no-any-return] - for tracebacks
+        """The text, for tracebacks."""
+        return self._loader.get_source(name)
 
     def may_stand_in(self, name: str, asked: FrameType) -> bool:
         """Whether `asked` is the body of an owner's module. "except" takes nothing but classes, and a constant is small."""
@@ -157,7 +158,7 @@ class Finder(MetaPathFinder):
         if not is_late and adapt is None:
             return None
         spec = PathFinder.find_spec(fullname, path, target)
-        if spec is None or spec.loader is None or not (spec.origin or "").endswith(".py"):
+        if spec is None or not isinstance(spec.loader, SourceFileLoader):
             return spec
         if is_late:
             spec.loader = LateLoader(spec.loader, self._owners)

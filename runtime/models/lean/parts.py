@@ -16,7 +16,8 @@ from typing import Any, Final
 import structlog
 
 from runtime.lean import without
-from runtime.models.lean.late import Finder, a_body
+from runtime.models.lean.bodies import a_body
+from runtime.models.lean.late import Finder
 from runtime.models.lean.prices import PriceFile, Prices
 from runtime.models.lean.rehearsal import WORDS, rehearsed
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import ItemsView, Iterator, MutableMapping
-from json.decoder import scanstring
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,7 +44,9 @@ def places(text: str) -> Iterator[tuple[str, int]]:
     decode = json.JSONDecoder().raw_decode
     at, offset, behind = _next(text, 0, "{"), 0, 0
     while text[at : at + 1] != "}":
-        name, at = scanstring(text, _next(text, at, '"'))
+        name, at = decode(text, at)
+        if not isinstance(name, str):
+            raise ValueError(f"the price list has no name at {at}")
         begin = _skipped(text, _next(text, at, ":"))
         row, end = decode(text, begin)
         if not isinstance(row, dict):
@@ -59,11 +60,11 @@ def places(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _next(text: str, at: int, mark: str) -> int:
-    """The place behind `mark`, which comes next. Errors: ValueError."""
+    """The place of what follows `mark`, which comes next. Errors: ValueError."""
     at = _skipped(text, at)
     if text[at : at + 1] != mark:
         raise ValueError(f"the price list has no {mark} at {at}")
-    return _skipped(text, at + 1) if mark != '"' else at + 1
+    return _skipped(text, at + 1)
 
 
 def _skipped(text: str, at: int) -> int:
