@@ -74,7 +74,7 @@ class LateLoader(Loader):
         return self._loader.get_source(name)
 
     def may_stand_in(self, name: str, asked: FrameType) -> bool:
-        """Whether `asked` is the body of an owner's module. "except" takes nothing but classes, and a constant is small."""
+        """True if `asked` is the body of an owner's module. "except" takes nothing but classes, and a constant is small."""
         of = str(asked.f_globals.get("__name__", "")).partition(".")[0]
         is_small = name.endswith(("Error", "Exception")) or name.lstrip("_").isupper()
         return of in self._owners and asked.f_code.co_name == "<module>" and not is_small
@@ -115,7 +115,7 @@ class LateLoader(Loader):
         self._put_right(module)
 
     def _put_right(self, module: ModuleType) -> None:
-        """What importers hold is the real thing from now on."""
+        """Give importers the real thing in place of what they hold."""
         for name, given in self._given.items():
             value = settled(getattr(module, name, given))
             for names in self._importers:

@@ -60,7 +60,7 @@ WIRES: Final[Mapping[str, Sequence[Event]]] = MappingProxyType({"openai": OPENAI
 
 
 def rehearse(litellm: Any, model: str) -> bool:
-    """Whether a call to `model` was rehearsed. A failure costs nothing but time."""
+    """True if a call to `model` was rehearsed. A failure costs nothing but time."""
     try:
         return rehearsed(litellm, model) == WORDS
     except Exception as error:  # noqa: BLE001 - a vendor's library; the real call says what is wrong
