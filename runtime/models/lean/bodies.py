@@ -36,15 +36,43 @@ def one_thread(name: str) -> Iterator[None]:
 
 @contextmanager
 def a_body() -> Iterator[None]:
-    """The body of a module is executed in here. Types are completed by whoever uses them first."""
-    from pydantic import BaseModel
-
-    before = getattr(BODIES, "depth", 0)
-    BODIES.depth = before + 1
-    deferred = BaseModel.model_config.get("defer_build", False)
-    BaseModel.model_config["defer_build"] = True
+    """Execute the body of a module in here. Types are completed by whoever uses them first."""
+    BODIES.depth = getattr(BODIES, "depth", 0) + 1
+    TYPES.begin()
     try:
         yield
     finally:
-        BODIES.depth = before
-        BaseModel.model_config["defer_build"] = deferred
+        TYPES.end()
+        BODIES.depth -= 1
+
+
+class Types:
+    """Pydantic's setting by which types are completed later, in force while any thread executes a body.
+
+    It holds for types that others make meanwhile, too: they are completed when they are first used.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._bodies = 0
+        self._before = False
+
+    def begin(self) -> None:
+        from pydantic import BaseModel
+
+        with self._lock:
+            if self._bodies == 0:
+                self._before = bool(BaseModel.model_config.get("defer_build", False))
+            self._bodies += 1
+            BaseModel.model_config["defer_build"] = True
+
+    def end(self) -> None:
+        from pydantic import BaseModel
+
+        with self._lock:
+            self._bodies -= 1
+            if self._bodies == 0:
+                BaseModel.model_config["defer_build"] = self._before
+
+
+TYPES: Final = Types()
