@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import product
+from typing import Any, Final
+
+import pytest
 
 from tests.contract.adapters.rig import OnScreen, Place, Rig, Trouble
 from tests.faults.checker import check
 from tests.faults.program import until
-from tests.faults.stage import Rows, Stage
+from tests.faults.stage import PLATFORMS, Rows, Stage
 from tests.faults.story import answers, holds
 
 SETTLED_WITHIN: Final = 180.0  # seconds from a cut to its end; source: issue 4
+
+
+def each_point_somewhere(points: Sequence[str]) -> list[Any]:
+    """Each platform without a kill, and each point on one of them; `make cuts` kills at all points on all platforms."""
+    here = {(PLATFORMS[number % len(PLATFORMS)], point) for number, point in enumerate(points)}
+    return [
+        pytest.param(kind, point, marks=() if not point or (kind, point) in here else pytest.mark.soak)
+        for kind, point in product(PLATFORMS, ("", *points))
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,17 @@ import pytest
 
 from tests.contract.adapters.rig import OnScreen
 from tests.faults.channels.forms import send
-from tests.faults.channels.rounds import rig_of, shown
+from tests.faults.channels.rounds import each_point_somewhere, rig_of, shown
 from tests.faults.program import Kill, living, until
-from tests.faults.stage import PLATFORMS, Rows, stage
+from tests.faults.stage import Rows, stage
 
 ANSWER = "You asked me"
 
 
 @pytest.mark.timeout(180)  # seconds; about ten where nothing else runs
-@pytest.mark.parametrize("point", ["", "accepted", "answer-begun", "answer-made", "answer-kept"])
-@pytest.mark.parametrize("kind", PLATFORMS)
+@pytest.mark.parametrize(
+    ("kind", "point"), each_point_somewhere(["accepted", "answer-begun", "answer-made", "answer-kept"])
+)
 async def test_the_agents_answer_comes_beneath_the_card_once_and_the_call_waits(
     kind: str, point: str, tmp_path: Path
 ) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.faults.channels.forms import send
-from tests.faults.channels.rounds import rig_of, shown
+from tests.faults.channels.rounds import each_point_somewhere, rig_of, shown
 from tests.faults.program import Kill, living, until
-from tests.faults.stage import PLATFORMS, Rows, Stage, stage
+from tests.faults.stage import Rows, Stage, stage
 
 FIRST, CHANGED = "first", "changed"
 
@@ -27,8 +27,7 @@ async def back(on: Stage) -> None:
 
 
 @pytest.mark.timeout(180)  # seconds; about ten where nothing else runs
-@pytest.mark.parametrize("point", ["", "approval-decided", "claimed"])
-@pytest.mark.parametrize("kind", PLATFORMS)
+@pytest.mark.parametrize(("kind", "point"), each_point_somewhere(["approval-decided", "claimed"]))
 async def test_the_changed_call_runs_once_and_the_one_asked_about_never(kind: str, point: str, tmp_path: Path) -> None:
     plan = [Kill(point)] if point else []
     async with stage(tmp_path, kind) as on, living(on.program, plan):

@@ -91,7 +91,7 @@ def test_a_sample_of_expressions_in_every_zone_over_a_year(group: int) -> None:
     for number, key in enumerate(ZONES):
         if number % GROUPS == group:
             turn = crc32(key.encode())
-            nightly = [NIGHTLY[(turn + step) % len(NIGHTLY)] for step in (0, 5, 11)]
+            nightly = [NIGHTLY[(turn + step) % len(NIGHTLY)] for step in (0, 5)]
             found += differences(key, nightly, [YEARLY[turn % len(YEARLY)]])
     assert found == []
 

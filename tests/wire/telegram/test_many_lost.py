@@ -30,8 +30,15 @@ KINDS: Final[dict[str, Applied]] = {
 }
 
 
-@pytest.mark.parametrize("between", [0.0, 0.5], ids=["quiet", "people write"])
-@pytest.mark.parametrize("killed", [0.0, 4.0], ids=["alive", "killed"])
+@pytest.mark.parametrize(
+    ("killed", "between"),
+    [
+        pytest.param(0.0, 0.0, id="alive-quiet", marks=pytest.mark.soak),
+        pytest.param(0.0, 0.5, id="alive-people write"),
+        pytest.param(4.0, 0.0, id="killed-quiet"),
+        pytest.param(4.0, 0.5, id="killed-people write", marks=pytest.mark.soak),
+    ],
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_fifty_private_chats_are_settled_in_time(kind: str, killed: float, between: float) -> None:
     """With the waits of production, and none sent again that is there: the world fails on that."""
