@@ -66,8 +66,8 @@ class Checks:
         try:
             check_identity(str(answer["id"]), self._settings.account, self._identity)
         except LoginRefused as error:
-            return self._bad("token", error.sentence, "It hears nobody who mentions it.")
-        return self._good("token", f"the token is that of {answer['username']}")
+            return self._bad("token", error.sentence, "It doesn't notice when somebody mentions it.")
+        return self._good("token", f"the token belongs to {answer['username']}")
 
     async def _intents(self) -> Finding:
         answer = await self._ask("/applications/@me")

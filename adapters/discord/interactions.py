@@ -176,7 +176,7 @@ def answer(raw: Raw, notice: str | None, *, decided: bool = False) -> Answer:
     if raw["type"] != COMMAND:
         return {"type": UPDATE_LATER}
     asked = next((str(option.get("value", "")) for option in raw["data"].get("options") or ()), "")
-    return told(f"You asked: {asked[:1800]}" if raw["data"]["name"] == ASK else "The answer comes here.")
+    return told(f"You asked: {asked[:1800]}" if raw["data"]["name"] == ASK else "I'll answer here.")
 
 
 def elsewhere() -> Answer:
@@ -224,7 +224,7 @@ def _input(field: Field) -> Mapping[str, Any]:
 
 def commands() -> list[Mapping[str, Any]]:
     """The application commands, for servers and for conversations with one person."""
-    text = {"name": "text", "description": "What you ask", "type": STRING, "required": True}
+    text = {"name": "text", "description": "Your question", "type": STRING, "required": True}
     ask = _command(ASK, "Ask me something", text)
     return [ask, *(_command(name, meaning, *_argument(name)) for name, meaning in COMMANDS.items())]
 

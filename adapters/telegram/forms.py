@@ -176,7 +176,7 @@ def asking(form: Form, user: User, notice: str = "") -> tuple[str, list[MessageE
     if notice:
         text = f"{notice}\n\n"
     entities.append(MessageEntity(MessageEntity.TEXT_MENTION, utf16(text), utf16(user.full_name), user=user))
-    text += f"{user.full_name}, answer this message. "
+    text += f"{user.full_name}, reply to this message. "
     text += form.note and f"{form.note} "
     several = len(form.fields) > 1
     text += "Write a line for each:" if several else f"{form.fields[0].label}:"

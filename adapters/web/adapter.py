@@ -39,7 +39,7 @@ from runtime.http.errors import Refusal
 
 CHANNEL: Final = "web"
 ACCOUNT: Final = "main"
-STARTING: Final = "The page is not taking messages yet: Signalbox is starting or stopping. Try again in a few seconds."
+STARTING: Final = "The page can't accept messages yet: Signalbox is starting or stopping. Try again in a few seconds."
 
 IDEAS: Final = ("What can you do?", "Which files are here?", "What is planned here?")
 """What people may begin with, where the model has no ideas of its own."""

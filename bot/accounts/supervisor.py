@@ -153,7 +153,7 @@ class AccountSupervisor:
         try:
             return self._adapter.standing()
         except Exception as error:  # noqa: BLE001 - whoever asks looks at other accounts too
-            return self._fault("how it stands", error)
+            return self._fault("its connection status", error)
 
     def render(self, delivery: Delivery) -> list[Wire]:
         return self._adapter.render(delivery)
@@ -184,10 +184,10 @@ class AccountSupervisor:
             await asyncio.Event().wait()
         learn = self.features().learn
         if learn and not self.identity:
-            await self._until_done("learning who it is", learn)
-        await self._until_done("being the only one", self._admit)
+            await self._until_done("learning its identity", learn)
+        await self._until_done("checking for a second account", self._admit)
         self._known.set()
-        await self._until_done("making it known", lambda: self._on_learnt(self))
+        await self._until_done("announcing its identity", lambda: self._on_learnt(self))
 
     async def _admit(self) -> None:
         """Errors: ConfigError where another account is the same one: their rows could not be told apart."""
@@ -195,7 +195,7 @@ class AccountSupervisor:
         self._twin = self._twin_of(self)
         if self._twin:
             raise ConfigError(
-                f"on its platform it is the same account as {self._twin}, such as a second app in one Slack workspace.  "
+                f"on its platform it is the same account as {self._twin}, for example a second app in the same Slack workspace. "
                 "Remove one of the two from the settings."
             )
 
@@ -208,7 +208,9 @@ class AccountSupervisor:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._for_ever("listening", lambda: self._adapter.listen(sink)))
                 if several := self.features().listeners:
-                    group.create_task(self._for_ever("taking up listeners", lambda: self._attend_all(several, sink)))
+                    group.create_task(
+                        self._for_ever("sharing out its listeners", lambda: self._attend_all(several, sink))
+                    )
                 await asyncio.sleep(0)  # in which both take their first step
                 self._begun.set()
         finally:

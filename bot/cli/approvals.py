@@ -10,7 +10,9 @@ from bot.terminal.options import AsJson, ConfigFile, InRoom, Last, Which, WithId
 from bot.terminal.output import by_name, clean, show_facts, show_json, show_rows
 
 commands = typer.Typer(no_args_is_help=True, help="Questions about risky calls: list and answer them.")
-standing = typer.Typer(no_args_is_help=True, help="Grants let calls run without asking: list, show and end them.")
+standing = typer.Typer(
+    no_args_is_help=True, help="Grants, which let calls run without asking: list, show and revoke them."
+)
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -18,7 +20,7 @@ def add_to(cli: typer.Typer) -> None:
     cli.add_typer(standing, name="grants")
 
 
-ID_HELP: Final = "As `approvals list` shows it, or its first characters."
+ID_HELP: Final = "Its id, as `approvals list` shows it, or the first characters."
 MaybeApproval = Annotated[str, typer.Argument(metavar="[ID]", show_default=False, help=ID_HELP)]
 Reason = Annotated[str, typer.Option("--reason", help="The agent reads it, and the card shows it.")]
 APPROVAL_COLUMNS = {
@@ -38,6 +40,7 @@ SHOWN: Final = {
     "room": "Room",
     "requester": "Asked by",
     "rule": "Rule",
+    "votes": "Votes",
     "asked_at": "Asked",
     "expires_at": "Expires",
     "caution": "Note",
@@ -189,7 +192,10 @@ def _answer(context: typer.Context, config: ConfigFile, which: Which, choice: st
 # ---------------------------------------------------------------------------------------------------------------- grants
 
 GrantArgument = Annotated[
-    str, typer.Argument(metavar="[ID]", show_default=False, help="As `grants list` shows it, or its first characters.")
+    str,
+    typer.Argument(
+        metavar="[ID]", show_default=False, help="Its id, as `grants list` shows it, or the first characters."
+    ),
 ]
 GRANT_COLUMNS: Final = {
     "id": "Id",

@@ -35,7 +35,8 @@ KeyEnv = Annotated[
 KeyStdin = Annotated[bool, typer.Option("--key-stdin", help="Read the model's key from standard input and seal it.")]
 DataDir = Annotated[str | None, typer.Option("--data-dir", metavar="FOLDER", help="Where the data lives.")]
 DatabaseUrl = Annotated[
-    str | None, typer.Option("--database-url", metavar="URL", help="Instead of the built-in database.")
+    str | None,
+    typer.Option("--database-url", metavar="URL", help="Address of a database, instead of the built-in one."),
 ]
 Owner = Annotated[str | None, typer.Option("--owner", metavar="NAME", help="The first person.")]
 Port = Annotated[int | None, typer.Option("--port", help="Port of the web page.")]
@@ -45,7 +46,7 @@ Channels = Annotated[
     typer.Option(
         "--channel",
         metavar="NAME",
-        help="Such as telegram or slack. Its tokens come from their usual variables. Repeatable.",
+        help="A channel, such as telegram or slack. Its tokens come from their usual variables. Repeatable.",
     ),
 ]
 Servers = Annotated[list[str] | None, typer.Option("--channel-server", metavar="CHANNEL=URL", hidden=True)]

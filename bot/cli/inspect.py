@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from runtime.contract import Finding
     from runtime.errors import ConfigError
 
-config_commands = typer.Typer(no_args_is_help=True, help="Settings.")
-audit_commands = typer.Typer(no_args_is_help=True, help="The audit chain.")
-prompt_commands = typer.Typer(no_args_is_help=True, help="Requests to models.")
+config_commands = typer.Typer(no_args_is_help=True, help="Settings: show those in effect, and where each came from.")
+audit_commands = typer.Typer(no_args_is_help=True, help="The audit: verify that nobody changed it.")
+prompt_commands = typer.Typer(no_args_is_help=True, help="Prompts: show what a model would be sent.")
 Room = Annotated[str, typer.Argument(metavar="ROOM", help="Its name, as #general, or its address.")]
 OfRoom = Annotated[str, typer.Option("--room", metavar="ROOM", help="Its name, as #general, or its address.")]
 OfAgent = Annotated[
-    str, typer.Option("--agent", metavar="NAME", help="The agent; else the one that the settings describe.")
+    str, typer.Option("--agent", metavar="NAME", help="Name of the agent. Default: the one in the settings.")
 ]
 MARK_OF_LEVEL: Final = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "error": ("ERROR", "red")}
 INDENT: Final = " " * 24  # below what was found
@@ -42,7 +42,7 @@ def add_to(cli: typer.Typer) -> None:
 def context(
     context: typer.Context, room: Room, agent: OfAgent = "", as_json: AsJson = False, config: ConfigFile = None
 ) -> None:
-    """Tell how full the model's window is for the next message in a room, and what was condensed there."""
+    """Show how full the model's window is for the next message in a room, and what was condensed there."""
     told = ask_operator(settings_of(context, config), lambda api: api.context(room, agent))
     if as_json:
         show_json(told)
@@ -69,16 +69,16 @@ def _sizes(told: Mapping[str, Any]) -> Iterator[str]:
     from runtime.chat.context_views import SOURCES, STEPS
 
     yield f"{told['room']}: {told['model']}, a window of {told['window']:,} tokens ({SOURCES[told['source']]})"
-    for part in (*told["partitions"], {**told, "name": "in all"}):
+    for part in (*told["partitions"], {**told, "name": "total"}):
         yield f"  {part['name']:<10} {part['tokens']:>9,} tokens {part['percent']:>6.2f}%"
-    how = STEPS.get(told["condensed"], "whole")
-    yield f"The conversation has {told['turns']:,} turns; as it is sent: {how}."
+    how = STEPS.get(told["condensed"], "all of it")
+    yield f"The conversation has {told['turns']:,} turns. What is sent: {how}."
     yield _condensed(told["summaries"])
 
 
 def _condensed(summaries: Sequence[Mapping[str, Any]]) -> str:
     if not summaries:
-        return "No summary was made."
+        return "There is no summary yet."
     newest = summaries[0]
     return (
         f"Summaries: {len(summaries):,}. The newest, {newest['at']} ({newest['kind']}): {newest['turns']:,} turns, "
@@ -167,7 +167,7 @@ def verify(context: typer.Context, as_json: AsJson = False, config: ConfigFile =
     if as_json:
         show_json(told)
     elif told["whole"]:
-        typer.echo(f"The audit chain is whole: {told['rows']} rows.{_beside(told)}")
+        typer.echo(f"The audit chain is intact: {told['rows']} rows.{_beside(told)}")
     else:
         typer.echo(f"The audit chain is broken at {told['fault']}.", err=True)
     raise typer.Exit(0 if told["whole"] else 1)

@@ -35,7 +35,9 @@ def add_to(cli: typer.Typer) -> None:
 
 DeliveryArgument = Annotated[
     str,
-    typer.Argument(metavar="[ID]", show_default=False, help="As `outbox list` shows it, or its first characters."),
+    typer.Argument(
+        metavar="[ID]", show_default=False, help="Its id, as `outbox list` shows it, or the first characters."
+    ),
 ]
 STUCK: Final = ("held", "dead")
 UNSETTLED_STATES: Final = ("queued", "open", *STUCK)
@@ -48,19 +50,19 @@ DELIVERY_COLUMNS = {
     "room": "Room",
     "reason": "Reason",
 }
-FACTS = (
-    "id",
-    "state",
-    "kind",
-    "room",
-    "address",
-    "origin",
-    "attempts",
-    "created_at",
-    "settled_at",
-    "not_before",
-    "reason",
-)
+FACTS = {
+    "id": "Id",
+    "state": "State",
+    "kind": "Kind",
+    "room": "Room",
+    "address": "Address",
+    "origin": "Origin",
+    "attempts": "Attempts",
+    "created_at": "Created",
+    "settled_at": "Settled",
+    "not_before": "Not before",
+    "reason": "Reason",
+}
 PART_COLUMNS = {
     "ordinal": "Part",
     "state": "State",
@@ -101,7 +103,7 @@ def show(
     if as_json:
         show_json(row)
         return
-    show_facts((name, row[name]) for name in FACTS)
+    show_facts((title, row[name]) for name, title in FACTS.items())
     typer.echo()
     show_rows(row["parts"], PART_COLUMNS, empty="Not rendered yet.")
     typer.echo(f"\n{clean(row['text'])}")
@@ -115,7 +117,7 @@ def requeue(
     room: InRoom = "",
     config: ConfigFile = None,
 ) -> None:
-    """Send a delivery that is on hold or dead again."""
+    """Send a delivery again that is on hold or dead."""
     made = ask_about(context, config, _which(delivery, last, room, STUCK), lambda api, one: api.requeue(one))
     typer.echo(f"{made['id']}: {made['state']}.")
 

@@ -48,10 +48,12 @@ def add(
     context: typer.Context,
     name: Name,
     role: Annotated[str, typer.Option("--role", help="viewer, user, operator or owner.")] = "user",
-    identity: Annotated[list[str] | None, typer.Option("--identity", help="Such as telegram:1001. Repeatable.")] = None,
+    identity: Annotated[
+        list[str] | None, typer.Option("--identity", help="An account of theirs, such as telegram:1001. Repeatable.")
+    ] = None,
     config: ConfigFile = None,
 ) -> None:
-    """Add a person. For the web page, make them a link then."""
+    """Add a person. To let them use the web page, make them a link next."""
     made = ask_operator(settings_of(context, config), lambda api: api.add_person(name, role, identity or []))
     link = f"signalbox people link {quote(made['name'])}"
     typer.echo(f"{made['name']}: {made['role']}. For the web page: {as_called(link)}")

@@ -46,9 +46,9 @@ def try_call(
     tool: Annotated[str, typer.Option("--tool", metavar="NAME", help="Tool to call.")] = "",
     arg: Annotated[
         list[str] | None,
-        typer.Option("--arg", metavar="NAME=VALUE", help="An argument of the call; as often as needed."),
+        typer.Option("--arg", metavar="NAME=VALUE", help="An argument of the call. Repeatable."),
     ] = None,
-    room: Annotated[str, typer.Option("--room", help="Address of the room, as rules write it.")] = "",
+    room: Annotated[str, typer.Option("--room", help="Address of the room, as in rules.")] = "",
     person: Annotated[
         list[str] | None,
         typer.Option("--person", help="Name or identity of the person who asks. Repeatable."),
@@ -79,7 +79,9 @@ def explain(
     approval: Annotated[
         str,
         typer.Argument(
-            metavar="[ID]", show_default=False, help="As `approvals list --all` shows it, or its first characters."
+            metavar="[ID]",
+            show_default=False,
+            help="Its id, as `approvals list --all` shows it, or the first characters.",
         ),
     ] = "",
     last: Last = False,
@@ -181,7 +183,7 @@ def _names(settings: Settings, given: Sequence[str]) -> frozenset[str]:
             near = nearest(one, [each[0] for each in known])
             fix = f"Did you mean {near}?" if near else "signalbox people list has the names."
             raise ConfigError(
-                f"--person {one}: I know nobody of that name. {fix} For somebody new, give an identity, such as slack:work/U1."
+                f"--person {one}: I don't know anybody by that name. {fix} For somebody new, give an identity, such as slack:work/U1."
             )
         names |= {one, *(name for each in found for name in each)}
     return frozenset(names)
@@ -218,9 +220,7 @@ def _effect(settings: Settings, tool: str, given: str) -> str:
         return found.value
     near = nearest(tool, known)
     fix = f"Did you mean {near}? " if near else ""
-    raise ConfigError(
-        f"--tool {tool}: no tool of that name is known here. {fix}Otherwise, say what it may do with --effect."
-    )
+    raise ConfigError(f"--tool {tool}: I know no tool by that name. {fix}Otherwise, say what it may do with --effect.")
 
 
 def _show_all(settings: Settings, asker: _Asker, *, as_json: bool) -> None:

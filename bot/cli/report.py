@@ -41,14 +41,14 @@ class Wish:
 
 def report(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="As `--list` shows it.")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, as `--list` shows it.")] = "",
     to: Annotated[
         list[str] | None,
-        typer.Option("--to", metavar="ADDRESS", help='A room, such as "slack:work/C1"; may be repeated.'),
+        typer.Option("--to", metavar="ADDRESS", help='A room, such as "slack:work/C1". Repeatable.'),
     ] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option("--option", metavar="KEY=VALUE", help="An option of the report; may be repeated."),
+        typer.Option("--option", metavar="KEY=VALUE", help="An option of the report. Repeatable."),
     ] = None,
     print_: Annotated[
         bool, typer.Option("--print", help="Print it here, without charts, instead of showing it in a room.")

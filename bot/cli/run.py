@@ -161,7 +161,7 @@ def _greet(settings: Settings, ready: Ready) -> None:
 
 
 def reload(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """Have the running process read its settings again: policy, people, prompt and log level, all or nothing."""
+    """Apply changed settings without a restart, all or nothing: policy, people, rooms, schedules, prompts, log level."""
     from bot.terminal.output import clean, show_json
 
     told = ask_operator(settings_of(context, config), lambda api: api.reload())

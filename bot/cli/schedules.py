@@ -50,7 +50,7 @@ ScheduleArgument = Annotated[
     typer.Argument(
         metavar="[NAME]",
         show_default=False,
-        help="Its name or id, as `schedules list` shows it, or the first characters of its id.",
+        help="Its name or id, as `schedules list` shows them, or the first characters of the id.",
     ),
 ]
 SCHEDULE_COLUMNS: Final = {
@@ -70,6 +70,7 @@ PAST: Final = {
     "run": "Run",
     "reason": "Reason",
 }
+TERMS: Final = {"jitter_seconds": "Jitter (s)", "quiet": "Quiet", "max_cost": "Daily limit"}
 
 To = Annotated[
     list[str] | None,
@@ -128,7 +129,7 @@ def list_(
     if as_json:
         show_json(rows)
     else:
-        show_rows([_row(row, with_ids=ids) for row in rows], SCHEDULE_COLUMNS, empty="Nothing is planned.")
+        show_rows([_row(row, with_ids=ids) for row in rows], SCHEDULE_COLUMNS, empty="There are no schedules.")
 
 
 @commands.command()
@@ -147,7 +148,7 @@ def show(
     show_facts(_facts(row))
     typer.echo(f"\n{clean(row['task'])}\n")
     for at in row["next"]:
-        typer.echo(f"next  {_in_zone(at, row['zone'])}")
+        typer.echo(f"Next  {_in_zone(at, row['zone'])}")
     typer.echo()
     show_rows([_past(one) for one in row["history"]], PAST, empty="It hasn't been due yet.")
 
@@ -313,7 +314,9 @@ def history(
 def next_(
     when: Annotated[
         str,
-        typer.Argument(metavar="WHEN", help='Cron, as "0 9 * * 1-5", or words, as "every weekday at 9:30 in Berlin".'),
+        typer.Argument(
+            metavar="WHEN", help='Cron, such as "0 9 * * 1-5", or words, such as "every weekday at 9:30 in Berlin".'
+        ),
     ],
     zone: Annotated[
         str, typer.Option("--zone", metavar="ZONE", help="Time zone, unless the expression names one.")
@@ -383,20 +386,20 @@ def _past(row: View) -> View:
 def _facts(row: View) -> list[tuple[str, object]]:
     terms = row["terms"]
     return [
-        ("id", row["id"]),
-        ("name", row["name"]),
-        ("state", row["state"]),
-        *([("reason", row["reason"])] if row["reason"] else []),
-        *([("failures", row["failures"])] if row["failures"] else []),
-        ("when", row["when"]),
-        ("rooms", row["rooms"]),
-        *([("addresses", row["to"])] if row["to"] != row["rooms"] else []),
-        ("by", _by(row)),
-        *((name, row[name]) for name in ("starts_at", "ends_at") if row[name]),
-        ("misfire", terms["misfire"]),
-        *((name, terms[name]) for name in ("jitter_seconds", "quiet", "max_cost") if terms[name]),
-        *([("thread", terms["thread"])] if terms["thread"] != "room" else []),
-        ("task", row["kind"]),
+        ("Id", row["id"]),
+        ("Name", row["name"]),
+        ("State", row["state"]),
+        *([("Reason", row["reason"])] if row["reason"] else []),
+        *([("Failures", row["failures"])] if row["failures"] else []),
+        ("When", row["when"]),
+        ("Rooms", row["rooms"]),
+        *([("Addresses", row["to"])] if row["to"] != row["rooms"] else []),
+        ("By", _by(row)),
+        *((title, row[name]) for name, title in (("starts_at", "Not before"), ("ends_at", "Not after")) if row[name]),
+        ("If missed", terms["misfire"]),
+        *((title, terms[name]) for name, title in TERMS.items() if terms[name]),
+        *([("Thread", terms["thread"])] if terms["thread"] != "room" else []),
+        ("Task", row["kind"]),
     ]
 
 

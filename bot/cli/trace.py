@@ -56,7 +56,7 @@ def trace(
 ) -> None:
     """Show what happened to a message: every step with its time and node, in words."""
     if message and (last or room):
-        raise typer.BadParameter("give either the id of a message, or --last and --room")
+        raise typer.BadParameter("Give either the id of a message, or --last and --room")
     settings = settings_of(context, config)
     if not (message or last):
         _list(ask_operator(settings, lambda api: api.traceable(room, NEWEST)), as_json=as_json, with_ids=ids)

@@ -18,7 +18,7 @@ from runtime.text.glyphs import legible, visible
 GRANTS_PAGE: Final = "/console/grants"
 HEADS: Final = ("Given", "State", "Call", "Where", "For", "Until", "Uses left", "By", "Actions")
 ALIVE: Final = ("active", "no effect")
-STATES: Final = (*ALIVE, "over", "used up", "revoked")
+STATES: Final = (*ALIVE, "expired", "used up", "revoked")
 
 
 async def grants(request: web.Request, do: Operations) -> Html:

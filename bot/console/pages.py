@@ -162,14 +162,14 @@ async def _context(do: Operations, room: str) -> Sequence[Html]:
         return [nothing(str(error))]
     lines = (
         (part["name"], f"{part['tokens']:,}", f"{part['percent']:.2f}%")
-        for part in (*told["partitions"], {**told, "name": "in all"})
+        for part in (*told["partitions"], {**told, "name": "Total"})
     )
     source = SOURCES[told["source"]]
-    about = f"For the next message here, to {told['model']}: a window of {told['window']:,} tokens, {source}."
+    about = f"The next message here goes to {told['model']}, with a window of {told['window']:,} tokens ({source})."
     newest = told["summaries"][0] if told["summaries"] else None
-    words = f"Summaries: {len(told['summaries']):,}. "
+    words = f"Summaries: {len(told['summaries']):,}. " if newest else "There is no summary yet."
     so_far = tag("p", words, *(["The newest: ", moment(newest["at"]), f", {_condensed(newest)}."] if newest else []))
-    return [tag("p", about), table("Parts", ("Part", "Tokens", "Of the window"), lines), so_far]
+    return [tag("p", about), table("Parts", ("Part", "Tokens", "Share of the window"), lines), so_far]
 
 
 def _condensed(newest: View) -> str:

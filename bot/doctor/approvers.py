@@ -62,7 +62,9 @@ def _unknown(named: Sequence[tuple[str, Sequence[str]]], known: Sequence[Account
                 fix = (
                     f"did you mean {near}?" if near else "name them as `signalbox people list` does, or by an identity"
                 )
-                yield warning(f"{place}.{one}", f'{place} names "{one}", whom I don\'t know', UNKNOWN_WHY, fix)
+                yield warning(
+                    f"{place}.{one}", f'{place} names "{one}", and I know nobody by that name', UNKNOWN_WHY, fix
+                )
 
 
 def findings(settings: Settings, known: Sequence[Account]) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from bot.doctor.idle_rules import idle_rules
 from bot.doctor.subject import Subject, fine, warning
 from bot.settings.settings import PolicyRule
 from runtime.contract import Finding
+from runtime.markup.moments import several
 from runtime.policy.matchers import words_of
 
 SHELL: Final = "shell"
@@ -22,7 +23,7 @@ async def check_policy(subject: Subject) -> Sequence[Finding]:
     rules = subject.settings.policy
     found = [_by_glob(number, rule) for number, rule in enumerate(rules, start=1) if _is_by_glob(rule)]
     found += idle_rules(subject)
-    return found or ([fine("policy.rules", f"{len(rules)} rules")] if rules else [])
+    return found or ([fine("policy.rules", several(len(rules), "rule"))] if rules else [])
 
 
 def _is_by_glob(rule: PolicyRule) -> bool:

@@ -19,33 +19,39 @@ from runtime.store.operations.queue_depths import LANE_STATES, Depths
 
 Reading = tuple[Gauge, tuple[str, ...], float]
 
-BUILD: Final = Gauge("signalbox_build_info", "Which program this is; always 1.", "version")
+BUILD: Final = Gauge("signalbox_build_info", "The program's version; always 1.", "version")
 CONNECTED: Final = Gauge(
     "signalbox_adapter_connected", "1 while an account is connected to its platform, else 0.", "channel", "account"
 )
 STATE: Final = Gauge(
     "signalbox_adapter_state",
-    "1 for how an account stands with its platform (connecting, connected, reconnecting, deaf, refused), 0 for the others.",
+    "1 for an account's current state (connecting, connected, reconnecting, deaf, refused), 0 for the others.",
     "channel",
     "account",
     "state",
 )
 STORE_UP: Final = Gauge("signalbox_store_up", "1 if the store answered this scrape, else 0.")
 SIGNALS: Final = Gauge("signalbox_signals_waiting", "Messages that wait for a run.")
-SIGNALS_AGE: Final = Gauge("signalbox_signals_oldest_waiting_seconds", "Age of the oldest of them; 0 without any.")
-LANES: Final = Gauge("signalbox_lanes", "Lanes that have work or are worked on.", "state")
+SIGNALS_AGE: Final = Gauge(
+    "signalbox_signals_oldest_waiting_seconds", "Age of the oldest waiting message; 0 if none waits."
+)
+LANES: Final = Gauge("signalbox_lanes", "Conversations with work waiting or in progress.", "state")
 RUNS: Final = Gauge("signalbox_runs_open", "Runs that have not ended.", "state")
 APPROVALS: Final = Gauge("signalbox_approvals_pending", "Questions that wait for a person.", "kind")
-APPROVALS_AGE: Final = Gauge("signalbox_approvals_oldest_pending_seconds", "Age of the oldest of them; 0 without any.")
-SCHEDULES: Final = Gauge("signalbox_schedules", "Schedules that are due at some time, or would be.", "state")
-SCHEDULES_FAILING: Final = Gauge("signalbox_schedules_failing", "Schedules whose last try failed.")
+APPROVALS_AGE: Final = Gauge(
+    "signalbox_approvals_oldest_pending_seconds", "Age of the oldest pending question; 0 if none waits."
+)
+SCHEDULES: Final = Gauge("signalbox_schedules", "Active and paused schedules.", "state")
+SCHEDULES_FAILING: Final = Gauge("signalbox_schedules_failing", "Schedules whose last run failed.")
 SCHEDULES_LATE: Final = Gauge(
     "signalbox_schedules_overdue_seconds", "How long the most overdue schedule has been waiting."
 )
-DELIVERIES: Final = Gauge("signalbox_deliveries", "Deliveries that are not shown.", "channel", "account", "state")
+DELIVERIES: Final = Gauge(
+    "signalbox_deliveries", "Deliveries that aren't on screen yet.", "channel", "account", "state"
+)
 DELIVERIES_AGE: Final = Gauge(
     "signalbox_deliveries_oldest_seconds",
-    "Age of the oldest delivery that is on its way; 0 without any.",
+    "Age of the oldest delivery on its way; 0 if there is none.",
     "channel",
     "account",
 )

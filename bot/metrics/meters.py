@@ -82,9 +82,7 @@ def observed(name: str, help: str, *labels: str, bounds: Sequence[float]) -> Any
 class Meters:
     """The counters and histograms of this process. Implements `store.driver.Watch`."""
 
-    signals: Counter = counted(
-        "signalbox_signals_total", "Signals, by what became of them.", *ACCOUNT, "kind", "outcome"
-    )
+    signals: Counter = counted("signalbox_signals_total", "Incoming events, by outcome.", *ACCOUNT, "kind", "outcome")
     claim_lag: Histogram = observed(
         "signalbox_claim_lag_seconds", "From a message's acceptance to the start of its run.", bounds=LAG
     )
@@ -95,12 +93,12 @@ class Meters:
         "way",
         bounds=LAG,
     )
-    begun: Counter = counted("signalbox_runs_begun_total", "Runs taken up.", "how")
-    runs: Counter = counted("signalbox_runs_total", "Runs that ended, or were parked.", "state")
+    begun: Counter = counted("signalbox_runs_begun_total", "Runs started or resumed.", "how")
+    runs: Counter = counted("signalbox_runs_total", "Runs that ended or were parked.", "state")
     steps: Counter = counted("signalbox_steps_total", "Steps that were recorded.", "kind")
-    model_calls: Counter = counted("signalbox_model_calls_total", "Calls of a language model.", "model", "outcome")
+    model_calls: Counter = counted("signalbox_model_calls_total", "Calls to a language model.", "model", "outcome")
     model_seconds: Histogram = observed(
-        "signalbox_model_call_seconds", "How long a call of a language model took.", "model", bounds=MODEL
+        "signalbox_model_call_seconds", "How long a call to a language model took.", "model", bounds=MODEL
     )
     tokens: Counter = counted("signalbox_model_tokens_total", "Tokens in and out.", "model", "direction")
     dollars: Counter = counted("signalbox_model_cost_dollars_total", "What model calls cost, in US dollars.", "model")
@@ -108,17 +106,20 @@ class Meters:
     tool_seconds: Histogram = observed("signalbox_tool_call_seconds", "How long a tool call took.", "tool", bounds=TOOL)
     request_tokens: Histogram = observed(
         "signalbox_context_tokens",
-        "Tokens of a request to a language model, as its vendor counts.",
+        "Tokens in a request to a language model, as its vendor counts them.",
         "model",
         bounds=TOKENS,
     )
-    condensed: Counter = counted("signalbox_context_condensed_total", "Requests that were made smaller.", "step")
+    condensed: Counter = counted("signalbox_context_condensed_total", "Requests that were condensed.", "step")
     summaries: Counter = counted("signalbox_summaries_total", "Summaries of conversations.", "outcome")
     summary_seconds: Histogram = observed(
-        "signalbox_summary_seconds", "How long the making of a summary took.", bounds=MODEL
+        "signalbox_summary_seconds", "How long it took to make a summary.", bounds=MODEL
     )
     guarded: Counter = counted(
-        "signalbox_guard_verdicts_total", "Calls that the loop guard spoke about, and runs it ended.", "tool", "verdict"
+        "signalbox_guard_verdicts_total",
+        "Calls the loop guard warned about or refused, and runs it ended.",
+        "tool",
+        "verdict",
     )
     asked: Counter = counted("signalbox_approvals_asked_total", "Questions put to people.", "kind")
     settled: Counter = counted("signalbox_approvals_total", "Questions that were settled.", "kind", "outcome")
@@ -126,22 +127,24 @@ class Meters:
         "signalbox_approval_age_seconds", "How old a question was when it was settled.", "kind", bounds=AGE
     )
     instants: Counter = counted(
-        "signalbox_occurrences_total", "Instants of schedules, by what became of them and of each try.", "outcome"
+        "signalbox_occurrences_total", "Scheduled times, by outcome, and each attempt.", "outcome"
     )
     schedule_lag: Histogram = observed(
-        "signalbox_schedule_lag_seconds", "From a planned instant to the start of its run.", bounds=LAG
+        "signalbox_schedule_lag_seconds", "From a scheduled time to the start of its run.", bounds=LAG
     )
     parts: Counter = counted("signalbox_parts_total", "What happened to wire messages.", *ACCOUNT, "outcome")
     shown_lag: Histogram = observed(
         "signalbox_shown_lag_seconds", "From the outbox to the screen, for each part.", *ACCOUNT, bounds=LAG
     )
     sends: Histogram = observed(
-        "signalbox_send_seconds", "How long a platform took for a send.", *ACCOUNT, "outcome", bounds=SEND
+        "signalbox_send_seconds", "How long a platform took to accept a message.", *ACCOUNT, "outcome", bounds=SEND
     )
     commits: Histogram = observed("signalbox_store_commit_seconds", "How long a commit took.", bounds=COMMIT)
     batches: Histogram = observed("signalbox_store_batch_operations", "Operations in one commit.", bounds=BATCH)
     store_errors: Counter = counted("signalbox_store_errors_total", "Operations that the store refused.", "trouble")
-    node_changes: Counter = counted("signalbox_node_changes_total", "Changes of nodes, as this one saw them.", "change")
+    node_changes: Counter = counted(
+        "signalbox_node_changes_total", "Nodes that joined or left, as this one saw it.", "change"
+    )
     role_changes: Counter = counted(
         "signalbox_role_changes_total", "Roles that this node took or lost.", "role", "change"
     )

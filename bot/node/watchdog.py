@@ -103,7 +103,7 @@ class Watchdog:
 
     async def _bite(self) -> None:
         self.reason = (
-            f"This process lost its place among the nodes, and for {self._patience.total_seconds():g} seconds the "
+            f"This process lost its place among the nodes, and couldn't rejoin for {self._patience.total_seconds():g} seconds the "
             "database answered it without its joining again. It will exit and be restarted."
         )
         log.error("this process is stuck and ends", reason=self.reason, tasks=", ".join(sorted(set(_tasks()))))

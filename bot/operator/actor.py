@@ -24,7 +24,7 @@ class Actor:
 
     def must_be(self, role: Role) -> None:
         if self.person.role < role:
-            raise Refusal(403, f"This needs the role {role.word}, and you are {self.person.role.word}.")
+            raise Refusal(403, f"This needs the role {role.word}, and yours is {self.person.role.word}.")
 
 
 async def owner_of(people: People, hand: str) -> Actor:

@@ -19,7 +19,7 @@ ROOT: Final = "/console/api"
 
 # Kinds of parameters, which routes read each in its way. A plain `str` is checked where it is used.
 Word = Annotated[str, "printable, on one line"]
-EventId = Annotated[str, "made anew for each event: the same one again is a repeat"]
+EventId = Annotated[str, "a new one for each event: the same id again counts as a repeat"]
 Form = Annotated[Mapping[str, Any], "the whole body"]
 
 Given = ParamSpec("Given")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from runtime.agent.previews import Previews
 from runtime.contract import Address, Links, NewId, Notifier, Now, Sink, Tool
+from runtime.domain.approvals import Rights
 from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
 from runtime.policy.grants import form_of
@@ -50,7 +51,7 @@ class OperatorContext:
     `named` writes an address as settings do; `rooms` knows what people call them.
     `public_url` begins links that people get; empty where whoever asks knows it better. `command` is how this
     program is called on its machine. `written` tells where the
-    settings name a person, or one of the identities as an owner, and `given` the names to which they give something.
+    settings name a person, or one of the identities as an owner, and `rights` what they say of approvers.
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
     models as it would; None where none runs.
     """
@@ -75,7 +76,7 @@ class OperatorContext:
     public_url: str = ""
     command: str = "signalbox"
     written: Callable[[str, Sequence[str]], Sequence[str]] = unwritten
-    given: Callable[[], Collection[str]] = frozenset
+    rights: Callable[[], Rights] = Rights
     info: Mapping[str, str] = field(default_factory=dict)
     reports: ReportOperations | None = None
     schedules: ScheduleOperations | None = None
@@ -90,7 +91,7 @@ class OperatorContext:
         if grant.uses_left == 0:
             return "used up"
         if now >= grant.until:
-            return "over"
+            return "expired"
         tool = None if tools is None else tools.get(grant.tool)
         is_as_granted = tools is None or (tool is not None and form_of(tool.spec, tool.caution()) == grant.form)
         return "active" if is_as_granted and given.giver else "no effect"

@@ -87,10 +87,10 @@ class Finder:
             return found[0]
         if found:
             several = "; ".join(f"{self.named(room)} ({known.get(room) or titles[room]})" for room in found[:MANY])
-            raise Refusal(409, f"Several rooms go by {words!r}: {several}. Name one by its address.")
+            raise Refusal(409, f"Several rooms are called {words!r}: {several}. Name one by its address.")
         some = ", ".join(sorted(set(known.values()))[:MANY])
         known_here = f" Known: {some}." if some else ""
-        raise Refusal(404, f"No room goes by {words!r}: give its name, or write channel:account/room.{known_here}")
+        raise Refusal(404, f"No room is called {words!r}: give its name, or write channel:account/room.{known_here}")
 
     async def addresses(self, to: object) -> object:
         """Rooms as settings write them, where some are given by name: a list, or a text with commas between them."""

@@ -20,7 +20,7 @@ from bot.operator.schedules import ScheduleOperations
 from bot.settings.settings import Settings
 from bot.telemetry.masking import Mask
 from bot.wiring.access import gate_of
-from bot.wiring.identities import given, written
+from bot.wiring.identities import written
 from bot.wiring.live_rules import destinations_of
 from bot.wiring.scheduling import Reach, timetable_of
 from runtime.agent.registry import MAIN
@@ -83,7 +83,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         checkpoint=CheckpointFile(settings.data_dir).read,
         public_url=settings.web.public_url or f"http://{settings.web.host}:{settings.web.port}",
         written=partial(written, settings),
-        given=partial(given, settings),
+        rights=lambda: gate_of(settings).rights,
         reports=_reports(store, known, settings, named, called),
         schedules=_schedules(store, known, settings, named, called),
     )

@@ -47,7 +47,7 @@ from runtime.contract import (
     Verdict,
     room_topic,
 )
-from runtime.domain.approvals import REVISION, ApprovalState
+from runtime.domain.approvals import REVISION, Approval, ApprovalState
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
 from runtime.errors import ConfigError
@@ -64,7 +64,7 @@ ORDERS: Final = ("", "newest", "oldest")
 LOOKED_THROUGH: Final = 2_000
 """Questions among which those of one person are looked for."""
 CHANGED: Final = "This call has changed in the meantime. Look at it again, and answer {}."
-NEVER_AT_WORK: Final = "No account {} has been at work here. Check its name, or start Signalbox with it once."
+NEVER_AT_WORK: Final = "No account {} has run here yet. Check its name, or start Signalbox with it once."
 GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring here at once
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -134,7 +134,7 @@ class Operations(OperatorApi):
             oldest=order == "oldest",
         )
         found = [row for row in rows if not person or folded(row.requester_name) == folded(person)]
-        return await self._entitled([views.approval(row, *self._names) for row in found[:limit]])
+        return await self._entitled([await self._question(row) for row in found[:limit]])
 
     async def approval(self, approval_id: str) -> View:
         """One question, with the names of the person whose request led to it, and of the rule that asked."""
@@ -144,7 +144,7 @@ class Operations(OperatorApi):
             raise Refusal(404, f"There is no approval {approval_id}.")
         known = next((one for one in await self._store.people.people() if one.person.id == row.requester), None)
         names = {known.person.name, *known.identities} if known else set()
-        view = await self._one_entitled(views.approval(row, *self._names))
+        view = await self._one_entitled(await self._question(row))
         requester = known.person.name if known else row.requester_name
         return {**view, "requester": requester, "requester_names": sorted(names)}
 
@@ -324,13 +324,13 @@ class Operations(OperatorApi):
         chosen = _role(role) if role else None
         if name and chosen is not None:
             await self._keep_an_owner(name, chosen)
-        given, actor = self._context.given(), self.actor
+        given, actor = self._context.rights().given, self.actor
         made = await self._store.people.pair(code, name, chosen, actor.person, actor=actor.name, given=given)
         if isinstance(made, Unpaired):
             raise Refusal(429 if made.locked else 404, made.reason)
         for address in (made.address, *made.cards):
             self._context.nudge(address)
-        told = f"{made.identity} is {made.person.name} now ({made.person.role.word})"
+        told = f"{made.identity} is now {made.person.name} ({made.person.role.word})"
         return {**await self._person(made.person.name), "identity": made.identity, "told": f"Paired: {told}."}
 
     async def link(self, name: str) -> View:
@@ -535,7 +535,13 @@ class Operations(OperatorApi):
         row = await self._store.approvals.approval(approval_id)
         if row is None:
             raise Refusal(404, f"There is no approval {approval_id}.")
-        return views.approval(row, *self._names)
+        return await self._question(row)
+
+    async def _question(self, row: Approval) -> View:
+        """A question, with the votes so far where it waits for several people."""
+        waits = row.state is ApprovalState.PENDING and row.terms.quorum > 1
+        voted = await self._store.approvals.approved_by(row, self._context.rights()) if waits else ()
+        return views.approval(row, *self._names, voted)
 
     async def _person(self, name: str) -> View:
         known = await self._store.people.person_named(name)

@@ -118,7 +118,7 @@ class ScheduleOperations:
         found = await self._find(name, actor)
         with refused(409):
             begun = await self.timetable.run_now(found.id, asker(actor))
-        return {**self._occurrence(begun), "name": found.name, "told": f"Begun: {found.name}."}
+        return {**self._occurrence(begun), "name": found.name, "told": f"Started: {found.name}."}
 
     def _wanted(self, fields: Mapping[str, Any], old: Schedule | None = None) -> ScheduleRequest:
         """Request that `fields` make, for a new one or as a change of `old`."""

@@ -26,6 +26,7 @@ from runtime.markup.moments import in_words
 from runtime.policy.modes import RoomMode
 from runtime.store.protocol import Conversed, DeliveryRow, Granted, Known, OpenPart, Pairing, RunRow, StepRow
 from runtime.text.glyphs import in_full, visible
+from runtime.text.naming import listed
 
 View = dict[str, Any]
 
@@ -60,7 +61,7 @@ def step(row: StepRow) -> View:
     }
 
 
-def approval(row: Approval, named: Named, called: Named) -> View:
+def approval(row: Approval, named: Named, called: Named, voted: Sequence[str] = ()) -> View:
     """With `choices`: what may be answered, and the label of each. `shown` is the call as its card has it, in Markdown."""
     shown, is_whole = call_of(row)
     return {
@@ -82,6 +83,7 @@ def approval(row: Approval, named: Named, called: Named) -> View:
         "as_shown": row.as_shown,
         "caution": row.caution,
         "requester": row.requester_name,
+        "votes": _votes(row, voted) if row.state is ApprovalState.PENDING else "",
         "rule": row.terms.rule,
         "asked_at": at(row.asked_at),
         "expires_at": at(row.expires_at),
@@ -96,6 +98,14 @@ def approval(row: Approval, named: Named, called: Named) -> View:
         "decided_at": at(row.decided_at),
         "reason": row.reason,
     }
+
+
+def _votes(row: Approval, voted: Sequence[str]) -> str:
+    """The votes so far, as the card tells them; empty where one person is enough."""
+    if row.terms.quorum < 2:
+        return ""
+    count = f"{len(voted)} of {row.terms.quorum}"
+    return f"{listed(voted)} approved: {count}." if voted else f"{row.terms.quorum} people must approve this."
 
 
 def _exchange(one: Exchange) -> View:

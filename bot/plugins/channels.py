@@ -62,7 +62,7 @@ def _wrong(name: str, plugin: object) -> str:
             + ", ".join(sorted(RESERVED))
         )
     if not isinstance(plugin, ChannelPlugin) or plugin.channel != name:
-        return "it provides no ChannelPlugin of that name"
+        return "it provides no ChannelPlugin with that name"
     if not issubclass(plugin.settings, Account):
         return "its settings aren't a runtime.settings.accounts.Account"
     told_apart: Any = Annotated[plugin.settings | SLACK.settings, Field(discriminator="channel")]

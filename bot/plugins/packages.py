@@ -35,7 +35,7 @@ def _tool(name: str) -> Tool:
     if tool is None:
         raise ConfigError(f"tools.installed: no installed package provides the tool {name}. Install one, or remove it.")
     if getattr(getattr(tool, "spec", None), "name", None) != name:
-        raise ConfigError(f"tools.installed: the package of {name} provides no tool of that name. Fix the package.")
+        raise ConfigError(f"tools.installed: the package of {name} provides no tool with that name. Fix the package.")
     return tool
 
 

@@ -175,9 +175,11 @@ class TermsTable(Section):
         default=Misfire.ONCE,
         description="Times missed while nothing was running: `skip` them, make up for them with one run (`once`), run `all` (at most `catch_up`, the newest), or run the ones of the last `window_minutes` (`window`).",
     )
-    catch_up: Whole = Field(default=10, ge=1, le=100, description='Most that `misfire = "all"` makes up for.')
+    catch_up: Whole = Field(
+        default=10, ge=1, le=100, description='Most missed runs that `misfire = "all"` makes up for.'
+    )
     window_minutes: Number = Field(
-        default=60, gt=0, le=525_600, description='How old what `misfire = "window"` makes up for may be.'
+        default=60, gt=0, le=525_600, description='How far back `misfire = "window"` looks for missed runs.'
     )
     jitter_seconds: Number = Field(
         default=0, ge=0, le=3600, description="Each run starts up to this much later, evenly spread."

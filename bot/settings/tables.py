@@ -259,12 +259,12 @@ class Sessions(Section):
         description="Longest wait for a file from a chat platform before the model is called.",
     )
     rest_hours: Number = Field(
-        default=24, gt=0, le=8760, description="Silence in a conversation after which `restore` counts."
+        default=24, gt=0, le=8760, description="Hours of silence in a conversation after which `restore` applies."
     )
     restore: Literal["transcript", "window", "summary", "none"] = Field(
         default="transcript",
-        description='What the agent knows of a conversation from before such a rest: "transcript" all of it, "window" its '
-        'last ten messages, "summary" a summary, "none" nothing. What it did and what waits it knows always.',
+        description='What the agent still knows of a conversation after such a silence: "transcript": all of it; "window": the '
+        'last ten messages; "summary": a summary; "none": nothing. It always knows what it did and what is waiting.',
     )
 
     @property
@@ -281,7 +281,9 @@ class Guard(Section):
 
     warn: Whole = Field(default=3, ge=2, le=1000, description="From this repetition on, the model is warned.")
     refuse: Whole = Field(default=5, ge=2, le=1000, description="From this repetition on, the call isn't made.")
-    outcome: Whole = Field(default=4, ge=2, le=1000, description="The same, if the result was the same each time.")
+    outcome: Whole = Field(
+        default=4, ge=2, le=1000, description="The same, for calls that returned the same result each time."
+    )
     breaker: Whole = Field(
         default=30,
         ge=1,
@@ -293,7 +295,7 @@ class Guard(Section):
 class Run(Section):
     """One piece of agent work."""
 
-    max_iterations: Whole = Field(default=25, ge=1, le=1000, description="Model calls in one piece of work.")
+    max_iterations: Whole = Field(default=25, ge=1, le=1000, description="Most model calls in one piece of work.")
     max_crashes: Whole = Field(
         default=3,
         ge=2,
@@ -331,10 +333,10 @@ class ShellTool(Section):
     uid: Whole = Field(
         default=65534, ge=1, le=2**31 - 1, description="User that commands run as when Signalbox runs as root."
     )
-    memory_mib: Whole = Field(default=1024, ge=16, le=1 << 20, description="Memory of one process.")
-    processes: Whole = Field(default=128, ge=1, le=100_000, description="Processes at once.")
+    memory_mib: Whole = Field(default=1024, ge=16, le=1 << 20, description="Memory one process may use, in MiB.")
+    processes: Whole = Field(default=128, ge=1, le=100_000, description="Most processes at once.")
     file_mib: Whole = Field(default=256, ge=1, le=1 << 20, description="Largest file a command may write.")
-    cpu_seconds: Whole = Field(default=60, ge=1, le=86_400, description="Processor time of one process.")
+    cpu_seconds: Whole = Field(default=60, ge=1, le=86_400, description="Processor time one process may use.")
     timeout_seconds: Number = Field(default=60, gt=0, le=86_400, description="Longest time one command may take.")
 
     @property

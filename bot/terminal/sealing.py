@@ -16,7 +16,7 @@ NewLock = tuple[Passphrase, Lock]
 
 ABOUT: Final = """
 Secrets are sealed in {path}.
-With a passphrase, only it opens them. Each start asks for it, or finds it in one of the ways in docs/secrets.md.
+With a passphrase, only that opens them. Each start asks for it, or gets it in one of the ways in docs/secrets.md.
 Without one, a key in {key} opens them. Copies of the data folder are safe then, but anyone who can read your files can open them."""
 
 

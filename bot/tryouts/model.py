@@ -71,14 +71,14 @@ async def _reply(model: Model, name: str, patience: timedelta) -> ModelReply:
 # By what the model's failure says (`runtime.models.failures`); the last one fits the rest.
 _FIXES: Final = (
     ("its package raises", FIX_PACKAGE),
-    ("cannot be reached", "Is its server running, and is the address right? {place}"),
+    ("can't be reached", "Is its server running, and is the address right? {place}"),
     ("did not answer within", "Is its server busy, or is the address wrong? {place}"),
     ("refused the key", "Make a new key at the vendor, and copy all of it."),
     ("no key", "Give a key: most vendors ask for one."),
     ("no credit", "Add credit at the vendor, or use another key."),
-    ("not permitted", "Choose a model that this key may use."),
+    ("may not use the model", "Choose a model that this key may use."),
     ("unknown to its provider", "Write the vendor, a slash, then the model's name as the vendor writes it. {place}"),
-    ("cannot be asked", "Its name must begin with a known vendor."),
+    ("can't be used", "Its name must begin with a known vendor."),
     ("", "{place}"),
 )
 

@@ -99,14 +99,14 @@ class FileSchedules:
         raise ConfigError(f"schedule {name!r}: it was removed {LIVES:,} times; give it another name.")
 
     def _waits(self, table: ScheduleTable, room: str) -> Synced:
-        note = f"schedule {table.name!r} waits until the account of {room} is known to its platform"
+        note = f"schedule {table.name!r} waits until the account of {room} has connected"
         log.info("a schedule of the settings waits", name=table.name, room=room)
         return Synced(notes=(note,))
 
     def _taken(self, table: ScheduleTable) -> Synced:
         note = (
-            f"schedule {table.name!r} is not planned as it is set: {table.to[0]} has another one of that name, made in chat "
-            "or by a command. Give this one another name, or remove that one, and reload"
+            f"schedule {table.name!r} isn't planned: {table.to[0]} already has a schedule with that name, made in chat or by a "
+            "command. Rename this one or remove that one, then reload"
         )
         log.warning("a schedule of the settings is not planned", reason=note)
         return Synced(notes=(note,))

@@ -50,6 +50,7 @@ def _suggestion(draft: Draft) -> str:
 
 
 def _server(draft: Draft, dialogue: Dialogue) -> None:
+    before = draft.said.get("address", "")
     while True:
         given = draft.flags.api_base
         address = given if given is not None else _ask_address(draft, dialogue)
@@ -59,6 +60,7 @@ def _server(draft: Draft, dialogue: Dialogue) -> None:
         if given is not None:
             raise ConfigError(f"--api-base: {fault}")
         dialogue.say(fault)
+        draft.said["address"] = before
     if address:
         draft.set("model.api_base", address)
 

@@ -28,7 +28,7 @@ WIZARD_STEPS: Final[Sequence[Step]] = (
     Step(
         "Model",
         '"demo" is built in and needs nothing. Others are named as LiteLLM does, such as openai/gpt-4o-mini,\n'
-        "anthropic/claude-sonnet-4-5 or ollama/llama3. It's asked for one word, to see that it works.",
+        "anthropic/claude-sonnet-4-5 or ollama/llama3. The one you choose is asked for one word, as a test.",
         ask_model,
     ),
     Step(
@@ -41,7 +41,7 @@ WIZARD_STEPS: Final[Sequence[Step]] = (
     Step("You", "The first person owns everything, and lets others in.", ask_owner),
     Step(
         "Web page",
-        "You talk to the agent there, and approve what it asks for. It listens on this machine alone.",
+        "You talk to the agent there, and approve what it asks for. Only this machine can open it.",
         ask_port,
     ),
 )

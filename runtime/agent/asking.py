@@ -18,9 +18,7 @@ from runtime.errors import ToolError
 from runtime.policy.terms import PLACES, Terms
 from runtime.store.protocol import NewStep, Runs, ToolStep
 
-FAR: Final = (
-    "{} is not in this room, and approves nothing here. Ask somebody of the room, or an approver. Nobody was asked."
-)
+FAR: Final = "{} isn't in this room and can't approve here. Ask somebody in the room, or an approver. Nobody was asked."
 
 
 async def sorted_question(

@@ -39,9 +39,9 @@ class Edits:
         asked = await self._approvals.asked(asked_about(click.approval_id)) if click.values else None
         if asked is None:
             return None
-        tool = self._agents.of(asked.agent).tools.get(asked.approval.tool)
+        tool = self._agents[asked.agent].tools.get(asked.approval.tool)
         if tool is None:
-            return Changed(fault=f"The tool {asked.approval.tool} is gone.")
+            return Changed(fault=f"The tool {asked.approval.tool} no longer exists.")
         arguments = changed_arguments(asked.approval, click.values)
         if isinstance(arguments, str):
             return Changed(fault=arguments)
@@ -50,7 +50,7 @@ class Edits:
         return self._ruled(asked, tool, arguments)
 
     def _ruled(self, asked: Asked, tool: Tool, arguments: Mapping[str, Json]) -> Changed:
-        about, policy, scope = asked.approval, self._policy(), self._agents.of(asked.agent).scope
+        about, policy, scope = asked.approval, self._policy(), self._agents[asked.agent].scope
         ask = Ask(about.tool, tool.spec.effect, arguments, scope, self._named(about.address), asked.names)
         rule, terms = policy.rule(ask), about.terms
         match policy.ruling(ask):

@@ -17,11 +17,11 @@ from runtime.agent.questions import QuestionContext, Questions
 from runtime.agent.registry import Agents
 from runtime.agent.run_state import Dropped, Ended, LiveRun, own
 from runtime.agent.surroundings import Surroundings
-from runtime.agent.tool_calls import Calls, in_doubt
+from runtime.agent.tool_calls import Calls, repeatable
 from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, may_be_full, partitions
 from runtime.context.condenser import Condenser, Conversation, Whose, is_full
 from runtime.context.oversize import sent_by, shortened, told_of
-from runtime.context.resting import Restore, restored
+from runtime.context.resting import SHORTENED_BY_RESTS, Restore, restored
 from runtime.context.watch import LoopNotices
 from runtime.contract import (
     BOUNDLESS,
@@ -153,7 +153,7 @@ class AgentLoop:
 
         Errors: StoreError when a step could not be recorded; the lane is then still ours and must be given back.
         """
-        agent = self._agents.of(claim.agent)
+        agent = self._agents[claim.agent]
         run = LiveRun(claim, agent, claim.iterations, claim.next_step, claim.turns, files=list(claim.files))
         self._live[claim.run_id] = run
         try:
@@ -179,7 +179,7 @@ class AgentLoop:
 
     async def fail(self, claim: Claim, text: str) -> bool:
         """End a run that cannot go on with words to the person; whether its lane has more to do."""
-        run = LiveRun(claim, self._agents.of(claim.agent), claim.iterations, claim.next_step)
+        run = LiveRun(claim, self._agents[claim.agent], claim.iterations, claim.next_step)
         try:
             return (await self._finish(run, None, RunState.FAILED, text)).more
         except Dropped:
@@ -222,13 +222,13 @@ class AgentLoop:
     async def _pick_up(self, run: LiveRun) -> Released | None:
         """Pick up what an earlier owner left open, in order, up to the first call whose outcome only a person can tell."""
         run.obey(run.claim.stop)
-        tools = run.agent.tools
-        doubted = next((i for i, step in enumerate(run.claim.steps) if in_doubt(tools, step)), None)
-        before = run.claim.steps if doubted is None else run.claim.steps[:doubted]
-        await self._calls.attempt_all(run, [step for step in before if step.state is not StepState.ASKED])
-        asked = [step for step in run.claim.steps if step.state is StepState.ASKED]
+        tools, steps = run.agent.tools, run.claim.steps
+        marked = (index for index, step in enumerate(steps) if step.state is StepState.MARKED)
+        doubted = next((index for index in marked if not repeatable(tools, steps[index])), None)
+        await self._calls.attempt_all(run, [step for step in steps[:doubted] if step.state is not StepState.ASKED])
+        asked = [step for step in steps if step.state is StepState.ASKED]
         if doubted is not None:
-            asked.append(run.claim.steps[doubted])
+            asked.append(steps[doubted])
         if asked:
             return await self._park(run, asked)
         if run.claim.overtaken:
@@ -257,8 +257,12 @@ class AgentLoop:
     async def _read(self, run: LiveRun) -> History:
         """The conversation as the run knows it: from its last rest on where so set, and of what is too large both ends."""
         claim, limits = run.claim, run.agent.limits
-        reads = [name for name, tool in run.agent.tools.items() if tool.spec.effect is Effect.READ]
-        history = restored(await self._store.history(claim.lane.session, claim.since), limits.rest, claim.run_id, reads)
+        history = await self._store.history(claim.lane.session, claim.since)
+        if limits.rest.restore in SHORTENED_BY_RESTS:
+            reads = [name for name, tool in run.agent.tools.items() if tool.spec.effect is Effect.READ]
+            history = restored(history, limits.rest, claim.run_id, reads)
+        if is_short(history.turns, limits.window.tokens):
+            return history  # and so is each text in it
         history, long = shortened(history, limits.window.tokens)
         for one in long:
             await self._whole.keep(run.agent.workspaces, claim.address, one.path, one.text)
@@ -287,9 +291,9 @@ class AgentLoop:
 
     async def _reply(self, run: LiveRun, facts: RunFacts, history: History) -> ModelReply:
         """The model's answer to as much of `history` as fits. A request that is refused as too large is sent smaller, once."""
-        limits, of = run.agent.limits, self._conversation(run, facts)
+        limits = run.agent.limits
         if limits.rest.restore is Restore.SUMMARY or may_be_full(history, limits.window.tokens):
-            parts = await self.condenser.fitted(of, history)
+            parts = await self.condenser.fitted(self._conversation(run, facts), history)
             run.is_full = is_full(parts, history, limits.window.tokens)
         else:
             parts = partitions(facts, history, UNBOUNDED)
@@ -297,7 +301,7 @@ class AgentLoop:
             try:
                 return await self._answer(run, facts, parts)
             except ContextOverflow:
-                parts = await smaller(of, parts, await self._read(run))
+                parts = await smaller(self._conversation(run, facts), parts, await self._read(run))
         try:
             return await self._answer(run, facts, parts)
         except ContextOverflow as error:

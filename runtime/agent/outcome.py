@@ -92,10 +92,7 @@ class RunOutcome:
             return []
         content = Content(text)
         if self._long_replies:
-            content = await self._long_replies.content(run.claim.address, claim.run_id, text)
+            content = await self._long_replies.content(claim.address, claim.run_id, text)
         files = tuple(run.files[:MOST_FILES])
-        return [self._made(run, f"run:{claim.run_id}", Kind.FINAL, replace(content, files=files))]
-
-    def _made(self, run: LiveRun, origin: str, kind: Kind, content: Content) -> NewDelivery:
-        delivery, answers = DeliveryId(self._new_id()), run.claim.reply_to
-        return NewDelivery(delivery, origin, 0, kind, run.claim.address, content, reply_to=answers)
+        new, origin, content = DeliveryId(self._new_id()), f"run:{claim.run_id}", replace(content, files=files)
+        return [NewDelivery(new, origin, 0, Kind.FINAL, claim.address, content, reply_to=claim.reply_to)]

@@ -27,11 +27,11 @@ class Previews:
         self._condenser = condenser
 
     def knows(self, name: str) -> bool:
-        return any(agent.name == name for agent in self._agents)
+        return name in self._agents
 
     async def of(self, conversed: Conversed) -> Preview:
         """The next request of a conversation. The size of a window may have to be looked up in a long list."""
-        agent = self._agents.of(conversed.agent)
+        agent = self._agents[conversed.agent]
         facts = await self._surroundings.next(agent, conversed)
         return await asyncio.to_thread(self._of, agent, facts, conversed)
 

@@ -136,6 +136,7 @@ class Questions:
             approval.card,
             tuple(copies),
             approval.next_call_at,
+            private=frozenset(room for one in audience.candidates for room in one.rooms),
         )
 
     def _approval(self, run: LiveRun, step: ToolStep, terms: Terms, audience: Audience) -> Approval:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
@@ -55,29 +55,18 @@ class Agent:
     limits: Limits = field(default_factory=Limits)
 
 
-class Agents:
-    """Finds an agent by the name that a session carries."""
+class Agents(dict[str, Agent]):
+    """Agents by the name that a session carries. In place of one that is not here stands one without tools whose runs fail."""
 
     def __init__(self, main: Agent, *others: Agent) -> None:
-        self._main = main
-        self._by_name = {agent.name: agent for agent in (main, *others)}
-
-    @property
-    def main(self) -> Agent:
+        super().__init__({agent.name: agent for agent in (main, *others)})
+        self.main = main
         """The one that works wherever no other is named."""
-        return self._main
 
-    def __iter__(self) -> Iterator[Agent]:
-        return iter(self._by_name.values())
-
-    def of(self, name: str) -> Agent:
-        """Return the agent called `name`; if it is not here, one without tools whose runs fail."""
-        return self._by_name.get(name) or self._missing(name)
-
-    def _missing(self, name: str) -> Agent:
+    def __missing__(self, name: str) -> Agent:
         """An agent without any of another's tools, rights or files."""
-        files = self._main.workspaces.of(name)
-        return replace(self._main, name=name, model=Missing(name), tools={}, scope=name, workspaces=files)
+        files = self.main.workspaces.of(name)
+        return replace(self.main, name=name, model=Missing(name), tools={}, scope=name, workspaces=files)
 
 
 @dataclass(slots=True)

@@ -220,7 +220,7 @@ class Calls:
     async def _refuse(self, run: LiveRun, step: ToolStep, whose: str) -> int:
         """Leave a call that a rule denies by now, whoever allowed it before; how many signals wait."""
         lane, run_id = run.claim.lane, run.claim.run_id
-        result = f"{DENIED}{whose} does not allow it by now.{NOT_RUN}"
+        result = f"{DENIED}{whose} no longer allows it.{NOT_RUN}"
         log.info("call refused by a rule", tool=step.call.tool, step=step.number)
         if run.guard:
             run.guard.ended(step.call, result)
@@ -253,7 +253,7 @@ class Calls:
         if tool is None:
             return f"{ERROR}there is no tool {step.call.tool!r} any more."
         if not step.caution.startswith(tool.caution()):  # without its sandbox now, or another tool by this name
-            return f"{ERROR}{step.call.tool} is not what was asked about any more, so it was not called."
+            return f"{ERROR}{step.call.tool} has changed since people were asked, so it was not called."
         if step.caution:
             await self._accept(run, tool)
         arguments = parsed(step.call.arguments)
@@ -302,17 +302,13 @@ class Calls:
 
 def _named(rule: Rule | None) -> str:
     """A rule that denies a call, in sentences."""
-    return f"the rule {rule.name!r}" if rule and rule.name else "the policy of this place"
+    return f"the rule {rule.name!r}" if rule and rule.name else "the policy here"
 
 
 def repeatable(tools: Mapping[str, Tool], step: ToolStep) -> bool:
     """Tell whether the call may be made again unasked; for a tool that is gone, by its effect."""
     tool = tools.get(step.call.tool)
     return tool.spec.repeatable if tool else step.effect is Effect.READ
-
-
-def in_doubt(tools: Mapping[str, Tool], step: ToolStep) -> bool:
-    return step.state is StepState.MARKED and not repeatable(tools, step)
 
 
 async def together(works: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T]:

@@ -43,5 +43,5 @@ def time_of(text: str) -> time:
         raise WhenError(f"{quoted(text)} is not a time of day", CLOCK_EXAMPLES)
     hour, minute, half = int(found["hour"]), int(found["minute"] or 0), (found["half"] or "")[:1]
     if minute > 59 or hour > 23 or (half and not 1 <= hour <= 12):
-        raise WhenError(f"{quoted(text)} is not on the clock", CLOCK_EXAMPLES)
+        raise WhenError(f"{quoted(text)} isn't a valid time", CLOCK_EXAMPLES)
     return time(hour % 12 + (12 if half == "p" else 0) if half else hour, minute)

@@ -128,7 +128,7 @@ def _nickname(words: Sequence[str]) -> list[str]:
     if words[0] == "@reboot":
         raise WhenError("@reboot isn't a time: nothing here runs because a machine starts", "@daily")
     if len(words) > 1 or words[0] not in NICKNAMES:
-        raise WhenError(f"{quoted(' '.join(words))} is none of {', '.join(NICKNAMES)}", "@daily")
+        raise WhenError(f"{quoted(' '.join(words))} isn't one of {', '.join(NICKNAMES)}", "@daily")
     return NICKNAMES[words[0]].split()
 
 
@@ -155,7 +155,7 @@ def _item(field: Field, word: str, item: str) -> str:
     first = _number(field, found["first"])
     if found["last"] is None:
         if step:
-            raise _refused(field, f"{quoted(item)} has a step and no range; {first}-{field.last}{step} has both")
+            raise _refused(field, f"{quoted(item)} has a step but no range; {first}-{field.last}{step} has both")
         return str(first)
     last = _number(field, found["last"]) or (SUNDAY if field.last != field.high and first else 0)
     if last < first:
@@ -183,7 +183,7 @@ def _step(field: Field, item: str, word: str | None) -> str:
 
 
 def _refused(field: Field, reason: str) -> WhenError:
-    return WhenError(f"In the {field.name} {reason}", field.example)
+    return WhenError(f"{field.name.capitalize()}: {reason}", field.example)
 
 
 def _span(field: Field, item: str) -> range:

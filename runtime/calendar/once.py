@@ -30,7 +30,7 @@ def instant_said(words: str, zone: ZoneInfo, now: datetime) -> At | None:
 
 def _ahead(at: datetime, words: str, zone: ZoneInfo, now: datetime) -> At:
     if at >= LAST_INSTANT:
-        raise WhenError(f"{quoted(words)} is not in this calendar", '"2026-12-24 at 18:00"')
+        raise WhenError(f"{quoted(words)} doesn't exist in the calendar", '"2026-12-24 at 18:00"')
     if at <= now:
         shown = f"{wall_of(now, zone):%Y-%m-%d %H:%M} in {zone.key}"
         raise WhenError(f"{quoted(words)} is in the past: it's now {shown}", '"tomorrow at 14:30"')
@@ -60,7 +60,7 @@ def _once(day: date, scene: Scene) -> When:
     try:
         at = instant_of(datetime.combine(day, scene.time()), scene.zone)
     except OverflowError as error:
-        raise WhenError(f"{quoted(scene.words)} is not in this calendar", '"2026-12-24 at 18:00"') from error
+        raise WhenError(f"{quoted(scene.words)} doesn't exist in the calendar", '"2026-12-24 at 18:00"') from error
     return _ahead(at, scene.words, scene.zone, scene.now)
 
 

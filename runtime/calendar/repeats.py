@@ -43,7 +43,7 @@ def _on(name: str | None, unit: Unit, scene: Scene) -> int | None:
 
 
 def uncounted(_: re.Match[str], scene: Scene) -> When:
-    raise WhenError(f"{quoted(scene.words)} needs a whole number and what is counted", '"every 5 minutes"')
+    raise WhenError(f"{quoted(scene.words)} needs a whole number and a unit", '"every 5 minutes"')
 
 
 def _cron(scene: Scene, *, day: str = "*", month: str = "*", weekday: str = "*") -> Cron:
@@ -89,7 +89,7 @@ def one_day(found: re.Match[str], scene: Scene) -> When:
     day = DAY_NAMES[found["day"]]
     after = scene.wall + timedelta(days=(day - scene.wall.weekday()) % 7 or 7)
     raise WhenError(
-        f"{quoted(scene.words)} may be one {WEEKDAYS[day].title()} or each",
+        f"{quoted(scene.words)} could mean one {WEEKDAYS[day].title()} or every one",
         f'"every {WEEKDAYS[day]} at 9:00", "{after:%Y-%m-%d} at 9:00"',
     )
 
@@ -115,7 +115,9 @@ def monthly(found: re.Match[str], scene: Scene) -> When:
     days = [ORDINAL.fullmatch("1" if word == "first" else word) for word in words]
     numbers = sorted({int(day[1]) for day in days if day})
     if None in days or not numbers or not 1 <= numbers[0] <= numbers[-1] <= max(DAYS_IN):
-        raise WhenError(f"{quoted(scene.words)} names no days of a month", '"monthly on the 1st and 15th at 10:00"')
+        raise WhenError(
+            f"{quoted(scene.words)} doesn't say which days of the month", '"monthly on the 1st and 15th at 10:00"'
+        )
     return _cron(scene, day=",".join(str(number) for number in numbers))
 
 

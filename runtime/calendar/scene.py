@@ -52,7 +52,7 @@ class Scene:
 
     def untimed(self, example: str) -> None:
         if self.times:
-            raise WhenError(f"{quoted(self.words)} has a time of day, which does not go with that", example)
+            raise WhenError(f"{quoted(self.words)} can't have a time of day", example)
 
 
 def count_of(word: str, scene: Scene) -> int:
@@ -73,9 +73,9 @@ def unit_of(word: str, scene: Scene) -> Unit:
         raise WhenError(f"{quoted(scene.words)}: the smallest interval is 1 minute", '"every 2 minutes"')
     if word in ("month", "months", "quarter", "quarters", "year", "years"):
         raise WhenError(
-            f"{quoted(scene.words)}: months and years are not counted", '"0 9 1 */2 *" is every second month'
+            f"{quoted(scene.words)}: an interval can't be in months or years", '"0 9 1 */2 *" is every second month'
         )
-    raise WhenError(f"{quoted(word)} is none of minutes, hours, days and weeks", '"every 2 hours"')
+    raise WhenError(f"{quoted(word)} isn't minutes, hours, days or weeks", '"every 2 hours"')
 
 
 def bounded(count: int, unit: Unit, scene: Scene) -> timedelta:

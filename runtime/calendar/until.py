@@ -41,7 +41,7 @@ def until(text: str, *, zone: str, now: datetime) -> datetime:
         return _on(DAY_NAMES[found["day"]], times[0] if times else time(), zone, now)
     planned = _planned(f"{words} at 0:00" if BARE_DAY.fullmatch(words) else words, zone, now)
     if not isinstance(planned.when, At):
-        raise WhenError(f"{quoted(words)} comes again and again", UNTIL_EXAMPLES)
+        raise WhenError(f"{quoted(words)} repeats", UNTIL_EXAMPLES)
     return planned.when.instant
 
 
@@ -55,7 +55,7 @@ def _planned(words: str, zone: str, now: datetime) -> Planned:
 
 def _later(length: timedelta, words: str, now: datetime) -> datetime:
     if not length:
-        raise WhenError(f"{quoted(words)} would be over at once", UNTIL_EXAMPLES)
+        raise WhenError(f"{quoted(words)} would end at once", UNTIL_EXAMPLES)
     return now + length
 
 

@@ -12,29 +12,29 @@ from runtime.markup.moments import ago, several
 SOURCES: Final[Mapping[str, str]] = {
     "set": "set in the settings",
     "listed": "from the list of known models",
-    "assumed": "assumed: nothing says more about this model",
-    "refused": "smaller than thought: its vendor refused more",
+    "assumed": "assumed: this model isn't in the list",
+    "refused": "lowered: its vendor refused a larger request",
 }
 """Where a window's size comes from, by the word of `context.window.Source`."""
 
 STEPS: Final[Mapping[str, str]] = {
     "trim": "old results are cut",
     "repeat": "old results are cut, repeated ones named",
-    "extract": "the middle is sent as a line a turn",
-    "summary": "the middle is sent as a line a turn, and a summary is due",
+    "extract": "the middle is sent with one line per turn",
+    "summary": "the middle is sent with one line per turn, and a summary is due",
 }
 """How the conversation is condensed as it is sent, by the word of `context.condensing.Step`; whole where not here."""
 
 KINDS: Final[Mapping[str, str]] = {
-    "model": "by a summary of the model",
-    "extract": "by an extract, a line a turn",
-    "handoff": "by a handoff, with which it began anew",
+    "model": "in a summary by the model",
+    "extract": "in an extract with one line per turn",
+    "handoff": "in a handoff that it restarted from",
 }
 """How turns were condensed, by the word of a summary's kind."""
 
-UNKNOWN: Final = "How full the window is, I know only while I'm at work. Please ask again in a moment."
+UNKNOWN: Final = "I can't tell how full the window is right now. Please ask again in a moment."
 NOTHING: Final = (
-    "There's nothing to condense here yet: the newest turns stay as they are, and little or nothing is older."
+    "There's nothing to condense here yet: the newest turns stay as they are, and there's little before them."
 )
 AT_IT: Final = "I'm condensing this conversation already. I'll say so here when it's done."
 BEGUN: Final = "I'm condensing this conversation. I'll say so here when it's done."
@@ -98,7 +98,7 @@ def filled(measured: Measured | None, kept: Remembered, now: datetime, mark: str
 def _filled(measured: Measured, kept: Remembered, now: datetime, mark: str) -> Iterator[str]:
     source = SOURCES.get(measured.source, measured.source)
     yield (
-        f"Your next message is sent to `{measured.model}` with about {measured.tokens:,} tokens, "
+        f"Your next message goes to `{measured.model}` with about {measured.tokens:,} tokens, "
         f"{part(measured.tokens, measured.window)} of its window of {measured.window:,} ({source}):"
     )
     yield ""
@@ -119,7 +119,7 @@ def _of_history(measured: Measured, kept: Remembered) -> str:
 def condensed_last(kept: Remembered, now: datetime) -> str:
     """Words for the last time that a conversation was condensed, and how often it was."""
     if not kept.summaries:
-        return "No summary was made here yet."
+        return "There's no summary here yet."
     newest, count = kept.summaries[0], len(kept.summaries)
     so_often = "The only summary here." if count == 1 else f"It is the newest of {count:,} summaries here."
     return (
@@ -130,7 +130,7 @@ def condensed_last(kept: Remembered, now: datetime) -> str:
 
 def condensed(turns: int, kind: str, before: int, after: int) -> str:
     """Answer to `/compact` once it is done."""
-    how = "" if kind == "model" else " The model's summary was of no use, so a line stands for each turn."
+    how = "" if kind == "model" else " The model's summary wasn't usable, so each turn became one line."
     return (
         f"Condensed: {several(turns, 'turn')}, {became(before, after)}.{how} "
         "The newest turns stay as they are, and everything stays here to read."

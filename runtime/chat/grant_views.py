@@ -97,7 +97,7 @@ def form(approval: Approval) -> Form:
             Field("until", "Until the end of", proposed_end(approval.asked_at, UTC), "A day, at most 90 days ahead"),
             Field("uses", "How often", hint="A number; leave it empty for no limit", optional=True, most=6),
         ),
-        note=f"This call runs, and later ones like it run without asking. /grants ends that. {AS_ASKED} stands for the value in this call.",
+        note=f"This call runs now, and later ones like it run without asking. To end that: /grants. {AS_ASKED} stands for the value in this call.",
         send="Allow",
     )
 

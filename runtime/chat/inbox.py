@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from runtime.chat.cards import card_facts, open_cards
-from runtime.contract import Address, ApprovalKind, Asking, Content, Waiting
+from runtime.contract import Address, ApprovalId, ApprovalKind, Asking, Content, Waiting
 from runtime.domain.approvals import Approval, Home, asked_in_private
 from runtime.markup.moments import roughly, several
 from runtime.text.glyphs import in_a_line, plainly, visible
@@ -24,6 +24,9 @@ CALL_MAX_CHARS: Final = 60  # characters of a call in a list
 SEEN_THERE: Final = "another room"
 """Stands in the place of a room's name where nobody knows it."""
 NOTHING: Final = "No questions are waiting for you."
+CHAT_CARDS_MAX: Final = 10
+"""Cards that are open in one private chat: beyond them nobody finds the one that matters."""
+NONE_DEFERRED: Final = "No more questions are waiting behind these cards."
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +39,31 @@ class OpenQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Answer to `/approvals`: questions as cards, and where those are that may not be shown here."""
+    """Answer to `/approvals`: questions as cards, and where those are that may not be shown here.
+
+    `fresh`: those come first that had no card in this chat.
+    """
 
     shown: Sequence[OpenQuestion] = ()
     more: int = 0
     elsewhere: Sequence[str] = ()
     others: Sequence[Approval] = ()
+    fresh: bool = False
 
 
-def answer_to(found: Sequence[OpenQuestion], at: Address, here: Sequence[Approval]) -> Answer:
-    """Sorts what waits for a person who asks at `at`, where nobody else reads; `here` are all questions of that room."""
+def answer_to(
+    found: Sequence[OpenQuestion], at: Address, here: Sequence[Approval], behind: Collection[ApprovalId] = ()
+) -> Answer:
+    """Sorts what waits for a person who asks at `at`, where nobody else reads; `here` are all questions of that room.
+
+    First come those `behind` the cards that stand there.
+    """
+    found = sorted(found, key=lambda one: one.approval.id not in behind)
     mine = {one.approval.id for one in found}
     shown = [one for one in found if _may_show(one.approval, at)]
     kept = [room_of(one.approval) or SEEN_THERE for one in found if not _may_show(one.approval, at)]
     others = [one for one in here if one.id not in mine]
-    return Answer(shown[:LISTED], len(shown[LISTED:]), kept, others)
+    return Answer(shown[:LISTED], len(shown[LISTED:]), kept, others, bool(behind))
 
 
 def card(question: OpenQuestion, at: Address | None, now: datetime) -> Content:
@@ -98,11 +111,24 @@ def told(answer: Answer, now: datetime) -> str:
     )
 
 
+def deferred(number: int, newest: str = "") -> str:
+    """The line in a full private chat, about questions that have no card there yet; `newest` is what was asked last."""
+    are = "is" if number == 1 else "are"
+    head = f"**{several(number, 'more question')} {are} waiting for you.** {newest}".strip()
+    return f"{head}\n\nThey get cards here as you decide the others. Send `/approvals` to see them now."
+
+
 def told_aside(answer: Answer, now: datetime, *, is_sent: bool) -> str:
     """Summary for a shared room, where one person's questions stay private."""
     number = len(answer.shown) + answer.more
     if number and is_sent:
-        sent = f"the {LISTED} oldest" if answer.more else "them" if number > 1 else "it"
+        sent = (
+            (f"{LISTED} of them" if answer.fresh else f"the {LISTED} oldest")
+            if answer.more
+            else "them"
+            if number > 1
+            else "it"
+        )
         mine = f"{_counted(number)} waiting for you. I've sent {sent} to our private chat."
     elif number:
         mine = f"{_counted(number)} waiting for you. Send me `/approvals` in a private chat to see {'them' if number > 1 else 'it'}."
@@ -119,7 +145,8 @@ def _waiting(answer: Answer) -> str:
     if not number:
         return ""
     head = f"{_counted(number)} waiting for you."
-    return f"{head} Here are the {LISTED} oldest." if answer.more else head
+    which = f"{LISTED} of them" if answer.fresh else f"the {LISTED} oldest"
+    return f"{head} Here are {which}." if answer.more else head
 
 
 def _counted(number: int) -> str:

@@ -83,7 +83,7 @@ def build(run: RunFacts, history: History, budget: Budget) -> ModelRequest:
 def partitions(run: RunFacts, history: History, budget: Budget) -> Partitions:
     """The parts of that request."""
     window = None if budget.tokens is None else int(budget.tokens / budget.scale)
-    standing = list(stands_for(history.summary, window))
+    standing = stands_for(history.summary, window) if history.summary else []
     turns = repair([*standing, *history.turns] if standing else history.turns)
     if budget.tokens is None or window is None:
         return Partitions(run.system, run.skills, run.memory, turns, run.working)
@@ -98,11 +98,7 @@ def partitions(run: RunFacts, history: History, budget: Budget) -> Partitions:
 
 def may_be_full(history: History, window: int) -> bool:
     """True if the size of the conversation is worth a closer look, as it is of few."""
-    return history.summary is not None or has_many_turns(history) or not is_short(history.turns, window)
-
-
-def has_many_turns(history: History) -> bool:
-    return len(history.turns) >= LONG_TURNS
+    return history.summary is not None or len(history.turns) >= LONG_TURNS or not is_short(history.turns, window)
 
 
 def is_short(turns: Sequence[Turn], window: int) -> bool:

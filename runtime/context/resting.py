@@ -29,6 +29,10 @@ class Restore(StrEnum):
     NONE = "none"  # nothing else
 
 
+SHORTENED_BY_RESTS: Final = (Restore.WINDOW, Restore.NONE)
+"""Those that leave turns out; a summary is written elsewhere."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rest:
     """Silence that counts as a rest, and what is sent of the conversation before it."""
@@ -56,9 +60,7 @@ def _begins(history: History, index: int) -> bool:
 
 
 def restored(history: History, rest: Rest, run: RunId, reads: Collection[str]) -> History:
-    """`history` as `run` is to know it. `reads` are the tools that change nothing."""
-    if rest.restore not in (Restore.WINDOW, Restore.NONE):
-        return history
+    """`history` as `run` is to know it, where its rests shorten it. `reads` are the tools that change nothing."""
     at = rested_at(history, rest, run)
     if at is None:
         return history

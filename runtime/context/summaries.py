@@ -119,18 +119,15 @@ def _waiting(history: History, upto: int) -> Iterator[tuple[int, int]]:
             yield call, number
 
 
-def stands_for(summary: Summary | None, window: int | None = None) -> Iterator[Turn]:
+def stands_for(summary: Summary, window: int | None = None) -> list[Turn]:
     """The turns that a model reads in place of those behind a summary: in a small window less of each part."""
-    if summary is None:
-        return
     facts = Digest.from_json(summary.facts)
     whole = _standing(summary.request, summary.text, facts)
     if window is not None and (size := of_text(whole)) > window * STANDING_PART:
         room = int(window * STANDING_PART * min(ASCII_A_TOKEN, len(whole) / size))
         first, text = bound(summary.request, room // 4), bound(summary.text, room // 3)
         whole = _standing(first, text, facts.within(max(0, room - len(first) - len(text))))
-    if whole:
-        yield UserTurn(whole)
+    return [UserTurn(whole)] if whole else []
 
 
 def _standing(request: str, text: str, facts: Digest) -> str:

@@ -64,7 +64,7 @@ def fitting(form: Form | str, most: int) -> Form | str:
 
 async def no_form(approval: ApprovalId, choice: Choice, actor: Identity) -> Form | str:
     """Answer where no forms are made."""
-    return "This has no form here."
+    return "There's no form for this here."
 
 
 def filled(approval: str, choice: Choice, values: Mapping[str, str]) -> Clicked:

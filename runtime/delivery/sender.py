@@ -98,7 +98,7 @@ class PartSender:
         elif part.state is PartState.UNSETTLED:
             await self._settle(duty, open_, part)
         elif part.state is PartState.MARKED:
-            await self._doubt(duty, open_, part, "its attempt left no outcome")
+            await self._doubt(duty, open_, part, "its last attempt ended without a result")
         else:
             floor = self.floor(open_.delivery.address)
             self._held(await self._outbox.mark(duty, open_.delivery.id, part.ordinal, floor=floor))
@@ -133,7 +133,7 @@ class PartSender:
         """Its wire messages. Errors: whatever an adapter raises; ValueError when it broke its word."""
         wires = tuple(self._adapter.render(delivery))
         if not wires:
-            raise ValueError("nothing came of it")
+            raise ValueError("the adapter made no message of it")
         if any(wire.more for wire in wires[:-1]):
             raise ValueError("only the last message may take several without its form")
         return wires
@@ -204,7 +204,7 @@ class PartSender:
     async def _once_more(self, duty: Duty, open_: OpenDelivery, known: OpenPart, wait: timedelta) -> None:
         """It is on screen, where something older may still come over it: an edit may be made as often as one likes."""
         delivery, at = open_.delivery.id, self._context.now() + wait
-        reason = "it's on screen; a late change to its preview would be covered again"
+        reason = "it's on screen; it is sent once more in case a late change to its preview covers it"
         await self._surely(lambda: self._outbox.retry(duty, delivery, known.ordinal, at, reason))
         self._context.on_shown(open_.delivery.address)
 

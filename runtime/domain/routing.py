@@ -12,7 +12,7 @@ from enum import Enum, StrEnum
 from fnmatch import fnmatchcase
 from typing import Final
 
-from runtime.contract import Address, Addressing, Amended, Busy, Clicked, Identity, Moved, Person, Said, Signal, Urgency
+from runtime.contract import Address, Addressing, Amended, Busy, Clicked, Moved, Person, Said, Signal, Urgency
 
 
 class Attention(StrEnum):
@@ -81,11 +81,6 @@ class RoomRule:
         """True if it names this room, or this thread of it."""
         return fnmatchcase(room, self.room) or fnmatchcase(thread, self.room)
 
-    def bars(self, actor: Identity, who: Person | None) -> bool:
-        """True if this person may not speak there."""
-        names = {actor, who.name} if who else {actor}
-        return bool(names & self.blocked) or bool(self.people and not names & self.people)
-
 
 ANY_ROOM: Final = RoomRule()
 
@@ -152,8 +147,9 @@ class RoomRules:
 
     def bars(self, signal: Signal, who: Person | None) -> bool:
         """True if its sender may not speak there."""
-        everywhere = RoomRule(blocked=self.blocked)
-        return everywhere.bars(signal.actor, who) or self.rule(signal.address).bars(signal.actor, who)
+        rule, names = self.rule(signal.address), {signal.actor, who.name} if who else {signal.actor}
+        is_blocked = bool(names & (self.blocked | rule.blocked))
+        return is_blocked or bool(rule.people and not names & rule.people)
 
 
 def _first(rules: Iterable[RoomRule], room: str, thread: str) -> RoomRule:

@@ -36,9 +36,9 @@ NO_NEWS: Final = "NO NEWS"
 NO_MODEL: Final = "template"
 """What stands as the model in the usage of a report that asked none."""
 MISSED: Final = "missed: nothing was running then"
-MADE_UP: Final = "missed: one run makes up for all that were"
-OVERLAPS: Final = "the one before was still at work"
-SPENT: Final = "its money for a day was spent"
+MADE_UP: Final = "missed: one run makes up for them all"
+OVERLAPS: Final = "the previous run was still working"
+SPENT: Final = "its daily limit was reached"
 
 
 class ScheduleEvent(StrEnum):
@@ -157,10 +157,10 @@ def said(work: Schedule | Report, planned: str, previous: str) -> str:
     """Words that the agent reads. The task stands in it as it was written; `planned` is the instant in words."""
     if work.task.kind is not TaskKind.PROMPT:
         return f"[Scheduled report {work.name!r}, planned for {planned}]"
-    quiet = f" Where there is nothing new to tell, answer {NO_NEWS} and nothing else." if work.terms.quiet else ""
+    quiet = f" If there is nothing new, answer {NO_NEWS} and nothing else." if work.terms.quiet else ""
     opening = (
-        f"[Scheduled work {work.name!r}, planned for {planned}. Nobody waits in this room for a question of yours: "
-        f"what you answer is posted there as a report.{quiet}]"
+        f"[Scheduled work {work.name!r}, planned for {planned}. Nobody in this room is waiting for your questions: "
+        f"your answer is posted there as a report.{quiet}]"
     )
     parts = [opening, work.task.text]
     if previous:

@@ -50,7 +50,8 @@ def repair(turns: Sequence[Turn]) -> list[Turn]:
     spoken = [turn for turn in turns if not _is_empty(turn)]
     if _only_talk(spoken):
         return spoken
-    return _user_first(_merged(_paired(spoken)))
+    whole = _merged(_paired(spoken))
+    return whole if not whole or isinstance(whole[0], UserTurn) else [EARLIER, *whole]
 
 
 def _only_talk(turns: Sequence[Turn]) -> bool:
@@ -108,19 +109,16 @@ class _Asked:
         return False
 
     def turns(self) -> Iterator[Turn]:
-        yield self._renamed_turn()
+        if self.ids == [call.id for call in self.turn.calls]:
+            yield self.turn
+        else:
+            renamed = (replace(call, id=new) for call, new in zip(self.turn.calls, self.ids, strict=True))
+            yield replace(self.turn, calls=tuple(renamed))
         for index, result in self.results.items():
             yield result if result.call_id == self.ids[index] else replace(result, call_id=self.ids[index])
         for index, call in enumerate(self.turn.calls):
             if index not in self.results:
                 yield ToolTurn(self.ids[index], call.tool, NO_RESULT)
-
-    def _renamed_turn(self) -> AssistantTurn:
-        calls = self.turn.calls
-        if all(call.id == new for call, new in zip(calls, self.ids, strict=True)):
-            return self.turn
-        renamed = (replace(call, id=new) for call, new in zip(calls, self.ids, strict=True))
-        return replace(self.turn, calls=tuple(renamed))
 
 
 def _paired(turns: Sequence[Turn]) -> Iterator[Turn]:
@@ -195,7 +193,3 @@ def _both_said(before: UserTurn, after: UserTurn) -> UserTurn:
 
 def _joined(*texts: str) -> str:
     return "\n\n".join(text for text in texts if text.strip())
-
-
-def _user_first(turns: list[Turn]) -> list[Turn]:
-    return turns if not turns or isinstance(turns[0], UserTurn) else [EARLIER, *turns]

@@ -191,9 +191,11 @@ def _method(method: str) -> str:
 def _headers(given: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in given.items():
         if not HEADER.fullmatch(name) or OURS.fullmatch(name.lower()):
-            raise Refused(Why.HEADER, f"the header {name[:60]!r} is not a caller's to set.")
+            raise Refused(Why.HEADER, f"the header {name[:60]!r} can't be set here.")
         if not value.isprintable():
-            raise Refused(Why.HEADER, f"the value of the header {name[:60]!r} has a line end or the like in it.")
+            raise Refused(
+                Why.HEADER, f"the value of the header {name[:60]!r} contains a line break or a control character."
+            )
     return {"User-Agent": AGENT, "Accept": "*/*", **given}
 
 

@@ -127,7 +127,7 @@ def told(error: Exception, place: Place) -> str:
     """Fault in words: the library's own may repeat the address with its query."""
     match error:
         case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
-            return f"{place.shown} could not prove who it is: {_reason(error)}."
+            return f"{place.shown} could not prove its identity: {_reason(error)}."
         case aiohttp.ClientConnectorError():
             return f"{place.shown} could not be reached: {error.strerror or 'no connection'}."
         case aiohttp.ServerDisconnectedError() | aiohttp.ClientOSError():

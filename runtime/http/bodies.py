@@ -58,7 +58,7 @@ def event_id(body: Mapping[str, Any]) -> str:
     """The id that the page made for this event: the same for every try of it."""
     value = body.get("id")
     if not isinstance(value, str) or not EVENT_ID.fullmatch(value):
-        raise Refusal(400, "`id` must be 8 to 64 letters, digits or dashes, made anew for each event.")
+        raise Refusal(400, "`id` must be 8 to 64 letters, digits or dashes, a new one for each event.")
     return value
 
 

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator
 from itertools import count
 from operator import attrgetter
-from typing import Final
+from typing import Final, TypeVar
 
 from runtime.markup.cuts import Cut, Cuts, Rank
 from runtime.markup.plain import to_plain
@@ -19,6 +19,7 @@ from runtime.markup.simplify import lightened, loosened
 from runtime.markup.spans import Span, span
 from runtime.markup.tree import CodeBlock, Document, Table
 
+T = TypeVar("T")
 Measure = Callable[[Document], int]
 """How long a document is once rendered, in the platform's unit (see `measures`). Pure; more text is not less."""
 
@@ -27,14 +28,14 @@ THIN: Final = 16  # a piece that holds fewer characters than limit / 16 has too 
 LEAD: Final = 8  # behind reach / 8 or more, code or a table that fits whole goes into the next piece
 
 
-def once(measure: Measure) -> Measure:
-    """`measure` that knows what it measured last: where a document fits at once, it is asked twice about the same."""
-    last: tuple[Document | None, int] = None, 0
+def once(made_of: Callable[[Document], T]) -> Callable[[Document], T]:
+    """`made_of` that knows what it made last: where a document fits at once, it is asked several times about the same."""
+    last: tuple[Document, T] | None = None
 
-    def known(document: Document) -> int:
+    def known(document: Document) -> T:
         nonlocal last
-        if last[0] is not document:
-            last = document, measure(document)
+        if last is None or last[0] is not document:
+            last = document, made_of(document)
         return last[1]
 
     return known

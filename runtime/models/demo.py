@@ -142,7 +142,7 @@ def explained(turns: Sequence[Turn]) -> str:
     """Explanation of the calls that wait: the words of the person before them."""
     waiting = next((done for done in reversed(batches(turns)) if done.waits), None)
     if waiting is None:
-        return "Nothing of mine waits for an answer."
+        return "I'm not waiting for any answer."
     said = [line for line in lines(turns[: waiting.begin]) if wish(line)]
     asked = f"You asked me “{bound(said[-1], 300)}”. " if said else ""
     calls = " ".join(purpose(call) for call, result in waiting.pairs if is_waiting(result))
@@ -182,7 +182,7 @@ def received(files: Sequence[str], images: Mapping[str, str]) -> Iterator[str]:
 
 
 def regrets(lost: Mapping[str, str]) -> Iterator[str]:
-    yield from (f"{inline(file)} did not come: {why}." for file, why in lost.items())
+    yield from (f"{inline(file)} didn't arrive: {why}." for file, why in lost.items())
 
 
 def reminders(said: Sequence[str], parked: Iterable[Batch]) -> Iterator[str]:

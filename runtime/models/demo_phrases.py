@@ -13,19 +13,20 @@ from runtime.models.demo_plans import AS_WRITTEN, PLANS, WHAT_I_PLAN, Phrase, du
 
 WHAT_I_KNOW: Final = f"""\
 - `list the files` (or `list files in FOLDER`, `ls`)
-- `read FILE`
+- `read FILE` (or `read FILE from byte NUMBER`, a slice of a long one)
 - `write TEXT to FILE`
 - `search for PATTERN in FOLDER`
 - `run: COMMAND`
-- `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; and behind it `ANSWER or ANSWER`)
+- `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; you may add `ANSWER or ANSWER`)
 {WHAT_I_PLAN}
 - `help`
 
-Several of them may stand in one message, one a line."""
+One message may hold several of them, one per line."""
 
 PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"run:\s*(?P<command>.+)", "shell", {}),
     (r"(?:ls|list (?:all )?(?:the )?files)(?: (?:in |of |under )?(?P<path>.+))?", "list_files", {"path": "."}),
+    (r"read (?:the file )?(?P<path>.+?) from byte (?P<offset>[\d,]{1,15})", "read_file", {}),
     (r"read (?:the file )?(?P<path>.+)", "read_file", {}),
     (r"write (?P<content>.+) to (?:the file )?(?P<path>.+)", "write_file", {}),
     (r"search for (?P<pattern>.+?)(?: in (?P<path>\S+))?", "search_files", {"path": "."}),
@@ -82,6 +83,8 @@ def arguments_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
         found = BETWEEN_OPTIONS.split(without_full_stop(groups.get("options", "")))
         options: list[Json] = [one.strip() for one in found if one.strip()]
         return {"question": groups["question"], "to": to} | ({"options": options} if options else {})
+    if "offset" in groups:
+        return {"path": unquoted(groups)["path"], "offset": int(groups["offset"].replace(",", "") or 0)}
     return dict(with_task(groups) if tool in VERBATIM else unquoted(groups))
 
 

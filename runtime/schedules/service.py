@@ -208,7 +208,7 @@ class ScheduleService:
         except WhenError as error:
             raise ToolRetry(str(error)) from error
         if found is None:
-            raise ToolRetry(f"{text!r} is in the past. Name a time to come.")
+            raise ToolRetry(f"{text!r} is in the past. Give a later time.")
         return found
 
     def _due(self, schedule: Schedule) -> datetime | None:
@@ -277,7 +277,7 @@ class ScheduleService:
                 return found[0]
             if found:
                 ids = ", ".join(f"{s.id} ({s.name}, in {self._named(s.home)})" for s in found)
-                raise ToolRetry(f"Several schedules go by {name!r}: name one by its id: {ids}.")
+                raise ToolRetry(f"Several schedules are called {name!r}: name one by its id: {ids}.")
         known = ", ".join(repr(s.name) for s in seen[:20]) or "none"
         raise ToolRetry(f"There is no schedule called {name!r} that you may see. Known here: {known}.")
 
@@ -407,7 +407,7 @@ def checked_task(task: Task | None) -> Task:
     if task is None or not task.text.strip():
         raise ToolRetry("Say what the agent should do then.")
     if len(task.text) > TASK:
-        raise ToolRetry(f"The task has {len(task.text):,} characters; {TASK:,} is the most.")
+        raise ToolRetry(f"The task has {len(task.text):,} characters; at most {TASK:,} is the most.")
     return task
 
 

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0022"
+REVISION: Final = "0025"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -125,6 +125,7 @@ sessions = Table(
     number("created_at"),
     number("since_turn", server_default="0"),
     words("model", server_default=""),
+    Index("ix_sessions_address", "address"),
     partial("ix_sessions_ready", "ready_at", where="state = 'ready'"),
     partial("ix_sessions_suspect", "ready_at", where="state = 'suspect'"),
     partial("ix_sessions_owner", "owner", where="state = 'running'"),

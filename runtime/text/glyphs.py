@@ -171,6 +171,10 @@ def _pieces(text: str, *, one_line: bool) -> Iterator[str]:
     marks, stays = -1, frozenset[int]() if text.isascii() else needed(text)
     for found in _RUNS.finditer(text):  # `marks` on the letter before; below zero where there is none
         run = found[0]
+        if "!" <= run[0] <= "~":  # plain words, as most are
+            marks = 0
+            yield run
+            continue
         if run[0] == "\n":
             yield _line_ends(found, one_line=one_line)
         elif run[0] in " \t":

@@ -13,7 +13,7 @@ from runtime.domain.approvals import Approval, ApprovalState
 from runtime.domain.deliveries import PartEvent
 from runtime.domain.runs import RunEvent, RunState
 from runtime.timeline.trail import Move, TracedRun, TracedStep
-from runtime.timeline.words import Event, Telling, What, several, span
+from runtime.timeline.words import Event, Telling, What, span
 
 ENDS: Final = {RunState.FAILED: What.FAILED, RunState.STOPPED: What.STOPPED}
 
@@ -159,7 +159,8 @@ def _questions(telling: Telling) -> Iterator[Event]:
         together = list(group)
         for one in together:
             yield telling.event(asked_at, What.ASKED, _asked(one), one.id)
-        words = f"parked until {several(len(together), 'answer')} arrive; others are served meanwhile"
+        arriving = "1 answer arrives" if len(together) == 1 else f"{len(together)} answers arrive"
+        words = f"parked until {arriving}; others are served meanwhile"
         yield telling.event(asked_at, What.PARKED, words, together[0].run_id)
         for one in together:
             if one.decided_at:

@@ -70,7 +70,7 @@ class DiskSpace:
         if person and self._of(person) >= self._bounds.person:
             most = self._bounds.person // MIB
             return Shortage(
-                f"This person's files have reached the limit of {most:,} MiB across all rooms. Delete some."
+                f"This person's files have reached the limit of {most:,} MiB across all rooms. Remove some."
             )
         return None
 

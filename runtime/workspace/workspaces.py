@@ -35,8 +35,10 @@ class WorkspaceFolders:
         return WorkspaceFolders(self.root, agent, uid=self._uid)
 
     def path(self, address: Address) -> Path:
-        """Path of the folder, there or not."""
-        return self.root / self._name(address)
+        """Path of the folder, there or not: readable, and unique by the hash, since two addresses may read alike once cleaned."""
+        key = f"{self._agent}|{address}"
+        clean = re.sub(r"[^A-Za-z0-9-]+", "-", str(address)).strip("-")[:60]
+        return self.root / f"{clean}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
 
     def folder(self, address: Address) -> Path:
         path = self.path(address)
@@ -73,12 +75,6 @@ class WorkspaceFolders:
     def _admit_open(self, descriptor: int) -> None:
         if self._uid is not None and os.geteuid() == 0:
             os.fchown(descriptor, self._uid, self._uid)
-
-    def _name(self, address: Address) -> str:
-        """Readable, and unique by the hash: two addresses may read alike once cleaned."""
-        key = f"{self._agent}|{address}"
-        clean = re.sub(r"[^A-Za-z0-9-]+", "-", str(address)).strip("-")[:60]
-        return f"{clean}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
 
 
 def _is_usable(path: Path) -> bool:

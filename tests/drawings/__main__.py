@@ -35,7 +35,7 @@ code { font: 12.5px monospace } blockquote { border-left: 3px solid #999; margin
 .row { display: flex; flex-wrap: wrap; row-gap: 6px; margin-top: 8px } .Telegram .row { flex-wrap: nowrap; text-align: center }
 .Telegram .button { flex: 1; background: #d5e3f0; border: 0 }
 .go { background: #007a5a; color: #fff; border-color: #007a5a } .no { background: #c01343; color: #fff; border-color: #c01343 }
-.token { background: #1d9bd122; border-radius: 3px } .small { font-size: 12px; color: #777 } .unknown { color: red }
+.Discord a { color: #00a8fc } .token { background: #1d9bd122; border-radius: 3px } .small { font-size: 12px; color: #777 } .unknown { color: red }
 """
 
 

@@ -1,4 +1,4 @@
-"""Takes the README's picture: `python -m tests.e2e.picture` starts the program, talks with it and keeps what is seen.
+"""Takes the pictures of the page: `python -m tests.e2e.picture` starts the program, talks with it and keeps what is seen.
 
 The conversation is the one that the README tells of: a question answered from a tool, an approved command with its
 output, a denied one, and the conversation goes on.
@@ -56,6 +56,31 @@ async def ask_on(tab: Tab) -> None:
     await tab.open_card()
 
 
+async def fill_inbox(tab: Tab) -> None:
+    """Two conversations that wait for somebody."""
+    for text in ("run: make deploy", "write the kettle is on to notes.txt"):
+        await tab.at("new-room").click()
+        await tab.say(text)
+        await tab.open_card()
+
+
+async def take_inbox(program: str, link: str, folder: Path) -> None:
+    async with chromium(program) as browser:
+        for name, look in (
+            ("approvals", WIDE | {"viewport": {"width": 1280, "height": 860}}),
+            ("approvals-narrow", NARROW),
+        ):
+            async with tab_of(browser, link, **look) as tab:
+                if name == "approvals":
+                    await fill_inbox(tab)
+                await tab.page.evaluate(
+                    "() => document.getElementById('to-inbox').click()"
+                )  # behind the menu on a phone
+                await expect(tab.at("inbox-card")).to_have_count(2)
+                await expect(tab.at("inbox-room").locator("option")).to_have_count(3)
+                await keep(tab, folder / f"{name}.png")
+
+
 async def take(program: str, link: str, folder: Path) -> None:
     async with chromium(program) as browser:
         async with tab_of(browser, link, **WIDE) as tab:
@@ -78,6 +103,8 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as data, open_house(Path(data)) as house:
         asyncio.run(take(program, house.link, folder))
+    with tempfile.TemporaryDirectory() as data, open_house(Path(data)) as house:
+        asyncio.run(take_inbox(program, house.link, folder))
     return 0
 
 

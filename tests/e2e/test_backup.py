@@ -65,7 +65,7 @@ async def test_a_life_goes_on_from_its_backup(tmp_path: Path) -> None:
         files = [path.read_text() for path in house.data.glob("workspaces/*/plan.txt")]
         assert files == ["secret plan"]
         verified = house.command("audit", "verify")
-        assert verified.stdout.startswith("The audit chain is whole")
+        assert verified.stdout.startswith("The audit chain is intact")
 
 
 async def chatter(visitor: Visitor) -> None:

@@ -189,6 +189,33 @@ async def test_a_command_line_changes_a_call_too(tab: Tab, house: House) -> None
     await expect(decided_card(tab)).to_contain_text("from afar")
 
 
+async def test_calls_of_a_list_are_changed_on_the_page_on_the_console_and_by_a_command(tab: Tab, house: House) -> None:
+    await tab.say("\n".join(f"write hello to listed-{number}.txt" for number in range(9)))
+    card = tab.at("card").filter(has_text="May I run these 5 calls?")
+    await card.get_by_test_id("edit").click()
+    await card.get_by_test_id("edit-call-text").select_option("2. write_file")
+    await card.get_by_test_id("edit-call-send").click()
+    await expect(tab.at("card").filter(has_text="May I run these 4 calls?")).to_have_count(1)
+    rows = json.loads(house.command("approvals", "list", "--json").stdout)
+    listed = {json.loads(row["arguments"]).get("path"): row["id"] for row in rows}
+    changed = ("approvals", "edit", listed["listed-6.txt"], "--arguments")
+    assert house.command(*changed, '{"content": "by command", "path": "listed-6.txt"}').returncode == 0
+    await expect(tab.at("card").filter(has_text="May I run these 3 calls?")).to_have_count(1)
+    room = tab.page.url
+    page = await console(tab, "/approvals")
+    form = page.locator(f"#edit-of-{listed['listed-7.txt']}")
+    await form.locator("summary").click()
+    await form.locator("textarea").fill('{"content": "by console", "path": "listed-7.txt"}')
+    await form.get_by_role("button", name="Approve this").click()
+    await tab.page.goto(room)
+    await expect(tab.at("card").filter(has_text="May I run these 2 calls?")).to_have_count(1)
+    for words in ("by command", "by console"):
+        await expect(decided_card(tab).or_(tab.at("card")).filter(has_text=words).first).to_contain_text("Approved by")
+    for one in json.loads(house.command("approvals", "list", "--json").stdout):
+        house.command("approvals", "deny", one["id"])
+    await tab.reply("Written to listed-7.txt")
+
+
 async def test_an_approved_write_is_undone_on_its_card(tab: Tab) -> None:
     await tab.say("write hello to undone.txt")
     await (await tab.open_card()).get_by_test_id("approve").click()

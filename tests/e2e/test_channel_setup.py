@@ -93,6 +93,6 @@ async def paired_and_answered(house: House, rig: Rig, place: Place) -> None:
     code = CODE.search(await shown(rig, place, CODE))
     assert code is not None
     told = await asyncio.to_thread(house.command, "people", "pair", code[0], "--name", "Ada")
-    assert "is Ada now (owner)" in told.stdout
+    assert "is now Ada (owner)" in told.stdout
     await rig.say(place, "list the files")
     assert "The folder is empty" in await shown(rig, place, "Files in")

@@ -169,7 +169,7 @@ async def test_a_summary_is_a_thin_rule_with_its_text_behind_it(
 async def test_a_summary_that_is_made_now_appears_at_once(tab: Tab) -> None:
     await expect(tab.at("summary")).to_have_count(1)
     await tab.say("/context")
-    told = await tab.reply("Your next message is sent to")
+    told = await tab.reply("Your next message goes to")
     await expect(told).to_contain_text("Last condensed")
     await tab.say("/compact")
     await tab.reply("Condensed:")

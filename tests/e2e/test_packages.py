@@ -179,7 +179,7 @@ def broken(folder: Path, settings: str, point: str = "no_such_module:PLUGIN") ->
     ("point", "why"),
     [
         ("no_such_module:PLUGIN", "it cannot be loaded (ModuleNotFoundError: No module named 'no_such_module')"),
-        ("scroll:smudged", "it provides no ChannelPlugin of that name"),
+        ("scroll:smudged", "it provides no ChannelPlugin with that name"),
         ("scroll:FOREIGN", "its settings aren't a runtime.settings.accounts.Account"),
         ("scroll:UNTOLD", "it cannot be loaded (PydanticUserError: "),
         ("scroll:FORMLESS", "it cannot be loaded (AttributeError: "),

@@ -56,7 +56,7 @@ async def test_one_of_the_file_is_run_paused_and_resumed(browser: Browser, house
         await tab.page.goto(f"{house.url}/console/schedules")
         await expect(row(tab, "morning")).to_contain_text("every weekday at 09:00 (Europe/Berlin)")
         await press(tab, "morning", "Run now")
-        await expect(tab.page.locator("#said")).to_have_text("Begun: morning.")
+        await expect(tab.page.locator("#said")).to_have_text("Started: morning.")
         await press(tab, "morning", "Pause")
         await expect(row(tab, "morning").locator(".badge")).to_have_text("paused")
         await press(tab, "morning", "Resume")

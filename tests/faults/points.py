@@ -41,7 +41,7 @@ ASKED_BACK: Final = (
 CONDENSED: Final = "summary-made"
 HANDED_OVER: Final = "handoff-made"
 """A summary is kept, or a handoff. Only where a conversation is long: see `tests/contract/runtime/test_long_conversations`
-and `test_renewal`, and for summaries the campaign in `tests/soak`."""
+and `test_renewal`, and the campaign in `tests/soak`."""
 
 COMPACTED: Final = (
     "compacting-begun",  # a person's wish for a summary is ours, none is made

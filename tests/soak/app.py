@@ -21,6 +21,7 @@ from bot.server.app import App, build
 from bot.server.process import serving
 from bot.settings.settings import Settings
 from bot.telemetry import logs
+from runtime.agent import loop
 from runtime.context import builder
 from runtime.contract import AdapterContext, Address, ChannelAdapter
 from runtime.store.operations.history import HistoryStore
@@ -31,6 +32,7 @@ from tests.faults import app as faults
 from tests.soak.clerk import Clerk
 from tests.soak.deeds import deeds
 from tests.soak.plants import PLANTS
+from tests.soak.renewal import Renewing
 
 RECEIPTS: Final = (
     select(parts.c.receipt)
@@ -90,6 +92,7 @@ async def serve(given: argparse.Namespace) -> None:
         return app
 
     setattr(builder, "LONG_TURNS", LONG_TURNS)  # noqa: B010 - a constant, in production
+    setattr(loop, "Condenser", Renewing)  # noqa: B010 - begins conversations anew more often than any window would
     asked = asyncio.Event()
     _heed_signals(asked)
     async with serving(settings, make=make) as ready:

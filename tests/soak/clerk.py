@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from runtime.context.summaries import TASK
+from runtime.context import handoff, summaries
 from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage, UserTurn
 from runtime.domain.transcript import RECORD_BEGINS, WAITING_FOR_APPROVAL
 from tests.soak.plan import Want
@@ -40,7 +40,7 @@ class Clerk:
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         on_text("Let me see")
         await asyncio.sleep(self._think.total_seconds())
-        if request.system == TASK:
+        if request.system in (summaries.TASK, handoff.TASK):
             return ModelReply(record(request.turns[0].text), (), Usage(self.name, 1, 1))
         if wanted := list(calls(request.turns)):
             return ModelReply("", tuple(wanted), Usage(self.name, 1, 1))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
+from runtime.domain.approvals import LISTED_WITH
 from runtime.domain.transcript import OURS
 from tests.soak.clerk import HEARD, arguments
 from tests.soak.diary import Complaint
@@ -168,9 +169,16 @@ def each_question_is_decided_once(evidence: Evidence) -> Complaints:
     cards = grouped(evidence.tables["deliveries"], lambda row: row["origin"])
     for question in evidence.tables["approvals"]:
         given = [row["choice"] for row in votes.get(question["id"], [])]
-        places = {place_of(row["address"]) for row in cards.get(f"approval:{question['id']}", [])}
-        if words := wrong_decision(question, given, clicks.get(question["id"], []), places):
+        card = card_of(question)
+        places = {place_of(row["address"]) for row in cards.get(f"approval:{card}", [])}
+        if words := wrong_decision(question, given, clicks.get(card, []), places):
             yield Complaint("approval", f"The question {question['id']} {words}.", approval=question["id"])
+
+
+def card_of(question: Row) -> str:
+    """The question whose card asks this one: itself, or that which lists it, whose buttons decide all that it lists."""
+    known = json.loads(question["card"] or "{}")
+    return str(known.get(LISTED_WITH, question["id"]))
 
 
 def wrong_decision(

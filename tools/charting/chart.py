@@ -78,7 +78,7 @@ def _name(order: Order) -> str:
 def _told(order: Order, picture: Picture, path: str) -> str:
     told = [
         f"Drew {path} ({len(picture.png) // 1024 + 1} kB). It is attached to your reply.",
-        f"It shows, for who cannot see it: {alt_of(order)}",
+        f"For people who can't see it: {alt_of(order)}",
     ]
     if picture.missing:
         told.append(

@@ -13,6 +13,7 @@ from typing import Annotated, Final
 
 from runtime.contract import CardChange, CardContext, CardPart, CardText, CardValue, Effect, Json, ToolContext
 from runtime.errors import ToolFailed, ToolRetry
+from runtime.markup.moments import several
 from runtime.workspace import safe_fs
 from tools.files.undo import UNDO
 from tools.files.workspace import attached, named, opened, opened_parent, own_like, told
@@ -85,7 +86,7 @@ def read_file(
 ) -> str:
     """Read a text file, or a slice; a long one at both ends."""
     if offset < 0 or limit < 0:
-        raise ToolRetry("offset and limit count bytes from the begin of the file: neither is below 0.")
+        raise ToolRetry("offset and limit count bytes from the beginning of the file; neither can be negative.")
     path = attached(context.workspace, path)
     with opened(context.workspace, path) as file:
         found = os.fstat(file)
@@ -99,7 +100,7 @@ def read_file(
 def _slice(file: int, size: int, path: str, offset: int, limit: int) -> str:
     """Text of at most `limit` bytes from `offset` on, and where it goes on. No character is cut in two."""
     if offset >= size:
-        raise ToolRetry(f"{named(path)} has {size:,} bytes: an offset of {offset:,} is behind its end.")
+        raise ToolRetry(f"{named(path)} has {size:,} bytes: an offset of {offset:,} is past its end.")
     data = os.pread(file, min(limit or SLICE_BYTES, SLICE_BYTES), offset)
     end = offset + len(data)
     text = _text(data, path, cut_before=offset > 0, cut_after=end < size)
@@ -127,7 +128,7 @@ def _ends(file: int, size: int, path: str) -> str:
 def _text(data: bytes, path: str, *, cut_before: bool = False, cut_after: bool = False) -> str:
     """`data` as text, without a character that was cut in two. Errors: ToolFailed for a binary file or a bad encoding."""
     if b"\0" in data:
-        raise ToolFailed(f"{named(path)} is a binary file of no text; its bytes are not shown.")
+        raise ToolFailed(f"{named(path)} is a binary file without text; its bytes are not shown.")
     start = 0
     while cut_before and start < WIDEST - 1 and data[start : start + 1] and data[start] & 0xC0 == 0x80:
         start += 1
@@ -180,7 +181,7 @@ def write_file(
     except UnicodeEncodeError as error:
         raise ToolRetry("The content has half a surrogate pair in it, which no text file can hold.") from error
     replace(context.workspace, path, data)
-    return f"Wrote {len(data):,} bytes to {path}."
+    return f"Wrote {several(len(data), 'byte')} to {path}."
 
 
 def replace(workspace: Path, path: str, data: bytes) -> None:

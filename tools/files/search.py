@@ -51,9 +51,9 @@ async def search(pattern: str, path: str, workspace: Path, *, deadline: timedelt
 def _answer(ended: Ended, deadline: timedelta) -> str:
     if ended.timed_out:
         slow = f"The search was stopped after {deadline.total_seconds():g} s: use a simpler pattern or a narrower path."
-        raise ToolFailed(f"{slow} Found until then:\n{ended.text}" if ended.text else slow)
+        raise ToolFailed(f"{slow} Found so far:\n{ended.text}" if ended.text else slow)
     if ended.code == search_worker.BAD_PATTERN:
         raise ToolRetry(f"The pattern is not a valid regular expression: {ended.text}.")
     if ended.code != 0:
-        raise ToolFailed(f"The search broke off: {ended.text or f'exit code {ended.code}'}")
+        raise ToolFailed(f"The search failed: {ended.text or f'exit code {ended.code}'}")
     return ended.text or "No line matches."

@@ -84,7 +84,7 @@ class McpTool:
                 files.append(_kept(piece, f"{self._terms.name}-{call}-{len(files) + 1}", context))
                 texts.append(f"[{piece.what}, {_size(len(piece.data))}: {files[-1].path}]")
             else:
-                texts.append(f"[{piece.what}, {_size(len(piece.data))}, not kept: {MOST_FILES} are the most]")
+                texts.append(f"[{piece.what}, {_size(len(piece.data))}, not kept: at most {MOST_FILES} are]")
         return texts, files
 
 

@@ -41,7 +41,7 @@ async def readable(html: str, *, url: str, most: int, deadline: timedelta = DEAD
             argv, cwd=Path("/"), deadline=deadline, limit=limit, pass_fds=(page.fileno(),), quiet=True
         )
     if ended.timed_out or ended.code in GAVE_UP:
-        raise ToolFailed(f"The page is too intricate to be read as text within {deadline.total_seconds():g} s.")
+        raise ToolFailed(f"The page is too complex to be read as text within {deadline.total_seconds():g} s.")
     if ended.code != 0:
         raise ToolFailed(f"The page could not be read as text: what reads pages ended with exit code {ended.code}.")
     return ended.text

@@ -70,11 +70,16 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
 def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
     """One message: the card, its buttons, and the whole call as a file. An edit takes files away that it does not bring."""
     content = delivery.content
-    called, measured = _called(content.mentions), once(measure)
+    called, texts = _called(content.mentions), once(_texts)
+
+    def measured(piece: Document) -> int:
+        return max(map(characters, texts(piece)))
+
     short = abridged(document, whole, measured, LIMIT - len(called), asks=content.asks)
     first, *others = split(short.document, measured, LIMIT - len(called))
     rows, users = buttons(content.buttons), [one.identity.rpartition(":")[2] for one in content.mentions]
-    text, plain, files = to_discord(first) + called, _plain(first) + called, list[Body]()
+    text, plain = (f"{form}{called}" for form in (texts(first)[0], neutralised_text(texts(first)[1], EVERYBODY)))
+    files = list[Body]()
     fallback = _json(plain, rows)
     if short.file and content.asks:
         name = WHOLE_FILE.format(whole.sha256)
@@ -99,7 +104,12 @@ def reply_of(delivery: Delivery) -> str:
 
 def measure(document: Document) -> int:
     """Length in characters of the longer form: Discord's Markdown or its plain twin."""
-    return max(characters(to_discord(document)), characters(to_plain(document)))
+    return max(map(characters, _texts(document)))
+
+
+def _texts(document: Document) -> tuple[str, str]:
+    """Discord's Markdown and its plain twin."""
+    return to_discord(document), to_plain(document)
 
 
 def _wire(piece: Document, content: Content | None = None) -> Wire:

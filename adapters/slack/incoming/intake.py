@@ -7,7 +7,6 @@ a socket means no acknowledgement. Slack then sends it again.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
@@ -177,7 +176,7 @@ class Intake:
         user, room = sender_id(body), room_of(body)
         self._names.note(user, told_name(body))
         self._names.note_room(room, told_room_name(body))
-        name, room_name = await asyncio.gather(self._names.of(user), self._names.of_room(room))
+        name, room_name = await self._names.of(user, room)
         if room.startswith("D"):
             room_name = f"@{name}"
         return Happening(body, me, Sender(user, name), self._when(body), room_name)

@@ -25,16 +25,18 @@ class Names:
 
     def __init__(self, web: Web, pace: Pace) -> None:
         self._web = web
-        self._people = Told(self._person, pace)
-        self._rooms = Told(self._channel, pace)
+        self._people = Told(self._person, pace, kinds=("U", "W"))
+        self._rooms = Told(self._channel, pace, kinds=("C", "G"))
 
-    async def of(self, user: str) -> str:
-        """The name of a person; their id where Slack does not tell. A bot's id has no name there."""
-        return await self._people.of(user, is_there=user.startswith(("U", "W"))) or user
+    async def of(self, user: str, room: str) -> tuple[str, str]:
+        """The name of a person and of a room, such as "#general".
 
-    async def of_room(self, room: str) -> str:
-        """ "#general"; empty for a private conversation, and where Slack does not tell."""
-        return await self._rooms.of(room, is_there=room.startswith(("C", "G")))
+        Shape:  the person's id where Slack does not tell their name; empty for a private conversation, and an untold room.
+        """
+        both = (self._people, user), (self._rooms, room)
+        if asked := [told.learn(ident) for told, ident in both if told.is_wanted(ident)]:
+            await asyncio.gather(*asked)
+        return self._people.known(user) or user, self._rooms.known(room)
 
     def note(self, user: str, name: str) -> None:
         """Some events tell the name."""
@@ -55,29 +57,30 @@ class Names:
 
 
 class Told:
-    """Names by id as they were told, asked for where they were not."""
+    """Names by id as they were told, asked for where they were not. Slack has names for ids that begin with one of `kinds`."""
 
-    def __init__(self, ask: Callable[[str], Awaitable[str]], pace: Pace) -> None:
+    def __init__(self, ask: Callable[[str], Awaitable[str]], pace: Pace, *, kinds: tuple[str, ...]) -> None:
         self._ask = ask
+        self._kinds = kinds
         self._patience = pace.name.total_seconds()
         self._again = pace.name_again.total_seconds()
         self._known: OrderedDict[str, str] = OrderedDict()
         self._failed: OrderedDict[str, float] = OrderedDict()
 
-    async def of(self, ident: str, *, is_there: bool) -> str:
-        """`is_there`: Slack has a name for such an id."""
-        if is_there and ident not in self._known and self._is_worth_asking(ident):
-            await self._learn(ident)
+    def known(self, ident: str) -> str:
         return self._known.get(ident, "")
+
+    def is_wanted(self, ident: str) -> bool:
+        """True if it is worth asking for."""
+        if ident in self._known or not ident.startswith(self._kinds):
+            return False
+        return time.monotonic() - self._failed.get(ident, -self._again) >= self._again
 
     def note(self, ident: str, name: str) -> None:
         if name and ident not in self._known:
             _keep(self._known, ident, name)
 
-    def _is_worth_asking(self, ident: str) -> bool:
-        return time.monotonic() - self._failed.get(ident, -self._again) >= self._again
-
-    async def _learn(self, ident: str) -> None:
+    async def learn(self, ident: str) -> None:
         """Best effort: an event waits for its acknowledgement meanwhile."""
         try:
             async with asyncio.timeout(self._patience):

@@ -22,7 +22,7 @@ TITLE: Final = 60  # characters of an assistant thread's title
 STARTED: Final = 500  # assistant threads of which the first message is awaited
 PROMPTS: Final = (
     ("What can you do?", "What can you do for me, and what do you ask me before you do it?"),
-    ("Sum up a file", "I will send you a file: sum it up in five sentences."),
+    ("Summarise a file", "I'll send you a file. Please summarise it in five sentences."),
     ("Draft a message", "Draft a short message to my team about: "),
 )
 """What an assistant thread offers to begin with: a label, and what is then said."""

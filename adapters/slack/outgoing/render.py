@@ -76,10 +76,14 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
 def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
     """One message with its buttons, and the whole call as a file under it where that is asked about for the first time."""
     content, is_new = delivery.content, delivery.edits is None or not delivery.ordinal  # an edit, or over a preview
-    measured = once(size)
+    texts = once(_texts)
+
+    def measured(piece: Document) -> int:
+        return _size(*texts(piece))
+
     short = abridged(document, whole, measured, MARKDOWN - CALLING, asks=content.asks)
     first, *others = split(short.document, measured, MARKDOWN - CALLING)
-    card = [_wire(first, content.buttons, content.mentions), *map(_wire, others)]
+    card = [_wire(first, content.buttons, content.mentions, plain=texts(first)[1]), *map(_wire, others)]
     if not (short.file and content.asks and is_new):
         return card
     name = WHOLE_FILE.format(whole.sha256)
@@ -90,9 +94,16 @@ def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
 
 def size(document: Document) -> int:
     """Size against the limit of a Markdown block, of the larger form: Markdown or its plain twin."""
-    plain = to_plain(document)
-    as_text = len(escaped(plain)) * MARKDOWN // TEXT
-    return max(len(_dumped(to_slack(document))), len(_dumped(plain)), as_text)
+    return _size(*_texts(document))
+
+
+def _texts(document: Document) -> tuple[str, str]:
+    """Slack's Markdown and its plain twin."""
+    return to_slack(document), to_plain(document)
+
+
+def _size(marked: str, plain: str) -> int:
+    return max(len(_dumped(marked)), len(_dumped(plain)), len(escaped(plain)) * MARKDOWN // TEXT)
 
 
 def _preview(text: str, document: Document) -> Wire:
@@ -104,8 +115,11 @@ def _preview(text: str, document: Document) -> Wire:
     return replace(wire, body=_dumped({**json.loads(wire.body), "stream": so_far}))
 
 
-def _wire(document: Document, buttons: Sequence[Button] = (), mentions: Sequence[Mention] = ()) -> Wire:
-    plain = to_plain(document)
+def _wire(
+    document: Document, buttons: Sequence[Button] = (), mentions: Sequence[Mention] = (), *, plain: str | None = None
+) -> Wire:
+    """Wire message of `document`; `plain` is its plain twin, where that is known."""
+    plain = to_plain(document) if plain is None else plain
     if plain.strip():
         blocks = blocks_of(document)
     else:

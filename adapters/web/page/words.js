@@ -41,12 +41,12 @@ export const words = {
 
   // a summary
   summary: ({ turns, kind, model, before, after, since, until, made_at }) => ({
-    title: `${kind === "handoff" ? "Begun anew from a handoff: " : "Summary of "}${turns === 1 ? "1 turn" : `${count(turns)} turns`}`,
+    title: `${kind === "handoff" ? "Restarted from a handoff: " : "Summary of "}${turns === 1 ? "1 turn" : `${count(turns)} turns`}`,
     facts: [
       `From ${since} to ${until}. `,
       kind === "extract" ? "An extract with a line for each turn, " : `Written by ${model || "the model"}, `,
       `made ${made_at}: about ${count(before)} tokens before, ${count(after)} after. `,
-      "The model reads this in place of what stands above.",
+      "The model reads this instead of the messages above.",
     ].join(""),
   }),
 

@@ -52,9 +52,9 @@ def _sum() -> str:
     bounds = dict(sum_bounds())
     if not bounds:
         way = "set MemoryMax and TasksMax in the unit, or start the container with limits"
-        return f"There is no limit for all of it together: {way}"
+        return f"There is no overall limit: {way}"
     told = ", ".join(f"{name} {bound}" for name, bound in bounds.items())
-    return f"With Signalbox itself they are limited by cgroup v2: {told}"
+    return f"All of them and Signalbox together are limited by cgroup v2: {told}"
 
 
 def sum_bounds(own: Path = OWN, groups: Path = CGROUPS) -> Iterator[tuple[str, str]]:

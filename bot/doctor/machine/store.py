@@ -34,7 +34,7 @@ async def check_store(subject: Subject) -> Sequence[Finding]:
     settings = subject.settings
     if (file := settings.database_file) is not None:
         if subject.control is not None and not file.exists():
-            return [fault("store.reachable", f"{file} is gone under the running process", WHY_STORE, SAVE)]
+            return [fault("store.reachable", f"{file} was removed while the process was using it", WHY_STORE, SAVE)]
         return await asyncio.to_thread(lambda: list(_embedded(file)))
     if settings.database_url.startswith("postgresql://"):
         found = await _server(settings.database_url)
@@ -98,7 +98,7 @@ def _revision(database: sqlite3.Connection) -> str:
 
 def _of_revision(revision: str) -> Finding:
     if revision == REVISION:
-        return fine("store.revision", f"its schema is current ({revision})")
+        return fine("store.revision", f"its schema is up to date ({revision})")
     if not revision or revision < REVISION:
         return fine(
             "store.revision", f"its schema will be upgraded at the next start ({revision or 'none'} to {REVISION})"

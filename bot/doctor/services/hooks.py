@@ -18,4 +18,4 @@ async def check_hooks(subject: Subject) -> Sequence[Finding]:
 
 def _told(hook: HookTable, base: str) -> Finding:
     path, proof = ROUTE.format(name=hook.name), "a token" if hook.verify == "token" else "a signature"
-    return fine(f"hooks.{hook.name}", f"POST {base}{path} with {proof} is read in {hook.to} ({hook.urgency.value})")
+    return fine(f"hooks.{hook.name}", f"POST {base}{path} with {proof} goes to {hook.to} ({hook.urgency.value})")

@@ -54,7 +54,7 @@ async def check_model(subject: Subject) -> Sequence[Finding]:
 def _key(settings: Settings) -> Finding:
     model = settings.model
     if model.api_key:
-        return fine("model.key", f"its key is {settings.source('model.api_key')}")
+        return fine("model.key", f"its key comes from {settings.source('model.api_key')}")
     names = model_keys.names(model.name)
     if not names or model.api_base:
         return fine("model.key", "it needs no key that we know of")

@@ -40,7 +40,7 @@ def duties_of(
     yield engine.toolkit.check
     yield from _loading_ahead(settings, engine)
     yield _sealer(base).run
-    folders = [agent.workspaces for agent in engine.agents]
+    folders = [agent.workspaces for agent in engine.agents.values()]
     yield retention_of(settings, store, base.membership.take, folders).run
     yield jumps.run
     yield at.rooms.run
@@ -125,7 +125,7 @@ def _failovers(base: StorePhase, at: AccountsPhase, engine: EnginePhase, others:
 async def _tell_of_model(base: StorePhase, at: AccountsPhase, engine: EnginePhase, rest: Rest) -> None:
     """Tell operators of a model that only they can help. Where they have no room, log and audit tell it."""
     until = f" until {moment(rest.until)}" if rest.until else " until its settings or its key change"
-    text = f"**The model {rest.model} is not asked**{until}. {rest.reason}"
+    text = f"**The model {rest.model} isn't in use**{until}. {rest.reason}"
     await _post_to_operators(base, at, engine, f"model:{rest.model}:{int(rest.since.timestamp() * 1_000_000)}", text)
 
 

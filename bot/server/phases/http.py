@@ -96,7 +96,7 @@ def _operators(
         public_url=settings.web.public_url,
         command=for_strangers(),
         written=lambda name, identities: written(at.reload.settings, name, identities),
-        given=lambda: at.live.rules.gate.rights.given,
+        rights=lambda: at.live.rules.gate.rights,
         info=_info(base, engine),
         reports=_reports(base, at, engine),
         tools=lambda: engine.toolkit.toolbox.tools,

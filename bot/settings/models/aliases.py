@@ -77,7 +77,10 @@ def _keys(layers: Layers, place: str) -> Iterator[Fault]:
     if one and several:
         yield layers.title(f"{place}.{several[0]}"), f"is set, and {one[0]} too; keep one of them"
     if place == "model" and layers.get("model.name") == AUTO and given:
-        yield f"model.{given[0]}", 'is set, and "auto" chooses the vendor by its key; name the model'
+        yield (
+            f"model.{given[0]}",
+            'is set, but "auto" chooses the vendor by its key; set model.name to one model instead',
+        )
 
 
 def _no_vendor(model: str, api_base: object, stands_for: Mapping[str, Any]) -> str:

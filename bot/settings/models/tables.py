@@ -49,7 +49,9 @@ class AnyModel(Section):
         description="Names of variables or sealed secrets with several keys. The next one is used when a key is refused "
         "(401) or has had too many requests (429).",
     )
-    organization: str = Field(default="", description="Organization that the vendor is told, where a key has several.")
+    organization: str = Field(
+        default="", description="Organization to name to the vendor, if the key belongs to several."
+    )
     context_tokens: Whole | None = Field(
         default=None,
         ge=1000,
@@ -58,22 +60,22 @@ class AnyModel(Section):
         "Longer conversations are condensed.",
     )
     input_price: Number | None = Field(
-        default=None, ge=0, description="USD for a million tokens read. Default: the price in LiteLLM's list."
+        default=None, ge=0, description="US dollars per million input tokens. Default: the price in LiteLLM's list."
     )
     output_price: Number | None = Field(
-        default=None, ge=0, description="USD for a million tokens written. Default: the price in LiteLLM's list."
+        default=None, ge=0, description="US dollars per million output tokens. Default: the price in LiteLLM's list."
     )
     temperature: Number | None = Field(
-        default=None, ge=0, le=2, description="How freely it chooses words. Without it: as the vendor has it."
+        default=None, ge=0, le=2, description="How freely it chooses words. Default: the vendor's."
     )
     top_p: Number | None = Field(
-        default=None, gt=0, le=1, description="Part of the likeliest words that it chooses from."
+        default=None, gt=0, le=1, description="Share of the likeliest words that it chooses from."
     )
     max_tokens: Whole | None = Field(default=None, ge=1, le=10_000_000, description="Longest answer, in tokens.")
     reasoning: Literal["", "none", "minimal", "low", "medium", "high"] = Field(
-        default="", description="How long it thinks before it answers, where it can. Empty: as the vendor has it."
+        default="", description="How long it thinks before it answers, if it can. Empty: the vendor's default."
     )
-    seed: Whole | None = Field(default=None, description="For answers that are alike, where the vendor can.")
+    seed: Whole | None = Field(default=None, description="Makes answers repeatable, if the vendor supports that.")
     stop: Annotated[tuple[Text, ...], AfterValidator(_stops)] = Field(
         default=(), description=f"Up to {STOPS_MOST} texts at which the answer ends."
     )
@@ -122,15 +124,15 @@ class ModelTable(AnyModel):
         description='What it is called here, such as "sonnet". Each model has its own name.'
     )
     model: Text = Field(
-        description="Its LiteLLM name, or another name of `[[models]]`: what is not set here is then as it is there."
+        description="Its LiteLLM name, or another name of `[[models]]`: what isn't set here is then taken from there."
     )
     works: tuple[Work, ...] = Field(
         default=(),
         alias="for",
-        description=f"Kinds of work that it is asked for before all others: {', '.join(work.value for work in Work)}.",
+        description=f"Kinds of work for which it comes before all others: {', '.join(work.value for work in Work)}.",
     )
     least_complexity: Whole | None = Field(
         default=None,
         ge=0,
-        description="It is asked where a request is at least so complex: [models.md](models.md) says how that is counted.",
+        description="Used for requests that are at least this complex: [models.md](models.md) says how that is counted.",
     )

@@ -33,9 +33,9 @@ ANSWER_TIMEOUT: Final = timedelta(minutes=2)
 """For the model; somebody looks at the card meanwhile."""
 AT_ONCE: Final = 4
 """Questions that one process answers side by side."""
-DECIDED: Final = "it was decided before."
-NO_CALLS_LEFT: Final = "this work has no model calls left to spare."
-NO_WORDS: Final = "the model answered without words. Ask again, perhaps in other words."
+DECIDED: Final = "it was already decided."
+NO_CALLS_LEFT: Final = "this work has no model calls left for that."
+NO_WORDS: Final = "the model gave no answer. Ask again, perhaps in other words."
 BROKE: Final = "that failed unexpectedly. Ask again."
 
 
@@ -110,7 +110,7 @@ class Answerer:
             self._busy.discard(asked)
 
     async def _answer(self, answering: Answering, node: NodeId) -> None:
-        agent = self._agents.of(answering.agent)
+        agent = self._agents[answering.agent]
         failed, reply = why_not(answering, agent.limits.iterations), None
         if not failed:
             paid = await self._approvals.pay_answer(answering, node)

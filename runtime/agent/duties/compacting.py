@@ -90,7 +90,7 @@ class Compactor:
             self._busy.discard(signal)
 
     async def _compact(self, wanted: Compacting, node: NodeId) -> None:
-        agent, end = self._agents.of(wanted.agent), _End(self._runs, wanted, node)
+        agent, end = self._agents[wanted.agent], _End(self._runs, wanted, node)
         read = partial(self._runs.history, wanted.session, wanted.since)
         if wanted.run:
             facts = RunFacts("", specs_of(agent))  # of a summary's request nothing else is part

@@ -1,4 +1,4 @@
-"""Puts questions once more that nobody answered, and takes them further where their terms say so."""
+"""Puts questions once more that nobody answered, takes them further where their terms say so, and refills full chats."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Reminders:
         told: list[Address] = []
         for due in await self._approvals.due(self._context.rights()):
             told += await self._call(due)
-        return told
+        return [*told, *await self._approvals.refill(self._context.rights())]
 
     async def _call(self, due: Due) -> tuple[Address, ...]:
         """One call in place of all that fell due meanwhile, as after a night in which nothing ran."""

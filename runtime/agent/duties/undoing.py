@@ -21,7 +21,7 @@ UNDO_INTERVAL: Final = timedelta(seconds=5)
 """Between two looks, where nobody rang."""
 UNDO_TIMEOUT: Final = timedelta(minutes=1)
 SLOW: Final = "that took too long. Please check what happened."
-GONE: Final = "the tool is gone."
+GONE: Final = "the tool no longer exists."
 BROKE: Final = "that failed unexpectedly. Please check what happened."
 
 
@@ -86,7 +86,7 @@ class Undoer:
 
     async def _done(self, undoing: Undoing) -> str:
         """Take the call back; why it was not, in words for people."""
-        approval, agent = undoing.approval, self._agents.of(undoing.agent)
+        approval, agent = undoing.approval, self._agents[undoing.agent]
         tool = agent.tools.get(approval.tool)
         if tool is None or tool.spec.undo is None:
             return GONE

@@ -55,7 +55,7 @@ def _told_elsewhere(approval: Approval, found: list[Exchange]) -> str:
     if home_of(approval) is Home.TOLD:
         where = CONSOLE
     else:
-        where = plainly(json.loads(approval.card).get("room", "")) or "the room of the request"
+        where = plainly(json.loads(approval.card).get("room", "")) or "the room where it was asked"
     if any(one.is_open for one in found):
         return f"{names} asked a question; the answer will be in {where}." if where != CONSOLE else _on_console(names)
     if all(one.failed for one in found):

@@ -17,7 +17,7 @@ QUESTION_MAX_CHARS: Final = 500
 ANSWER_MAX_CHARS: Final = 4_000
 PLAIN_QUESTION: Final = "Why do you want to do this?"
 """Asked by a form that holds no words."""
-USED_UP: Final = f"You can ask about a call {QUESTIONS_MAX} times, and that's used up. Please decide by what you know."
+USED_UP: Final = f"This call has had its {QUESTIONS_MAX} questions. Please decide with what you know."
 
 
 @dataclass(frozen=True, slots=True)

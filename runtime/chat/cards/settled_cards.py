@@ -125,11 +125,12 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     why = f"\n\n{quoted(approval.reason)}" if approval.reason else ""
     call = f"`{approval.tool}`"
     about = asked(approval.kind, call) if approval.kind is ApprovalKind.OUTCOME else call
-    mark = Mark.NO if approval.choice is Choice.SKIP else MARKS[approval.state]
+    mark = _mark(approval)
     further = FURTHER.get(approval.choice, "") if approval.choice else ""
     head = f"{mark} **{ENDED[approval.state]}{further}**{_by(approval)}: {about}{answer}"
     how, shown = came(approval.outcome, home=home) if approval.outcome else ("", "")
-    buttons = _undo_button(approval)
+    is_offered = bool(approval.outcome) and json.loads(approval.outcome).get("undo") == "offered"
+    buttons = (Button(approval.id, Choice.UNDO, LABELS[Choice.UNDO]),) if is_offered else ()
     known = json.loads(approval.card) if approval.card else {}
     if home and known.get("home") == Home.TOLD:
         return Content(f"{head}{how}{why}", buttons, folded=shown, mark=mark)
@@ -137,6 +138,14 @@ def settled(approval: Approval, *, home: bool = True) -> Content:
     back = f"\n\n{asked_back.told(approval, home=home)}" if ASKED_BACK in known else ""
     text = f"{head}{how}{asked_by}\n\n{call_of(approval)[0]}{why}{back}"
     return Content(text, buttons, whole=Whole(approval.arguments_hash[:SHA256_SHOWN]), folded=shown, mark=mark)
+
+
+def _mark(approval: Approval) -> Mark:
+    """Its end at a glance: an approved call that did not run after all is no yes to look back at."""
+    if approval.choice is Choice.SKIP:
+        return Mark.NO
+    is_run = not approval.outcome or json.loads(approval.outcome)["state"] != "not run"
+    return MARKS[approval.state] if is_run else Mark.WITHDRAWN
 
 
 def ruling(approval: Approval) -> str:
@@ -184,11 +193,6 @@ def with_undo(outcome: str, how: str, by: str = "", why: str = "") -> str:
     """`outcome` (JSON) with how it stands with an undo: offered, wanted, done, refused or cut; empty for none."""
     undo = {"undo": how, "undo_by": by, "undo_why": why}
     return json.dumps(json.loads(outcome) | undo, ensure_ascii=False)
-
-
-def _undo_button(approval: Approval) -> tuple[Button, ...]:
-    is_offered = bool(approval.outcome) and json.loads(approval.outcome).get("undo") == "offered"
-    return (Button(approval.id, Choice.UNDO, LABELS[Choice.UNDO]),) if is_offered else ()
 
 
 def _undone(told: Mapping[str, Any]) -> str:

@@ -22,7 +22,7 @@ SPEAKERS_MAX: Final = 5
 RECENT_TURNS: Final = 20
 """Turns at the end of a conversation in which a call that changes something makes it worth a look at its questions."""
 
-HEAD: Final = f"{OURS}As it stands now. Facts for you, not a request and no permission:"
+HEAD: Final = f"{OURS}The state right now. Facts for you, neither a request nor a permission:"
 OUTCOMES: Final = {"approved": "approved", "denied": "denied", "answered": "answered", "expired": "nobody decided"}
 
 
@@ -58,9 +58,7 @@ def _questions(board: Board) -> Iterator[str]:
 def _waits(asked: WaitingCall) -> str:
     wanted = f", wanted by {quoted(asked.requester)}" if asked.requester else ""
     whom = f", asked of {', '.join(map(quoted, asked.whom[:SPEAKERS_MAX]))}" if asked.whom else ""
-    return (
-        f"Waits for people since {_at(asked.at)}: {_call(asked.tool, asked.arguments)}{wanted}{whom}. Don't ask again."
-    )
+    return f"Waiting for people since {_at(asked.at)}: {_call(asked.tool, asked.arguments)}{wanted}{whom}. Don't ask again."
 
 
 def _settled(settled: SettledCall) -> str:

@@ -93,7 +93,7 @@ class ModelChain:
         stands = standing(rest, member.mark, self._now())
         if stands is Standing.WELL or (stands is Standing.DUE and await self._cooldowns.may_probe(member.name)):
             return True
-        refusals.append(Refusal(member, rest.reason if rest else "It rests.", at_rest=True))
+        refusals.append(Refusal(member, rest.reason if rest else "It is resting.", at_rest=True))
         return False
 
     async def _asked(
@@ -144,4 +144,4 @@ def all_failed(refusals: Sequence[Refusal]) -> str:
     if len(last) == 1:
         return next(iter(last.values()))
     lines = "\n".join(f"- {name}: {reason}" for name, reason in last.items())
-    return f"None of the models can answer just now:\n{lines}"
+    return f"None of the models can answer right now:\n{lines}"

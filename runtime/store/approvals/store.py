@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from sqlalchemy import Integer, bindparam, select
 
@@ -17,10 +18,12 @@ from runtime.store.approvals.asked_back import answering
 from runtime.store.approvals.decisions import BY_ID, expire
 from runtime.store.approvals.edits import asked
 from runtime.store.approvals.granted.rows import every, revoke
-from runtime.store.approvals.inbox import of_identity
 from runtime.store.approvals.modes import every_mode, set_from_afar
+from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.reminders import call, due
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
+from runtime.store.approvals.waiting import full_chats
+from runtime.store.approvals.waiting.inbox import of_identity
 from runtime.store.common import narrowed
 from runtime.store.protocol import Answering, Asked, AskedBack, Calling, Decided, Due, Granted, Undoing, UndosToDo
 from runtime.store.schema import approvals
@@ -64,6 +67,9 @@ class ApprovalStore(Base):
         now = self.now()
         return await self._driver.read(lambda: of_identity(who, rights, now))
 
+    async def approved_by(self, approval: Approval, rights: Rights) -> list[str]:
+        return await self._driver.read(lambda: approved_by(approval, rights))
+
     async def due(self, rights: Rights) -> list[Due]:
         now = self.now()
         return await self._driver.read(lambda: due(rights, now))
@@ -71,6 +77,13 @@ class ApprovalStore(Base):
     async def call(self, wanted: Calling, rights: Rights) -> tuple[Address, ...]:
         now = self.now()
         return await self._driver.write(lambda: call(wanted, rights, now, self._new_id))
+
+    async def refill(self, rights: Rights) -> tuple[Address, ...]:
+        now, rooms = self.now(), list[Address]()
+        for line, room in await self._driver.read(full_chats.to_refill):
+            if await self._driver.write(partial(full_chats.refill, line, room, rights, now, self._new_id)):
+                rooms.append(room)
+        return tuple(rooms)
 
     async def modes(self) -> list[tuple[Address, RoomMode]]:
         now = self.now()

@@ -54,8 +54,6 @@ def drop(duty: Duty, delivery: DeliveryId, ordinal: int, event: PartEvent, why: 
 def detach(duty: Duty, delivery: DeliveryId, ordinal: int, why: str, now: datetime) -> Op[bool]:
     if not (yield from ours(duty, delivery)):
         return False
-    yield from changed(
-        duty, delivery, ordinal, PartEvent.RETRY, f"what it was to replace cannot be changed: {why}", now
-    )
+    yield from changed(duty, delivery, ordinal, PartEvent.RETRY, f"the message it replaces can't be edited: {why}", now)
     yield ON_ITS_OWN, {"d": delivery}
     return True

@@ -14,7 +14,7 @@ from runtime.store.delivery.moves import move_delivery
 from runtime.store.schema import deliveries, parts
 from runtime.store.sql.driver import Op, is_word, micros
 
-LEFT_OUT: Final = "what it was to show is said already"
+LEFT_OUT: Final = "its text is already on screen"
 
 _later = deliveries.alias()
 # The run says something else in its place only while it is at work, so what came later in its room is not much.

@@ -13,8 +13,9 @@ from runtime.chat.inbox import Answer
 from runtime.contract import Address, ApprovalId, ApprovalKind, Content, DeliveryId, Kind, NewId, Person, Signal
 from runtime.domain.approvals import ApprovalState, Rights
 from runtime.store.approvals.decisions import locked
-from runtime.store.approvals.inbox import of_person, of_room
 from runtime.store.approvals.rulings import standing
+from runtime.store.approvals.waiting import full_chats
+from runtime.store.approvals.waiting.inbox import of_person, of_room
 from runtime.store.common import ADD_DELIVERY, delivery_row, in_room, same_account, web_identity
 from runtime.store.intake.inbox import asks_alone
 from runtime.store.protocol import NewDelivery
@@ -48,7 +49,8 @@ def listed(signal: Signal, who: Person, rights: Rights, now: datetime, new_id: N
     found = yield from of_person(who, rights, now)
     here = yield from of_room(signal.address, now)
     at = signal.address if signal.private else (yield from _private_chat(signal, who))
-    answer = inbox.answer_to(found, at or signal.address, here)
+    behind = (yield from full_chats.behind(at)) if at and found else []
+    answer = inbox.answer_to(found, at or signal.address, here, behind)
     if signal.private:
         made = tuple(inbox.card(one, signal.address, now) for one in answer.shown)
         return Listing(inbox.told(answer, now), made)

@@ -150,7 +150,7 @@ def _overtake(schedule: Schedule, now: datetime) -> Op[None]:
     for (waiting,) in (yield OCCURRENCES_WAITING, {"schedule": schedule.id}):
         row = Kept(*(yield OF_ID, {"occurrence": waiting})[0])
         yield from set_occurrence(
-            row, OccurrenceEvent.FAIL, now, reason=f"{row.reason} The next one came first.".strip()
+            row, OccurrenceEvent.FAIL, now, reason=f"{row.reason} The next run came first.".strip()
         )
 
 

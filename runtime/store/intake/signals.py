@@ -91,9 +91,15 @@ def accept(
     body = spoken(signal.body) if isinstance(signal.body, Said) and course is not Decision.OBSERVE else signal.body
     if who.role < _needed(body):
         return (yield from only_reads(signal, who, now, new_id))
-    if isinstance(body, Said):
-        return (yield from said(signal, body, who, course, gate, offer, now, new_id))
-    return (yield from _done(signal, body, who, gate, aside, now, new_id))
+    match body:
+        case Said():
+            return (yield from said(signal, body, who, course, gate, offer, now, new_id))
+        case Clicked():
+            return (yield from _clicked(signal, body, who, gate, aside, now, new_id))
+        case Amended():
+            return (yield from amend(signal, body, who, now, new_id))
+        case Stopped() | Commanded():
+            return (yield from _asked(signal, body, who, gate, aside, now, new_id))
 
 
 def _course_of(signal: Signal, gate: Gate) -> Op[Decision]:
@@ -130,17 +136,6 @@ def _admitted(signal: Signal, gate: Gate, course: Decision, now: datetime, new_i
         if room is None or not same_account(Address.parse(room), alone):
             yield NOTE_ROOM, {"i": signal.actor, "new_room": str(alone)}
     return who
-
-
-def _done(signal: Signal, body: Deed, who: Person, gate: Gate, aside: Aside, now: datetime, new_id: NewId) -> Op[Taken]:
-    """Decide at once what is no message."""
-    match body:
-        case Clicked():
-            return (yield from _clicked(signal, body, who, gate, aside, now, new_id))
-        case Amended():
-            return (yield from amend(signal, body, who, now, new_id))
-        case Stopped() | Commanded():
-            return (yield from _asked(signal, body, who, gate, aside, now, new_id))
 
 
 def _needed(body: Said | Deed) -> Role:

@@ -23,6 +23,7 @@ from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
 from runtime.policy.modes import Mode
 from runtime.store.approvals.granted.rows import end_all
 from runtime.store.approvals.rulings import ADD_APPROVAL, APPROVAL_COLUMNS, CARDS, SETTLE, approval_of, edit_cards
+from runtime.store.approvals.waiting.full_chats import DEFERRED
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact, moved
 from runtime.store.delivery.outbox import doubt_parts
 from runtime.store.protocol import NewDelivery
@@ -222,6 +223,7 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
     copies = [
         Address.parse(at) for _, at, edits in (yield CARDS, {"o": f"approval:{old.lead or old.id}"}) if edits is None
     ]
+    copies += [Address.parse(at) for _, at, _ in (yield CARDS, {"o": f"{DEFERRED}{old.lead or old.id}"})]
     for ordinal, room in enumerate(dict.fromkeys((old.address, *copies))):
         content = open_cards.pending(again, now, home=room == old.address)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{fresh}", ordinal, Kind.APPROVAL, room, content)

@@ -105,7 +105,7 @@ MOST_THREADS: Final = 200
 def _candidate(thing: Thing, row: Sequence[Any]) -> Candidate:
     found, at, who, address, state, text = row
     words = Content.from_json(text).text if thing is Thing.DELIVERY else text
-    known = "at work" if state == "consumed" else state
+    known = "in progress" if state == "consumed" else state
     return Candidate(found, thing, moment(at), who or "", Address.parse(address), known, words)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import datetime
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Integer, bindparam, exists, func, literal_column, select
 
-from runtime.chat.context_views import Kept
 from runtime.contract import Address, Author, Entry, FileRef, Identity, Room, View
+from runtime.domain.approvals import LISTED_WITH
 from runtime.policy.modes import Mode
 from runtime.store.approvals.modes import mode_in
 from runtime.store.common import escaped
@@ -73,7 +75,11 @@ LAST_SHOWN = select(func.max(deliveries.c.settled_at)).where(deliveries.c.addres
 ASKED_HERE = (
     select(func.count())
     .select_from(approvals)
-    .where(is_word(approvals.c.state, "pending"), approvals.c.address == bindparam("room"))
+    .where(
+        is_word(approvals.c.state, "pending"),
+        approvals.c.address == bindparam("room"),
+        ~approvals.c.card.contains(f'"{LISTED_WITH}":'),  # a card that lists several calls is one question to people
+    )
 )
 SAID = (
     select(
@@ -113,9 +119,14 @@ EDITED = (
     )
     .order_by(deliveries.c.number)
 )
+Found = tuple[int, str, Callable[[], Entry]]
+"""When an entry stands in a room, in microseconds, its id, and how it is made."""
+
 SUMMARISED = (
-    KEPT.join(sessions, sessions.c.key == summaries.c.session)
-    .where(sessions.c.address == bindparam("room"), bindparam("before") > STANDS_AT)
+    KEPT.where(
+        summaries.c.session.in_(select(sessions.c.key).where(sessions.c.address == bindparam("room"))),
+        bindparam("before") > STANDS_AT,
+    )
     .order_by(STANDS_AT.desc())
     .limit(bindparam("n", type_=Integer))
 )
@@ -179,14 +190,16 @@ def timeline(address: Address, before: datetime | None, limit: int) -> Op[list[E
     key = {"room": str(address), "before": until, "n": limit + 1}
     said_rows = yield SAID, key
     shown_rows = yield PARTS_SHOWN, key
-    entries = [_said(row) for row in said_rows]
     # An edit is never older than the message it replaces.
     oldest = min((row[2] for row in shown_rows), default=until)
     edits = yield EDITED, {"room": str(address), "since": oldest - 24 * 3600 * 10**6}
     latest = {row[0]: (row[1], row[2]) for row in edits}
-    entries += [_shown(row, latest.get(row[0])) for row in shown_rows]
-    entries += [_summary(kept_of(row)) for row in (yield SUMMARISED, key)]
-    return last_page(sorted(entries, key=lambda entry: (entry.at, entry.id)), limit)
+    summary_rows = yield SUMMARISED, key
+    # By time and id; of most rows nothing more is made, since a page has room for half of them.
+    found: list[Found] = [(row[2], row[0], partial(_said, row)) for row in said_rows]
+    found += [(row[2], f"{row[0]}.{row[1]}", partial(_shown, row, latest.get(row[0]))) for row in shown_rows]
+    found += [(row[6], f"summary.{row[0]}.{row[7]}", partial(_summary, row)) for row in summary_rows]
+    return [make() for _, _, make in last_page(sorted(found, key=itemgetter(0, 1)), limit)]
 
 
 def view(address: Address, before: datetime | None, limit: int, now: datetime) -> Op[View]:
@@ -197,12 +210,12 @@ def view(address: Address, before: datetime | None, limit: int, now: datetime) -
     return View(tuple(entries), is_busy, mode, here.until, here.person_name)
 
 
-def last_page(entries: list[Entry], limit: int) -> list[Entry]:
+def last_page(found: list[Found], limit: int) -> list[Found]:
     """The last `limit`, less a first instant that is cut: the page before, which ends there, has all of it."""
-    if len(entries) <= limit:
-        return entries
-    page, cut = entries[-limit:], entries[-limit - 1].at
-    return [entry for entry in page if entry.at != cut] or page
+    if len(found) <= limit:
+        return found
+    page, cut = found[-limit:], found[-limit - 1][0]
+    return [one for one in page if one[0] != cut] or page
 
 
 def _said(row: tuple[Any, ...]) -> Entry:
@@ -217,8 +230,9 @@ def _shown(row: tuple[Any, ...], edit: tuple[int, str] | None) -> Entry:
     return Entry(f"{delivery}.{ordinal}", Author.AGENT, "", moment(at), body, (), version)
 
 
-def _summary(kept: Kept) -> Entry:
+def _summary(row: tuple[Any, ...]) -> Entry:
     """Its version is never 0: one that is made now stands above what a reader may have already."""
+    kept = kept_of(row)
     body = {
         "text": kept.text,
         "kind": kept.kind,

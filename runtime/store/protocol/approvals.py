@@ -145,11 +145,17 @@ class AskingBack(Protocol):
 class Approvals(Grants, AskingBack, Protocol):
     """Approvals outside of `accept`."""
 
+    async def approved_by(self, approval: Approval, rights: Rights) -> list[str]:
+        """Names of those whose approval counts so far; nobody where one is enough."""
+
     async def due(self, rights: Rights) -> list[Due]:
         """Questions whose next reminder or escalation has come, at most 100."""
 
     async def call(self, wanted: Calling, rights: Rights) -> tuple[Address, ...]:
         """Put the card into rooms; where a courier is to look. Nothing happens where somebody decided or called meanwhile."""
+
+    async def refill(self, rights: Rights) -> tuple[Address, ...]:
+        """Give cards to questions that stand behind a full private chat, as far as there is room; where a courier is to look."""
 
     async def asked(self, approval_id: ApprovalId) -> Asked | None:
         """A question with what a policy wants to know of its request."""

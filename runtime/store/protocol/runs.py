@@ -322,6 +322,7 @@ class Question:
     """An approval to be asked, with its card and `copies` of it for other rooms.
 
     `request` is a line of what led to it, `shown` (JSON) how the call is shown. `further` are the other calls on its card.
+    `private` are private chats among the rooms of the copies.
     """
 
     id: ApprovalId
@@ -338,6 +339,7 @@ class Question:
     copies: tuple[NewDelivery, ...] = ()
     next_call_at: datetime | None = None
     further: tuple[Further, ...] = ()
+    private: frozenset[Address] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,9 @@ from runtime.chat.cards import settled_cards
 from runtime.contract import Address, ModelReply, NewId, RunId, Trigger
 from runtime.domain.machines import move
 from runtime.domain.runs import FOR_SCHEDULES, RUN_MOVES, STEP_MOVES, RunEvent, RunState, StepEvent, StepState
+from runtime.markup.moments import several
 from runtime.store.approvals.rulings import ADD_APPROVAL, undone
+from runtime.store.approvals.waiting import full_chats
 from runtime.store.common import fact, owned
 from runtime.store.delivery.enqueue import put
 from runtime.store.protocol import Lane, NewDelivery, Question, Released, ToolStep
@@ -24,6 +26,7 @@ from runtime.store.runs.waits import wait_for_answers
 from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.text.glyphs import plainly
 
 ENDED: Final[Mapping[RunState, RunState]] = {
     RunState.DONE: move(RUN_MOVES, RunState.RUNNING, RunEvent.FINISH),
@@ -86,12 +89,23 @@ def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime, n
     for question in questions:
         if (yield from _ask(lane, run, question, known, requester, now, new_id)):
             begun.add(question.card.id)
-        for copy in question.copies:
-            yield from put(copy, now, run)
+        yield from _copy(question, run, known[question.step], now, new_id)
     yield from wait_for_answers(run)
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0]}
     elsewhere = tuple(dict.fromkeys(copy.address for question in questions for copy in question.copies))
     return Released(rows[0][0] == "ready", frozenset(begun), elsewhere)
+
+
+def _copy(question: Question, run: RunId, step: ToolStep, now: datetime, new_id: NewId) -> Op[None]:
+    """Its copies; in a private chat that is full the question joins those behind a line."""
+    for ordinal, copy in enumerate(question.copies):
+        if copy.address in question.private and (yield from full_chats.is_full(copy.address)):
+            calls = len(question.further) + 1
+            what = several(calls, "call") if calls > 1 else f"`{step.call.tool}`"
+            newest = f"The newest, from {plainly(question.requester_name)}: {what}." if question.requester_name else ""
+            yield from full_chats.defer(question.id, newest, copy.address, ordinal, now, new_id)
+        else:
+            yield from put(copy, now, run)
 
 
 def _ask(

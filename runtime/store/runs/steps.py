@@ -217,7 +217,8 @@ def mark_tool(lane: Lane, run: RunId, number: int, now: datetime) -> Op[Recorded
     if mine is None:
         return None
     yield from _move_step(lane.node, run, number, StepEvent.MARK, "", now)
-    return Recorded((yield from _stop(run)), mine[1])
+    rows = yield STOP, {"run": run}
+    return Recorded(bool(rows[0][0]), mine[1])
 
 
 class Finished(NamedTuple):
@@ -282,11 +283,6 @@ def _move_step(
     given = {"run": run, "n": number, "new_state": after.value, "text": text, "starts": starts, "at": micros(now)}
     yield SET_STEP, given | {"by": node}
     return turn, tool, hashed, started, asked
-
-
-def _stop(run: RunId) -> Op[bool]:
-    rows = yield STOP, {"run": run}
-    return bool(rows[0][0])
 
 
 def _got_on(run: RunId) -> Op[bool]:

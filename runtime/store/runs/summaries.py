@@ -31,10 +31,17 @@ AFTER_ITS_END = NEXT_STEP.where(runs.c.ended_at.is_not(None))
 
 _NEXT = turns.alias("next_turn")
 _LAST = turns.alias("last_turn")
+_EARLIEST = turns.alias("first_turn")
 _BEGAN = signals.alias("began")
-_COVERED = (
-    turns.c.session == summaries.c.session,
-    turns.c.number.between(summaries.c.since_turn, summaries.c.upto_turn),
+# The turns of a session have numbers without gaps, so the first one tells how many there are: to count them all would
+# take longer with every message, for every summary of a room.
+_FIRST = (
+    select(func.min(turns.c.number))
+    .where(
+        turns.c.session == summaries.c.session,
+        turns.c.number.between(summaries.c.since_turn, summaries.c.upto_turn),
+    )
+    .scalar_subquery()
 )
 # A summary stands before the message that came after its last turn: an answer may be shown later than its turn was kept.
 STANDS_AT = func.coalesce(_BEGAN.c.accepted_at - 1, _NEXT.c.at - 1, _LAST.c.at, summaries.c.at)
@@ -44,13 +51,15 @@ KEPT = (
         summaries.c.kind,
         summaries.c.text,
         summaries.c.model,
-        select(func.count()).select_from(turns).where(*_COVERED).scalar_subquery(),
-        func.coalesce(select(func.min(turns.c.at)).where(*_COVERED).scalar_subquery(), summaries.c.at),
+        func.coalesce(summaries.c.upto_turn + 1 - _FIRST, 0),
+        func.coalesce(_EARLIEST.c.at, summaries.c.at),
         STANDS_AT.label("stands_at"),
         summaries.c.at,
         summaries.c.tokens_before,
         summaries.c.tokens_after,
     )
+    .select_from(summaries)
+    .outerjoin(_EARLIEST, and_(_EARLIEST.c.session == summaries.c.session, _EARLIEST.c.number == _FIRST))
     .outerjoin(_LAST, and_(_LAST.c.session == summaries.c.session, _LAST.c.number == summaries.c.upto_turn))
     .outerjoin(_NEXT, and_(_NEXT.c.session == summaries.c.session, _NEXT.c.number == summaries.c.upto_turn + 1))
     .outerjoin(_BEGAN, and_(_BEGAN.c.id == _NEXT.c.run_id, _NEXT.c.role == literal_column("'user'")))

@@ -332,7 +332,7 @@ async def refused_by_the_rule(process: Process) -> None:
     assert "not run: the rule 'no uname' doesn't allow it any more" in card
     assert "[Approve]" not in card
     [(result,)] = await stage.rows("SELECT text FROM turns WHERE role = 'tool'")
-    assert result.startswith("denied: the rule 'no uname' does not allow it by now.")
+    assert result.startswith("denied: the rule 'no uname' no longer allows it.")
     [(_, subject, detail)] = await stage.audit("call refused by a rule")
     assert subject.endswith("/2")
     assert detail.endswith("the rule 'no uname'")

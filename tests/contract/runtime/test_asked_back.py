@@ -194,7 +194,7 @@ async def test_a_call_in_the_answer_is_never_made(stage: Stage) -> None:
     await ask(process)
     assert "> I look." in await card(stage)
     await ask(process, "And now?")
-    assert "No answer: the model answered without words." in await card(stage)
+    assert "No answer: the model gave no answer." in await card(stage)
     assert process.tools["shell"].calls == []
     [approval] = await stage.store.approvals.approvals()
     assert approval.arguments_hash == digest(SHELL.arguments)
@@ -460,7 +460,7 @@ async def test_a_question_decided_before_its_answer_began_costs_nothing(any_stag
     await process.answerer.look()
     await process.answer_all()
     assert model.asked == []
-    assert "No answer: it was decided before." in await card(any_stage)
+    assert "No answer: it was already decided." in await card(any_stage)
 
 
 async def test_a_model_that_fails_is_told_and_may_be_asked_again(any_stage: Stage) -> None:

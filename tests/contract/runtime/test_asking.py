@@ -266,7 +266,9 @@ async def test_one_who_only_reads_is_not_asked(stage: Stage) -> None:
     assert results(model) == ["error: Vera may read here, but not answer. Nobody was asked."]
 
 
-FAR = "denied: Uma is not in this room, and approves nothing here. Ask somebody of the room, or an approver. Nobody was asked."
+FAR = (
+    "denied: Uma isn't in this room and can't approve here. Ask somebody in the room, or an approver. Nobody was asked."
+)
 
 
 @pytest.mark.parametrize("rules", [[], [Rule(Ruling.ALLOW, effect=Effect.READ)]])

@@ -56,7 +56,7 @@ async def test_a_yes_to_a_call_in_a_sandbox_runs_nothing_without_one(any_stage: 
     await process.click(question.id)
     await process.answer_all()
     assert called(process) == 0
-    assert "is not what was asked about any more" in (await any_stage.screen())[-2]
+    assert "has changed since people were asked" in (await any_stage.screen())[-2]
 
 
 @pytest.mark.parametrize("tool", ["shell", "look"])

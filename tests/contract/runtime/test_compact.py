@@ -119,7 +119,7 @@ async def test_a_kill_pays_for_no_summary_that_is_there(any_stage: Stage, point:
 async def test_a_model_that_fails_leaves_an_extract_and_says_so(stage: Stage) -> None:
     process = await talked(stage, Windowed(condenses=lambda _: "", window=WIDE))
     await compacted(process)
-    assert "a line stands for each turn" in (await stage.screen())[-1]
+    assert "each turn became one line" in (await stage.screen())[-1]
     assert [kind for kind, *_ in await kept(stage)] == ["extract"]
 
 
@@ -134,10 +134,10 @@ async def test_context_tells_how_full_the_window_is(any_stage: Stage) -> None:
     assert f"- tools: {of_tool(tool.spec)} tokens" in words
     assert "- memory: nothing" in words
     assert "of its window of 100,000" in words
-    assert "No summary was made here yet." in words
+    assert "There's no summary here yet." in words
     assert "`/compact` condenses 70 older turns now." in words
     await compacted(process)
     await said(process, "/context")
     words = (await any_stage.screen())[-1]
-    assert "Last condensed just now, by a summary of the model: 70 turns" in words
+    assert "Last condensed just now, in a summary by the model: 70 turns" in words
     assert "The only summary here." in words

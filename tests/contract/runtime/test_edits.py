@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 from random import Random
 from typing import Any, Final
 
@@ -255,7 +256,7 @@ async def test_a_press_without_its_form_changes_nothing(stage: Stage) -> None:
 async def test_a_tool_that_is_gone_runs_no_changed_call(stage: Stage) -> None:
     process, question = await asked(stage)
     del process.tools["shell"]
-    await refused(process, question, "The tool shell is gone.", argument=CHANGED)
+    await refused(process, question, "The tool shell no longer exists.", argument=CHANGED)
 
 
 # -------------------------------------------------------------------------------------------------------- who, and when
@@ -311,6 +312,21 @@ async def test_what_is_settled_is_not_changed(stage: Stage, choice: Choice) -> N
     assert (verdict.notice or "").startswith("This was already settled: ")
     await process.answer_all()
     assert ran(process) == ([{"command": "uname -a"}] if choice is Choice.APPROVE else [])
+
+
+async def test_a_form_that_was_opened_in_time_and_sent_too_late_changes_nothing(any_stage: Stage) -> None:
+    process, question = await asked(any_stage)
+    assert isinstance(
+        await Forms(any_stage.store, lambda: process.gate.rights).open(question.id, Choice.EDIT, ADA), Form
+    )
+    any_stage.clock.advance(timedelta(hours=13))
+    for _ in range(2):  # before the duty that ends it has looked, and after
+        verdict = await process.edit(question.id, argument=CHANGED)
+        assert verdict.outcome is Outcome.UNCHANGED
+        assert "expired" in str(verdict.notice)
+        await any_stage.store.approvals.expire()
+    after = await now(any_stage, question.id)
+    assert (after.state, after.asked_arguments, ran(process)) == (ApprovalState.EXPIRED, "", [])
 
 
 # ------------------------------------------------------------------------------------------------------ what rules say

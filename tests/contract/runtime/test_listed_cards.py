@@ -19,7 +19,19 @@ from runtime.policy.rules import Rule, Ruling
 from runtime.policy.terms import Changes
 from runtime.store.operations.after_restore import Origin, after_restore
 from runtime.store.sql.driver import Op
-from tests.contract.runtime.stage import ADA, OTTO, STRANGER, UMA, FakeTool, Process, Stage, crash_at, fake_tool
+from tests.contract.runtime.stage import (
+    ADA,
+    LEASE,
+    OTTO,
+    STRANGER,
+    UMA,
+    Crash,
+    FakeTool,
+    Process,
+    Stage,
+    crash_at,
+    fake_tool,
+)
 from tests.contract.runtime.strict import Planned
 
 AT: Final = "[2026-03-01 12:00 UTC](time:2026-03-01T12:00:00Z)"
@@ -431,3 +443,30 @@ async def test_a_change_under_a_quorum_counts_as_one_vote_on_a_card_of_its_own(a
     assert (await process.click(changed.as_shown, who=OTTO)).outcome is Outcome.DECIDED
     await process.answer_all()
     assert len(await any_stage.pending()) == 6
+
+
+@pytest.mark.parametrize("taken", [0, 2])
+@pytest.mark.parametrize("point", ["approval-decided", "accepted"])
+async def test_a_kill_while_a_call_leaves_its_list_loses_no_call_and_runs_each_once(
+    any_stage: Stage, point: str, taken: int
+) -> None:
+    """Before the answer is told and after it; also where the call that leaves has the card."""
+    process = await asked(any_stage, *writes(7))
+    one = [each for each in await any_stage.pending() if each.lead][taken]
+    deadly = await any_stage.process(Planned(writes(7)), tools(), probe=crash_at(point))
+    with pytest.raises(Crash):
+        await deadly.edit(one.id, argument="other", key="once")
+    any_stage.clock.advance(LEASE)
+    after = await any_stage.process(Planned(writes(7)), tools())
+    assert (await after.edit(one.id, argument="other", key="once")).outcome is Outcome.DUPLICATE
+    await after.answer_all()
+    assert len([each for each in await any_stage.pending() if each.lead]) == 2
+    assert sum("these 2 calls" in card for card in await open_cards(any_stage)) == 1
+    await after.click((await lead(any_stage)).id)
+    for each in await any_stage.pending():
+        await after.click(each.id)
+    await after.answer_all()
+    expected = sorted([*"1234567", "other"])
+    expected.remove(str(5 + taken))
+    assert sorted(map(str, written(process) + written(deadly) + written(after))) == expected
+    assert not await open_cards(any_stage)

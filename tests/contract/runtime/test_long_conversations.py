@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import timedelta
 
@@ -178,3 +179,19 @@ async def test_what_was_decided_behind_a_summary_is_known_as_it_is_now(any_stage
     await said(process, *chatter(30), "what did you do?")
     assert 'shell {"command": "uname -a"} → shell did it' in heard(model.requests[-1])
     assert len(shell.calls) == 1
+
+
+async def test_ten_thousand_turns_of_pictures_are_answered_and_sent_as_a_few(any_stage: Stage) -> None:
+    """Nothing of them was ever condensed: as after an upgrade, or a change of the model."""
+    process = await life(any_stage, Windowed())
+    await said(process, "hello")
+    await any_stage.add_turns(10_000, files=json.dumps([["it.png", "inbox/it.png", 3]]))
+    model = Windowed(window=60_000)
+    process = await life(any_stage, model, window=60_000)
+    await said(process, "What is on the newest?", "And on the one before?")
+    assert (await any_stage.answers())[-2:] == ["Yes."] * 2
+    assert model.refused == 0
+    pictures = [sum(len(getattr(turn, "files", ())) for turn in request.turns) for request in model.requests]
+    assert max(pictures) <= 10
+    assert len(model.summaries) <= 2
+    assert (await any_stage.rows("SELECT count(*) FROM turns"))[0] == (10_006,)

@@ -279,7 +279,7 @@ async def test_what_policy_denies_does_not_run_and_the_model_is_told(stage: Stag
     process = await stage.process(model, [tool], rules=[Rule(Ruling.DENY, tool="look")])
     await process.say("look")
     await process.answer_all()
-    assert results(model.requests[1]) == ["denied: the policy of this place does not allow it."]
+    assert results(model.requests[1]) == ["denied: the policy here does not allow it."]
     assert tool.calls == []
 
 

@@ -109,7 +109,7 @@ async def test_a_yes_to_one_form_of_a_tool_is_none_to_another(stage: Stage, tmp_
             await process.click(asked.id)
             await process.rest()
         assert desk.calls("book") == []
-    assert "desk_book is not what was asked about any more, so it was not called" in results(model.requests[1])[0]
+    assert "desk_book has changed since people were asked, so it was not called" in results(model.requests[1])[0]
     assert (await stage.store.approvals.approvals())[0].state is ApprovalState.APPROVED
 
 

@@ -264,7 +264,7 @@ async def test_an_instant_that_is_over_is_told_and_not_fired(house: House) -> No
 
 async def test_a_room_whose_account_is_not_known_yet_is_waited_for(house: House) -> None:
     waits = await house.read(SLACK + FAR)
-    assert waits == Synced(notes=("schedule 'news' waits until the account of slack:work/C1 is known to its platform",))
+    assert waits == Synced(notes=("schedule 'news' waits until the account of slack:work/C1 has connected",))
     assert await house.all() == {}
     house.accounts.append(Called("slack", "work", "T1"))
     assert (await house.read(SLACK + FAR)).changed == ("schedule 'news' added",)
@@ -289,7 +289,7 @@ async def test_a_name_that_was_taken_in_chat_is_told(house: House) -> None:
     mine = await house.booking.add(taken, await house.operator())
     told = await house.read(NEWS)
     assert told.changed == ()
-    assert "schedule 'news' is not planned as it is set: web:main/room01 has another one of that name" in told.notes[0]
+    assert "schedule 'news' isn't planned: web:main/room01 already has a schedule with that name" in told.notes[0]
     assert (await house.one()).id == mine.id
     await house.booking.remove(mine.id, await house.operator())
     assert (await house.read(NEWS)).changed == ("schedule 'news' added",)

@@ -73,7 +73,7 @@ async def test_what_waits_and_what_was_decided_is_on_the_next_requests_dashboard
     await said(process, "write", reach=Addressing.MENTION)
     await said(process, "and you?", who=OTTO, reach=Addressing.MENTION)
     waits = model.requests[1].working
-    assert "Waits for people since 2026-03-01 12:00 UTC: write" in waits
+    assert "Waiting for people since 2026-03-01 12:00 UTC: write" in waits
     assert 'wanted by "Ada"' in waits
     assert 'You work for "Otto" (operator).' in waits
     [question] = await any_stage.pending()

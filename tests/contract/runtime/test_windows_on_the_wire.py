@@ -8,13 +8,14 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from runtime.contract import Effect
 from runtime.models.litellm_loading import LIBRARY, VARIABLES
 from runtime.models.litellm_model import LiteModel
 from runtime.models.settings import ModelSettings
-from tests.contract.runtime.stage import Stage
+from tests.contract.runtime.stage import Stage, fake_tool
 from tests.contract.runtime.windowed import AGREED, chatter, life, said
 from tests.fakes.anthropic import Anthropic
-from tests.fakes.openai import OpenAI
+from tests.fakes.openai import Answers, Json, OpenAI, Reply, ToolCall
 from tests.fakes.serve import serving
 from tests.fakes.windows import Window
 
@@ -34,9 +35,10 @@ MODELS = {"openai": "openai/gpt-4o", "anthropic": "anthropic/claude-sonnet-4-5"}
 
 
 @asynccontextmanager
-async def vendor_of(window: Window) -> AsyncIterator[LiteModel]:
+async def vendor_of(window: Window, answers: Answers | None = None) -> AsyncIterator[LiteModel]:
+    """A model behind the real client. `answers` say more than the window does."""
     await LIBRARY.get()
-    server = OpenAI(window) if window.vendor == "openai" else Anthropic(window)
+    server = OpenAI(answers or window) if window.vendor == "openai" else Anthropic(answers or window)
     async with serving(server.app()) as url:
         base = f"{url}/v1" if window.vendor == "openai" else url
         yield LiteModel(ModelSettings(MODELS[window.vendor], base, "a-key"))
@@ -74,4 +76,44 @@ async def test_a_vendor_that_lies_about_its_tokens_is_asked_on(stage: Stage, ven
         process = await life(stage, model, window=4_000)
         await said(process, *chatter(40))
     assert await stage.answers() == ["Yes."] * 40
+    assert window.largest <= window.tokens
+
+
+class Careless:
+    """A vendor that breaks off at its length limit and writes arguments that are no JSON, and has a window beside."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._odd = [
+            Reply("Let me", finish="length"),
+            Reply("", (ToolCall("look", '{"path": "a'),), "length"),  # in place of a continuation: it never runs
+            Reply("", (ToolCall("look", '{"path": '),), "tool_calls"),  # whole, as the vendor says, and no JSON
+            Reply("", (ToolCall("look", "[1, 2"),), "tool_calls"),
+            Reply("Well", finish="length"),
+        ]
+        self.is_due = False
+
+    def __call__(self, request: Json) -> Reply:
+        refused, condensed = self._window.refused, self._window.condensed
+        fits = self._window(request)
+        is_answer = (refused, condensed) == (self._window.refused, self._window.condensed)
+        return self._odd.pop(0) if is_answer and self.is_due and self._odd else fits
+
+
+async def test_cut_words_and_malformed_calls_in_a_full_window_cost_nobody_their_answer(stage: Stage) -> None:
+    """The window is a quarter of what the settings say, and nothing that was cut or malformed reaches a tool."""
+    window, look = Window("openai", 3_000), fake_tool("look", Effect.READ)
+    careless = Careless(window)
+    async with vendor_of(window, careless) as model:
+        process = await life(stage, model, look, window=12_000)
+        await said(process, "Find a name for the release.", AGREED, *chatter(36))
+        careless.is_due = True
+        await said(process, *chatter(8))
+    answers = await stage.answers()
+    assert len(answers) == 46
+    assert answers[38].startswith("Let me")
+    assert answers[-1] == "Yes."
+    assert all(answer.endswith("Yes.") or "length limit" in answer for answer in answers)
+    assert look.calls == []
+    assert window.refused
     assert window.largest <= window.tokens

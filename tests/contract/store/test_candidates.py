@@ -30,7 +30,7 @@ async def test_an_id_is_found_whatever_it_names(stage: Stage) -> None:
     (signal,) = await stage.store.traces.find(parked.run)
     (approval,) = await stage.store.traces.find(parked.approvals[0])
     (delivery,) = await stage.store.traces.find(report)
-    assert (signal.thing, signal.text, signal.who, signal.state) == (Thing.SIGNAL, "do it", "Ada", "at work")
+    assert (signal.thing, signal.text, signal.who, signal.state) == (Thing.SIGNAL, "do it", "Ada", "in progress")
     assert (approval.thing, approval.text, approval.who, approval.state) == (Thing.APPROVAL, "shell", "Ada", "pending")
     assert (delivery.thing, delivery.text, delivery.state) == (Thing.DELIVERY, "the report", "queued")
     assert {one.address for one in (signal, approval, delivery)} == {ROOM}
@@ -97,7 +97,7 @@ async def test_the_state_in_a_list_tells_how_far_it_came(stage: Stage) -> None:
     await stage.say("waits")
     assert [one.state for one in await stage.store.traces.recent()] == ["waiting"]
     claim = await stage.claim()
-    assert [one.state for one in await stage.store.traces.recent()] == ["at work"]
+    assert [one.state for one in await stage.store.traces.recent()] == ["in progress"]
     await stage.finish(claim)
     await stage.drain()
     assert [one.state for one in await stage.store.traces.recent()] == ["answered"]

@@ -120,8 +120,12 @@ class RigHands:
         await until_heard(lambda: self.rig.click(self.place, message, label, user=user), heard, "an answer to a press")
 
     async def fill(self, card: Shown, choice: str, values: Mapping[str, str]) -> None:
+        """On a card that lists several calls the form of the first."""
         assert card.message
-        await send(self.rig, self.place, card.message, LABELS[Choice(choice)], values)
+        label = LABELS[Choice(choice)]
+        of_first = f"{label[:-1]} 1{label[-1]}"
+        known = [press.label for press in card.message.buttons]
+        await send(self.rig, self.place, card.message, of_first if of_first in known else label, values)
 
 
 CHOICES: Final = {label: choice.value for choice, label in LABELS.items()}

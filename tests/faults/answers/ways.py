@@ -181,6 +181,34 @@ class All(Approve):
         assert min(at.calls(f"a-{at.word}"), at.calls(f"b-{at.word}")) >= 1
 
 
+class Split(Approve):
+    """The first call on a list is changed, and so gets a card of its own; people deny whatever is left then."""
+
+    points = CLICK
+
+    async def ask(self, at: Scene) -> None:
+        await at.people.say("\n".join(f"run: echo n{number}-{at.word}" for number in range(7)))
+        await one_card(at.people, f"n6-{at.word}", "these 3 calls", button="approve")
+
+    async def answer(self, at: Scene) -> None:
+        card = await one_card(at.people, f"n6-{at.word}", "these 3 calls", button="approve")
+        await at.people.fill(card, "edit", {"argument": f"echo after-{at.word}"})
+
+    async def is_decided(self, at: Scene) -> bool:
+        if at.count("approvals", f"arguments LIKE '%after-{at.word}%' AND state = 'approved'") == 0:
+            return False
+        for card in await at.people.cards(at.word):
+            if "deny" in card.buttons:
+                await at.people.press(card, "deny")
+        return at.count("approvals", f"arguments LIKE '%{at.word}%' AND state = 'pending'") == 0
+
+    def check(self, at: Scene, doubts: int) -> None:
+        assert at.calls() == at.calls(f"after-{at.word}") == 1 + doubts
+        of_it = f"arguments LIKE '%{at.word}%' AND kind = 'call'"
+        assert at.count("approvals", of_it) == 7
+        assert at.count("approvals", f"{of_it} AND state = 'denied'") == 6
+
+
 class Undo(Way):
     points = (*CLICK, *UNDONE)
     settings = ("--undo-cut", "1")
@@ -242,6 +270,7 @@ WAYS: Final[Mapping[str, Way]] = {
     "quorum": Quorum(),
     "grant": Granted(),
     "all": All(),
+    "split": Split(),
     "undo": Undo(),
     "ask": AskPerson(),
 }

@@ -35,7 +35,7 @@ from runtime.contract import (
     Verdict,
     View,
 )
-from runtime.domain.approvals import Approval, ApprovalState
+from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState, StepState
 from runtime.policy.modes import Mode, RoomMode
@@ -207,6 +207,9 @@ class FakeStore:
 
     async def approval(self, approval_id: ApprovalId) -> Approval | None:
         return next((row for row in self.asked if row.id == approval_id), None)
+
+    async def approved_by(self, approval: Approval, rights: Rights) -> list[str]:
+        return ["ada"]
 
     async def approvals(
         self, *, state: ApprovalState | None = None, room: Address | None = None, limit: int = 200, oldest: bool = False

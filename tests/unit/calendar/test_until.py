@@ -58,8 +58,8 @@ def test_a_day_on_which_the_clocks_are_set_begins_at_its_own_midnight() -> None:
     [
         ("", "No time is named"),
         ("until", '"until" is not understood'),
-        ("0h", "would be over at once"),
-        ("every day at 9", "comes again and again"),
+        ("0h", "would end at once"),
+        ("every day at 9", "repeats"),
         ("until 2026-01-01", "is in the past"),
         ("until friday at 9 and 10", "several times of day"),
         ("9999h" + " " * 300, "is too long"),

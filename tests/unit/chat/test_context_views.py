@@ -24,7 +24,7 @@ def test_each_part_is_told_with_its_size() -> None:
     told = filled(Measured("m/x", 128_000, "listed", SIZES), Remembered(12), NOW).splitlines()
     assert told == [
         (
-            "Your next message is sent to `m/x` with about 64,000 tokens, 50% of its window of 128,000 "
+            "Your next message goes to `m/x` with about 64,000 tokens, 50% of its window of 128,000 "
             "(from the list of known models):"
         ),
         "",
@@ -33,7 +33,7 @@ def test_each_part_is_told_with_its_size() -> None:
         "- history: 60,000 tokens, 47% (12 turns)",
         "- tools: 3,000 tokens, 2.3%",
         "",
-        "No summary was made here yet.",
+        "There's no summary here yet.",
     ]
 
 
@@ -41,7 +41,7 @@ def test_what_was_condensed_is_told_with_how_and_when() -> None:
     measured = Measured("m", 64_000, "set", SIZES, "trim", 30)
     told = filled(measured, Remembered(80, [KEPT, KEPT]), NOW, "!")
     assert "(80 turns; old results are cut)" in told
-    assert "Last condensed 3 hours ago, by a summary of the model: 70 turns, about 40,000 tokens before" in told
+    assert "Last condensed 3 hours ago, in a summary by the model: 70 turns, about 40,000 tokens before" in told
     assert "It is the newest of 2 summaries here." in told
     assert told.endswith("`!compact` condenses 30 older turns now.")
 
@@ -51,7 +51,7 @@ def test_without_an_agent_at_work_nothing_is_made_up() -> None:
 
 
 def test_an_extract_is_called_one() -> None:
-    assert "so a line stands for each turn" in condensed(70, "extract", 9, 1)
+    assert "so each turn became one line" in condensed(70, "extract", 9, 1)
     assert "a line stands" not in condensed(70, "model", 9, 1)
 
 

@@ -133,7 +133,7 @@ def test_a_dashboard_tells_what_waits_what_was_decided_and_what_was_overheard() 
         "- You work for Ada.",
         '- 1 of the newest messages by "Uma" were said here, but not to you: context only.',
         "- Plan: ship it",
-        '- Waits for people since 2026-03-01 23:30 UTC: shell {"command": "ls"}, wanted by "Ada", asked of "Otto". '
+        '- Waiting for people since 2026-03-01 23:30 UTC: shell {"command": "ls"}, wanted by "Ada", asked of "Otto". '
         "Don't ask again.",
         '- Was denied by "Otto" at 2026-03-01 23:30 UTC, who said "not today": write {}.',
     ]

@@ -85,5 +85,5 @@ async def test_a_page_that_is_nested_without_end_is_read_as_its_words() -> None:
 
 
 async def test_a_page_that_takes_too_long_is_told() -> None:
-    with pytest.raises(ToolFailed, match=r"too intricate to be read as text within 0\.05 s"):
+    with pytest.raises(ToolFailed, match=r"too complex to be read as text within 0\.05 s"):
         await readable("<p>x", url=URL, most=100, deadline=timedelta(seconds=0.05))

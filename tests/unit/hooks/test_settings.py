@@ -103,7 +103,7 @@ async def test_doctor_lists_them(tmp_path: Path) -> None:
     settings = read(tmp_path, f"[web]\nport = 8111\n{LEAST}")
     [found] = await CHECKS["hooks"](Subject(settings, None, None, None))
     assert found.id == "hooks.deploys"
-    assert found.what == "POST http://127.0.0.1:8111/hooks/deploys with a token is read in web:main/ops001 (normal)"
+    assert found.what == "POST http://127.0.0.1:8111/hooks/deploys with a token goes to web:main/ops001 (normal)"
 
 
 # ------------------------------------------------------------------------------------------------------------- bad input

@@ -141,7 +141,7 @@ async def test_a_request_that_is_wrong_is_told_and_asked_nowhere_else() -> None:
 async def test_where_all_fail_one_error_names_each_and_why() -> None:
     async with vendors([Reply("wrong key", status=401)], [Reply("Your credit balance is too low", status=400)]) as it:
         assert str(await it.fail()) == (
-            "None of the models can answer just now:\n"
+            "None of the models can answer right now:\n"
             "- openai/gpt-4o: The model's provider refused the key (401): check the key for openai/gpt-4o in the settings.\n"
             "- sonnet: The account behind the key for anthropic/claude-sonnet-4-5 has reached its limit or has no credit "
             "left (400)."

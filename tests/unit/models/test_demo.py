@@ -59,6 +59,11 @@ def asked(reply: ModelReply) -> list[tuple[str, Json]]:
         ("ls", "list_files", {"path": "."}),
         ("read notes.txt", "read_file", {"path": "notes.txt"}),
         ("Read the file `my notes.txt`.", "read_file", {"path": "my notes.txt"}),
+        (
+            "read inbox/long/message-1.txt from byte 20,000",
+            "read_file",
+            {"path": "inbox/long/message-1.txt", "offset": 20_000},
+        ),
         ("read ../../etc/passwd", "read_file", {"path": "../../etc/passwd"}),
         ("run: uname -a", "shell", {"command": "uname -a"}),
         ("run: 'a b' && echo 'c.'", "shell", {"command": "'a b' && echo 'c.'"}),
@@ -306,4 +311,4 @@ async def test_it_explains_a_call_that_waits_and_calls_nothing() -> None:
 
 async def test_asked_why_where_nothing_waits_it_says_so() -> None:
     reply = await Demo().reply(replace(request(UserTurn("why?")), words_only=True), lambda _: None)
-    assert (reply.text, reply.calls) == ("Nothing of mine waits for an answer.", ())
+    assert (reply.text, reply.calls) == ("I'm not waiting for any answer.", ())

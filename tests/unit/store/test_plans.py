@@ -59,6 +59,12 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "a twin": (messages.TWIN, {"s": "s7", "h": "h", "a": "web:ada", "since": 0}, "ix_signals_unanswered"),
     "facts not sealed yet": (audit.UNSEALED, {"n": 500}, "ix_audit_unsealed|uq_audit_number|autoindex_audit"),
     "what was said in a room": (history.SAID, {"room": "web:main/r7", "before": NOW, "n": 200}, "ix_signals_said"),
+    "whether a room is at work": (history.BUSY, {"room": "web:main/r7"}, "ix_sessions_address"),
+    "the summaries of a room": (
+        history.SUMMARISED,
+        {"room": "web:main/r7", "before": NOW, "n": 200},
+        "ix_sessions_address",
+    ),
     "how many lanes are ready": (queue_depths.LANES["ready"], {}, "ix_sessions_ready"),
     "how many runs are open": (queue_depths.OPEN_RUNS, {}, "ix_runs_open"),
     "how many signals wait": (queue_depths.SIGNALS_WAITING, {}, "ix_signals_waiting"),

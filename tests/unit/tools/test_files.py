@@ -277,7 +277,8 @@ async def test_a_file_is_read_in_slices_and_no_character_is_cut(context: ToolCon
 
 
 @pytest.mark.parametrize(
-    ("offset", "limit", "words"), [(-1, 0, "below 0"), (0, -5, "below 0"), (99, 1, "behind its end")]
+    ("offset", "limit", "words"),
+    [(-1, 0, "neither can be negative"), (0, -5, "neither can be negative"), (99, 1, "past its end")],
 )
 async def test_a_slice_that_is_not_there_is_refused(context: ToolContext, offset: int, limit: int, words: str) -> None:
     (context.workspace / "short").write_text("hello")

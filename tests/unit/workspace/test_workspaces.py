@@ -58,7 +58,7 @@ def test_two_agents_in_one_room_never_share_a_folder(tmp_path: Path) -> None:
 @given(names, names)
 def test_whatever_a_platform_calls_its_rooms_folders_stay_inside_and_apart(one: str, other: str) -> None:
     work = WorkspaceFolders(Path("/work"), "main")
-    first, second = (work._name(Address("fake", "main", room)) for room in (one, other))
+    first, second = (work.path(Address("fake", "main", room)).name for room in (one, other))
     assert (first == second) is (one == other)
     assert first.replace("-", "").isalnum()
     assert first.isascii()

@@ -77,7 +77,7 @@ async def test_another_name_is_not_believed(server: ssl.SSLContext, trusting: ss
     async with listening(ssl=server) as site:
         egress = Egress(look_up=Names(**NAMES), allow=[site.opening], tls=trusting)
         for host in ("wrong.test", "127.0.0.1"):
-            with pytest.raises(NoAnswer, match="could not prove who it is") as caught:
+            with pytest.raises(NoAnswer, match="could not prove its identity") as caught:
                 await get(egress, f"https://{host}:{site.port}/")
             assert not caught.value.sent
         assert site.heads == []
@@ -85,7 +85,7 @@ async def test_another_name_is_not_believed(server: ssl.SSLContext, trusting: ss
 
 async def test_an_unknown_authority_is_not_believed(server: ssl.SSLContext) -> None:
     async with listening(ssl=server) as site:
-        with pytest.raises(NoAnswer, match="could not prove who it is: self-signed certificate"):
+        with pytest.raises(NoAnswer, match="could not prove its identity: self-signed certificate"):
             await get(Egress(look_up=Names(**NAMES), allow=[site.opening]), f"https://right.test:{site.port}/")
         assert site.heads == []
 

@@ -93,7 +93,7 @@ async def test_the_command_shows_cards_to_who_asked_alone(on: Workspace) -> None
 
 
 async def test_how_full_the_window_is_reads_who_asked_alone(on: Workspace) -> None:
-    on.sink.notice = "Your next message is sent to `demo` with about 3,000 tokens."
+    on.sink.notice = "Your next message goes to `demo` with about 3,000 tokens."
     async with on.life():
         await on.driver.do("command", channel="C1", user="U1", text="context")
         screen = await on.seen(lambda it: len(it.notices) == 1, "its size")

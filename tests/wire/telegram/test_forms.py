@@ -38,7 +38,7 @@ async def test_a_press_asks_for_the_words_and_the_answer_is_the_form(bench: Benc
         card = int(receipt.message_id.partition(":")[2])
         prompt = await asked(bench, card, chat=chat, user=user)
         assert prompt["text"].splitlines()[:2] == [
-            f"{'Ada' if user == ADA else 'Bob'}, answer this message. It runs exactly as you write it. The changed command:",
+            f"{'Ada' if user == ADA else 'Bob'}, reply to this message. It runs exactly as you write it. The changed command:",
             "make deploy",
         ]
         assert bench.stage.forms.asked == [(APPROVAL, Choice.EDIT, f"telegram:{user}")]

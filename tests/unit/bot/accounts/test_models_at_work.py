@@ -47,7 +47,7 @@ async def test_a_refused_key_is_told_to_operators_once_and_ends_with_another(tmp
             await until(lambda: shown(chat, "/desk") and shown(chat, "/ops"))
         assert shown(chat, "/desk") == ["I stand in."]
         [told] = shown(chat, "/ops")
-        assert told.startswith("**The model openai/gpt-4o is not asked** until its settings or its key change.")
+        assert told.startswith("**The model openai/gpt-4o isn't in use** until its settings or its key change.")
         again = Chat("a", "A1")
         async with running(tmp_path, again, settings=settings_in(tmp_path, one, other, "revoked-key")):
             await again.say("still there?")

@@ -84,7 +84,7 @@ def test_people_are_those_that_are_known(file: Path, tmp_path: Path) -> None:
     given, call = ["--config", str(file)], ["policy", "test", "--tool", "shell"]
     unknown = signalbox(tmp_path, *call, "--person", "Annn", *given)
     assert (unknown.returncode, unknown.stdout) == (WRONG_USE, "")
-    assert "--person Annn: I know nobody of that name. " in unknown.stderr
+    assert "--person Annn: I don't know anybody by that name. " in unknown.stderr
     assert not (tmp_path / "var").exists()  # nothing was made for that
     signalbox(tmp_path, "ask", "hello", "--room", "peopleroom1", *given)
     signalbox(tmp_path, "people", "add", "Ann", "--role", "owner", "--identity", "slack:T1/U1", *given)
@@ -108,7 +108,7 @@ def test_a_mode_is_set_and_listed(file: Path, tmp_path: Path) -> None:
     assert "read-only" in signalbox(tmp_path, "policy", "modes", *given).stdout
     assert signalbox(tmp_path, "policy", "mode", "web:main/moderoom1", "trusted", *given).returncode == 1
     mistyped = signalbox(tmp_path, "policy", "mode", "web:mian/moderoom1", "plan", *given)
-    told = "signalbox: No account web:mian has been at work here. Check its name, or start Signalbox with it once.\n"
+    told = "signalbox: No account web:mian has run here yet. Check its name, or start Signalbox with it once.\n"
     assert (mistyped.returncode, mistyped.stderr) == (1, told)
 
 

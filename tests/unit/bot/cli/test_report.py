@@ -71,7 +71,7 @@ def test_reports_are_listed(house: Path) -> None:
             "Cost: option hours is a whole number, such as 24; not 'soon'.",
         ),
         (["cost", "--to", "slack:work/C1"], '"slack:work/C1": no account here is called that'),
-        (["cost", "--to", "here"], "No room goes by 'here': give its name, or write channel:account/room"),
+        (["cost", "--to", "here"], "No room is called 'here': give its name, or write channel:account/room"),
     ],
 )
 def test_what_cannot_be_made_is_told(house: Path, arguments: list[str], words: str) -> None:

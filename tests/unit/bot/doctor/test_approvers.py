@@ -73,10 +73,10 @@ async def test_an_approver_nobody_knows_is_a_warning(tmp_path: Path) -> None:
     await known(settings.database_url)
     found = await check_approvers(Subject(settings, None, None, None))
     assert [(one.level, one.what, one.fix) for one in found] == [
-        (Level.WARNING, 'policy[1].approvers names "Adda", whom I don\'t know', "did you mean Ada?"),
+        (Level.WARNING, 'policy[1].approvers names "Adda", and I know nobody by that name', "did you mean Ada?"),
         (
             Level.WARNING,
-            'policy[1].approvers names "Zed", whom I don\'t know',
+            'policy[1].approvers names "Zed", and I know nobody by that name',
             "name them as `signalbox people list` does, or by an identity",
         ),
     ]

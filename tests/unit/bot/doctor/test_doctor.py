@@ -411,7 +411,7 @@ async def test_the_model_is_asked_only_where_that_is_wanted(patient: Patient) ->
         assert fake.requests == []
         found = await patient.look("model", settings=settings, live=True, variables={"OPENAI_API_KEY": "sk-1"})
     assert found["model.answers"].level is Level.OK
-    assert found["model.key"].what == "its key is OPENAI_API_KEY"
+    assert found["model.key"].what == "its key comes from OPENAI_API_KEY"
     assert len(fake.requests) == 1
 
 

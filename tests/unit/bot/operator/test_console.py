@@ -31,6 +31,7 @@ from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
 from runtime.http.guard import install
 from runtime.policy.modes import Mode, RoomMode
+from runtime.policy.terms import Terms
 from runtime.store.operations.operators import COUNTED
 from runtime.store.protocol import RoomWork
 from tests.unit.bot.fake_store import (
@@ -193,6 +194,16 @@ async def test_questions_and_answers_stand_in_full_on_the_console() -> None:
     assert "/console/api/approvals/a1/ask" in page
 
 
+async def test_a_question_for_several_people_shows_the_votes_so_far() -> None:
+    store = await crowd()
+    store.asked = [replace(approval(), terms=Terms(quorum=2))]
+    async with serving(store) as browser, browser.get("/console/approvals", **as_person("oscar")) as answer:
+        assert "<p>ada approved: 1 of 2.</p>" in await answer.text()
+    store.asked = [approval()]
+    async with serving(store) as browser, browser.get("/console/approvals", **as_person("oscar")) as answer:
+        assert "approved:" not in await answer.text()
+
+
 async def test_a_call_that_was_changed_meanwhile_is_looked_at_again() -> None:
     store = await crowd()
     store.asked = [replace(approval(), asked_arguments='{"command": "id"}', card='{"edits": 1}')]
@@ -353,7 +364,7 @@ async def test_a_pairing_code_makes_whoever_was_sent_it_known() -> None:
     async with client(store, nudged=nudged) as api:
         assert [row["identity"] for row in await api.pairings()] == ["telegram:1001"]
         made = await api.pair(CODE)
-    assert made["told"] == "Paired: telegram:1001 is Sam now (user)."
+    assert made["told"] == "Paired: telegram:1001 is now Sam (user)."
     assert (made["name"], made["role"]) == ("Sam", "user")
     assert nudged == [Address("telegram", "77", "1001")]
 

@@ -105,7 +105,7 @@ async def test_a_name_that_several_rooms_have_lists_them(house: House) -> None:
 
 
 async def test_a_room_that_is_not_there_is_told_with_those_that_are(house: House) -> None:
-    with pytest.raises(Refusal, match=r"No room goes by 'attic'.*#general, #random, Family Kitchen"):
+    with pytest.raises(Refusal, match=r"No room is called 'attic'.*#general, #random, Family Kitchen"):
         await house.do.deliveries(room="attic")
 
 

@@ -90,7 +90,7 @@ async def test_a_name_that_was_taken_meanwhile_is_told(house: House) -> None:
     await house.api.add_schedule({"when": "every day at 9", "prompt": "hi", "to": ["web:main/room01"], "name": "mine"})
     told = await house.reload(NEWS + NEWS.replace('"news"', '"mine"'))
     assert told["changed"] == []
-    assert "schedule 'mine' is not planned as it is set: web:main/room01 has another one" in told["notes"][0]
+    assert "schedule 'mine' isn't planned: web:main/room01 already has a schedule" in told["notes"][0]
 
 
 async def test_an_account_that_is_learnt_late_brings_its_schedules(tmp_path: Path) -> None:
