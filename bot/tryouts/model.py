@@ -34,7 +34,7 @@ class Refused:
 
 
 async def try_model(
-    name: str, api_base: str, key: str, *, patience: timedelta = MODEL_TRIAL_TIMEOUT
+    name: str, api_base: str, key: str, *, patience: timedelta = MODEL_TRIAL_TIMEOUT, lean: bool = True
 ) -> Answered | Refused:
     """Ask the model that would run, once and without repeats. Its client library is loaded first, which is not counted."""
     from runtime.models.litellm_loading import LIBRARY
@@ -42,11 +42,11 @@ async def try_model(
     from runtime.models.settings import ModelSettings
 
     try:
-        model = made_model(ModelSettings(name, api_base, key, timeout=patience, max_retries=0))
+        model = made_model(ModelSettings(name, api_base, key, timeout=patience, max_retries=0, lean=lean))
     except ConfigError as error:
         return Refused(str(error), FIX_PACKAGE)
     if isinstance(model, LiteModel):
-        await LIBRARY.get()
+        await LIBRARY.get(lean=lean)
     began = time.monotonic()
     try:
         reply = await _reply(model, name, patience)

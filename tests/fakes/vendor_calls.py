@@ -1,4 +1,4 @@
-"""Calls to many vendors with one LiteLLM: `python -m tests.fakes.vendor_calls lean|whole` prints requests and outcomes.
+"""Calls to many vendors with one LiteLLM: requests and outcomes.
 
 One server here answers for all of them, in the words of each, well or with an error.
 """
@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from types import MappingProxyType
 from typing import Any, Final
 
 from aiohttp import web
 
-from runtime.models import litellm_loading
-from runtime.models.lean import parts
+from runtime.models.lean.faults import fault_in
 from runtime.models.lean.rehearsal import WIRES
-from runtime.models.litellm_loading import VARIABLES
 
 JSON = Mapping[str, Any]
 
@@ -97,13 +94,20 @@ MODELS: Final[Mapping[str, str]] = MappingProxyType(
         "bedrock/anthropic.claude-3-haiku-20240307-v1:0": BEDROCK,
     }
 )
+SAMPLE: Final[Mapping[str, str]] = MappingProxyType(
+    {name: MODELS[name] for name in MODELS if name.startswith(("openai/", "anthropic/", "gemini/", "ollama/"))}
+)
+"""The wires that most use; all of them are compared by `make cuts`."""
+
 MORE: Final[Mapping[str, JSON]] = MappingProxyType(
     {
         "azure": {"api_version": "2024-10-21"},
         "bedrock": {"aws_access_key_id": "a", "aws_secret_access_key": "s", "aws_region_name": "us-east-1"},
     }
 )
-STATUSES: Final = (200, 400, 401, 429, 500)
+CASES: Final = ((200, False), (400, False), (401, False), (429, False), (500, False), (200, True), (429, True))
+"""Statuses, and if the call is streamed."""
+
 TOOL: Final = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
 TOLD: Final = ("authorization", "x-api-key", "api-key", "x-goog-api-key", "content-type", "anthropic-version")
 
@@ -143,37 +147,31 @@ async def outcome(litellm: Any, model: str, base: str, *, stream: bool) -> Any:
             return [told.choices[0].message.content, told.choices[0].finish_reason, told.usage.total_tokens]
     except Exception as error:  # noqa: BLE001 - it is what is compared
         kinds = [f"{kind.__module__}.{kind.__name__}" for kind in type(error).__mro__]
-        return [kinds, getattr(error, "status_code", None), str(error).replace(base, "BASE")]
+        status, fault = getattr(error, "status_code", None), fault_in(error)
+        return [kinds, status, str(error).replace(base, "BASE"), fault and repr(fault)]
 
 
-async def calls(litellm: Any) -> dict[str, Any]:
-    vendor = Vendor()
+@asynccontextmanager
+async def serving(vendor: Vendor) -> AsyncIterator[str]:
+    """The address of the server."""
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", vendor.answer)
     runner = web.AppRunner(app)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    base = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    found = {}
-    for model, vendor.body in MODELS.items():
-        for vendor.status, vendor.is_streamed in [*((status, False) for status in STATUSES), (200, True), (429, True)]:
-            vendor.asked = []
-            said = await outcome(litellm, model, base, stream=vendor.is_streamed)
-            found[f"{model} {vendor.status} {'streamed' if vendor.is_streamed else 'whole'}"] = [vendor.asked, said]
-    await runner.cleanup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def calls(litellm: Any, models: Mapping[str, str]) -> dict[str, Any]:
+    """Each way of a call to each of `models`: what the vendor was asked, and the outcome."""
+    vendor, found = Vendor(), {}
+    async with serving(vendor) as base:
+        for model, vendor.body in models.items():
+            for vendor.status, vendor.is_streamed in CASES:
+                vendor.asked = []
+                said = await outcome(litellm, model, base, stream=vendor.is_streamed)
+                found[f"{model} {vendor.status} {'streamed' if vendor.is_streamed else 'whole'}"] = [vendor.asked, said]
     return json.loads(json.dumps(found).replace(base, "BASE"))  # type: ignore[no-any-return]
-
-
-def main() -> None:
-    os.environ.update(dict.fromkeys(VARIABLES, "True"))
-    if sys.argv[1] == "whole":
-        vars(parts)["RELEASE"] = ""  # as with another release
-    litellm = litellm_loading.loaded()
-    sys.stdout.write(
-        json.dumps({"prices": type(litellm.model_cost).__name__, "calls": asyncio.run(calls(litellm))}) + "\n"
-    )
-
-
-if __name__ == "__main__":
-    main()

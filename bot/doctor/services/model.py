@@ -64,7 +64,7 @@ def _key(settings: Settings) -> Finding:
 async def _answer(settings: Settings) -> Finding:
     model = settings.model
     key = model.api_key.get_secret_value() if model.api_key else ""
-    told = await try_model(model.name, model.api_base, key)
+    told = await try_model(model.name, model.api_base, key, lean=model.lean)
     if isinstance(told, Answered):
         return fine("model.answers", f"it answers, in {told.took.total_seconds():.1f} s")
     return fault("model.answers", told.why, WHY_MODEL, told.fix)

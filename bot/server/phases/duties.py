@@ -38,7 +38,7 @@ def duties_of(
         yield partial(base.notices.run, engine.peers)
         yield engine.peers.remind
     yield engine.toolkit.check
-    yield from _loading_ahead(settings, engine)
+    yield from loading_ahead(settings, engine)
     yield _sealer(base).run
     folders = [agent.workspaces for agent in engine.agents.values()]
     yield retention_of(settings, store, base.membership.take, folders).run
@@ -61,12 +61,13 @@ def duties_of(
         yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form)
 
 
-def _loading_ahead(settings: Settings, engine: EnginePhase) -> Iterator[Duty]:
+def loading_ahead(settings: Settings, engine: EnginePhase) -> Iterator[Duty]:
     """LiteLLM is loaded at the start, unless the first model is the demo or a package's."""
     if settings.model.preload and not settings.model.is_demo:
-        name = first_settings(settings).name
-        if is_asked_through_litellm(name):
-            yield partial(preload, name, (partial(parse, "**ready**"), partial(_schemas, engine)))
+        first = first_settings(settings)
+        if is_asked_through_litellm(first.name):
+            beside = (partial(parse, "**ready**"), partial(_schemas, engine))
+            yield partial(preload, first.name, beside, lean=first.lean)
 
 
 def _schemas(engine: EnginePhase) -> None:

@@ -102,6 +102,11 @@ class Model(AnyModel):
         default=True,
         description="Load the model's client at the start, not at the first message: some 65 MB, and a fast first reply.",
     )
+    lean: Switch = Field(
+        default=True,
+        description="Load only the parts of LiteLLM that calls need, which takes 75 MB less. Switch it off if the log names it "
+        "as a possible reason for failed calls.",
+    )
     fallbacks: tuple[Text, ...] = Field(
         default=(), description="Names of `[[models]]` that answer, in this order, while the model can't."
     )

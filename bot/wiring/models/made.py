@@ -82,6 +82,7 @@ def _made(settings: Settings, one: AnyModel, name: str, alias: str) -> ModelSett
         api_keys=tuple(key.get_secret_value() for key in one.api_keys),
         stream=shared.stream,
         timeout=shared.timeout,
+        lean=shared.lean,
         images=Images(shared.images if not alias else "auto"),
         alias=alias,
         organization=one.organization,

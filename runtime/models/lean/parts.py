@@ -89,6 +89,10 @@ def lean() -> Any:
         return importlib.import_module("litellm")
 
 
+def is_lean() -> bool:
+    return FINDER in sys.meta_path
+
+
 def forget() -> None:
     """Make the next import find LiteLLM whole."""
     if FINDER in sys.meta_path:

@@ -64,7 +64,8 @@ class Late:
         return (self.late_value(),)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and (is_in_a_body() or name in ASKED_OF_TYPES):
+        is_early = is_in_a_body() and not self.late_is_there()
+        if name.startswith("__") and (is_early or name in ASKED_OF_TYPES):
             raise AttributeError(name)
         return getattr(self.late_value(), name)
 

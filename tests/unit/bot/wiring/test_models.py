@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
+from bot.server.phases.duties import loading_ahead
 from bot.settings.settings import Settings, load
-from bot.wiring.models.made import further_settings, mark_of, models_of, window_of
+from bot.wiring.models.made import first_settings, further_settings, mark_of, models_of, window_of
 from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Model
@@ -38,6 +39,23 @@ async def made(settings: Settings) -> Model:
 async def test_one_model_stands_alone(tmp_path: Path) -> None:
     assert isinstance(await made(read(tmp_path, "")), Demo)
     assert isinstance(await made(read(tmp_path, FIRST)), LiteModel)
+
+
+def test_all_models_and_loading_ahead_are_told_if_litellm_is_loaded_whole(tmp_path: Path) -> None:
+    for text, lean in (("lean = false\n", False), ("", True)):
+        settings = read(tmp_path, f"{FIRST}{text}{SONNET}")
+        (duty,) = cast(Any, list(loading_ahead(settings, cast(Any, None))))
+        told = [first_settings(settings), *further_settings(settings).values()]
+        assert ([one.lean for one in told], duty.args[0], duty.keywords) == (
+            [lean, lean],
+            "openai/gpt-4o",
+            {"lean": lean},
+        )
+
+
+def test_nothing_is_loaded_ahead_for_the_demo_or_where_it_is_switched_off(tmp_path: Path) -> None:
+    for text in ("", FIRST + "preload = false\n"):
+        assert list(loading_ahead(read(tmp_path, text), cast(Any, None))) == []
 
 
 async def test_several_are_one_chain_in_which_the_usual_one_is_first(tmp_path: Path) -> None:
