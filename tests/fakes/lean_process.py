@@ -22,7 +22,7 @@ from runtime.contract import ModelRequest, UserTurn
 from runtime.errors import ModelFailed
 from runtime.models.lean import late, parts
 from runtime.models.lean.rehearsal import rehearse, rehearsed
-from runtime.models.lean.stand_in import Late
+from runtime.models.lean.stand_in import Late, LateCall
 from runtime.models.litellm_loading import LIBRARY, VARIABLES, preload, set_up
 from runtime.models.litellm_model import LiteModel
 from runtime.models.settings import ModelSettings
@@ -36,6 +36,17 @@ UNUSED: Final = (
     "cryptography.hazmat.primitives",
 )
 HEAVY: Final = ("botocore", "boto3", "hf_xet", "tokenizers", "tiktoken", "huggingface_hub", "mcp", "httpx._main")
+IMPORTS: Final = """
+from openai.types.beta import Assistant
+from openai.types.beta import Thread, AssistantTool
+from openai import AssistantEventHandler as OneMore
+from openai import *
+from tiktoken import Encoding
+from litellm import BudgetManager
+from litellm.router import *
+"""
+"""What a plugin may do."""
+
 WHOLE: Final = "the whole"
 
 
@@ -137,9 +148,10 @@ def others() -> Seen:
     """What everybody else who imports is given."""
     litellm: Any = import_module("litellm")
     plugin: dict[str, Any] = {"__name__": "plugin"}
-    exec("from openai.types.beta import Assistant; from tiktoken import Encoding; from litellm.router import *", plugin)
+    exec(IMPORTS, plugin)
     return {
-        "kinds": [isinstance(plugin[name], type) for name in ("Assistant", "Encoding", "Router")],
+        "stand-ins": [name for name, given in plugin.items() if type(given) in (Late, LateCall)],
+        "kinds": [isinstance(plugin[name], type) for name in ("Assistant", "Thread", "Encoding", "Router", "OneMore")],
         "same": litellm.Router is plugin["Router"],
         "known": [
             name for name in ("json", "openai", "httpx", "botocore", "typings") if parts.FINDER.find_spec(name, None)
@@ -209,7 +221,7 @@ def failing_part() -> None:
     def fails(module: ModuleType) -> None:
         raise AttributeError("json_data")
 
-    parts.FINDER._adaptations = {**parts.ADAPTATIONS, "litellm.utils": fails}
+    parts.FINDER._adaptations = {**parts.ADAPTATIONS, "litellm.litellm_core_utils.get_model_cost_map": fails}
 
 
 def unusable() -> None:

@@ -18,7 +18,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from runtime.models.lean.bodies import a_body, one_thread
-from runtime.models.lean.stand_in import Late, settled
+from runtime.models.lean.stand_in import Late, is_late, settled
 
 Adapt = Callable[[ModuleType], None]
 
@@ -38,6 +38,20 @@ class LateModule(ModuleType):
         return state.stand_in(self, name, asked.f_globals)
 
 
+class Holding(ModuleType):
+    """A module that was executed and holds stand-ins: owners are given them, everybody else the real things."""
+
+    def __getattribute__(self, name: str) -> Any:
+        value = ModuleType.__getattribute__(self, name)
+        if is_late(value) and package_of(importer(sys._getframe(1))) not in value._late_loader.owners:
+            return settled(value)
+        return value
+
+
+def package_of(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
 def importer(frame: FrameType) -> FrameType:
     """The frame that imports, outside of the machinery of imports."""
     while frame.f_back and frame.f_code.co_filename.startswith("<frozen importlib"):
@@ -51,7 +65,7 @@ class LateLoader(Loader):
     def __init__(self, loader: SourceFileLoader, owners: frozenset[str]) -> None:
         """`owners`: packages whose modules are given stand-ins."""
         self._loader = loader
-        self._owners = owners
+        self.owners = owners
         self._given: dict[str, Any] = {}
         self._importers: list[dict[str, Any]] = []
         self.is_executed = False
@@ -75,13 +89,15 @@ class LateLoader(Loader):
 
     def may_stand_in(self, name: str, asked: FrameType) -> bool:
         """True if `asked` is the body of an owner's module. "except" takes nothing but classes, and a constant is small."""
-        of = str(asked.f_globals.get("__name__", "")).partition(".")[0]
         is_small = name.endswith(("Error", "Exception")) or name.lstrip("_").isupper()
-        return of in self._owners and asked.f_code.co_name == "<module>" and not is_small
+        return package_of(asked) in self.owners and asked.f_code.co_name == "<module>" and not is_small
 
     def stand_in(self, module: ModuleType, name: str, names: dict[str, Any]) -> Any:
         if not any(known is names for known in self._importers):
             self._importers.append(names)
+            holder = sys.modules.get(names["__name__"])
+            if type(holder) is ModuleType:
+                holder.__class__ = Holding
         if name not in self._given:
             self._given[name] = Late(self, module, name)
         return self._given[name]
@@ -108,7 +124,7 @@ class LateLoader(Loader):
         try:
             with a_body():
                 self._loader.exec_module(module)
-            module.__class__ = ModuleType
+            module.__class__ = Holding if any(map(is_late, vars(module).values())) else ModuleType
             self.is_executed = True
         finally:
             self._runner = 0

@@ -24,13 +24,18 @@ class Source(Protocol):
     """Gives the real things of a late module."""
 
     is_executed: bool
+    owners: frozenset[str]
 
     def real(self, module: ModuleType, name: str) -> Any: ...
 
 
+def is_late(value: object) -> bool:
+    return type(value) is Late or type(value) is LateCall
+
+
 def settled(value: Any) -> Any:
     """`value`; for a stand-in the thing that it stands for."""
-    while type(value) is Late or type(value) is LateCall:
+    while is_late(value):
         value = value.late_value()
     return value
 

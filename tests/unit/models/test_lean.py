@@ -43,10 +43,10 @@ def test_a_first_call_of_each_wire_loads_what_it_needs(vendor: str) -> None:
 def require_little(it: dict[str, Any], vendor: str) -> None:
     """A hold is bounded in processor time; where others want the processors too, there is more than one try."""
     for _ in range(2):
-        if it["gap"] <= 0.2:
+        if it["gap"] <= 0.1:
             break
         it = seen_now(vendor)
-    assert it["gap"] <= 0.2
+    assert it["gap"] <= 0.1  # a full collection takes more
     assert it["used"] <= 4  # of a machine on which others work; 1.6 s alone
     assert (it["logs"], it["heavy"], it["unused"], it["again"]) == ([], [], [], True)
     assert it["types"] < 60  # of 800
@@ -74,7 +74,8 @@ def require_the_same(lean: dict[str, Any], whole: dict[str, Any], vendors: int) 
 
 def test_other_importers_are_given_the_real_things() -> None:
     it = seen("lean")["others"]
-    assert it["kinds"] == [True] * 3
+    assert it["stand-ins"] == []
+    assert it["kinds"] == [True] * 5
     assert it["same"]
     assert it["known"] == []
     assert (it["image"], it["unknown"]) == ("aimage_generation", False)
