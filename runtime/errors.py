@@ -6,7 +6,7 @@ BotError
 ├── StoreError       the store is away, full, locked or newer than we are (a duplicate or a lost lease is a
 │                    return value)
 ├── ToolError        ToolRetry (the model may correct itself) · ToolFailed (the model is told, the run goes on)
-├── RunError         ModelFailed (ContextOverflow: a smaller request may do)
+├── RunError         BudgetSpent · ModelFailed (ContextOverflow: a smaller request may do)
 └── IllegalMove      a bug in our code
 """
 
@@ -101,6 +101,10 @@ class ToolFailed(ToolError):
 
 class RunError(BotError):
     """A run cannot go on. The text is written for the person who waits."""
+
+
+class BudgetSpent(RunError):
+    """No budget allows another call of a model."""
 
 
 class Cause(StrEnum):

@@ -8,7 +8,7 @@ from typing import Any
 
 from runtime.contract import FORM_CHOICES, Author, Button, Content, Delivery, Entry, FileRef, Waiting, Wire
 from runtime.markup import Document, parse, to_html, to_plain
-from runtime.markup.attachment import folding
+from runtime.markup.attachment import Abridged, folding
 from runtime.markup.moments import in_words, several
 from runtime.markup.tree import CodeBlock, List, Paragraph, Strong
 from runtime.text.glyphs import visible
@@ -33,9 +33,7 @@ def render(delivery: Delivery) -> Wire:
 def html(content: Content) -> str:
     """The text without its mark, which the page draws; of a long call both ends; and what is folded, folded."""
     document = parse(content.text.removeprefix(content.mark or "").lstrip())
-    if content.whole is None:
-        return to_html(document)
-    short = folding(document, content.whole)
+    short = folding(document, content.whole) if content.whole else Abridged(document)
     shown = [to_html(short.document)]
     if short.file:
         shown.append(

@@ -1,4 +1,4 @@
-"""Commands that look and change nothing: `context`, `prompt show`, `config show`, `doctor`, `audit verify`, `version`."""
+"""Commands that look and change nothing: `budgets`, `context`, `prompt show`, `config show`, `doctor`, `audit verify`, `version`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from bot.node.invocation import as_called
 from bot.terminal.options import AsJson, ConfigFile, ask_operator, asking, hide_secrets, run, settings_of
-from bot.terminal.output import clean, show_json, tell
+from bot.terminal.output import clean, show_json, show_rows, tell
 
 if TYPE_CHECKING:
     from bot.settings.settings import Settings
@@ -27,11 +27,23 @@ OfAgent = Annotated[
     str, typer.Option("--agent", metavar="NAME", help="Name of the agent. Default: the one in the settings.")
 ]
 MARK_OF_LEVEL: Final = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "error": ("ERROR", "red")}
+BUDGET_COLUMNS: Final = {
+    "budget": "Budget",
+    "whose": "Of",
+    "used": "Used",
+    "under_way": "Under way",
+    "left": "Left",
+    "limit": "Limit",
+    "state": "State",
+    "ends_at": "Starts again",
+}
+NO_BUDGET: Final = "No budget is set. To set one: [budgets] in the settings, see docs/models.md."
 INDENT: Final = " " * 24  # below what was found
 
 
 def add_to(cli: typer.Typer) -> None:
     cli.command()(context)
+    cli.command()(budgets)
     cli.add_typer(prompt_commands, name="prompt")
     cli.add_typer(config_commands, name="config")
     cli.command()(doctor)
@@ -49,6 +61,25 @@ def context(
         return
     for line in _sizes(told):
         typer.echo(clean(line))
+
+
+def budgets(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
+    """List the budgets that are set, what is left of each, and when it starts again."""
+    told = ask_operator(settings_of(context, config), lambda api: api.budgets())
+    if as_json:
+        show_json(told)
+        return
+    show_rows([_budget(row) for row in told], BUDGET_COLUMNS, empty=NO_BUDGET)
+    if calls := max((row["unpriced_calls"] for row in told), default=0):
+        tell(f"{calls:,} calls had no known price and are missing here. Set input_price and output_price.")
+
+
+def _budget(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Its sums in their unit."""
+    sign = "" if row["budget"].endswith("_hour") else "$"
+    digits = ",.0f" if not sign else ",.2f"
+    sums = {name: f"{sign}{row[name]:{digits}}" for name in ("limit", "used", "under_way", "left")}
+    return {**row, **sums}
 
 
 @prompt_commands.command("show")

@@ -38,6 +38,7 @@ MODULES: Final[Mapping[str, str]] = {
     "approvals": "approvals",
     "grants": "approvals",
     "policy": "policy",
+    "models": "models.catalogue",
     "outbox": "outbox",
     "schedules": "schedules",
     "people": "people",

@@ -17,6 +17,7 @@ PLACES: Final = (
     ("/console/runs", "Runs"),
     ("/console/outbox", "Outbox"),
     ("/console/schedules", "Schedules"),
+    ("/console/models", "Models"),
     ("/console/people", "People"),
     ("/console/trace", "Trace"),
 )
@@ -50,6 +51,10 @@ TONES: Final = {
     "paused": "ask",
     "planned": "live",
     "started": "live",
+    "well": "good",
+    "resting": "bad",
+    "tried again": "ask",
+    "missing": "bad",
 }
 
 

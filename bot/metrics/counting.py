@@ -14,6 +14,8 @@ from runtime.contract import ApprovalId, Choice, Clicked, DeliveryId, Kind, Mode
 from runtime.domain.ids import made_at
 from runtime.domain.runs import RunState, StepState
 from runtime.domain.schedules import Firing
+from runtime.errors import Cause
+from runtime.models.choice.watch import ChainWatch
 from runtime.store.observer import Observer, PartOutcome
 from runtime.store.protocol import (
     Claim,
@@ -49,6 +51,19 @@ class CountingLoop(LoopWatch):
 
     def ended_by_guard(self) -> None:
         self._meters.guarded.add("", GUARD_ENDED)
+
+
+class CountingChain(ChainWatch):
+    """Adds what several models tell."""
+
+    def __init__(self, meters: Meters) -> None:
+        self._meters = meters
+
+    def stood_in(self, model: str, instead_of: str) -> None:
+        self._meters.stood_in.add(model, instead_of)
+
+    def rested(self, model: str, cause: Cause) -> None:
+        self._meters.rested.add(model, cause)
 
 
 def wall_clock() -> datetime:

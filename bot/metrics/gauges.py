@@ -6,6 +6,7 @@ What stands in the database is the same for all nodes that share it: whoever add
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from operator import add
 from typing import Final
@@ -15,6 +16,7 @@ from bot.metrics.tally import Gauge
 from runtime.contract import ApprovalKind, ChannelAdapter, Connection, ScheduleState
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
+from runtime.models.choice.cooling import Rest
 from runtime.store.operations.queue_depths import LANE_STATES, Depths
 
 Reading = tuple[Gauge, tuple[str, ...], float]
@@ -59,6 +61,9 @@ UNSETTLED_PARTS: Final = Gauge(
     "signalbox_parts_unsettled", "Parts that may be on screen and are being checked.", "channel", "account"
 )
 NODES: Final = Gauge("signalbox_nodes", "Live nodes.")
+RESTING: Final = Gauge(
+    "signalbox_models_resting", "1 for each model that is not asked after failures.", "model", "cause"
+)
 
 OF_THE_STORE: Final[Sequence[Gauge]] = (
     SIGNALS,
@@ -74,6 +79,7 @@ OF_THE_STORE: Final[Sequence[Gauge]] = (
     DELIVERIES_AGE,
     UNSETTLED_PARTS,
     NODES,
+    RESTING,
 )
 ALL_GAUGES: Final[Sequence[Gauge]] = (BUILD, CONNECTED, STATE, STORE_UP, *OF_THE_STORE)
 
@@ -91,12 +97,21 @@ def of_process(version: str, adapters: Iterable[ChannelAdapter]) -> Iterator[Rea
             yield STATE, (adapter.channel, adapter.account, state), 1 if standing.connection is state else 0
 
 
-def of_store(depths: Depths | None, labels: Labels) -> Iterator[Reading]:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Findings of one look into the store."""
+
+    depths: Depths
+    rests: Sequence[Rest] = ()
+
+
+def of_store(found: Found | None, labels: Labels) -> Iterator[Reading]:
     """None: the store did not answer. Its gauges are then missing, which is not the same as 0."""
-    yield STORE_UP, (), 0 if depths is None else 1
-    if depths is not None:
-        yield from _work(depths)
-        yield from _outbox(depths, labels)
+    yield STORE_UP, (), 0 if found is None else 1
+    if found is not None:
+        yield from _work(found.depths)
+        yield from _outbox(found.depths, labels)
+        yield from ((RESTING, (rest.model, rest.cause), 1) for rest in found.rests)
 
 
 def _work(depths: Depths) -> Iterator[Reading]:

@@ -8,7 +8,7 @@ from typing import Final
 from aiohttp import web
 
 from bot.metrics.access import MetricsAccess
-from bot.metrics.counting import Counting, CountingLoop
+from bot.metrics.counting import Counting, CountingChain, CountingLoop
 from bot.metrics.labels import Labels
 from bot.metrics.listener import Listener
 from bot.metrics.meters import Meters
@@ -20,6 +20,8 @@ from bot.settings.settings import Metrics, Web
 from bot.telemetry.instrument import Duty, Instrument
 from runtime.context.watch import LoopWatch
 from runtime.contract import ChannelAdapter, Model, Tool
+from runtime.models.choice.chain import ModelChain
+from runtime.models.choice.cooling import Rest
 from runtime.store.observer import Observer
 from runtime.store.operations.queue_depths import Depths
 from runtime.store.sql.driver import Watch
@@ -29,6 +31,11 @@ from runtime.store.store import Store
 async def nothing_waits() -> Depths:
     """Before there is a store."""
     return Depths()
+
+
+async def nobody_rests() -> list[Rest]:
+    """Before there is a store."""
+    return []
 
 
 class Metering(Instrument):
@@ -43,6 +50,7 @@ class Metering(Instrument):
         self._loop = CountingLoop(self.meters)
         self._counting = Counting(self.meters, self._labels)
         self._depths = nothing_waits
+        self._rests = nobody_rests
 
     @property
     def watch(self) -> Watch:
@@ -58,8 +66,12 @@ class Metering(Instrument):
 
     def opened(self, store: Store) -> None:
         self._depths = store.queues.depths
+        self._rests = store.cooldowns.resting
 
     def model(self, model: Model) -> Model:
+        if isinstance(model, ModelChain):
+            model.watch(lambda name, one: MeteredModel(one, self.meters, name), CountingChain(self.meters))
+            return model
         return MeteredModel(model, self.meters)
 
     def tools(self, tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
@@ -85,6 +97,7 @@ class Metering(Instrument):
             labels=self._labels,
             adapters=self._adapters,
             depths=self._depths,
+            rests=self._rests,
             version=VERSION,
         )
         return metrics_routes(page, MetricsAccess(self._token, is_open=self._place.is_open))

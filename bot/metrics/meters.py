@@ -97,6 +97,15 @@ class Meters:
     runs: Counter = counted("signalbox_runs_total", "Runs that ended or were parked.", "state")
     steps: Counter = counted("signalbox_steps_total", "Steps that were recorded.", "kind")
     model_calls: Counter = counted("signalbox_model_calls_total", "Calls to a language model.", "model", "outcome")
+    model_failures: Counter = counted(
+        "signalbox_model_failures_total", "Failed calls to a language model, by why.", "model", "cause"
+    )
+    stood_in: Counter = counted(
+        "signalbox_model_fallbacks_total", "Answers that one model gave in another's place.", "model", "instead_of"
+    )
+    rested: Counter = counted(
+        "signalbox_model_cooldowns_total", "How often a model began to rest after failures.", "model", "cause"
+    )
     model_seconds: Histogram = observed(
         "signalbox_model_call_seconds", "How long a call to a language model took.", "model", bounds=MODEL
     )

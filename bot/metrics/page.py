@@ -16,6 +16,7 @@ from bot.metrics.labels import Labels
 from bot.metrics.meters import Meters
 from runtime.contract import ChannelAdapter
 from runtime.errors import StoreError
+from runtime.models.choice.cooling import Rest
 from runtime.store.operations.queue_depths import Depths
 
 if TYPE_CHECKING:
@@ -39,29 +40,31 @@ class Page:
         labels: Labels,
         adapters: Sequence[ChannelAdapter],
         depths: Callable[[], Awaitable[Depths]],
+        rests: Callable[[], Awaitable[Sequence[Rest]]],
         version: str,
     ) -> None:
         self._meters = meters
         self._labels = labels
         self._adapters = adapters
         self._depths = depths
+        self._rests = rests
         self._version = version
         self._exposition: Exposition | None = None
 
     async def render(self, accept: str) -> tuple[bytes, str]:
         """The page and its content type. A store that is away is told on the page, and everything else still stands."""
         exposition = await self._loaded()
-        depths = await self._look()
-        return exposition.page(self._readings(depths), accept)
+        found = await self._look()
+        return exposition.page(self._readings(found), accept)
 
-    def _readings(self, depths: Depths | None) -> Iterator[gauges.Reading]:
+    def _readings(self, found: gauges.Found | None) -> Iterator[gauges.Reading]:
         yield from gauges.of_process(self._version, self._adapters)
-        yield from gauges.of_store(depths, self._labels)
+        yield from gauges.of_store(found, self._labels)
 
-    async def _look(self) -> Depths | None:
+    async def _look(self) -> gauges.Found | None:
         try:
             async with asyncio.timeout(SCRAPE_TIMEOUT.total_seconds()):
-                return await self._depths()
+                return gauges.Found(await self._depths(), await self._rests())
         except (StoreError, TimeoutError) as error:
             log.debug("the queues cannot be read", reason=str(error) or "no answer in time")
             return None

@@ -66,22 +66,27 @@ class Stopwatch:
 
 
 class MeteredModel:
-    """Implements `contract.Model`."""
+    """Implements `contract.Model`. It is counted as `called`, its name in the settings where it has one there."""
 
-    def __init__(self, model: Model, meters: Meters) -> None:
+    def __init__(self, model: Model, meters: Meters, called: str = "") -> None:
         self.name = model.name
         self._model = model
         self._meters = meters
+        self._called = called or model.name
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
-        with Stopwatch("replied", MODEL, self._ended):
-            reply = await self._model.reply(request, on_text)
+        try:
+            with Stopwatch("replied", MODEL, self._ended):
+                reply = await self._model.reply(request, on_text)
+        except ModelFailed as error:
+            self._meters.model_failures.add(self._called, error.cause)
+            raise
         self._spent(reply.usage)
         return reply
 
     def _ended(self, outcome: str, seconds: float) -> None:
-        self._meters.model_calls.add(self.name, outcome)
-        self._meters.model_seconds.observe(seconds, self.name)
+        self._meters.model_calls.add(self._called, outcome)
+        self._meters.model_seconds.observe(seconds, self._called)
 
     def _spent(self, usage: Usage) -> None:
         self._meters.request_tokens.observe(usage.input_tokens, usage.model)

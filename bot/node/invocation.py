@@ -31,6 +31,7 @@ COMMANDS: Final = (
         "report",
         "context",
         "prompt",
+        "models",
     ),
     *("config", "doctor", "audit", "version", "backup", "restore"),
 )

@@ -13,6 +13,7 @@ from bot.operator.finding import Finder
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
+from bot.wiring.models.catalogue import ListedModel
 from runtime.agent.previews import Previews
 from runtime.contract import Address, Links, NewId, Notifier, Now, Sink, Tool
 from runtime.domain.approvals import Rights
@@ -53,7 +54,7 @@ class OperatorContext:
     program is called on its machine. `written` tells where the
     settings name a person, or one of the identities as an owner, and `rights` what they say of approvers.
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
-    models as it would; None where none runs.
+    models as it would; None where none runs. `models` are those of the settings.
     """
 
     store: Store
@@ -82,6 +83,7 @@ class OperatorContext:
     schedules: ScheduleOperations | None = None
     tools: Callable[[], Mapping[str, Tool] | None] = lambda: None
     previews: Previews | None = None
+    models: Callable[[], Sequence[ListedModel]] = tuple
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

@@ -17,11 +17,12 @@ from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
 from bot.operator.reports import LateReporters, ReportOperations, figure_tools
 from bot.operator.schedules import ScheduleOperations
-from bot.settings.settings import Settings
+from bot.settings.settings import Settings, load_usable
 from bot.telemetry.masking import Mask
 from bot.wiring.access import gate_of
 from bot.wiring.identities import written
 from bot.wiring.live_rules import destinations_of
+from bot.wiring.models.catalogue import catalogue_of
 from bot.wiring.scheduling import Reach, timetable_of
 from runtime.agent.registry import MAIN
 from runtime.audit.anchor import CheckpointFile, HeadFile
@@ -52,6 +53,7 @@ async def opened(settings: Settings) -> AsyncIterator[Operations]:
     """The operations of the owner, on the store, which belongs to this command inside the block."""
     with holding(settings.data_dir):
         store = await open_store(settings.database_url)
+        store.budgets.obey(settings.budgets.rules)
         try:
             yield Operations(await _context(store, settings), await owner_of(store.people, command_line()))
         finally:
@@ -86,6 +88,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         rights=lambda: gate_of(settings).rights,
         reports=_reports(store, known, settings, named, called),
         schedules=_schedules(store, known, settings, named, called),
+        models=lambda: catalogue_of(load_usable(settings.file)[0]),
     )
 
 

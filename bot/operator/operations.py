@@ -28,6 +28,7 @@ from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from runtime.agent.registry import MAIN
 from runtime.chat.forms import ARGUMENTS, QUESTION
+from runtime.cluster.topics import COOLDOWNS
 from runtime.context.measuring import Preview
 from runtime.contract import (
     PEOPLE,
@@ -53,6 +54,7 @@ from runtime.domain.runs import RunState
 from runtime.errors import ConfigError
 from runtime.http import bodies
 from runtime.http.errors import Refusal
+from runtime.models.choice.cooling import Standing
 from runtime.policy.modes import Mode
 from runtime.store.protocol import Conversed, DeliveryRow, Granted, Unpaired
 from runtime.text.naming import folded, is_identity, meant
@@ -165,6 +167,13 @@ class Operations(OperatorApi):
         self._context.nudge(address)
         return await self._one_entitled(views.mode(address, made, *self._names))
 
+    async def budgets(self) -> list[View]:
+        """Every budget that is set, with what is left of it for each whom it bounds."""
+        rules, counters = self._store.budgets.rules, await self._store.budgets.counters()
+        people = {str(known.person.id): known.person.name for known in await self._store.people.people()}
+        await self._context.refresh()
+        return views.budgets(rules, counters, people, self._context.called, self._store.now())
+
     async def context(self, room: str, agent: str = "") -> View:
         """Tell how full the window is for the next message of a conversation, and what was condensed of it."""
         made, conversed = await self._preview(room, agent)
@@ -188,6 +197,28 @@ class Operations(OperatorApi):
             raise Refusal(404, f"There is no agent {name} here.")
         conversed = await self._store.runs.conversation(name, address)
         return await previews.of(conversed), conversed
+
+    async def models(self) -> list[View]:
+        rests = {rest.model: rest for rest in await self._store.cooldowns.resting()}
+        now = self._context.now()
+        return [views.model(one, rests.get(one.name), now) for one in self._context.models()]
+
+    async def model(self, name: str) -> View:
+        rows = await self.models()
+        found = next((row for row in rows if name in (row["name"], row["model"])), None)
+        if found is None:
+            names = ", ".join(row["name"] for row in rows)
+            raise Refusal(404, f"There is no model {name}. There are: {names}.")
+        return found
+
+    async def cooldowns(self) -> list[View]:
+        return [views.cooldown(rest) for rest in await self._store.cooldowns.resting()]
+
+    async def clear_cooldown(self, model: str) -> View:
+        if not await self._store.cooldowns.clear(model, self.actor.person.name):
+            raise Refusal(409, f"The model {model} isn't resting.")
+        self._context.notifier.notify(COOLDOWNS)
+        return {"model": model, "state": Standing.WELL.value}
 
     async def deliveries(self, state: str = "", limit: int = 100, room: str = "") -> list[View]:
         where = await self._room_meant(room)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from adapters.web import render
 from bot.accounts.naming import Named
 from bot.accounts.status import State
+from bot.wiring.models.catalogue import ListedModel
 from runtime.chat.cards.card_facts import about, labels_of
 from runtime.chat.cards.exchanges import Exchange, exchanges
 from runtime.chat.cards.settled_cards import call_of
@@ -23,12 +24,18 @@ from runtime.context.sizes import of_tool
 from runtime.contract import Address, ApprovalKind, AssistantTurn, Choice, Entry, ToolSpec, ToolTurn, Turn, UserTurn
 from runtime.domain.approvals import Approval, ApprovalState, choices, offered
 from runtime.markup.moments import in_words
+from runtime.models.choice.cooling import Rest, Standing, standing
+from runtime.policy.budgets import DOLLAR, HOURLY, BudgetRules, Counter, Level, Scope, fresh, in_order, level_of
 from runtime.policy.modes import RoomMode
 from runtime.store.protocol import Conversed, DeliveryRow, Granted, Known, OpenPart, Pairing, RunRow, StepRow
 from runtime.text.glyphs import in_full, visible
 from runtime.text.naming import listed
 
 View = dict[str, Any]
+
+
+STATES: Final = {Level.BELOW: "ok", Level.WARNED: "nearly spent", Level.REACHED: "spent"}
+"""Words for how far a budget is spent."""
 
 
 def run(row: RunRow, named: Named, called: Named) -> View:
@@ -43,6 +50,43 @@ def run(row: RunRow, named: Named, called: Named) -> View:
         "iterations": row.iterations,
         "error": row.error,
         "signals": list(row.signals),
+    }
+
+
+def model(entry: ListedModel, rest: Rest | None, now: datetime) -> View:
+    price, stands = entry.price, standing(rest, entry.mark, now)
+    dollars = (f"${one:g}" for one in (price.input, price.output) if one is not None)
+    return {
+        "name": entry.name,
+        "model": entry.given.name,
+        "vendor": entry.vendor,
+        "usual": entry.is_usual,
+        "fallback": entry.fallback,
+        "for": [work.value for work in entry.works],
+        "least_complexity": entry.least_complexity,
+        "window": entry.window,
+        "window_source": entry.window_source.value,
+        "input_price": price.input,
+        "output_price": price.output,
+        "price": " in, ".join(dollars) + " out" if price.input is not None else "",
+        "price_source": price.source,
+        "key": entry.key,
+        "wanted_key": entry.wanted_key,
+        "api_base": entry.given.api_base,
+        "state": stands.value,
+        "cooldown": cooldown(rest) if rest and stands is not Standing.WELL else None,
+    }
+
+
+def cooldown(rest: Rest) -> View:
+    """A model at rest. Without `until` it rests until its settings or its key change."""
+    return {
+        "model": rest.model,
+        "cause": rest.cause.value,
+        "reason": rest.reason,
+        "since": at(rest.since),
+        "until": at(rest.until),
+        "failures": rest.count,
     }
 
 
@@ -124,6 +168,36 @@ def mode(address: Address, row: RoomMode, named: Named, called: Named) -> View:
         "set_by": row.set_by_name,
         "set_at": at(row.set_at),
         "until": at(row.until),
+    }
+
+
+def budgets(
+    rules: BudgetRules, counters: Sequence[Counter], people: Mapping[str, str], called: Named, now: datetime
+) -> list[View]:
+    """A row for each counter of a budget that is set, and one for a budget that nobody has used yet."""
+    known = [counter for counter in counters if counter.scope in rules.limits]
+    unused = [fresh(scope, now) for scope in rules.limits if scope not in {counter.scope for counter in known}]
+    return [_budget(rules, counter, people, called) for counter in in_order([*known, *unused])]
+
+
+def _budget(rules: BudgetRules, counter: Counter, people: Mapping[str, str], called: Named) -> View:
+    limit, subject = rules.limits[counter.scope], counter.subject
+    match counter.scope:
+        case Scope.PERSON_DAY:
+            subject = people.get(subject, subject)
+        case Scope.ROOM_DAY if subject:
+            subject = called(Address.parse(subject))
+    unit = 1 if counter.scope in HOURLY else DOLLAR
+    return {
+        "budget": counter.scope.value,
+        "whose": subject,
+        "limit": limit / unit,
+        "used": counter.used / unit,
+        "under_way": counter.under_way / unit,
+        "left": max(0, limit - counter.used - counter.under_way) / unit,
+        "unpriced_calls": counter.unpriced,
+        "state": STATES[level_of(rules, counter)],
+        "ends_at": at(counter.ends_at),
     }
 
 

@@ -61,6 +61,7 @@ async def build(
     )
     try:
         instruments.opened(store)
+        await store.budgets.begin(settings.budgets.rules)
         identity = await store.cluster.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
         before = await store.cluster.named_accounts()
         base = store_phase(settings, store, instruments, probe=probe, new_id=new_id)

@@ -18,8 +18,10 @@ from bot.wiring.egress import egress_of
 from bot.wiring.engine import shell_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, terms_of, toolbox_of
 from bot.wiring.scheduling import planning_tools
-from runtime.contract import Effect, Figures, Now, Space, Timetable, Tool
+from runtime.contract import SPEND_MORE, Effect, Figures, Now, Space, Timetable, Tool
 from runtime.errors import ConfigError
+from runtime.policy.budgets import Then
+from tools.beyond_budget import SPEND_BEYOND_BUDGET
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.reports import report_tools
@@ -85,6 +87,8 @@ def toolkit_of(
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     own |= planning_tools(timetable, accounts, named)
     own |= reported
+    if settings.budgets.rules.then is Then.ASK:
+        own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= _installed(settings, own)
     return Toolkit(settings, toolbox_of(settings, instead or own, wrap), reported, sandbox)
 

@@ -15,6 +15,7 @@ from bot.settings.faults import Faults, nearest
 from bot.settings.heartbeats import faults_together as heartbeat_faults
 from bot.settings.mcp import faults_together
 from bot.settings.models.aliases import faults_together as model_faults
+from bot.settings.models.budgets import faults_together as budget_faults
 from bot.settings.schedules import faults_together as schedule_faults
 from bot.settings.sources import Layers
 from runtime.contract import Address
@@ -27,7 +28,17 @@ Fault = tuple[str, str]
 
 
 def add_together(layers: Layers, faults: Faults) -> None:
-    for find in (_same_names, _accounts, _notices, _hooks, faults_together, _schedules, _approvals, model_faults):
+    for find in (
+        _same_names,
+        _accounts,
+        _notices,
+        _hooks,
+        faults_together,
+        _schedules,
+        _approvals,
+        model_faults,
+        budget_faults,
+    ):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)
 

@@ -32,6 +32,7 @@ from bot.settings.heartbeats import HeartbeatTable
 from bot.settings.hooks import HookTable
 from bot.settings.mcp import McpTable, handed_on
 from bot.settings.models.aliases import key_names
+from bot.settings.models.budgets import BudgetSection
 from bot.settings.models.tables import Model, ModelTable
 from bot.settings.schedules import Planning, ScheduleTable
 from bot.settings.secrets import (
@@ -124,6 +125,7 @@ class Settings(Section):
     web: Web = Field(default_factory=Web, description="Web page, console and API.")
     model: Model = Field(default_factory=Model, description="The language model.")
     models: tuple[ModelTable, ...] = Field(default=(), description="More models, each with a name.")
+    budgets: BudgetSection = Field(default_factory=BudgetSection, description="Limits of what is spent.")
     access: Access = Field(default_factory=Access, description="People.")
     accounts: tuple[AnyAccount, ...] = Field(
         default=(),

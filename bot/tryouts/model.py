@@ -1,16 +1,19 @@
-"""One tiny question to a model, to learn whether name, address and key are right. For `init` and `doctor`."""
+"""One tiny question to a model, to learn whether name, address and key are right: for `init`, `doctor`, `models test`."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bot.plugins.packages import made_model
-from runtime.contract import Model, ModelReply, ModelRequest, UserTurn
+from runtime.contract import Model, ModelReply, ModelRequest, OnText, Usage, UserTurn
 from runtime.errors import ConfigError, ModelFailed
+
+if TYPE_CHECKING:
+    from runtime.models.settings import ModelSettings
 
 MODEL_TRIAL_TIMEOUT: Final = timedelta(seconds=20)
 GRACE: Final = timedelta(seconds=2)  # a model that keeps its own time tells what it waited for
@@ -21,8 +24,12 @@ FIX_PACKAGE: Final = "Fix the package, or choose another model."
 
 @dataclass(frozen=True, slots=True)
 class Answered:
+    """`first` is the time to the first words, `took` to the last."""
+
     text: str
     took: timedelta
+    first: timedelta
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,32 +41,52 @@ class Refused:
 
 
 async def try_model(
-    name: str, api_base: str, key: str, *, patience: timedelta = MODEL_TRIAL_TIMEOUT, lean: bool = True
+    name: str, api_base: str, key: str, *, patience: timedelta = MODEL_TRIAL_TIMEOUT
 ) -> Answered | Refused:
     """Ask the model that would run, once and without repeats. Its client library is loaded first, which is not counted."""
-    from runtime.models.litellm_loading import LIBRARY
-    from runtime.models.litellm_model import LiteModel
     from runtime.models.settings import ModelSettings
 
+    return await try_given(ModelSettings(name, api_base, key), patience=patience)
+
+
+async def try_given(given: ModelSettings, *, patience: timedelta = MODEL_TRIAL_TIMEOUT) -> Answered | Refused:
+    """As `try_model`, with everything that the settings say of the model."""
+    from runtime.models.litellm_loading import LIBRARY
+    from runtime.models.litellm_model import LiteModel
+
     try:
-        model = made_model(ModelSettings(name, api_base, key, timeout=patience, max_retries=0, lean=lean))
+        model = made_model(replace(given, timeout=patience, max_retries=0))
     except ConfigError as error:
         return Refused(str(error), FIX_PACKAGE)
     if isinstance(model, LiteModel):
-        await LIBRARY.get(lean=lean)
-    began = time.monotonic()
+        await LIBRARY.get(lean=given.lean)
+    return await try_made(model, given.name, given.api_base, patience)
+
+
+async def try_made(
+    model: Model, name: str, api_base: str = "", patience: timedelta = MODEL_TRIAL_TIMEOUT
+) -> Answered | Refused:
+    """As `try_model`, of a model that is made already."""
+    began, spoke = time.monotonic(), list[float]()
+
+    def heard(text: str) -> None:
+        if text and not spoke:
+            spoke.append(time.monotonic())
+
     try:
-        reply = await _reply(model, name, patience)
+        reply = await _reply(model, name, patience, heard)
     except ModelFailed as error:
         return Refused(str(error), _fix(str(error), name, api_base))
-    return Answered(" ".join(reply.text.split()), timedelta(seconds=time.monotonic() - began))
+    ended = time.monotonic()
+    first = timedelta(seconds=next(iter(spoke), ended) - began)
+    return Answered(" ".join(reply.text.split()), timedelta(seconds=ended - began), first, reply.usage)
 
 
-async def _reply(model: Model, name: str, patience: timedelta) -> ModelReply:
+async def _reply(model: Model, name: str, patience: timedelta, heard: OnText) -> ModelReply:
     """Errors: ModelFailed, whatever a package's model raises, and however long it takes."""
     try:
         async with asyncio.timeout((patience + GRACE).total_seconds()):
-            return await model.reply(QUESTION, lambda text: None)
+            return await model.reply(QUESTION, heard)
     except ModelFailed:
         raise
     except TimeoutError as error:

@@ -56,6 +56,11 @@ async def _is_near(store: Runs, run: LiveRun, who: Person, approvers: Collection
     return any(one.person.id == who.id for one in deciding.candidates)
 
 
+def asked_by_us(call: Call) -> NewStep:
+    """A call that a run makes on its own account, and never without a person's yes."""
+    return NewStep(call, Effect.DANGER, digest(call.arguments), StepState.ASKED)
+
+
 def not_run(call: Call, effect: Effect, why: str) -> NewStep:
     """A call that is done at once, with the reason why it does not run."""
     return NewStep(call, effect, digest(call.arguments), StepState.DONE, why)

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 import structlog
 
+from runtime.agent.asking import asked_by_us
 from runtime.agent.guard import tripped
 from runtime.agent.modes import Modes
 from runtime.agent.outcome import LongText, RunOutcome
@@ -18,6 +19,7 @@ from runtime.agent.registry import Agents
 from runtime.agent.run_state import Dropped, Ended, LiveRun, own
 from runtime.agent.surroundings import Surroundings
 from runtime.agent.tool_calls import Calls, repeatable
+from runtime.chat import budgets
 from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, may_be_full, partitions
 from runtime.context.condenser import Condenser, Conversation, Whose, is_full
 from runtime.context.oversize import sent_by, shortened, told_of
@@ -25,6 +27,7 @@ from runtime.context.resting import SHORTENED_BY_RESTS, Restore, restored
 from runtime.context.watch import LoopNotices
 from runtime.contract import (
     BOUNDLESS,
+    SPEND_MORE,
     Address,
     Busy,
     DeliveryId,
@@ -50,8 +53,10 @@ from runtime.contract import (
     no_probe,
 )
 from runtime.domain.runs import RunState, StepState
+from runtime.domain.schedules import NO_MODEL
 from runtime.domain.transcript import OURS, not_seen
-from runtime.errors import ContextOverflow, ModelFailed, StoreError
+from runtime.errors import BudgetSpent, ContextOverflow, ModelFailed, StoreError
+from runtime.policy.budgets import Then
 from runtime.policy.rules import Policy
 from runtime.reports.fan_out import Reporting
 from runtime.store.protocol import Claim, History, NewDelivery, Released, Runs, Summary, SummaryKind, ToolStep
@@ -154,7 +159,11 @@ class AgentLoop:
         Errors: StoreError when a step could not be recorded; the lane is then still ours and must be given back.
         """
         agent = self._agents[claim.agent]
-        run = LiveRun(claim, agent, claim.iterations, claim.next_step, claim.turns, files=list(claim.files))
+        run = LiveRun(
+            *(claim, agent, claim.iterations, claim.next_step, claim.turns),
+            files=list(claim.files),
+            allowance=claim.allowance,
+        )
         self._live[claim.run_id] = run
         try:
             more = (await self._until_end(run)).more
@@ -216,6 +225,9 @@ class AgentLoop:
         except ModelFailed as error:
             log.warning("model failed", reason=str(error), detail=error.detail)
             return await self._finish(run, None, RunState.FAILED, str(error))
+        except BudgetSpent as error:
+            log.info("budget spent", reason=str(error))
+            return await self._finish(run, None, RunState.FAILED, str(error))
         except Ended as ended:
             return await self._finish(run, None, RunState.STOPPED, stopped(run.said, ended.after))
 
@@ -237,6 +249,8 @@ class AgentLoop:
         return None
 
     async def _ask_model(self, run: LiveRun) -> ModelReply:
+        if run.allowance and run.allowance.over and (question := await self._beyond_budget(run)):
+            return question
         self._progress(run.claim, Thinking())
         history = await self._with_files(run, await self._history(run))
         run.facts = facts = await self.surroundings.of(run, history.turns)
@@ -246,6 +260,25 @@ class AgentLoop:
         if not reply.calls and not reply.text.strip():
             raise ModelFailed(EMPTY_REPLY)
         return reply
+
+    async def _beyond_budget(self, run: LiveRun) -> ModelReply | None:
+        """Look again at the budget that forbids a call; None where one is made all the same, else a question to people.
+
+        Errors: BudgetSpent where it is not.
+        """
+        run.allowance = own(await self._store.reserve(run.claim.lane, run.claim.run_id))
+        over = run.allowance.over
+        if over is None or over.then is Then.CHEAPEST:
+            return None
+        if over.then is Then.ASK and not over.was_asked and not over.is_held:
+            return budgets.question(over, f"budget-{run.next_step}")
+        raise BudgetSpent(budgets.spent(over, run.claim.clocks))
+
+    async def _affords(self, run: LiveRun) -> bool:
+        """True if a summary may be asked for: with what is held back for the run, or once it has ended as budgets allow."""
+        if run.has_ended:
+            return await self._store.affords(run.claim.run_id)
+        return run.allowance is None or run.allowance.over is None
 
     async def _history(self, run: LiveRun) -> History:
         known, run.turns = run.turns, None  # they came with the claim; every step adds some
@@ -315,6 +348,9 @@ class AgentLoop:
             speaker = self._reporter(job)  # a report without a model has a maker
         work, kept = Work.REPORT if job else Work.CHAT, run.model or run.claim.model
         request = replace(parts.request(facts), work=work, wanted=run.claim.wanted, kept=kept)
+        if run.allowance:
+            self._probe("budget-reserved")
+            request = replace(request, cheapest=run.allowance.over is not None)
         try:
             async with asyncio.timeout(limit.total_seconds()):
                 reply = await speaker.reply(request, partial(self._spoken, run))
@@ -335,6 +371,7 @@ class AgentLoop:
             read=partial(self._read, run),
             counted=partial(self._store.counted, claim.lane.session, claim.since),
             keep=partial(self._keep, run),
+            affords=partial(self._affords, run),
         )
 
     async def _keep(self, run: LiveRun, summary: Summary, usage: Usage | None) -> bool:
@@ -355,10 +392,16 @@ class AgentLoop:
     async def _act(self, run: LiveRun, reply: ModelReply) -> Released | None:
         """One model turn with calls: recorded, then those allowed run, then those asked go up together."""
         lane, number = run.claim.lane, run.next_step
-        sorted_calls = await self._modes.applied(run, [await self._calls.sort(run, call) for call in reply.calls])
+        if reply.usage.model == NO_MODEL and reply.calls[0].tool == SPEND_MORE:
+            sorted_calls = [asked_by_us(call) for call in reply.calls]  # no rule, grant or mode answers for people
+        else:
+            sorted_calls = await self._modes.applied(run, [await self._calls.sort(run, call) for call in reply.calls])
         recorded = own(await self._store.record_model(lane, run.claim.run_id, number, reply, sorted_calls))
         self._probe("step-recorded")
         run.iterations, run.next_step = run.iterations + 1, number + len(reply.calls) + 1
+        run.allowance = recorded.allowance
+        for room in recorded.told:
+            self._outlet.nudge(room)
         run.obey(recorded.stop)
         waiting = await self._calls.attempt_all(run, [step for step in recorded.steps if step.state is StepState.OPEN])
         if asked := [step for step in recorded.steps if step.state is StepState.ASKED]:

@@ -11,6 +11,7 @@ from runtime.agent.guard import LoopGuard
 from runtime.agent.registry import Agent
 from runtime.context.builder import RunFacts
 from runtime.contract import FileRef, Turn
+from runtime.policy.budgets import Allowance
 from runtime.store.protocol import Board, Claim
 
 T = TypeVar("T")
@@ -38,7 +39,7 @@ class LiveRun:
     `model` is the one that it began with: all its calls go there. `long`: words for whoever sent what is too large to be
     read at once. `guard` judges its calls, once it makes one; `warnings` stand behind the results of those that it warned
     about, by id. `board` are the questions of its conversation, once they were looked at, and `facts` those of its last
-    model call.
+    model call. `allowance` is for its next one, where budgets are set.
     """
 
     claim: Claim
@@ -58,6 +59,7 @@ class LiveRun:
     board: Board | None = None
     facts: RunFacts | None = None
     model: str = ""
+    allowance: Allowance | None = None
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""

@@ -149,4 +149,4 @@ def _facts(agent: Agent, asker: _Asker, here: Standing, board: Board, turns: Seq
 
 
 def specs_of(agent: Agent) -> list[ToolSpec]:
-    return [tool.spec for tool in agent.tools.values()]
+    return [tool.spec for tool in agent.tools.values() if not tool.spec.untold]

@@ -19,6 +19,7 @@ from runtime.agent.run_state import Dropped, LiveRun, own
 from runtime.cancellation import cancellable
 from runtime.context.oversize import FOLDER, note
 from runtime.contract import (
+    SPEND_MORE,
     Address,
     Attach,
     Call,
@@ -135,7 +136,8 @@ class Calls:
 
     def terms(self, run: LiveRun, step: ToolStep | NewStep) -> Terms:
         """Terms of a question about `step`, by the rules that hold now."""
-        return self._policy().terms(self._ask(run, step.call, step.effect))
+        terms = self._policy().terms(self._ask(run, step.call, step.effect))
+        return replace(terms, grants=False, editable=False) if step.call.tool == SPEND_MORE else terms
 
     def _ask(self, run: LiveRun, call: Call, effect: Effect) -> Ask:
         arguments = parsed(call.arguments)

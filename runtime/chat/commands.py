@@ -209,10 +209,11 @@ def _work(work: Work, now: datetime) -> str:
             return f"{whose} is waiting for an answer"
 
 
-def spent(room: Spent, person: Spent) -> str:
-    """Answer to `/usage`."""
+def spent(room: Spent, person: Spent, left: Sequence[str] = ()) -> str:
+    """Answer to `/usage`. `left` are lines on budgets."""
     lines = [f"- {whose}: {_spent(sums)}" for whose, sums in (("this room", room), ("you", person))]
-    return "\n".join(["Tokens and cost (days and months in UTC):", "", *lines])
+    budgets = ["", "Budgets:", "", *left] if left else []
+    return "\n".join(["Tokens and cost (days and months in UTC):", "", *lines, *budgets])
 
 
 def _spent(sums: Spent) -> str:

@@ -54,7 +54,7 @@ class Whose:
 class Conversation:
     """A conversation and whose it is: facts of its run, its model with the window, and how it is read and kept.
 
-    `counted` tells what a vendor counted for it last.
+    `counted` tells what a vendor counted for it last, and `affords` whether budgets allow a call of its model.
     """
 
     whose: Whose
@@ -64,6 +64,7 @@ class Conversation:
     read: Callable[[], Awaitable[History]]
     counted: Callable[[], Awaitable[Counted | None]]
     keep: Keep
+    affords: Callable[[], Awaitable[bool]]
 
     @property
     def reads(self) -> frozenset[str]:
@@ -177,6 +178,9 @@ class Condenser:
     async def _written(self, of: Conversation, request: ModelRequest) -> tuple[str | None, Usage | None]:
         """The model's words, or None where it gave none of use; and what they cost."""
         spent: Usage | None = None
+        if not await of.affords():
+            log.info("no summary", reason="a budget is spent")
+            return None, None
         try:
             async with asyncio.timeout(SUMMARY_TIME.total_seconds()):
                 for _ in range(SUMMARY_TRIES):

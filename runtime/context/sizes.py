@@ -36,8 +36,9 @@ def of_turn(turn: Turn) -> int:
     match turn:
         case UserTurn(text, _, files):
             return FRAME_TOKENS + of_text(text) + IMAGE_TOKENS * sum(map(_is_picture, files))
-        case AssistantTurn(text, calls):
-            return FRAME_TOKENS + of_text(text) + sum(of_text(call.tool) + of_text(call.arguments) for call in calls)
+        case AssistantTurn(text, calls, reasoning):
+            words = sum(of_text(call.tool) + of_text(call.arguments) for call in calls)
+            return FRAME_TOKENS + of_text(text) + words + (of_text(reasoning.blocks) if reasoning and calls else 0)
         case ToolTurn(_, _, text):
             return FRAME_TOKENS + of_text(text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -56,9 +57,29 @@ class UserTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class Reasoning:
+    """Thinking of a model before it answered. It is never part of the answer.
+
+    `blocks` are its vendor's own form of it, as a JSON list, for vendors that sign it and want it back. `model` made it.
+    """
+
+    text: str
+    model: str = ""
+    blocks: str = ""
+
+    def to_json(self) -> str:
+        return json.dumps([self.text, self.model, self.blocks], ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Reasoning:
+        return cls(*json.loads(text))
+
+
+@dataclass(frozen=True, slots=True)
 class AssistantTurn:
     text: str
     calls: tuple[Call, ...] = ()
+    reasoning: Reasoning | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +116,7 @@ class ToolSpec:
     another one is asked about anew. With `asks` a person answers each call in place of the tool, which is never called.
     `card` says how a call is shown to whoever may approve it; without one its names and values are. `polls`: the same call
     is meant to be made again and again, until something is ready. `seldom`: models find it by `find_tools`, so that not
-    every request carries it.
+    every request carries it. `untold`: no model is told of it; runs call it on their own account.
     """
 
     name: str
@@ -111,6 +132,7 @@ class ToolSpec:
     card: Card | None = field(default=None, compare=False)
     polls: bool = False
     seldom: bool = False
+    untold: bool = False
     repeatable: bool = field(init=False)
     """True where a call cut in the middle may be made again without asking anyone."""
 
@@ -120,6 +142,9 @@ class ToolSpec:
 
 FIND_TOOLS: Final = "find_tools"
 """The tool by which a model finds those that its request does not carry."""
+
+SPEND_MORE: Final = "spend_beyond_budget"
+"""The call by which a run asks people to go on beyond a budget. No model is told of it."""
 
 
 def found_line(spec: ToolSpec, more: str = "") -> str:
@@ -184,7 +209,8 @@ class Transcriber(Protocol):
 class Usage:
     """Tokens and money of one model call. `cost_micros` is in millionths of a US dollar.
 
-    `cached_tokens` are those of the input that its vendor had read before, and charges less for.
+    `cached_tokens` are those of the input that its vendor had read before, and charges less for. `unpriced`: nobody knows
+    what it cost.
     """
 
     model: str
@@ -192,6 +218,7 @@ class Usage:
     output_tokens: int = 0
     cost_micros: int = 0
     cached_tokens: int = 0
+    unpriced: bool = False
 
     def __add__(self, more: Usage) -> Usage:
         """Sum of what both calls took."""
@@ -201,6 +228,7 @@ class Usage:
             self.output_tokens + more.output_tokens,
             self.cost_micros + more.cost_micros,
             self.cached_tokens + more.cached_tokens,
+            self.unpriced or more.unpriced,
         )
 
 
@@ -214,7 +242,7 @@ class ModelRequest:
 
     `words_only`: the tools are those of the conversation, and none may be called: what is wanted are words for people.
     `work` is the kind of work, `wanted` the model that people chose for the conversation, `kept` the one that the run began
-    with; empty where there is none.
+    with; empty where there is none. `cheapest`: it is for the one that costs least, whatever else is so.
     `working` is what is true at this moment, for the model alone: it stands behind all turns, since it changes most often.
     Errors of `files`: OSError where the file is not there any more.
     """
@@ -227,6 +255,7 @@ class ModelRequest:
     work: Work = Work.CHAT
     wanted: str = ""
     kept: str = ""
+    cheapest: bool = False
     working: str = ""
 
 
@@ -245,6 +274,7 @@ class ModelReply:
     calls: tuple[Call, ...]
     usage: Usage
     choice: ChosenModel = ChosenModel()
+    reasoning: Reasoning | None = None
 
 
 OnText = Callable[[str], None]

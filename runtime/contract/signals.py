@@ -151,6 +151,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "status": "What's going on in this room",
     "approvals": "Questions waiting for you, with buttons",
     "model": "Which model answers here",
+    "think": "What I thought before my last answer",
     "usage": "Tokens and cost, for this room and for you",
     "schedules": "What's planned in this room",
     "timezone": "The time zone for times you mention",

@@ -20,6 +20,7 @@ from runtime.contract import (
     ModelReply,
     ModelRequest,
     OnText,
+    Reasoning,
     ToolTurn,
     Turn,
     Usage,
@@ -34,6 +35,7 @@ from runtime.models.demo_phrases import (
     attached,
     lines,
     missing,
+    pondered,
     wish,
 )
 from runtime.models.demo_plans import due_in, report, unless_told
@@ -160,10 +162,13 @@ def is_untold(turns: Sequence[Turn], done: Batch) -> bool:
 
 
 def small_talk(said: Sequence[str]) -> Iterator[str]:
-    chat = [line for line in said if not asks_for_help(line)]
+    subjects = [subject for line in said if (subject := pondered(line))]
+    if subjects:
+        yield f"I've thought about {' and '.join(bound(one, 300) for one in subjects)}. `/think` shows what I thought."
+    chat = [line for line in said if not asks_for_help(line) and not pondered(line)]
     if chat:
         yield f"{I_AM} You said:\n\n{bound(quote(chat), ECHO_BOUND)}\n\nSay `help` to see what I can do."
-    if len(chat) < len(said):
+    if any(map(asks_for_help, said)):
         yield f"{I_AM} I understand:\n\n{WHAT_I_KNOW}"
 
 
@@ -212,7 +217,18 @@ class Demo:
             on_text(so_far)
             await asyncio.sleep(0)  # so that others see the text grow
         calls = numbered(wishes, request.turns)
-        return ModelReply(text, calls, Usage("demo", words_in(request), words(text, *(c.arguments for c in calls))))
+        spent = Usage("demo", words_in(request), words(text, *(c.arguments for c in calls)))
+        return ModelReply(text, calls, spent, reasoning=None if request.words_only else mused(request.turns))
+
+
+def mused(turns: Sequence[Turn]) -> Reasoning | None:
+    """Thinking about what people since the last answer wanted thought about."""
+    since = lines(turns[last_answer(turns) + 1 :])
+    subjects = [bound(subject, 300) for line in since if (subject := pondered(line))]
+    thoughts = (
+        f"I was asked to think about {subject}. That names no call of mine, so words will do." for subject in subjects
+    )
+    return Reasoning("\n\n".join(thoughts), "demo") if subjects else None
 
 
 def growing(text: str) -> Iterator[str]:

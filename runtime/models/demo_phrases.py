@@ -17,6 +17,7 @@ WHAT_I_KNOW: Final = f"""\
 - `write TEXT to FILE`
 - `search for PATTERN in FOLDER`
 - `run: COMMAND`
+- `think about SUBJECT` (`/think` then shows what I thought)
 - `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; you may add `ANSWER or ANSWER`)
 {WHAT_I_PLAN}
 - `help`
@@ -42,6 +43,7 @@ PLAN_LINE_MAX_CHARS: Final = 4_000
 """Characters of a line in which a plan is looked for: where a time ends takes many tries to find."""
 VERBATIM: Final = AS_WRITTEN | {"shell", "ask_person"}
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
+THINK: Final = re.compile(r"(?:please )?think (?:about|over) (?P<subject>.+?)[.!?]*", re.IGNORECASE)
 ASKS_WHAT_WAITS: Final = re.compile(r"approv|wait|pending|status|still", re.IGNORECASE)
 BETWEEN_OPTIONS: Final = re.compile(r",(?: or )?| or ", re.IGNORECASE)
 QUOTED: Final = re.compile(r"^([\"'`])((?:(?!\1).)+)\1$", re.DOTALL)
@@ -102,6 +104,12 @@ def missing(turns: Iterable[Turn]) -> dict[str, str]:
 
 def asks_for_help(line: str) -> bool:
     return HELP.fullmatch(line.rstrip(".!?")) is not None
+
+
+def pondered(line: str) -> str:
+    """The subject that `line` has the model think about; empty where it has not."""
+    found = THINK.fullmatch(line)
+    return found["subject"] if found else ""
 
 
 def asks_what_waits(line: str) -> bool:

@@ -1,12 +1,17 @@
-"""A reply of OpenAI's chat completions while it comes in, whole or in pieces."""
+"""A reply of OpenAI's chat completions while it comes in, whole or in pieces, apart from what its model thought."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
-from runtime.contract import Call
+from runtime.contract import Call, Reasoning
+
+OPENS: Final = "<think>"
+CLOSES: Final = "</think>"
+"""Marks around the thinking at the begin of an answer, where a server of one's own leaves it there."""
 
 
 @dataclass(slots=True)
@@ -23,6 +28,10 @@ class Draft:
     text: str = ""
     finish: str | None = None
     usage: Any = None
+    _said: str = ""
+    _is_plain: bool = False
+    _thoughts: list[str] = field(default_factory=list)
+    _blocks: list[dict[str, Any]] = field(default_factory=list)
     _calls: list[CallDraft] = field(default_factory=list)
     _open: dict[int, CallDraft] = field(default_factory=dict)
 
@@ -30,16 +39,56 @@ class Draft:
         """Take one piece in; tells whether the text grew."""
         for piece in delta.tool_calls or ():
             self._add_call(piece)
+        self._think(delta)
         if not delta.content:
             return False
-        self.text += delta.content
-        return True
+        before = len(self.text)
+        self._say(delta.content)
+        return len(self.text) > before
 
     def take(self, message: Any) -> None:
         """Take a whole message in."""
-        self.text = message.content or ""
+        self._think(message)
+        self._say(message.content or "")
+        self.end()
         for index, call in enumerate(message.tool_calls or ()):
             self._add_call(call, index)
+
+    def end(self) -> None:
+        """Nothing comes any more: what might have become a mark was none."""
+        if not self.text and OPENS not in self._said:
+            self.text = self._said
+
+    def reasoning(self, model: str) -> Reasoning | None:
+        """The thinking of `model`, if it told any."""
+        said = self._said.lstrip()
+        marked = said[len(OPENS) :].partition(CLOSES)[0] if said.startswith(OPENS) else ""
+        text = "".join([*self._thoughts, marked]).strip()
+        blocks = json.dumps(self._blocks, ensure_ascii=False) if self._blocks else ""
+        return Reasoning(text, model, blocks) if text or blocks else None
+
+    def _say(self, more: str) -> None:
+        """Take words in. Thinking that stands before them between marks is none of them."""
+        if self._is_plain:
+            self.text += more
+            return
+        self._said += more
+        said = self._said.lstrip()
+        if said.startswith(OPENS):
+            self.text = said.partition(CLOSES)[2].lstrip()
+        elif not OPENS.startswith(said):
+            self._is_plain, self.text = True, self._said
+
+    def _think(self, piece: Any) -> None:
+        """Take thinking in: its text, and Anthropic's blocks, each of which a signature ends."""
+        self._thoughts.append(getattr(piece, "reasoning_content", None) or "")
+        for block in getattr(piece, "thinking_blocks", None) or ():
+            last = self._blocks[-1] if self._blocks else {}
+            if block["type"] != "thinking" or last.get("type") != "thinking" or last.get("signature"):
+                self._blocks.append({name: value for name, value in dict(block).items() if name != "cache_control"})
+                continue
+            last["thinking"] += block.get("thinking") or ""
+            last["signature"] = block.get("signature") or ""
 
     def _add_call(self, piece: Any, index: int | None = None) -> None:
         draft = self._call_at(piece.index if index is None else index, piece.id)

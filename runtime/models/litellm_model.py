@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import structlog
 
-from runtime.contract import AssistantTurn, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage, UserTurn
+from runtime.contract import AssistantTurn, ModelReply, ModelRequest, OnText, Usage, UserTurn
 from runtime.domain.transcript import OURS
 from runtime.errors import Cause, ContextOverflow, ModelFailed
 from runtime.models.account.keys import Keys
@@ -29,7 +29,7 @@ from runtime.models.failures import (
 )
 from runtime.models.images import NO_IMAGES, Sight
 from runtime.models.litellm_loading import LIBRARY, Library
-from runtime.models.messages import Offer, to_messages
+from runtime.models.messages import Offer, in_loop, thought_back, to_messages
 from runtime.models.settings import ModelSettings
 from runtime.text.glyphs import bound
 
@@ -53,8 +53,12 @@ TURNED_OVER: Final = frozenset({Cause.AUTH, Cause.BILLING, Cause.BUSY})
 REFUSED: Final = frozenset({400, 413, 422})
 """What a provider answers that cannot read an image, or to one too large for it."""
 
+CLAUDE: Final = "claude"
+"""In the name of each model of Anthropic's, whichever vendor has it."""
+
 HEAD_START: Final = 0.2
 """Seconds for a sign of being at work to be on its way before LiteLLM is loaded, which takes up a processor."""
+NO_PRICE: Final = 'budgets.unpriced is "refuse"; set input_price and output_price'
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -82,6 +86,10 @@ class LiteModel:
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         litellm = await self._loaded(on_text)
+        if self._settings.prices.are_needed and not self._pricing.is_known(litellm):
+            raise ModelFailed(
+                f"The model {self._settings.title} has no known price, so it isn't asked.", detail=NO_PRICE
+            )
         self._library.spare_loggers()
         try:
             answer = self._reply_of(litellm, await self._usable(litellm, request, on_text), request)
@@ -141,8 +149,9 @@ class LiteModel:
             log.warning("an answer was not continued", model=self.name, reason=str(error))
             return Answer(replace(begun.reply, text=begun.reply.text + CUT_NOTE), is_cut=False)
         more = self._reply_of(litellm, draft, asked)
-        words = ModelReply(begun.reply.text + more.reply.text, more.reply.calls, begun.reply.usage + more.reply.usage)
-        return Answer(words, more.is_cut)
+        text, spent = begun.reply.text + more.reply.text, begun.reply.usage + more.reply.usage
+        thought = more.reply.reasoning or begun.reply.reasoning
+        return Answer(ModelReply(text, more.reply.calls, spent, reasoning=thought), more.is_cut)
 
     async def _loaded(self, on_text: OnText) -> Any:
         """LiteLLM. Where that takes seconds people are shown first that somebody is at work."""
@@ -155,7 +164,7 @@ class LiteModel:
         settings = self._settings
         arguments: dict[str, Any] = {
             "model": settings.name,
-            "messages": to_messages(request.system, request.turns, images, request.working),
+            "messages": to_messages(request.system, request.turns, images, request.working, settings.name),
             "stream": settings.stream,
             "timeout": settings.timeout.total_seconds(),
             "num_retries": 0,  # also silences the SDK's own retries: ours are the only ones
@@ -184,6 +193,7 @@ class LiteModel:
                     limit.reschedule(asyncio.get_running_loop().time() + seconds)
                     if draft.add(chunk.choices[0].delta):
                         on_text(draft.text)
+                draft.end()
                 draft.finish = answer.received_finish_reason  # a chunk says "stop" even where the server said nothing
                 draft.usage = await streamed_usage(litellm, answer)
             return draft
@@ -210,22 +220,21 @@ class LiteModel:
         calls = draft.calls(taken) if draft.has_calls else ()
         usage = draft.usage or estimated_usage(litellm, request, draft.text, calls)
         cost = self._pricing.cost(litellm, usage)
-        spent = Usage(self.name, usage.prompt_tokens, usage.completion_tokens, cost, cached_tokens(usage))
-        return Answer(ModelReply(draft.text, calls, spent), draft.finish == "length")
+        tokens = usage.prompt_tokens, usage.completion_tokens
+        spent = Usage(self.name, *tokens, cost or 0, cached_tokens(usage), unpriced=cost is None)
+        reply = ModelReply(draft.text, calls, spent, reasoning=draft.reasoning(self.name))
+        return Answer(reply, draft.finish == "length")
 
 
 def controls_for(settings: ModelSettings, request: ModelRequest) -> dict[str, Any]:
-    """Controls for one request. Anthropic's models think only where a person spoke last.
+    """Controls for one request. In a loop of tool calls Anthropic's models think on only where they thought before.
 
-    In the middle of a tool loop it wants its thoughts of before sent back, which nobody kept.
+    Of a call that another model made, or this one without thinking, there are no signed thoughts to send back.
     """
-    thinks = not (settings.name.startswith("anthropic/") and any(map(is_call, request.turns[-1:])))
+    called = next(in_loop(request.turns), None) if CLAUDE in settings.name else None
+    thinks = called is None or bool(thought_back(request.turns[called], settings.name))
     controls = settings.controls.on_the_wire()
     return controls if thinks else {name: value for name, value in controls.items() if name != "reasoning_effort"}
-
-
-def is_call(turn: Turn) -> bool:
-    return isinstance(turn, ToolTurn)
 
 
 def key_for_own_server(settings: ModelSettings) -> str:

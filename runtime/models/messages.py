@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Final
 
@@ -14,12 +14,17 @@ from runtime.models.images import NO_IMAGES
 
 Message = dict[str, Any]
 
+THOUGHT_BACK: Final = frozenset({"deepseek", "moonshot"})
+"""Vendors that refuse a call's result without the text that was thought before the call. Source: their pages on thinking
+with tools, read 2026-11. Anthropic's blocks tell it by their form.
+"""
+
 NO_OUTPUT: Final = "(no output)"
 GO_ON: Final = f"{OURS}Calls that were waiting have their results now. Please go on."
 
 
 def to_messages(
-    system: str, turns: Sequence[Turn], images: Mapping[str, str] = NO_IMAGES, working: str = ""
+    system: str, turns: Sequence[Turn], images: Mapping[str, str] = NO_IMAGES, working: str = "", model: str = ""
 ) -> list[Message]:
     """`turns` for the wire. They are paired and unique already: `transcript.repair` sees to that.
 
@@ -28,15 +33,38 @@ def to_messages(
     What several people said carries their names. Nothing is empty; arguments that are no JSON object are wrapped
     into one, since some providers parse what they once wrote; a conversation that ends with the assistant's own
     words (a call decided after others had spoken) gets a user's word to answer. `working` changes from request to
-    request: it stands at the very end, so that all before it is what vendors have in their caches.
+    request: it stands at the very end, so that all before it is what vendors have in their caches. What `model` itself
+    thought goes back to it where its vendor demands that.
     """
     several = len({turn.author for turn in turns if isinstance(turn, UserTurn) and turn.author}) > 1
     messages = [_message(turn, several, images) for turn in turns]
+    for at in in_loop(turns):
+        messages[at] |= thought_back(turns[at], model)
     if messages and messages[-1]["role"] == "assistant":
         messages.append({"role": "user", "content": GO_ON})
     if working:
         _add_last(messages, working)
     return [{"role": "system", "content": system}, *messages] if system.strip() else messages
+
+
+def in_loop(turns: Sequence[Turn]) -> Iterator[int]:
+    """Places of the model's turns since its last answer, the newest first: the loop of tool calls that it is in."""
+    for at in range(len(turns) - 1, -1, -1):
+        turn = turns[at]
+        if isinstance(turn, AssistantTurn):
+            if not turn.calls:
+                return
+            yield at
+
+
+def thought_back(turn: Turn, model: str) -> Message:
+    """The thinking of `turn` as its vendor demands it back in a loop of tool calls; empty where it does not."""
+    found = turn.reasoning if isinstance(turn, AssistantTurn) else None
+    if found is None or not model or found.model != model:
+        return {}
+    if found.blocks:
+        return {"thinking_blocks": json.loads(found.blocks)}
+    return {"reasoning_content": found.text} if model.partition("/")[0] in THOUGHT_BACK else {}
 
 
 def _add_last(messages: list[Message], text: str) -> None:

@@ -38,10 +38,11 @@ class Controls:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """US dollars for a million tokens; None where LiteLLM's list is to be asked."""
+    """US dollars for a million tokens; None where LiteLLM's list is to be asked. `are_needed`: without any it is not asked."""
 
     input: float | None = None
     output: float | None = None
+    are_needed: bool = False
 
     @property
     def are_set(self) -> bool:

@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 VENDORS: Final = frozenset(
@@ -228,18 +228,33 @@ def context_tokens_of(name: str) -> int | None:
 
     The list is read as text and one entry of it parsed: to load LiteLLM takes a hundred times as long.
     """
+    entry = _entry(name)
+    tokens = entry.get("max_input_tokens") or entry.get("max_tokens")
+    return tokens if isinstance(tokens, int) and tokens > 0 else None
+
+
+def prices_of(name: str) -> tuple[float, float] | None:
+    """US dollars for a million tokens read, and written, by the same list."""
+    entry = _entry(name)
+    read, written = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
+    if not isinstance(read, int | float) or not isinstance(written, int | float):
+        return None
+    return read * 1_000_000, written * 1_000_000
+
+
+def _entry(name: str) -> dict[str, Any]:
     package = find_spec("litellm")
     place = Path(next(iter(package.submodule_search_locations or ()), "")) if package else Path()
     try:
         listed = _text(place / MODELS)
     except OSError:
-        return None
+        return {}
     for one in (name, name.partition("/")[2]):
         if one and (at := listed.find(f'"{one}": {{')) >= 0:
+            entry: dict[str, Any]
             entry, _ = json.JSONDecoder().raw_decode(listed, listed.index("{", at))
-            tokens = entry.get("max_input_tokens") or entry.get("max_tokens")
-            return tokens if isinstance(tokens, int) and tokens > 0 else None
-    return None
+            return entry
+    return {}
 
 
 def _is_known(name: str, api_base: str) -> bool:

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0025"
+REVISION: Final = "0027"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -207,6 +207,7 @@ turns = Table(
     words("tool"),
     number("at"),
     words("files", server_default="[]"),
+    words("reasoning", server_default=""),
     PrimaryKeyConstraint("session", "number"),
 )
 
@@ -465,7 +466,38 @@ usage = Table(
     number("at"),
     number("cached_tokens", server_default="0"),
     words("instead_of", server_default=""),
+    number("unpriced", server_default="0"),
     PrimaryKeyConstraint("run_id", "step"),
+)
+
+# What was spent of each budget up to `ends_at`, by whom it bounds; `reserved` is held back for `held` calls under way. Of a
+# row whose time is over the sums count no more; the next change begins them anew.
+budgets = Table(
+    "budgets",
+    metadata,
+    words("scope"),
+    words("subject"),
+    number("spent"),
+    number("tokens"),
+    number("calls"),
+    number("unpriced"),
+    number("reserved"),
+    number("held"),
+    number("level"),
+    number("ends_at"),
+    PrimaryKeyConstraint("scope", "subject"),
+)
+
+# Money held back for the call that a run is about to make, or makes: until it is recorded, also by whoever repeats it.
+reservations = Table(
+    "reservations",
+    metadata,
+    time_id("run_id", primary_key=True),
+    words("agent"),
+    words("room"),
+    maybe_words("person_id"),
+    number("micros"),
+    number("at"),
 )
 
 # Models that failed and are not asked for a while. `mark` is of the settings and keys that they were asked with.

@@ -13,7 +13,9 @@ from sqlalchemy import select
 from runtime.contract import Figures, History, NewId, Now
 from runtime.domain.ids import new_id as fresh_id
 from runtime.errors import StoreError
+from runtime.policy.budgets import Budgets
 from runtime.store.approvals.store import ApprovalStore
+from runtime.store.budgets.store import BudgetStore
 from runtime.store.cluster.cooldowns import CooldownStore
 from runtime.store.cluster.store import ClusterStore
 from runtime.store.delivery.store import OutboxStore
@@ -31,6 +33,7 @@ from runtime.store.people.store import PeopleStore
 from runtime.store.protocol import (
     Approvals,
     Audit,
+    Budgeting,
     Cooling,
     Intake,
     Operations,
@@ -70,6 +73,7 @@ class Store:
     people: People
     cluster: ClusterStore
     cooldowns: Cooling
+    budgets: Budgeting
     operations: Operations
     history: History
     traces: Traces
@@ -80,7 +84,7 @@ class Store:
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
-        given = driver, new_id, observer
+        given = driver, new_id, observer, Budgets()
         return cls(
             driver=driver,
             now=driver.now,
@@ -90,9 +94,10 @@ class Store:
             approvals=ApprovalStore(*given),
             outbox=OutboxStore(*given),
             schedules=ScheduleStore(*given),
-            people=PeopleStore(*given),
+            people=PeopleStore(driver, new_id, observer),
             cluster=ClusterStore(*given),
             cooldowns=CooldownStore(*given),
+            budgets=BudgetStore(*given),
             operations=OperationStore(*given),
             history=HistoryStore(*given),
             traces=TraceStore(*given),

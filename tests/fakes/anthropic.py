@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -47,6 +48,8 @@ class Anthropic:
     async def _message(self, request: web.Request) -> web.StreamResponse:
         self.requests.append(await request.json())
         self.keys.append(request.headers.get("x-api-key", ""))
+        if fault := thinking_fault(self.requests[-1]):
+            return failure(Reply(fault, status=400))
         reply = self._script.popleft() if self._script else self._otherwise(self.requests[-1])
         if reply.status != 200:
             return failure(reply)
@@ -77,6 +80,9 @@ def events(reply: Reply) -> Iterator[Json]:
     yield {"type": "message_start", "message": head}
     yield {"type": "ping"}
     index = 0
+    if reply.thinking:
+        yield from thought(index, reply.thinking)
+        index += 1
     if reply.text:
         yield from block(index, {"type": "text", "text": ""}, ({"text": text} for text in cut_up(reply.text)))
         index += 1
@@ -88,6 +94,42 @@ def events(reply: Reply) -> Iterator[Json]:
         delta = {"stop_reason": REASONS[reply.finish], "stop_sequence": None}
         yield {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 7}}
         yield {"type": "message_stop"}
+
+
+def signature(thinking: str) -> str:
+    """Signature of the vendor under what its model thought."""
+    return hashlib.sha256(f"secret {thinking}".encode()).hexdigest()
+
+
+def thought(index: int, thinking: str) -> Iterator[Json]:
+    begin = {"type": "thinking", "thinking": "", "signature": ""}
+    yield {"type": "content_block_start", "index": index, "content_block": begin}
+    for text in cut_up(thinking):
+        delta = {"type": "thinking_delta", "thinking": text}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+    signed = {"type": "signature_delta", "signature": signature(thinking)}
+    yield {"type": "content_block_delta", "index": index, "delta": signed}
+    yield {"type": "content_block_stop", "index": index}
+
+
+def thinking_fault(request: Json) -> str | None:
+    """The reason a request is refused whose model thinks: in a loop of tool calls it must carry what was thought, signed.
+
+    Source: docs.anthropic.com, "Extended thinking with tool use", read 2026-11.
+    """
+    spoken = [message for message in request["messages"] if message["role"] == "assistant"]
+    blocks = [block for message in spoken for block in parts(message) if block["type"] == "thinking"]
+    if any(block["signature"] != signature(block["thinking"]) for block in blocks):
+        return "messages: Invalid `signature` in `thinking` block"
+    is_in_loop = any(part["type"] == "tool_result" for part in parts(request["messages"][-1]))
+    if request.get("thinking") and is_in_loop and parts(spoken[-1])[0]["type"] not in ("thinking", "redacted_thinking"):
+        return "messages: Expected `thinking` or `redacted_thinking`, but found `tool_use`"
+    return None
+
+
+def parts(message: Json) -> list[Json]:
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def block(index: int, begin: Json, pieces: Iterable[Json]) -> Iterator[Json]:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from structlog.testing import capture_logs
 
-from bot.tryouts.model import Answered, try_model
+from bot.tryouts.model import Answered, try_given
 from runtime.contract import ModelRequest, UserTurn
 from runtime.errors import ModelFailed
 from runtime.models.lean import late, parts
@@ -188,7 +188,7 @@ async def by_setting() -> Seen:
     vendor.is_streamed = True
     async with serving(vendor) as base:
         with capture_logs() as logs:
-            answer = await try_model(FIRST, base, "k", lean=False)
+            answer = await try_given(ModelSettings(FIRST, base, "k", lean=False))
     litellm = await LIBRARY.get()
     return {
         "answer": isinstance(answer, Answered),

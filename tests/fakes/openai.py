@@ -14,7 +14,7 @@ import argparse
 import asyncio
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -45,6 +45,7 @@ class Reply:
     `instead` is what a stream sends in place of a piece, by the piece's number, as it goes over the wire; "%s" in it is the
     piece itself, so that something may stand before or behind it, or it may come twice. `done` ends the stream with [DONE].
     `code` is that of an error, such as "insufficient_quota". `cached` tokens of the usage came from the vendor's cache.
+    `thinking` is what the model thinks before its words.
     """
 
     text: str = ""
@@ -60,6 +61,7 @@ class Reply:
     done: bool = True
     code: str | None = None
     cached: int = 0
+    thinking: str = ""
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Reply:
@@ -95,23 +97,30 @@ def shown(content: str | list[Json]) -> str:
 
 class OpenAI:
     """The server. `requests` are the bodies, `keys` the Authorization headers, `organizations` another one; in order of
-    arrival. Keys that are `revoked` are refused with 401.
+    arrival. Keys that are `revoked` are refused with 401. `models` are those that it lists; without any it lists none.
     """
 
-    def __init__(self, answers: Answers = ()) -> None:
+    def __init__(self, answers: Answers = (), models: Sequence[str] | None = None) -> None:
         self._script: deque[Reply] = deque() if callable(answers) else deque(answers)
         self._otherwise = answers if callable(answers) else echo
         self.requests: list[Json] = []
         self.keys: list[str] = []
         self.organizations: list[str] = []
         self.revoked: set[str] = set()
+        self._models = models
 
     def app(self) -> web.Application:
         app = web.Application(client_max_size=64 * 1024**2)
         app.router.add_post("/v1/chat/completions", self._complete)
+        if self._models is not None:
+            app.router.add_get("/v1/models", self._list_models)
         app.router.add_post("/script", self._take_script)
         app.router.add_get("/requests", self._tell_requests)
         return app
+
+    async def _list_models(self, request: web.Request) -> web.Response:
+        listed = [{"id": name, "object": "model", "created": 1, "owned_by": "us"} for name in self._models or ()]
+        return web.json_response({"object": "list", "data": listed})
 
     async def _take_script(self, request: web.Request) -> web.Response:
         self._script.extend(Reply.of(raw) for raw in await request.json())
@@ -150,6 +159,8 @@ def failure(status: int, message: str, *, retry_after: str | None = None, code: 
 
 def completion(model: str, reply: Reply) -> Json:
     message: Json = {"role": "assistant", "content": reply.text or None}
+    if reply.thinking:
+        message["reasoning_content"] = reply.thinking
     if reply.calls:
         message["tool_calls"] = [call_json(call) for call in reply.calls]
     choice = {"index": 0, "message": message, "finish_reason": reply.finish}
@@ -197,6 +208,7 @@ def pieces(model: str, reply: Reply, *, wants_usage: bool) -> Iterator[Json]:
         return head | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
     yield piece({"role": "assistant", "content": ""})
+    yield from (piece({"reasoning_content": text}) for text in cut_up(reply.thinking))
     yield from (piece({"content": text}) for text in cut_up(reply.text))
     for index, call in enumerate(reply.calls):
         begin = call_json(call) | {"index": index, "function": {"name": call.name, "arguments": ""}}

@@ -49,6 +49,10 @@ COMPACTED: Final = (
 )
 """Only where somebody asks for it: see `tests/contract/runtime/test_compact`."""
 
+RESERVED: Final = "budget-reserved"
+"""Money is held back for a call, which was not made yet. Only where budgets are set: see `tests/contract/runtime/test_budgets`,
+and the campaign in `tests/soak`."""
+
 FELL_BACK: Final = (
     "model-benched",  # a model failed and rests, no other was asked yet
     "fallback-chosen",  # another one answered in its place, nothing of it is recorded

@@ -31,6 +31,7 @@ from tests.fakes.channel_adapter import FakeAdapter
 from tests.faults import app as faults
 from tests.soak.clerk import Clerk
 from tests.soak.deeds import deeds
+from tests.soak.moods import with_a_stand_in
 from tests.soak.plants import PLANTS
 from tests.soak.renewal import Renewing
 
@@ -80,11 +81,12 @@ async def serve(given: argparse.Namespace) -> None:
     logs.configure(settings.log.level, settings.log.format, settings.secret_values())
 
     async def make(settings: Settings) -> App:
+        probe = faults.KillAt(given.kill, given.hit)
         app = await build(
             settings,
             adapters=partial(adapters, places=given.fake),
-            probe=faults.KillAt(given.kill, given.hit),
-            model=Clerk(timedelta(seconds=given.think)),
+            probe=probe,
+            model=with_a_stand_in(Clerk(timedelta(seconds=given.think)), probe),
             tools=deeds(given.deeds),
         )
         for plant in given.plant:

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from itertools import count
 from typing import Any, Final
 
 from runtime.context import handoff, summaries
@@ -36,15 +37,20 @@ class Clerk:
 
     def __init__(self, think: timedelta = timedelta()) -> None:
         self._think = think
+        self._calls = count()
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         on_text("Let me see")
         await asyncio.sleep(self._think.total_seconds())
         if request.system in (summaries.TASK, handoff.TASK):
-            return ModelReply(record(request.turns[0].text), (), Usage(self.name, 1, 1))
+            return ModelReply(record(request.turns[0].text), (), self._spent())
         if wanted := list(calls(request.turns)):
-            return ModelReply("", tuple(wanted), Usage(self.name, 1, 1))
-        return ModelReply("\n".join(told(request.turns)) or NOTHING, (), Usage(self.name, 1, 1))
+            return ModelReply("", tuple(wanted), self._spent())
+        return ModelReply("\n".join(told(request.turns)) or NOTHING, (), self._spent())
+
+    def _spent(self) -> Usage:
+        """Each call costs another sum, so that none can stand for another."""
+        return Usage(self.name, 1, 1, 1_000 + next(self._calls))
 
 
 def asked(turns: Sequence[Turn]) -> Iterator[Asked]:

@@ -14,7 +14,7 @@ from typing import Final
 
 from runtime.contract import Busy
 from tests.fakes.channel_faults import Do
-from tests.faults.points import CONDENSED, HANDED_OVER, POINTS
+from tests.faults.points import CONDENSED, FELL_BACK, HANDED_OVER, POINTS, RESERVED
 
 WEB: Final = "web"
 FAKES: Final = ("key", "lookup", "probe", "none")
@@ -263,7 +263,7 @@ def ends(chance: Random, kills: int) -> Iterator[End]:
     while kills:
         match chance.choices(["point", "moment", "start", "freeze", "leave"], [50, 36, 4, 5, 5])[0]:
             case "point":
-                point, hit = chance.choice((*POINTS, CONDENSED)), chance.choice([1, 1, 2, 3, 5])
+                point, hit = chance.choice((*POINTS, CONDENSED, RESERVED, *FELL_BACK)), chance.choice([1, 1, 2, 3, 5])
                 # Of each a life sees one or none, so a later hit of the one is the first of the other.
                 yield AtPoint(HANDED_OVER, 1) if (point, hit > 1) == (CONDENSED, True) else AtPoint(point, hit)
             case "moment":

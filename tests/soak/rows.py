@@ -27,6 +27,8 @@ TABLES: Final = (
     "moves",
     "nodes",
     "usage",
+    "budgets",
+    "reservations",
 )
 
 
@@ -157,6 +159,22 @@ ALWAYS: Final[Mapping[str, str]] = {
         "SELECT u.run_id AS run, u.step FROM usage u WHERE NOT EXISTS (SELECT 1 FROM steps s WHERE "
         "s.run_id = u.run_id AND s.number = u.step AND s.kind = 'model')"
     ),
+    "a budget that is not the sum of its calls and of what is held back": (
+        "SELECT b.scope, b.spent, b.calls, b.reserved, b.held FROM budgets b WHERE b.scope = 'day' AND ("
+        "b.spent <> (SELECT coalesce(sum(cost_micros), 0) FROM usage u WHERE u.at >= b.ends_at - 86400000000) OR "
+        "b.calls <> (SELECT count(*) FROM usage u WHERE u.at >= b.ends_at - 86400000000) OR "
+        "b.reserved <> (SELECT coalesce(sum(micros), 0) FROM reservations) OR "
+        "b.held <> (SELECT count(*) FROM reservations))"
+    ),
+    "a room's budget that is not the sum of its calls": (
+        "SELECT b.subject AS address, b.spent, b.reserved FROM budgets b WHERE b.scope = 'room_day' AND (b.spent <> "
+        "(SELECT coalesce(sum(cost_micros), 0) FROM usage u WHERE u.at >= b.ends_at - 86400000000 AND "
+        "(u.address = b.subject OR u.address LIKE b.subject || '/%')) OR b.reserved <> "
+        "(SELECT coalesce(sum(micros), 0) FROM reservations r WHERE r.room = b.subject))"
+    ),
+    "money held back for a run that is over": (
+        "SELECT v.run_id AS run FROM reservations v JOIN runs r ON r.id = v.run_id WHERE r.state <> 'running'"
+    ),
     "an ended run without a last word": (
         "SELECT r.id AS run, r.address FROM runs r WHERE r.ended_at IS NOT NULL AND 1 <> "
         "(SELECT count(*) FROM deliveries d WHERE d.run_id = r.id AND d.kind = 'final')"
@@ -186,6 +204,7 @@ AT_REST: Final[Mapping[str, str]] = {
     "a delivery that is not settled": (
         "SELECT id AS delivery, address, state, reason FROM deliveries WHERE state IN ('queued', 'open')"
     ),
+    "money held back for nobody": "SELECT run_id AS run, micros FROM reservations",
     "a lane that is not idle": "SELECT address, state, owner FROM sessions WHERE state <> 'idle' OR owner IS NOT NULL",
 }
 

@@ -63,7 +63,7 @@ def written(document: Document, folded: Document | None = None) -> tuple[str, li
     writer = Writer()
     writer.blocks(document.blocks, PLAIN)
     if folded is not None:
-        writer.write("\n\n", PLAIN)
+        writer.write("\n\n" if document.blocks else "", PLAIN)
         writer.blocks(folded.blocks, frozenset({FOLDED}))
     return finished(writer.runs)
 

@@ -108,6 +108,8 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
     if content.text_file is not None:
         return _as_file(delivery, document, content.text_file)
     pairs = [_texts(piece) for piece in pieces(document)] if document.blocks or not content.files else []
+    if content.folded:
+        pairs += [_texts(Document(()), piece) for piece in pieces(parse(content.folded))]
     pairs += [_file(file) for file in content.files]
     buttons = keys(content.buttons)
     pairs[0] = tuple(replace(body, reply_to=delivery.reply_to) for body in pairs[0])

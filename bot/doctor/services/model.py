@@ -1,4 +1,4 @@
-"""The model: is its key there and its server reachable; and, if asked for, does it answer."""
+"""Models: is each one's key there and its server reachable; and, if asked for, does it answer."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import asyncio
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from bot.doctor.subject import REACH, Subject, fault, fine, warning
-from bot.secrets import model_keys
-from bot.settings.settings import Settings
-from bot.tryouts.model import Answered, try_model
+from bot.tryouts.model import Answered, try_given
+from bot.tryouts.served import missing_there
+from bot.wiring.models.catalogue import KEY_MISSING, NO_KEY_NEEDED, ListedModel, catalogue_of
 from bot.wiring.unused_settings import unknown_models
 from runtime.contract import Finding
 
 WHY_MODEL: Final = "Messages stay unanswered."
+WHY_FURTHER: Final = "It can't answer, or stand in for another model."
 
 # Where vendors have their API, by the first part of a model's name. Source: their API pages, read 2026-08. A vendor
 # that is not here is only tried with `doctor --model`.
@@ -41,50 +43,75 @@ HOSTS: Final = {
 
 
 async def check_model(subject: Subject) -> Sequence[Finding]:
-    model = subject.settings.model
-    if model.is_demo:
+    """The usual model in a few lines, and each further one in a line."""
+    settings = subject.settings
+    if settings.model.is_demo:
         why = "The demo only shows how things work."
-        return [warning("model.name", "the built-in demo", why, "signalbox init --force, or set model.name")]
-    if wrong := list(unknown_models(subject.settings)):
+        usual = [warning("model.name", "the built-in demo", why, "signalbox init --force, or set model.name")]
+        return [*usual, *await _further(subject)]
+    if wrong := list(unknown_models(settings)):
         return wrong
-    found = [fine("model.name", model.name), _key(subject.settings)]
-    return [*found, await _answer(subject.settings) if subject.live else await _reach(subject.settings)]
+    first = next(one for one in catalogue_of(settings) if one.is_usual)
+    name = first.name if first.name == first.given.name else f"{first.name}: {first.given.name}"
+    found = [fine("model.name", name), _key(first)]
+    return [*found, await _tried(first, subject, "model", WHY_MODEL), *await _further(subject)]
 
 
-def _key(settings: Settings) -> Finding:
-    model = settings.model
-    if model.api_key:
-        return fine("model.key", f"its key comes from {settings.source('model.api_key')}")
-    names = model_keys.names(model.name)
-    if not names or model.api_base:
-        return fine("model.key", "it needs no key that we know of")
-    return fault("model.key", "it needs a key, and none was found", WHY_MODEL, f"signalbox secrets set {names[0]}")
+async def _further(subject: Subject) -> Sequence[Finding]:
+    """All side by side: one that is away must not make the others wait."""
+    return await asyncio.gather(*(_one(one, subject) for one in catalogue_of(subject.settings) if not one.is_usual))
 
 
-async def _answer(settings: Settings) -> Finding:
-    model = settings.model
-    key = model.api_key.get_secret_value() if model.api_key else ""
-    told = await try_model(model.name, model.api_base, key, lean=model.lean)
+async def _one(one: ListedModel, subject: Subject) -> Finding:
+    """A line on a model of [[models]]."""
+    if one.key == KEY_MISSING:
+        what = f"{one.given.name}: it needs a key, and none was found"
+        return fault(f"models.{one.name}", what, WHY_FURTHER, f"signalbox secrets set {one.wanted_key}")
+    found = await _tried(one, subject, f"models.{one.name}", WHY_FURTHER)
+    key = "" if one.key == NO_KEY_NEEDED else ", with its key"
+    return replace(found, id=f"models.{one.name}", what=f"{one.given.name}{key}: {found.what}")
+
+
+async def _tried(one: ListedModel, subject: Subject, ident: str, why: str) -> Finding:
+    if missing := await missing_there(one.given):
+        fix = "choose one of these, or load it there"
+        return fault(f"{ident}.served", missing, why, fix)
+    return await _answer(one, ident, why) if subject.live else await _reach(one, ident, why)
+
+
+def _key(first: ListedModel) -> Finding:
+    if first.key == KEY_MISSING:
+        what = "it needs a key, and none was found"
+        return fault("model.key", what, WHY_MODEL, f"signalbox secrets set {first.wanted_key}")
+    return fine(
+        "model.key",
+        "it needs no key that we know of" if first.key == NO_KEY_NEEDED else f"its key comes from {first.key}",
+    )
+
+
+async def _answer(one: ListedModel, ident: str, why: str) -> Finding:
+    told = await try_given(one.given)
     if isinstance(told, Answered):
-        return fine("model.answers", f"it answers, in {told.took.total_seconds():.1f} s")
-    return fault("model.answers", told.why, WHY_MODEL, told.fix)
+        return fine(f"{ident}.answers", f"it answers, in {told.took.total_seconds():.1f} s")
+    return fault(f"{ident}.answers", told.why, why, told.fix)
 
 
-async def _reach(settings: Settings) -> Finding:
-    address = settings.model.api_base or HOSTS.get(model_keys.vendor(settings.model.name), "")
+async def _reach(one: ListedModel, ident: str, why: str) -> Finding:
+    ident = f"{ident}.reachable"
+    address = one.given.api_base or HOSTS.get(one.vendor, "")
     if not address:
-        return fine("model.reachable", "not tested; to ask it for one word: signalbox doctor --model")
+        return fine(ident, "not tested; to ask it for one word: signalbox doctor --model")
     parts = urlsplit(address)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     if parts.scheme in getproxies():
-        return fine("model.reachable", f"{parts.hostname}:{port} through a proxy; to test it: signalbox doctor --model")
+        return fine(ident, f"{parts.hostname}:{port} through a proxy; to test it: signalbox doctor --model")
     try:
         await _connect(parts.hostname or "", port)
     except OSError as error:
         what = f"{parts.hostname}:{port} can't be reached ({_words(error)})"
-        fix = "start that server, or set model.api_base" if settings.model.api_base else "check this machine's network"
-        return fault("model.reachable", what, WHY_MODEL, fix)
-    return fine("model.reachable", f"{parts.hostname}:{port}")
+        fix = "start that server, or change its api_base" if one.given.api_base else "check this machine's network"
+        return fault(ident, what, why, fix)
+    return fine(ident, f"{parts.hostname}:{port}")
 
 
 def _words(error: OSError) -> str:

@@ -18,7 +18,8 @@ from bot.wiring.models.made import first_settings
 from bot.wiring.retention import retention_of, trimmer_of
 from runtime.agent.duties.expiry import Expiry
 from runtime.audit.sealer import Sealer
-from runtime.contract import Content, DeliveryId, Kind
+from runtime.cluster.budget_alarms import BudgetAlarms
+from runtime.contract import Address, Content, DeliveryId, Kind
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import digest
 from runtime.errors import Rejected
@@ -26,6 +27,7 @@ from runtime.markup import parse
 from runtime.markup.moments import moment
 from runtime.models.choice.cooling import Rest
 from runtime.models.litellm_loading import preload
+from runtime.policy.budgets import Counter, Scope
 from runtime.schedules.firing import Scheduler
 from runtime.store.protocol import NewDelivery
 
@@ -52,6 +54,13 @@ def duties_of(
     if settings.models:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine))
     yield engine.compactor.run
+    if settings.budgets.rules.limits:
+        yield BudgetAlarms(
+            store=store.budgets,
+            naming=partial(_name_of, base, at),
+            tell=partial(_post_to_operators, base, at, engine),
+            now=store.now,
+        ).run
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
@@ -128,6 +137,18 @@ async def _tell_of_model(base: StorePhase, at: AccountsPhase, engine: EnginePhas
     until = f" until {moment(rest.until)}" if rest.until else " until its settings or its key change"
     text = f"**The model {rest.model} isn't in use**{until}. {rest.reason}"
     await _post_to_operators(base, at, engine, f"model:{rest.model}:{int(rest.since.timestamp() * 1_000_000)}", text)
+
+
+async def _name_of(base: StorePhase, at: AccountsPhase, counter: Counter) -> str:
+    """Name of the person, room or agent that a budget bounds."""
+    match counter.scope:
+        case Scope.PERSON_DAY:
+            people = await base.store.people.people()
+            return next((one.person.name for one in people if one.person.id == counter.subject), counter.subject)
+        case Scope.ROOM_DAY:
+            return at.called(Address.parse(counter.subject))
+        case _:
+            return counter.subject
 
 
 async def _tell_of_tool(

@@ -26,6 +26,7 @@ from bot.server.site import site_of
 from bot.telemetry.masking import Mask
 from bot.wiring.hooks import webhooks_of
 from bot.wiring.identities import written
+from bot.wiring.models.catalogue import catalogue_of
 from bot.wiring.scheduling import reach_of
 from runtime.audit.anchor import CheckpointFile
 from runtime.cluster.topics import LANES
@@ -101,6 +102,7 @@ def _operators(
         reports=_reports(base, at, engine),
         tools=lambda: engine.toolkit.toolbox.tools,
         previews=engine.previews,
+        models=partial(catalogue_of, settings),
         schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -47,9 +48,20 @@ def models_of(settings: Settings, cooldowns: Cooldowns, now: Now, probe: Probe =
 
 
 def _member(name: str, given: ModelSettings, table: ModelTable | None) -> Member:
-    route = Route(name, table.works, table.least_complexity) if table else Route(name)
+    price = partial(_price, given)
+    route = Route(name, table.works, table.least_complexity, price) if table else Route(name, price=price)
     hasty = replace(given, yields=True, max_retries=1, longest_wait=YIELDING_WAIT)
     return Member(route, made_model(hasty), mark_of(given))
+
+
+def _price(given: ModelSettings) -> float | None:
+    """Price of a million tokens, read and written together; None where nobody knows."""
+    if given.prices.are_set:
+        return (given.prices.input or 0.0) + (given.prices.output or 0.0)
+    from runtime.models.vendors import prices_of
+
+    listed = prices_of(given.name)
+    return sum(listed) if listed else None
 
 
 def mark_of(given: ModelSettings) -> str:
@@ -87,7 +99,7 @@ def _made(settings: Settings, one: AnyModel, name: str, alias: str) -> ModelSett
         alias=alias,
         organization=one.organization,
         controls=Controls(one.temperature, one.top_p, one.max_tokens, one.reasoning, one.seed, one.stop),
-        prices=Prices(one.input_price, one.output_price),
+        prices=Prices(one.input_price, one.output_price, settings.budgets.refuses_unpriced),
     )
 
 
@@ -98,12 +110,12 @@ def window_of(settings: Settings) -> Window:
     asked = [(first, first.name), *((table, table.model) for table in tables.values())]
 
     def smallest() -> tuple[int, Source]:
-        return min((_tokens(one, name) for one, name in asked), key=itemgetter(0))
+        return min((tokens_of(one, name) for one, name in asked), key=itemgetter(0))
 
     return Window(lambda: smallest()[0], lambda: smallest()[1])
 
 
-def _tokens(one: AnyModel, name: str) -> tuple[int, Source]:
+def tokens_of(one: AnyModel, name: str) -> tuple[int, Source]:
     if one.context_tokens:
         return one.context_tokens, Source.SET
     from runtime.models.vendors import context_tokens_of

@@ -35,6 +35,7 @@ AT_ONCE: Final = 4
 """Questions that one process answers side by side."""
 DECIDED: Final = "it was already decided."
 NO_CALLS_LEFT: Final = "this work has no model calls left for that."
+BUDGET_SPENT: Final = "the budget for it is spent."
 NO_WORDS: Final = "the model gave no answer. Ask again, perhaps in other words."
 BROKE: Final = "that failed unexpectedly. Ask again."
 
@@ -112,6 +113,8 @@ class Answerer:
     async def _answer(self, answering: Answering, node: NodeId) -> None:
         agent = self._agents[answering.agent]
         failed, reply = why_not(answering, agent.limits.iterations), None
+        if not failed and not await self._approvals.affords(answering.approval.run_id):
+            failed = BUDGET_SPENT
         if not failed:
             paid = await self._approvals.pay_answer(answering, node)
             failed, reply = await self._said(agent, paid) if paid else (DECIDED, None)

@@ -96,7 +96,8 @@ class Compactor:
             facts = RunFacts("", specs_of(agent))  # of a summary's request nothing else is part
             whose = Whose(wanted.session, wanted.run, agent.limits.rest)
             counted = partial(self._runs.counted, wanted.session, wanted.since)
-            of = Conversation(whose, facts, agent.model, agent.limits.window, read, counted, end.keep)
+            affords = partial(self._runs.affords, wanted.run)
+            of = Conversation(whose, facts, agent.model, agent.limits.window, read, counted, end.keep, affords)
             await self._condenser.tidy(of)
         if not end.is_told:
             await end.keep(None, None)

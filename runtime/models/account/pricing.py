@@ -25,20 +25,25 @@ class Pricing:
         self._prices = prices
         self._is_listed: bool | None = None
 
-    def cost(self, litellm: Any, usage: Any) -> int:
-        """In millionths of a US dollar; 0 for a model that has no price anywhere."""
+    def is_known(self, litellm: Any) -> bool:
+        if (
+            self._is_listed is None and not self._prices.are_set
+        ):  # once: the search for a model that is not there is long
+            self._is_listed = is_listed(litellm, self._model)
+        return self._prices.are_set or bool(self._is_listed)
+
+    def cost(self, litellm: Any, usage: Any) -> int | None:
+        """In millionths of a US dollar; None for a model that has no price anywhere."""
+        if not self.is_known(litellm):
+            return None
         if self._prices.are_set:  # USD for a million tokens is millionths of a USD for each
             read, written = self._prices.input or 0, self._prices.output or 0
             return round(int(usage.prompt_tokens) * read + int(usage.completion_tokens) * written)
-        if self._is_listed is None:  # once: the search for a model that is not there is long
-            self._is_listed = is_listed(litellm, self._model)
-        if not self._is_listed:
-            return 0
         try:
             return round(float(sum(litellm.cost_per_token(model=self._model, usage_object=usage))) * 1_000_000)
         except Exception:
             log.exception("the cost of a call is not known", model=self._model)  # no reason to lose its answer
-            return 0
+            return None
 
 
 def is_listed(litellm: Any, model: str) -> bool:

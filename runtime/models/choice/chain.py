@@ -14,6 +14,7 @@ from runtime.contract import ChosenModel, Model, ModelReply, ModelRequest, Now, 
 from runtime.errors import Cause, ModelFailed
 from runtime.models.choice.cooling import BENCHED, Cooldowns, Failed, Standing, standing
 from runtime.models.choice.routing import Route, chosen
+from runtime.models.choice.watch import UNWATCHED, ChainWatch
 
 log = structlog.get_logger("models")
 
@@ -69,10 +70,16 @@ class ModelChain:
         self._now = now
         self._sleep = sleep
         self._probe = probe
+        self._watch = UNWATCHED
+
+    def watch(self, wrap: Callable[[str, Model], Model], watch: ChainWatch) -> None:
+        """Have each model asked through what `wrap` makes of it and its name, and `watch` told of all together."""
+        self.members = {name: replace(one, model=wrap(name, one.model)) for name, one in self.members.items()}
+        self._watch = watch
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         choice, refusals = chosen(self._routes, request), list[Refusal]()
-        order = list(self._order(choice))
+        order = [self.members[choice.model]] if request.cheapest else list(self._order(choice))
         for member in order:
             if await self._may_ask(member, refusals) and (
                 reply := await self._asked(member, request, on_text, refusals)
@@ -113,6 +120,7 @@ class ModelChain:
             if error.cause in BENCHED:
                 failed = Failed(member.name, member.mark, error.cause, began, str(error), error.wait)
                 await self._cooldowns.failed(failed)
+                self._watch.rested(member.name, error.cause)
             self._probe("model-benched")
             return None
         if self._cooldowns.of(member.name):
@@ -133,6 +141,7 @@ class ModelChain:
         if member.name != choice.model:
             failures = "; ".join(f"{refusal.member.name}: {refusal.reason}" for refusal in refusals)
             why = " · ".join(filter(None, [choice.why, f"{member.name} instead of {choice.model} ({failures})"]))
+            self._watch.stood_in(member.name, choice.model)
             choice = replace(choice, why=why, instead_of=choice.model)
             self._probe("fallback-chosen")
         return replace(reply, choice=choice)

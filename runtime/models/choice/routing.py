@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from runtime.contract import AssistantTurn, ChosenModel, ModelRequest, UserTurn, Work
@@ -24,16 +24,22 @@ PICTURE: Final = re.compile(r"\.(?:png|jpe?g|gif|webp)$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A model that requests may go to. `name` is what people call it."""
+    """A model that requests may go to. `name` is what people call it, `price` what a million tokens cost, both ways together.
+
+    None is a price that nobody knows.
+    """
 
     name: str
     works: tuple[Work, ...] = ()
     least_complexity: int | None = None
+    price: Callable[[], float | None] = field(default=lambda: None, compare=False)
 
 
 def chosen(routes: Sequence[Route], request: ModelRequest) -> ChosenModel:
     """Of `routes`, the first of which is the usual one, that for `request`."""
     names = [route.name for route in routes]
+    if request.cheapest:
+        return ChosenModel(cheapest(routes).name, "a budget is spent: the cheapest")
     if request.kept in names:
         return ChosenModel(request.kept, "the run began with it")
     if request.wanted in names:
@@ -47,6 +53,12 @@ def chosen(routes: Sequence[Route], request: ModelRequest) -> ChosenModel:
         best = max(able, key=lambda route: route.least_complexity or 0)
         return ChosenModel(best.name, f"complexity {score}, at least {best.least_complexity}")
     return ChosenModel(names[0])
+
+
+def cheapest(routes: Sequence[Route]) -> Route:
+    """The first of those with the least price; one without a price costs perhaps the most."""
+    prices = [route.price() for route in routes]
+    return routes[min(range(len(routes)), key=lambda at: (prices[at] is None, prices[at] or 0.0))]
 
 
 def work_of(request: ModelRequest) -> Work:

@@ -9,7 +9,7 @@ from functools import partial
 from sqlalchemy import Integer, bindparam, select
 
 from runtime.chat.inbox import OpenQuestion
-from runtime.contract import Address, ApprovalId, Identity, ModelReply, NodeId, Person
+from runtime.contract import Address, ApprovalId, Identity, ModelReply, NodeId, Person, RunId
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.policy.grants import GrantId
 from runtime.policy.modes import Mode, RoomMode
@@ -24,6 +24,8 @@ from runtime.store.approvals.reminders import call, due
 from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.approvals.waiting import full_chats
 from runtime.store.approvals.waiting.inbox import of_identity
+from runtime.store.budgets import reserving as paying
+from runtime.store.budgets.counters import Moment
 from runtime.store.common import narrowed
 from runtime.store.protocol import Answering, Asked, AskedBack, Calling, Decided, Due, Granted, Undoing, UndosToDo
 from runtime.store.schema import approvals
@@ -122,6 +124,10 @@ class ApprovalStore(Base):
     async def begin_answer(self, asked: AskedBack, node: NodeId) -> Answering | None:
         return await self._driver.write(lambda: answering.begin(asked, node))
 
+    async def affords(self, run: RunId) -> bool:
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        return not at.rules.limits or await self._driver.read(lambda: paying.affords(run, at))
+
     async def pay_answer(self, answered: Answering, node: NodeId) -> Answering | None:
         paid = await self._driver.write(lambda: answering.pay(answered, node))
         return replace(answered, step=paid[0], turn=paid[1]) if paid else None
@@ -129,8 +135,8 @@ class ApprovalStore(Base):
     async def end_answer(
         self, answered: Answering, node: NodeId, reply: ModelReply | None, failed: str, rights: Rights
     ) -> tuple[Address, ...]:
-        now = self.now()
-        return await self._driver.write(lambda: answering.end(answered, node, reply, failed, rights, now, self._new_id))
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        return await self._driver.write(lambda: answering.end(answered, node, reply, failed, rights, at))
 
     async def expire(self) -> list[Decided]:
         now = self.now()

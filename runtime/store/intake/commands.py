@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, func, select, update
 
-from runtime.chat import commands, context_views, grant_views, schedule_views
+from runtime.chat import budgets, commands, context_views, grant_views, schedule_views, thinking
 from runtime.chat.commands import Going, Spent, Sum, Work
 from runtime.chat.context_views import NOTHING_REMEMBERED, Measured, Remembered
 from runtime.chat.modes import Wanted, in_status
@@ -33,8 +33,10 @@ from runtime.contract import (
 )
 from runtime.domain.ids import first_at
 from runtime.domain.runs import RunState
+from runtime.policy.budgets import BudgetRules
 from runtime.store.approvals.granted.rows import end_conversation, told_in_chat
 from runtime.store.approvals.modes import end_trust, mode_at
+from runtime.store.budgets.counters import Payer, looked_at
 from runtime.store.common import LOCK_LANE, fact, in_room, session_key, whom
 from runtime.store.intake.inbox import answer
 from runtime.store.intake.listing import listed
@@ -42,6 +44,7 @@ from runtime.store.intake.models import modelled
 from runtime.store.intake.modes import absent, moded
 from runtime.store.intake.pairings import pair
 from runtime.store.intake.run_stop import OPEN_RUNS
+from runtime.store.intake.thinking import thought
 from runtime.store.protocol import Changed, Gate, KeptRoom, Taken, Unpaired
 from runtime.store.runs.compacting import WANTED_IN
 from runtime.store.schedules.book import keep_zone, planned_in, zones_of
@@ -118,14 +121,15 @@ class Aside:
     changed: Changed | None = None
     kept: KeptRoom | None = None
     measured: Measured | None = None
+    left: Sequence[str] = ()
     remembered: Remembered = NOTHING_REMEMBERED
 
 
 NO_ASIDE: Final = Aside()
 
 
-def spent_of(signal: Signal, now: datetime) -> Op[Aside]:
-    """The sums of a room and a person: too many rows to read in the transaction of a command."""
+def spent_of(signal: Signal, agent: str, rules: BudgetRules, now: datetime) -> Op[Aside]:
+    """The sums of a room and a person, and what budgets leave: too many rows to read in the transaction of a command."""
     who = yield from whom(signal.actor)
     day = now.replace(hour=0, minute=0, second=0, microsecond=0)
     month = day.replace(day=1)
@@ -133,7 +137,9 @@ def spent_of(signal: Signal, now: datetime) -> Op[Aside]:
     within |= {"first": first_at(month - LONGEST_RUN), "last": first_at(day + FAR_AHEAD)}
     room = yield OF_ROOM, within | {"room": _room(signal.address)}
     person = yield OF_PERSON, within | {"person": who.id if who else ""}
-    return Aside(_spent(room[0]), _spent(person[0]))
+    payer = Payer(agent, signal.address, who.id if who else None)
+    counters = (yield from looked_at(payer, rules, now)) if rules.limits else ()
+    return Aside(_spent(room[0]), _spent(person[0]), left=budgets.left(rules, counters))
 
 
 def plans_of(signal: Signal) -> Op[Aside]:
@@ -178,8 +184,8 @@ def commanded(
     elif name == "approvals":
         listing = yield from listed(signal, who, gate.rights, now, new_id)
         text, cards, elsewhere = listing.text, listing.cards, listing.rooms
-    elif name == "compact":
-        return (yield from _compacting(signal, signal_id, gate, aside, now, new_id))
+    elif own := OWN_WAYS.get(name):
+        return (yield from own(signal, signal_id, gate, aside, now, new_id))
     elif name == UNREAD and command.argument:
         text = commands.unread(command.argument)
     else:
@@ -204,7 +210,7 @@ def _told(
         case "status":
             return commands.going_on((yield from _going(signal, gate, aside, now)), now, signal.command_mark)
         case "usage":
-            return commands.spent(aside.room, aside.person)
+            return commands.spent(aside.room, aside.person, aside.left)
         case "schedules":
             return schedule_views.planned(aside.plans)
         case "timezone":
@@ -256,12 +262,27 @@ def _compacting(
     return (yield from _answered(signal, signal_id, text, now, new_id))
 
 
+def _thinking(signal: Signal, signal_id: SignalId, gate: Gate, aside: Aside, now: datetime, new_id: NewId) -> Op[Taken]:
+    """Tell what was thought: to the sender alone where that can be, else folded under a line."""
+    found = yield from thought(session_key(gate.agent, signal.address))
+    if not found:
+        return (yield from _answered(signal, signal_id, thinking.NO_THOUGHTS, now, new_id))
+    if len(text := f"{thinking.THOUGHT_TITLE}\n\n{found}") <= signal.private:
+        return Taken(Verdict(Outcome.DECIDED, signal_id, text))
+    here = yield from answer(signal, signal_id, thinking.THOUGHT_TITLE, now, new_id, folded=thinking.foldable(found))
+    return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=here)
+
+
 def _answered(signal: Signal, signal_id: SignalId, text: str, now: datetime, new_id: NewId) -> Op[Taken]:
     """To the sender alone where that can be."""
     if len(text) <= signal.private:
         return Taken(Verdict(Outcome.DECIDED, signal_id, text))
     here = yield from answer(signal, signal_id, text, now, new_id)
     return Taken(Verdict(Outcome.DECIDED, signal_id), deliveries=here)
+
+
+OWN_WAYS: Final = {"compact": _compacting, "think": _thinking}
+"""Commands that are answered in a way of their own."""
 
 
 def _zone(signal: Signal, who: Person, aside: Aside, now: datetime) -> Op[str]:

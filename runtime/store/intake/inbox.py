@@ -99,10 +99,12 @@ def refuse(
     return Taken(Verdict(Outcome.REFUSED, signal_id, notice))
 
 
-def answer(signal: Signal, signal_id: SignalId, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
+def answer(
+    signal: Signal, signal_id: SignalId, text: str, now: datetime, new_id: NewId, *, folded: str = ""
+) -> Op[tuple[Address, ...]]:
     """Answer of the sink itself to a message, in its room: where its courier is to look."""
-    origin, fresh = f"signal:{signal_id}", DeliveryId(new_id())
-    new = NewDelivery(fresh, origin, 0, Kind.FINAL, signal.address, Content(text), reply_to=signal.message_id)
+    origin, fresh, content = f"signal:{signal_id}", DeliveryId(new_id()), Content(text, folded=folded)
+    new = NewDelivery(fresh, origin, 0, Kind.FINAL, signal.address, content, reply_to=signal.message_id)
     yield ADD_DELIVERY, delivery_row(new, now)
     return (signal.address,)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from sqlalchemy import Integer, bindparam, literal_column, select, update
@@ -35,6 +36,8 @@ from runtime.store.approvals.edits import Edit
 from runtime.store.approvals.granted.giving import decide_granting
 from runtime.store.approvals.granted.together import decide_all
 from runtime.store.approvals.listed import choose
+from runtime.store.budgets.counters import Moment
+from runtime.store.budgets.reserving import taking_in
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
 from runtime.store.delivery.open_deliveries import change_in
 from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
@@ -228,7 +231,9 @@ class IntakeStore(Base):
             aside = Aside(changed=changed, kept=kept)
         else:
             aside = await self._aside(signal, gate, now)
-        taken = await self._driver.write(lambda: accept(signal, gate, offer, now, self._new_id, aside))
+        at = Moment(self._budgets.rules, now, self._new_id)
+        work = partial(accept, signal, gate, offer, now, self._new_id, aside)
+        taken = await self._driver.write(lambda: taking_in(work(), at) if at.rules.limits else work())
         self._observer.accepted(signal, taken)
         return taken
 
@@ -239,7 +244,8 @@ class IntakeStore(Base):
             return NO_ASIDE
         match name_of(command):
             case "usage":
-                return await self._driver.read(lambda: spent_of(signal, now))
+                rules = self._budgets.rules
+                return await self._driver.read(lambda: spent_of(signal, gate.agent, rules, now))
             case "status":
                 return Aside(trouble=gate.trouble(signal.address))
             case "schedules":

@@ -9,17 +9,20 @@ from typing import Final
 from sqlalchemy import Column, Update, bindparam, delete, func, select, update
 
 from runtime.contract import Person, PersonId, Role
+from runtime.policy.budgets import Scope
 from runtime.store.common import LOCK_LANE, fact, person, web_identity
 from runtime.store.people.people import is_the_last_owner
 from runtime.store.protocol import Unmoved
 from runtime.store.schema import (
     absences,
     approvals,
+    budgets,
     grants,
     identities,
     modes,
     pairing_tries,
     people,
+    reservations,
     runs,
     schedules,
     sessions,
@@ -39,6 +42,9 @@ FORGET = delete(people).where(people.c.id == bindparam("who"))
 FORGET_IDENTITIES = delete(identities).where(identities.c.person_id == bindparam("who"))
 FORGET_ZONE = delete(zones).where(zones.c.subject == bindparam("who"))
 FORGET_ABSENCE = delete(absences).where(absences.c.person_id == bindparam("who"))
+FORGET_BUDGETS = delete(budgets).where(
+    is_word(budgets.c.scope, Scope.PERSON_DAY), budgets.c.subject == bindparam("who")
+)
 FORGET_TRIES = delete(pairing_tries).where(pairing_tries.c.actor == bindparam("who"))
 STOP_RUNS = update(runs).where(runs.c.requester == bindparam("who"), is_word(runs.c.state, "running")).values(stop=1)
 PAIRINGS_WAITING = (
@@ -97,6 +103,7 @@ HAND_OVER: Final[Sequence[Update]] = tuple(
         runs.c.requester,
         signals.c.person_id,
         usage.c.person_id,
+        reservations.c.person_id,
         schedules.c.owner,
         modes.c.person,
         modes.c.set_by,
@@ -142,7 +149,7 @@ def remove(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
     ended = yield END_SCHEDULES, {"who": who.id, "why": f"{name} was removed"}
     for (schedule,) in ended:
         yield from fact(now, "schedule remove", actor, schedule, f"{name} was removed")
-    for forget in (FORGET_IDENTITIES, FORGET_ZONE, FORGET_ABSENCE, FORGET_TRIES, FORGET):
+    for forget in (FORGET_IDENTITIES, FORGET_ZONE, FORGET_ABSENCE, FORGET_TRIES, FORGET_BUDGETS, FORGET):
         yield forget, {"who": who.id}
     yield from fact(now, "person removed", actor, name, who.role.word)
     return who
@@ -178,6 +185,8 @@ def merge(name: str, into: str, actor: str, now: datetime) -> Op[Person | Unmove
 def _handed_over(old: PersonId, new: PersonId) -> Op[None]:
     both = {"old": old, "new": new}
     yield VOTED_TOO, both
+    for who in (old, new):  # made anew of the usage of both
+        yield FORGET_BUDGETS, {"who": who}
     for statement in (*HAND_OVER, HAND_OVER_QUESTIONS):
         yield statement, both
     if (yield HAS_ZONE, {"new": new}):

@@ -20,7 +20,7 @@ from runtime.store.protocol.approvals import (
     Undoing,
     UndosToDo,
 )
-from runtime.store.protocol.cluster import Cluster, Cooling
+from runtime.store.protocol.cluster import Budgeting, Cluster, Cooling
 from runtime.store.protocol.failover import Failover
 from runtime.store.protocol.grants import Granted, Grants
 from runtime.store.protocol.intake import Accept, Ended, Gate, Intake, Offer, TakeIn, Taken
@@ -81,6 +81,7 @@ __all__ = [
     "AuditCheckpoint",
     "AuditRow",
     "Board",
+    "Budgeting",
     "Calling",
     "Changed",
     "Claim",

@@ -9,7 +9,7 @@ from typing import Protocol
 from runtime.chat.audience import Candidate
 from runtime.chat.cards.exchanges import Exchange
 from runtime.chat.inbox import OpenQuestion
-from runtime.contract import Address, ApprovalId, Identity, Mention, ModelReply, NodeId, Person, SessionKey, Turn
+from runtime.contract import Address, ApprovalId, Identity, Mention, ModelReply, NodeId, Person, RunId, SessionKey, Turn
 from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.policy.modes import Mode, RoomMode
 from runtime.policy.terms import PLAIN, Terms
@@ -132,6 +132,9 @@ class AskingBack(Protocol):
 
     async def begin_answer(self, asked: AskedBack, node: NodeId) -> Answering | None:
         """Take a question; None where another live node has it, or it was answered."""
+
+    async def affords(self, run: RunId) -> bool:
+        """True if budgets would allow a call for `run`."""
 
     async def pay_answer(self, answering: Answering, node: NodeId) -> Answering | None:
         """Count its model call for the run; None where the run goes on by now, or another node has the question."""

@@ -10,6 +10,7 @@ from runtime.contract import (
     NodeId,
 )
 from runtime.models.choice.cooling import Failed, Rest
+from runtime.policy.budgets import BudgetRules, Counter
 from runtime.store.protocol.leases import Duty, Lease
 
 
@@ -69,6 +70,29 @@ class Cluster(Protocol):
 
     async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
         """A fact for the audit that no other transaction tells of: somebody changed how this process works."""
+
+
+class Budgeting(Protocol):
+    """Counters of budgets."""
+
+    @property
+    def rules(self) -> BudgetRules:
+        """Budgets as they are set."""
+
+    def obey(self, rules: BudgetRules) -> None:
+        """Take `rules` for those that hold, and leave the counters as they are: for a process that makes no calls."""
+
+    async def begin(self, rules: BudgetRules) -> None:
+        """Obey `rules` from now on: all transactions of this process do."""
+
+    async def counters(self) -> list[Counter]:
+        """Every counter as it is now."""
+
+    async def alarms(self) -> list[Counter]:
+        """Counters that are nearly spent, or spent."""
+
+    async def without_price(self) -> list[str]:
+        """Models that were called today and whose price nobody knows."""
 
 
 class Cooling(Protocol):

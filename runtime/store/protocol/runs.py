@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Final, Protocol
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from runtime.chat.audience import Audience
 from runtime.chat.context_views import Remembered
@@ -38,6 +40,7 @@ from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState, StepState
 from runtime.domain.transcript import WAITING_FOR_APPROVAL
+from runtime.policy.budgets import Allowance
 from runtime.policy.grants import GrantId, Sought
 from runtime.policy.modes import Mode
 from runtime.policy.terms import PLAIN, Terms
@@ -203,7 +206,7 @@ class Claim:
     the number of the first turn that it knows. `job`: it works for an occurrence of a schedule, not for a message.
     `files`: what its tools put onto its reply so far. `agent`: the name of the one whose session it is. `model`: the one
     that it began with, and `wanted` the one that people chose for the conversation. `around`: what else is
-    so where it works.
+    so where it works. `allowance`: for its next call, where budgets are set.
     """
 
     lane: Lane
@@ -227,6 +230,15 @@ class Claim:
     model: str = ""
     wanted: str = ""
     around: Around = NOTHING_AROUND
+    allowance: Allowance | None = None
+
+    @property
+    def clocks(self) -> tzinfo:
+        """Clocks of its requester, else of its room, as far as this machine knows their zone."""
+        for zone in filter(None, (self.around.zone, self.around.room_zone)):
+            with suppress(ZoneInfoNotFoundError, ValueError):
+                return ZoneInfo(zone)
+        return UTC
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,13 +267,14 @@ class NewStep:
 class Recorded:
     """An owner's write went in. `stop`: a person wants the run to end. `waiting`: signals of which some may be steered in.
 
-    `told`: rooms for which the store itself made a delivery.
+    `told`: rooms for which the store itself made a delivery. `allowance`: for its next model call, where budgets are set.
     """
 
     stop: bool = False
     waiting: int = 0
     steps: tuple[ToolStep, ...] = ()
     told: tuple[Address, ...] = ()
+    allowance: Allowance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,6 +432,12 @@ class Runs(Forms, Modes, Protocol):
 
     async def granted(self, call: Sought, rights: Rights) -> GrantId | None:
         """A grant that allows a call, by somebody who may still say so; its use comes with the step."""
+
+    async def reserve(self, lane: Lane, run: RunId) -> Allowance | None:
+        """Look once more whether budgets allow a run its next call, and hold money back for it; None when fenced."""
+
+    async def affords(self, run: RunId) -> bool:
+        """True if budgets would allow a call for a run that holds nothing back, as when it has ended."""
 
     async def mark_tool(self, lane: Lane, run: RunId, number: int) -> Recorded | None:
         """The marker before a tool starts; None when fenced."""

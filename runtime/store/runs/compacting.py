@@ -6,7 +6,6 @@ that died, or without any, whoever looks takes it.
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Final
 
 from sqlalchemy import bindparam, func, or_, select, update
@@ -17,13 +16,13 @@ from runtime.contract import (
     Content,
     DeliveryId,
     Kind,
-    NewId,
     NodeId,
     RunId,
     SessionKey,
     SignalId,
     Usage,
 )
+from runtime.store.budgets.counters import Moment
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
 from runtime.store.protocol import Compacting, NewDelivery, Summary
 from runtime.store.runs.summaries import keep_summary
@@ -80,24 +79,22 @@ def begin_compacting(signal: SignalId, node: NodeId) -> Op[Compacting | None]:
     return Compacting(signal, session, agent, Address.parse(address), since, RunId(pays[0][0]) if pays else None)
 
 
-def end_compacting(
-    of: Compacting, node: NodeId, summary: Summary | None, usage: Usage | None, now: datetime, new_id: NewId
-) -> Op[bool]:
+def end_compacting(of: Compacting, node: NodeId, summary: Summary | None, usage: Usage | None, at: Moment) -> Op[bool]:
     """Keep the summary with what it cost, or none, and tell the room. False where another node did, and nothing is kept."""
-    rows = yield END, {"signal": of.signal, "by": node, "at": micros(now)}
+    rows = yield END, {"signal": of.signal, "by": node, "at": micros(at.now)}
     if not rows:
         return False
     address, message, who = rows[0]
     text = context_views.NOTHING
     if summary and of.run:
-        kept = yield from keep_summary(of.run, None, summary, usage, now)
+        kept = yield from keep_summary(of.run, None, summary, usage, at)
         count = yield TURNS_OF, {"s": of.session, "since": summary.since, "upto": summary.upto}
         text = context_views.FAILED
         if kept:
             told = summary.kind.value, summary.tokens_before, summary.tokens_after
             text = context_views.condensed(int(count[0][0]), *told)
-            yield from fact(now, "condensed", who, of.signal, f"up to turn {summary.upto}")
-    origin, fresh = f"condensed:{of.signal}", DeliveryId(new_id())
+            yield from fact(at.now, "condensed", who, of.signal, f"up to turn {summary.upto}")
+    origin, fresh = f"condensed:{of.signal}", DeliveryId(at.new_id())
     new = NewDelivery(fresh, origin, 0, Kind.FINAL, Address.parse(address), Content(text), reply_to=message)
-    yield ADD_DELIVERY, delivery_row(new, now)
+    yield ADD_DELIVERY, delivery_row(new, at.now)
     return True

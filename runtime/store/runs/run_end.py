@@ -188,7 +188,8 @@ def finish(
         yield from model_step(lane.node, run, number, reply, mine[0], now)
     why = REASON_OF_STATE.get(state, text)
     cards_told = yield from _close_steps(lane, run, why or text, now, new_id)
-    yield from add_turn(lane.session, mine[0], run, "assistant", text, now)
+    thought = reply.reasoning.to_json() if reply and reply.reasoning else ""
+    yield from add_turn(lane.session, mine[0], run, "assistant", text, now, reasoning=thought)
     calls = int(reply is not None)
     end = {"run": run, "new_state": ENDED[state].value, "why": why, "at": micros(now)}
     rows = yield END_RUN, end | {"calls": calls, "step": number + calls, "turn": mine[0]}

@@ -126,7 +126,8 @@ def record_model(
     next_turn, waiting, _ = mine
     yield from model_step(lane.node, run, number, reply, next_turn, now)
     written = json.dumps([[s.call.id, s.call.tool, s.call.arguments] for s in calls], ensure_ascii=False)
-    yield from add_turn(lane.session, next_turn, run, "assistant", reply.text, now, calls=written)
+    thought = reply.reasoning.to_json() if reply.reasoning else ""
+    yield from add_turn(lane.session, next_turn, run, "assistant", reply.text, now, calls=written, reasoning=thought)
     for offset, step in enumerate(calls, 1):
         if step.grant and not (yield from use(step.grant, run, number + offset, step.call.tool, lane.node, now)):
             step = replace(step, state=StepState.ASKED)
@@ -178,6 +179,7 @@ def model_step(
             "at": micros(now),
             "cached_tokens": used.cached_tokens,
             "instead_of": reply.choice.instead_of,
+            "unpriced": int(used.unpriced),
         },
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from functools import partial
 
 from runtime.chat.audience import Audience
 from runtime.contract import (
@@ -24,11 +25,15 @@ from runtime.contract import (
 from runtime.domain.approvals import Rights, Voter
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
+from runtime.policy.budgets import Allowance
 from runtime.policy.grants import GrantId, Sought
 from runtime.policy.modes import RoomMode
 from runtime.store.approvals.audience import audience, called, speakers
 from runtime.store.approvals.granted.rows import allowing
 from runtime.store.approvals.modes import mode_at, voter
+from runtime.store.budgets.counters import Moment
+from runtime.store.budgets.reserving import affords, again, claiming, ending, recording
+from runtime.store.common import owned
 from runtime.store.protocol import (
     Board,
     Claim,
@@ -60,12 +65,14 @@ class RunStore(Base):
     """Implements `protocol.Runs`."""
 
     async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
-        now = self.now()
-        return self._claimed(await self._driver.write(lambda: claim(lease, busy, now)))
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        work = partial(claim, lease, busy, at.now)
+        made = await self._driver.write(lambda: claiming(work(), at) if at.rules.limits else work())
+        return self._claimed(made)
 
     async def claim_suspect(self, lease: Lease, busy: Busy | BusyRules, *, most: int) -> Claim | None:
-        now = self.now()
-        return self._claimed(await self._driver.write(lambda: claim_suspect(lease, busy, most, now)))
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        return self._claimed(await self._driver.write(lambda: claiming(claim_suspect(lease, busy, most, at.now), at)))
 
     def _claimed(self, claim: Claim | None) -> Claim | None:
         if claim:
@@ -89,8 +96,8 @@ class RunStore(Base):
         return await self._driver.read(lambda: counted(session, since))
 
     async def keep_summary(self, run: RunId, lane: Lane | None, summary: Summary, usage: Usage | None) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: keep_summary(run, lane, summary, usage, now))
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        return await self._driver.write(lambda: keep_summary(run, lane, summary, usage, at))
 
     async def to_compact(self, node: NodeId) -> Sequence[SignalId]:
         return await self._driver.read(lambda: to_compact(node))
@@ -99,8 +106,8 @@ class RunStore(Base):
         return await self._driver.write(lambda: begin_compacting(signal, node))
 
     async def end_compacting(self, of: Compacting, node: NodeId, summary: Summary | None, usage: Usage | None) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: end_compacting(of, node, summary, usage, now, self._new_id))
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        return await self._driver.write(lambda: end_compacting(of, node, summary, usage, at))
 
     async def senders(self, session: SessionKey) -> dict[str, str]:
         return await self._driver.read(lambda: senders(session))
@@ -108,11 +115,22 @@ class RunStore(Base):
     async def record_model(
         self, lane: Lane, run: RunId, number: int, reply: ModelReply, calls: Sequence[NewStep]
     ) -> Recorded | None:
-        now = self.now()
-        recorded = await self._driver.write(lambda: record_model(lane, run, number, reply, calls, now))
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        work = partial(record_model, lane, run, number, reply, calls, at.now)
+        recorded = await self._driver.write(
+            lambda: recording(work(), run, reply.usage, at) if at.rules.limits else work()
+        )
         if recorded:
             self._observer.recorded(calls)
         return recorded
+
+    async def reserve(self, lane: Lane, run: RunId) -> Allowance | None:
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        return await self._driver.write(lambda: again(owned(lane), run, at))
+
+    async def affords(self, run: RunId) -> bool:
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        return not at.rules.limits or await self._driver.read(lambda: affords(run, at))
 
     async def calls_of(self, run: RunId) -> list[tuple[Call, str | None]]:
         return await self._driver.read(lambda: calls_of(run))
@@ -177,8 +195,9 @@ class RunStore(Base):
         return await self._driver.read(lambda: called(name))
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
-        now = self.now()
-        released = await self._driver.write(lambda: park(lane, run, questions, now, self._new_id))
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        work = partial(park, lane, run, questions, at.now, self._new_id)
+        released = await self._driver.write(lambda: ending(work(), run, None, at) if at.rules.limits else work())
         if released:
             self._observer.parked(run, questions, released)
         return released
@@ -193,10 +212,10 @@ class RunStore(Base):
         text: str,
         deliveries: Sequence[NewDelivery],
     ) -> Released | None:
-        now = self.now()
-        released = await self._driver.write(
-            lambda: finish(lane, run, number, reply, state, text, deliveries, now, self._new_id)
-        )
+        at = Moment(self._budgets.rules, self.now(), self._new_id)
+        used = reply.usage if reply else None
+        work = partial(finish, lane, run, number, reply, state, text, deliveries, at.now, self._new_id)
+        released = await self._driver.write(lambda: ending(work(), run, used, at) if at.rules.limits else work())
         if released:
             self._observer.finished(run, reply, state, deliveries, released)
         return released

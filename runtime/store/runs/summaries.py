@@ -10,6 +10,8 @@ from sqlalchemy import and_, bindparam, func, literal_column, select, update
 
 from runtime.chat.context_views import NOTHING_REMEMBERED, Kept, Remembered
 from runtime.contract import Address, ModelReply, NodeId, RunId, Usage
+from runtime.store.budgets.counters import Moment
+from runtime.store.budgets.reserving import charged
 from runtime.store.common import owned, session_key
 from runtime.store.protocol import NOTHING_AROUND, Conversed, History, Lane, Summary
 from runtime.store.runs.run_begin import asker_of
@@ -98,7 +100,7 @@ def kept_of(row: Sequence[Any]) -> Kept:
     return Kept(upto, kind, text, model, count, moment(since), moment(until), moment(at), before, after)
 
 
-def keep_summary(run: RunId, lane: Lane | None, summary: Summary, usage: Usage | None, now: datetime) -> Op[bool]:
+def keep_summary(run: RunId, lane: Lane | None, summary: Summary, usage: Usage | None, at: Moment) -> Op[bool]:
     """The summary, and the model call that made it as a step of its run."""
     if lane and (yield from owned(lane)) is None:
         return False
@@ -106,7 +108,7 @@ def keep_summary(run: RunId, lane: Lane | None, summary: Summary, usage: Usage |
     if not rows:
         return False
     step, session, last = rows[0]
-    yield ADD_SUMMARY, _row(session, run, summary, now)
+    yield ADD_SUMMARY, _row(session, run, summary, at.now)
     if usage:
         by = lane.node if lane else NodeId("")
         yield from model_step(
@@ -115,9 +117,10 @@ def keep_summary(run: RunId, lane: Lane | None, summary: Summary, usage: Usage |
             step - 1,
             ModelReply("", (), usage),
             last,
-            now,
+            at.now,
             f"it condensed the conversation up to turn {summary.upto}",
         )
+        yield from charged(run, usage, at)
     return True
 
 

@@ -9,7 +9,18 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, func, literal_column, or_, select, update
 
-from runtime.contract import AssistantTurn, Call, FileRef, RunId, SessionKey, ToolTurn, Turn, UserTurn, files_of
+from runtime.contract import (
+    AssistantTurn,
+    Call,
+    FileRef,
+    Reasoning,
+    RunId,
+    SessionKey,
+    ToolTurn,
+    Turn,
+    UserTurn,
+    files_of,
+)
 from runtime.store.common import add
 from runtime.store.protocol import Counted, History, Summary, SummaryKind
 from runtime.store.schema import runs, sessions, signals, steps, summaries, turns, usage
@@ -50,7 +61,15 @@ ATTACHED = (
     .where(turns.c.session == bindparam("s"), turns.c.run_id == bindparam("run"), is_word(turns.c.role, "tool"))
     .order_by(turns.c.number)
 )
-BLANK_TURN: Mapping[str, object] = {"author": "", "calls": "[]", "call_id": "", "tool": "", "run_id": "", "files": "[]"}
+BLANK_TURN: Mapping[str, object] = {
+    "author": "",
+    "calls": "[]",
+    "call_id": "",
+    "tool": "",
+    "run_id": "",
+    "files": "[]",
+    "reasoning": "",
+}
 
 
 def add_turn(session: str, number: int, run: RunId, role: str, text: str, now: datetime, **more: str) -> Op[None]:
@@ -79,6 +98,7 @@ TURNS = (
         turns.c.tool,
         turns.c.files,
         turns.c.run_id,
+        turns.c.reasoning,
     )
     .where(turns.c.session == bindparam("s"))
     .order_by(turns.c.number)
@@ -204,11 +224,12 @@ def senders(session: SessionKey) -> Op[dict[str, str]]:
 
 
 def turn_of(row: tuple[Any, ...]) -> Turn:
-    role, text, author, calls, call_id, tool, files, run = row
+    role, text, author, calls, call_id, tool, files, run, thought = row
     match role:
         case "user":
             return UserTurn(text, author, files_of(files) if files != NO_FILES else (), overheard=not run)
         case "assistant":
-            return AssistantTurn(text, tuple(Call(*call) for call in json.loads(calls)))
+            thinking = Reasoning.from_json(thought) if thought else None
+            return AssistantTurn(text, tuple(Call(*call) for call in json.loads(calls)), thinking)
         case _:
             return ToolTurn(call_id, tool, text)

@@ -50,7 +50,7 @@ async def spend(stage: Stage, room: str, dollars: int) -> None:
     """Usage of an earlier run, as a model call leaves it."""
     await _write(
         stage,
-        "INSERT INTO usage VALUES (:run, 1, 'main', :room, NULL, 'openai/x', 12345, 67, :micros, :at, 0, '') RETURNING 1",
+        "INSERT INTO usage VALUES (:run, 1, 'main', :room, NULL, 'openai/x', 12345, 67, :micros, :at, 0, '', 0) RETURNING 1",
         run=new_id(),
         room=str(address(room)),
         micros=dollars * 1_000_000,

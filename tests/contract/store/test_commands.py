@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from runtime.calendar import next_after, plan, written
-from runtime.chat import schedule_views
+from runtime.chat import schedule_views, thinking
 from runtime.contract import (
     COMMANDS,
     UNREAD,
@@ -20,7 +20,9 @@ from runtime.contract import (
     Commanded,
     FileRef,
     Identity,
+    ModelReply,
     Outcome,
+    Reasoning,
     Said,
     Schedule,
     ScheduleId,
@@ -32,9 +34,11 @@ from runtime.contract import (
     UserTurn,
 )
 from runtime.domain.routing import RoomRules
+from runtime.domain.runs import RunState
 from runtime.domain.schedules import ScheduleEvent
 from runtime.store.protocol import Gate, Taken
-from tests.contract.store.stage import ADA, GATE, OTHER_ROOM, OTTO, ROOM, SHELL, START, UMA, VERA, Stage
+from tests.contract.store.stage import ADA, GATE, OTHER_ROOM, OTTO, ROOM, SHELL, START, UMA, VERA, Stage, step
+from tests.fakes.models import USAGE
 
 THREAD = replace(ROOM, thread="17.0")
 
@@ -359,6 +363,48 @@ async def test_usage_of_an_earlier_month_does_not_count(stage: Stage) -> None:
     await stage.write("UPDATE usage SET at = at - :month", month=32 * 86_400 * 10**6)
     await command(stage, "usage")
     assert (await told(stage)).count("this month 0 tokens in, 0 out, $0.00") == 2
+
+
+# ------------------------------------------------------------------------------------------------------------ thinking
+
+
+async def thought(stage: Stage, text: str, *thoughts: str, at: Address = ROOM) -> None:
+    """A run that thinks before each of its steps; all but the last call a tool."""
+    claim = await stage.begin(text, at=at)
+    number = claim.next_step
+    for one in thoughts[:-1]:
+        reply = ModelReply("", (SHELL,), USAGE, reasoning=Reasoning(one, "m"))
+        assert await stage.store.runs.record_model(claim.lane, claim.run_id, number, reply, [step(SHELL)])
+        number += 2
+    last = Reasoning(thoughts[-1], "m") if thoughts else None
+    reply = ModelReply("So.", (), USAGE, reasoning=last)
+    await stage.store.runs.finish(claim.lane, claim.run_id, number, reply, RunState.DONE, "So.", [])
+
+
+async def test_think_tells_what_was_thought_in_the_last_run_folded(stage: Stage) -> None:
+    await thought(stage, "first", "An old thought.")
+    await thought(stage, "second", "I have to look.", "Now I know.")
+    await command(stage, "think")
+    content = (await stage.waiting())[-1].delivery.content
+    assert content.text == thinking.THOUGHT_TITLE
+    assert content.folded.endswith("I have to look.\n\nNow I know.")
+    assert "old" not in content.all_text
+
+
+async def test_think_tells_those_in_private_whose_channel_can(stage: Stage) -> None:
+    await thought(stage, "hello", "A greeting.")
+    taken = await stage.take_in(replace(stage.signal(Commanded("think")), private=1_000))
+    assert taken.verdict.notice == f"{thinking.THOUGHT_TITLE}\n\nA greeting."
+    assert await stage.waiting() == []
+
+
+async def test_think_says_so_where_nothing_was_thought_or_all_is_forgotten(stage: Stage) -> None:
+    await command(stage, "think")
+    assert await told(stage) == thinking.NO_THOUGHTS
+    await thought(stage, "hello", "A secret of before.")
+    await command(stage, "new", message_id="m2")
+    await command(stage, "think", message_id="m3")
+    assert await told(stage) == thinking.NO_THOUGHTS
 
 
 async def test_a_mention_of_a_command_in_a_thread_joins_nothing(stage: Stage) -> None:

@@ -174,9 +174,28 @@ async def test_waits_and_triggers_are_found_for_the_runs_of_an_older_revision(
     rows = await read(url)
     before = {table: rows.all[table] for table in ("signals", "runs", "waits", "occurrences")}
     rows.revision = "0011"
-    younger = ("waits", "grants", "modes", "absences", "undos", "summaries", "asked_back", "cooldowns")
+    younger = (
+        "waits",
+        "grants",
+        "modes",
+        "absences",
+        "undos",
+        "summaries",
+        "asked_back",
+        "cooldowns",
+        "budgets",
+        "reservations",
+    )
     rows.columns = {table: names for table, names in rows.columns.items() if table not in younger}
-    for table, added in {"signals": 1, "runs": 2, "occurrences": 2, "approvals": 8, "sessions": 1, "usage": 2}.items():
+    for table, added in {
+        "signals": 1,
+        "runs": 2,
+        "occurrences": 2,
+        "approvals": 8,
+        "sessions": 1,
+        "usage": 3,
+        "turns": 1,
+    }.items():
         rows.columns[table] = rows.columns[table][:-added]
         rows.all[table] = [row[:-added] for row in rows.all[table]]
     await load(target, rows)

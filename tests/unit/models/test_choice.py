@@ -9,6 +9,8 @@ from datetime import timedelta
 
 import pytest
 
+from bot.metrics.metering import Metering
+from bot.settings.settings import Metrics, Web
 from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import AssistantTurn, Call, FileRef, ModelReply, ModelRequest, Turn, UserTurn, Work
@@ -244,3 +246,35 @@ def test_tool_calls_code_and_turns_make_a_request_more_complex() -> None:
     assert complexity(plain) == 2 + 1
     assert complexity(called) == 2 + 2 * 20 + 3
     assert complexity(asking("```\nx\n```")) == 2 + 2 * 30 + 1
+
+
+def test_once_a_budget_is_spent_the_one_with_the_least_price_is_chosen() -> None:
+    routes = [
+        Route("unknown"),
+        Route("dear", price=lambda: 18.0),
+        Route("cheap", price=lambda: 0.75),
+        Route("x", (Work.CHAT,)),
+    ]
+    choice = chosen(routes, asking("hi", cheapest=True, kept="dear"))
+    assert (choice.model, choice.why) == ("cheap", "a budget is spent: the cheapest")
+    assert chosen(routes[:1], asking("hi", cheapest=True)).model == "unknown"
+
+
+async def test_nobody_dearer_stands_in_for_the_cheapest() -> None:
+    async with vendors([Reply("slow down", status=429, retry_after="60")], [Reply("I am dear.")]) as it:
+        with pytest.raises(ModelFailed):
+            await it.chain.reply(asking("hi", cheapest=True), lambda _: None)
+        assert it.counts() == (1, 0)
+
+
+async def test_calls_failures_fallbacks_and_rests_are_counted_by_the_names_of_the_settings() -> None:
+    metering = Metering(Metrics(), Web())
+    async with vendors([Reply("busy", status=429, retry_after="60")], [Reply("hello")]) as it:
+        assert metering.model(it.chain) is it.chain
+        assert (await it.ask()).text == "hello"
+    meters = metering.meters
+    assert dict(meters.model_calls) == {("openai/gpt-4o", "failed"): 1, ("sonnet", "replied"): 1}
+    assert dict(meters.model_failures) == {("openai/gpt-4o", "busy"): 1}
+    assert dict(meters.stood_in) == {("sonnet", "openai/gpt-4o"): 1}
+    assert dict(meters.rested) == {("openai/gpt-4o", "busy"): 1}
+    assert dict(meters.tokens)[("anthropic/claude-sonnet-4-5", "out")] > 0

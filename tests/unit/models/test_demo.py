@@ -103,6 +103,14 @@ async def test_anything_else_is_chat_that_says_what_it_is(line: str) -> None:
     assert "demo model" in reply.text
 
 
+async def test_what_it_is_to_think_about_it_thinks_and_says_how_to_read_that() -> None:
+    reply = await ask(UserTurn("Please think about the weather."))
+    assert reply.text == "I've thought about the weather. `/think` shows what I thought."
+    assert reply.reasoning is not None
+    assert "think about the weather" in reply.reasoning.text
+    assert (await ask(UserTurn("hello"))).reasoning is None
+
+
 async def test_help_lists_the_phrases() -> None:
     reply = await ask(UserTurn("help"))
     assert "`run: COMMAND`" in reply.text

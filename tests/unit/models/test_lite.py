@@ -36,7 +36,7 @@ from runtime.errors import ModelFailed
 from runtime.models.images import Images
 from runtime.models.litellm_loading import LIBRARY, VARIABLES, Memo, preload
 from runtime.models.litellm_model import CUT_NOTE, LiteModel
-from runtime.models.settings import ModelSettings
+from runtime.models.settings import ModelSettings, Prices
 from runtime.workspace.safe_fs import reading
 from tests.fakes.openai import Answers, OpenAI, Reply, ToolCall
 from tests.fakes.serve import serving, spawned
@@ -326,7 +326,7 @@ async def test_a_server_of_ones_own_needs_no_key(stream: bool, monkeypatch: pyte
     async with rig([], stream=stream) as it:
         model = LiteModel(ModelSettings("openai/mine", it.base, stream=stream))
         reply = await model.reply(ModelRequest("", [UserTurn("hi")], []), lambda _: None)
-    assert reply == ModelReply("You said: hi", (), Usage("openai/mine", 11, 7, 0))
+    assert reply == ModelReply("You said: hi", (), Usage("openai/mine", 11, 7, 0, unpriced=True))
 
 
 @BOTH
@@ -522,3 +522,17 @@ async def test_the_schema_of_a_tool_is_looked_through_once() -> None:
         for request in it.server.requests:
             sent = [tool["function"]["parameters"]["properties"]["name"] for tool in request["tools"]]
             assert sent == [{"type": "string"}, {"type": "string", "pattern": "[A-Z]"}]
+
+
+async def test_a_model_without_a_price_is_not_asked_where_one_is_needed() -> None:
+    async with rig([]) as it:
+        needed = Prices(are_needed=True)
+        with pytest.raises(ModelFailed, match="no known price"):
+            await LiteModel(ModelSettings("openai/mine", it.base, prices=needed)).reply(HELLO, lambda _: None)
+        priced = ModelSettings("openai/mine", it.base, prices=Prices(1.0, 2.0, are_needed=True))
+        reply = await LiteModel(priced).reply(HELLO, lambda _: None)
+        assert (reply.usage.cost_micros, reply.usage.unpriced) == (25, False)
+        assert len(it.server.requests) == 1
+
+
+HELLO = ModelRequest("", [UserTurn("hi")], [])

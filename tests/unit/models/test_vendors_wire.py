@@ -9,12 +9,24 @@ from datetime import timedelta
 
 import pytest
 
-from runtime.contract import AssistantTurn, Call, Effect, ModelReply, ModelRequest, ToolSpec, ToolTurn, UserTurn
+from runtime.contract import (
+    AssistantTurn,
+    Call,
+    Effect,
+    ModelReply,
+    ModelRequest,
+    Reasoning,
+    ToolSpec,
+    ToolTurn,
+    Turn,
+    Usage,
+    UserTurn,
+)
 from runtime.errors import Cause, ContextOverflow, ModelFailed
 from runtime.models.litellm_model import LiteModel
 from runtime.models.settings import Controls, ModelSettings, Prices
-from tests.fakes.anthropic import Anthropic
-from tests.fakes.openai import OpenAI, Reply
+from tests.fakes.anthropic import Anthropic, parts, signature
+from tests.fakes.openai import OpenAI, Reply, ToolCall
 from tests.fakes.serve import serving
 
 pytestmark = [
@@ -97,6 +109,96 @@ async def test_a_model_of_anthropic_thinks_where_a_person_spoke_last() -> None:
         first, second = it.server.requests
     assert "thinking" in first
     assert "thinking" not in second
+
+
+# ------------------------------------------------------------------------------------------------------------- thinking
+
+
+def going_on(reply: ModelReply, *before: Turn) -> ModelRequest:
+    """The request that follows a reply with calls, once they have their results."""
+    results = [ToolTurn(call.id, call.tool, "a.txt") for call in reply.calls]
+    turn = AssistantTurn(reply.text, reply.calls, reply.reasoning)
+    return ModelRequest("", [*(before or [UserTurn("ls")]), turn, *results], [LIST])
+
+
+CALL = (ToolCall("list_files"),)
+LS = ModelRequest("", [UserTurn("ls")], [LIST])
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_what_a_model_thinks_is_no_part_of_its_answer(stream: bool) -> None:
+    shown: list[str] = []
+    async with at(OpenAI([Reply("Yes.", thinking="They greet me. I greet back.")]), stream=stream) as it:
+        reply = await it.model.reply(HI, shown.append)
+    assert (reply.text, shown[-1:] or ["Yes."]) == ("Yes.", ["Yes."])
+    assert reply.reasoning == Reasoning("They greet me. I greet back.", "openai/gpt-4o")
+    assert not any("greet" in text for text in shown)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("name", ["openai/local", "hosted_vllm/local"])
+async def test_thinking_that_a_server_leaves_between_marks_is_taken_out(stream: bool, name: str) -> None:
+    shown: list[str] = []
+    server = OpenAI([Reply("\n<think>\nA greeting.\n</think>\n\nHello <b> to you.")])
+    async with serving(server.app()) as url:
+        model = LiteModel(ModelSettings(name, f"{url}/v1", "k", stream=stream))
+        reply = await model.reply(HI, shown.append)
+    assert reply.text == "Hello <b> to you."
+    assert reply.reasoning is not None
+    assert reply.reasoning.text == "A greeting."
+    assert not any("greeting" in text or "think" in text for text in shown)
+
+
+async def test_an_answer_that_only_looks_like_a_mark_stays_whole() -> None:
+    async with at(OpenAI([Reply("<thin"), Reply("Write <think> first, then </think>.")])) as it:
+        assert (await it.ask()).text == "<thin"
+        reply = await it.ask()
+    assert (reply.text, reply.reasoning) == ("Write <think> first, then </think>.", None)
+
+
+async def test_thinking_that_never_ends_is_no_answer() -> None:
+    async with at(OpenAI([Reply("<think>on and on", finish="length")])) as it:
+        assert (await it.fail()).cause is Cause.ANSWER
+
+
+async def test_anthropic_gets_back_what_was_thought_as_it_signed_it() -> None:
+    replies = [Reply("", CALL, "tool_calls", thinking="I have to look."), Reply("One file.", thinking="Easy.")]
+    async with at(Anthropic(replies), controls=Controls(reasoning="low")) as it:
+        asked = await it.ask(LS)
+        assert asked.reasoning is not None
+        assert asked.reasoning.text == "I have to look."
+        answered = await it.ask(going_on(asked))
+        _, second = it.server.requests
+    assert (answered.text, answered.reasoning and answered.reasoning.text) == ("One file.", "Easy.")
+    assert "thinking" in second
+    thinking, call = second["messages"][-2]["content"]
+    assert (thinking["thinking"], thinking["signature"]) == ("I have to look.", signature("I have to look."))
+    assert call["type"] == "tool_use"
+
+
+async def test_thinking_of_answers_before_stays_away_and_so_does_that_of_other_models() -> None:
+    old = AssistantTurn("Done.", (), Reasoning("old", "anthropic/claude-sonnet-4-5", '[{"type": "thinking"}]'))
+    foreign = ModelReply("", (Call("c1", "list_files", "{}"),), Usage("m"), reasoning=Reasoning("x", "openai/gpt-4o"))
+    async with at(Anthropic(), controls=Controls(reasoning="low")) as it:
+        await it.ask(going_on(foreign, UserTurn("hi"), old, UserTurn("ls")))
+        (sent,) = it.server.requests
+    assert "thinking" not in sent
+    assert not any(part["type"] == "thinking" for message in sent["messages"] for part in parts(message))
+
+
+async def test_deepseek_gets_back_the_text_that_was_thought_in_the_loop() -> None:
+    server = OpenAI([Reply("", CALL, "tool_calls", thinking="I have to look."), Reply("One file.")])
+    async with serving(server.app()) as url:
+        model = LiteModel(ModelSettings("deepseek/deepseek-reasoner", f"{url}/v1", "k"))
+        asked = await model.reply(LS, lambda _: None)
+        await model.reply(going_on(asked), lambda _: None)
+    assert server.requests[1]["messages"][-2]["reasoning_content"] == "I have to look."
+
+
+async def test_openai_never_gets_thinking_back() -> None:
+    async with at(OpenAI([Reply("", CALL, "tool_calls", thinking="I have to look."), Reply("One file.")])) as it:
+        await it.ask(going_on(await it.ask(LS)))
+    assert "reasoning_content" not in it.server.requests[1]["messages"][-2]
 
 
 # ---------------------------------------------------------------------------------------------------------------- keys

@@ -56,6 +56,8 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "pings": Treatment(until="their node is gone", restored=Restored.EMPTIED),
     "cooldowns": Treatment(until="their model answers", restored=Restored.EMPTIED),
     "usage": Treatment(("usage_days",)),
+    "budgets": Treatment(until="a start after their time is over, or their person is removed"),
+    "reservations": Treatment(until="their call is recorded, or their run ends"),
     "audit": Treatment(("audit_days",)),
     "people": Treatment(until=REMOVED),
     "identities": Treatment(until=REMOVED),

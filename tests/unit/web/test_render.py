@@ -61,3 +61,9 @@ def test_several_results_of_a_list_are_folded_together_and_keep_their_numbers() 
     told = body(Content("Two calls", whole=Whole("0"), folded=folded))["html"]
     assert "<details><summary>Results</summary><ol><li>Result:</li></ol>" in told
     assert '<ol start="3"><li>Result:</li></ol>\n<pre><code>b</code></pre></details>' in told
+
+
+def test_what_was_thought_is_folded_under_a_plain_message_too() -> None:
+    told = body(Content("What I thought:", folded="**Thinking**\n\nThey <b>greet</b> me."))["html"]
+    assert "<p>What I thought:</p>" in told
+    assert "<details><summary>Thinking</summary><p>They &lt;b&gt;greet&lt;/b&gt; me.</p></details>" in told

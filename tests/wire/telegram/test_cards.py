@@ -99,3 +99,13 @@ async def test_each_call_of_a_list_has_its_buttons(bench: Bench) -> None:
     assert [label for label, _ in shown][3:] == [label for n in range(1, 5) for label in (f"Edit {n}…", f"Why {n}?")]
     assert len({payload for _, payload in shown}) == len(shown)
     assert all(len(payload.encode()) <= 64 for _, payload in shown)
+
+
+def test_what_was_thought_is_folded_under_a_plain_message_in_as_many_as_it_takes() -> None:
+    thought = "\n\n".join(f"{number}. I think of {number} sheep." for number in range(400))
+    words, *folded = bodies(made(Content("What I thought:", folded=f"**Thinking**\n\n{thought}")))
+    assert (words.text, [one["type"] for one in words.entities]) == ("What I thought:", [])
+    assert len(folded) > 1
+    assert all("expandable_blockquote" in [one["type"] for one in body.entities] for body in folded)
+    assert all(len(body.text.encode("utf-16-le")) // 2 <= TEXT_MAX_UNITS for body in folded)
+    assert "399 sheep" in folded[-1].text

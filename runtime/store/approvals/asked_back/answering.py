@@ -6,7 +6,6 @@ A row is a question without an end. With `node` a live node is at it; of one tha
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 from typing import Final
 
 from sqlalchemy import bindparam, delete, or_, select, update
@@ -20,7 +19,6 @@ from runtime.contract import (
     DeliveryId,
     Kind,
     ModelReply,
-    NewId,
     NodeId,
     RunId,
     SessionKey,
@@ -28,6 +26,8 @@ from runtime.contract import (
 from runtime.domain.approvals import Rights
 from runtime.store.approvals.asked_back.asking import keep
 from runtime.store.approvals.decisions import locked
+from runtime.store.budgets.counters import Moment
+from runtime.store.budgets.reserving import charged
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
 from runtime.store.protocol import Answering, AskedBack, NewDelivery
 from runtime.store.runs.steps import model_step
@@ -101,8 +101,7 @@ def end(
     reply: ModelReply | None,
     failed: str,
     rights: Rights,
-    now: datetime,
-    new_id: NewId,
+    at: Moment,
 ) -> Op[tuple[Address, ...]]:
     """Record the answer, or why there is none, beneath every card; where couriers are to look. Nothing where another node did."""
     asked = answering.asked
@@ -113,13 +112,14 @@ def end(
     by = answering.exchange.by
     if reply and answering.step:
         run, about = RunId(approval.run_id), f"it answered {by}, who asked about {approval.tool}"
-        yield from model_step(node, run, answering.step, reply, answering.turn, now, about)
+        yield from model_step(node, run, answering.step, reply, answering.turn, at.now, about)
+        yield from charged(run, reply.usage, at)
     text = reply.text.strip() if reply and not failed else ""
-    yield from fact(now, "asked back failed" if failed else "asked back answered", by, approval.id, failed)
+    yield from fact(at.now, "asked back failed" if failed else "asked back answered", by, approval.id, failed)
     after = replace(approval, card=with_answer(approval.card, asked.number, text, failed))
-    rooms = yield from keep(after, rights, now, new_id)
+    rooms = yield from keep(after, rights, at.now, at.new_id)
     for ordinal, told in enumerate(in_whole(after, asked.number) if text else ()):
         origin = f"asked-back:{approval.id}:{asked.number}"
-        new = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.FINAL, approval.address, Content(told))
-        yield ADD_DELIVERY, delivery_row(new, now)
+        new = NewDelivery(DeliveryId(at.new_id()), origin, ordinal, Kind.FINAL, approval.address, Content(told))
+        yield ADD_DELIVERY, delivery_row(new, at.now)
     return rooms

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.operator.local import opened
 from bot.settings.settings import Settings, load
 from tests.fakes.anthropic import Anthropic
 from tests.fakes.openai import OpenAI, Reply
@@ -59,3 +60,45 @@ async def test_a_refused_key_is_told_to_operators_once_and_ends_with_another(tmp
             await mended.say("and now?")
             await until(lambda: shown(mended, "/desk"))
         assert shown(mended, "/desk") == ["I am the first."]
+
+
+async def test_a_spent_budget_is_told_to_who_asks_and_to_operators_once(tmp_path: Path) -> None:
+    vendor = OpenAI(lambda _: Reply("Here you are."))
+    async with serving(vendor.app()) as one:
+        settings = settings_in(tmp_path, one, one, "k1")
+        section = settings.budgets.model_copy(update={"room_day": 0.0001, "day": 5.0})
+        settings = settings.model_copy(update={"budgets": section})
+        chat = Chat("a", "A1")
+        async with running(tmp_path, chat, settings=settings):
+            for number in range(3):
+                await chat.say(f"question {number}")
+                await answered(chat, "/desk", number + 1)
+        *answers, last = [text for text in shown(chat, "/desk") if "nearly spent" not in text]
+        assert answers == ["Here you are."] * 2  # each costs 98 millionths of a dollar
+        assert last.startswith("I stopped here: this room's budget for today is spent ($0.0002 of $0.0001).")
+        assert len(vendor.requests) == 2
+        told = list[str]()
+        for number in range(2):
+            again = Chat("a", "A1")
+            async with running(tmp_path, again, settings=settings):
+                await again.say(f"and now, {number}?")
+                await answered(again, "/desk", 1)
+                if not number:
+                    await answered(again, "/ops", 1)
+            told += shown(again, "/ops")
+        assert [text.partition(" is spent**")[0] for text in told] == ["**Today's budget of fake:a/desk"]
+        assert len(vendor.requests) == 2
+        await listed(settings)
+
+
+async def answered(chat: Chat, room: str, times: int) -> None:
+    await until(lambda: sum("nearly spent" not in text for text in shown(chat, room)) >= times)
+
+
+async def listed(settings: Settings) -> None:
+    """Rows of `signalbox budgets`, also while nothing runs."""
+    async with opened(settings) as api:
+        room, day = sorted(await api.budgets(), key=lambda row: str(row["budget"]), reverse=True)
+    assert (room["budget"], room["whose"], room["state"], room["left"]) == ("room_day", "fake:a/desk", "spent", 0)
+    assert (day["budget"], day["whose"], day["state"]) == ("day", "", "ok")
+    assert (day["used"], day["limit"], day["under_way"]) == (0.000196, 5.0, 0)

@@ -29,6 +29,7 @@ from runtime.store.store import open_store
 from tests.fakes.collector import collecting
 from tests.fakes.openai import OpenAI, Reply
 from tests.fakes.postgres import Postgres
+from tests.fakes.serve import serving
 
 
 class Patient:
@@ -427,6 +428,25 @@ async def test_a_server_that_is_away_is_told(patient: Patient) -> None:
     found = await patient.look("model", settings=model_at("http://127.0.0.1:1/v1"))
     assert found["model.reachable"].level is Level.ERROR
     assert "127.0.0.1:1 can't be reached" in found["model.reachable"].what
+
+
+async def test_each_further_model_has_a_line(patient: Patient) -> None:
+    async with serving(OpenAI(models=["phi4"]).app()) as url:
+        tables = (
+            f'[[models]]\nname = "small"\nmodel = "openai/phi4"\napi_base = "{url}/v1"\n'
+            f'[[models]]\nname = "other"\nmodel = "openai/llama3"\napi_base = "{url}/v1"\n'
+            '[[models]]\nname = "sonnet"\nmodel = "anthropic/claude-sonnet-4-5"\n'
+        )
+        settings = f"{model_at(f'{url}/v1').replace('mock', 'phi4')}{tables}"
+        found = await patient.look("model", settings=settings, variables={"OPENAI_API_KEY": "sk-1"})
+    assert found["models.small"].level is found["model.reachable"].level is Level.OK
+    assert found["models.small"].what.startswith("openai/phi4")
+    assert found["models.other"].level is Level.ERROR
+    assert f"The server at {url}/v1 has no model llama3. It has: phi4." in found["models.other"].what
+    assert (found["models.sonnet"].level, found["models.sonnet"].fix) == (
+        Level.ERROR,
+        "signalbox secrets set ANTHROPIC_API_KEY",
+    )
 
 
 async def test_a_missing_key_is_told_with_the_command(patient: Patient) -> None:

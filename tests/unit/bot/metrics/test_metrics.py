@@ -55,7 +55,8 @@ from runtime.contract import (
 )
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState, StepState
-from runtime.errors import ModelFailed, ToolFailed
+from runtime.errors import Cause, ModelFailed, ToolFailed
+from runtime.models.choice.cooling import Rest
 from runtime.store.operations.queue_depths import Depths
 from runtime.store.protocol import NewStep, Taken
 from tests.fakes.models import Scripted
@@ -250,8 +251,9 @@ def known() -> Labels:
     return labels
 
 
-def readings(depths: Depths | None) -> dict[tuple[str, ...], float]:
-    return {(gauge.name, *labels): value for gauge, labels, value in gauges.of_store(depths, known())}
+def readings(depths: Depths | None, *rests: Rest) -> dict[tuple[str, ...], float]:
+    found = gauges.Found(depths, rests) if depths else None
+    return {(gauge.name, *labels): value for gauge, labels, value in gauges.of_store(found, known())}
 
 
 def test_what_waits_is_read_by_the_names_of_accounts() -> None:
@@ -281,7 +283,15 @@ def test_where_nothing_waits_there_is_a_zero_to_compare_with() -> None:
     assert read.pop(("signalbox_store_up",)) == read.pop(("signalbox_nodes",)) == 1
     assert set(read.values()) == {0}
     assert read["signalbox_deliveries", "web", "main", "dead"] == 0
-    assert {name for name, *_ in read} == {gauge.name for gauge in gauges.OF_THE_STORE} - {"signalbox_nodes"}
+    assert {name for name, *_ in read} == {gauge.name for gauge in gauges.OF_THE_STORE} - {
+        "signalbox_nodes",
+        "signalbox_models_resting",
+    }
+
+
+def test_models_that_rest_are_told_with_the_cause() -> None:
+    rest = Rest("sonnet", "m", Cause.BILLING, datetime(2026, 1, 1, tzinfo=UTC), None, 1, "no credit")
+    assert readings(Depths(), rest)["signalbox_models_resting", "sonnet", "billing"] == 1
 
 
 def test_of_a_store_that_does_not_answer_nothing_is_made_up() -> None:
@@ -295,7 +305,7 @@ def shown(accept: str = "") -> tuple[str, str]:
     meters = Meters()
     meters.expect_account("web", "main")
     meters.model_seconds.observe(0.3, 'odd "name"\n')
-    body, content_type = Exposition(meters.all()).page(gauges.of_store(Depths(), known()), accept)
+    body, content_type = Exposition(meters.all()).page(gauges.of_store(gauges.Found(Depths()), known()), accept)
     return body.decode(), content_type
 
 
@@ -442,7 +452,7 @@ def test_no_label_can_name_a_person_a_room_or_a_message() -> None:
     labels = {label for labels in every_metric().values() for label in labels}
     assert labels == {
         *("channel", "account", "kind", "outcome", "way", "how", "state", "model", "direction", "tool", "trouble"),
-        *("change", "role", "version", "step", "verdict"),
+        *("change", "role", "version", "step", "verdict", "cause", "instead_of"),
     }
 
 

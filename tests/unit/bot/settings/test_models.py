@@ -12,6 +12,7 @@ from bot.settings.models.aliases import by_name, first_of
 from bot.settings.settings import Settings, load
 from runtime.contract import Work
 from runtime.errors import ConfigError
+from runtime.policy.budgets import Scope, Then
 
 OPENAI: Final = {"OPENAI_API_KEY": "key-of-openai"}
 ANTHROPIC: Final = {"ANTHROPIC_API_KEY": "key-of-anthropic"}
@@ -148,3 +149,31 @@ def test_auto_without_any_key_says_which_there_are(tmp_path: Path) -> None:
 )
 def test_controls_have_bounds(tmp_path: Path, setting: str) -> None:
     assert faults(tmp_path, f'[model]\nname = "openai/gpt-4o"\n{setting}\n', **OPENAI)
+
+
+# ---------------------------------------------------------------------------------------------------------- the budgets
+
+
+def test_budgets_are_taken_to_the_millionth_of_a_dollar(tmp_path: Path) -> None:
+    text = '[budgets]\nday = 20\nroom_day = 0.123456\nagent_calls_hour = 50\nover = "ask"\n'
+    rules = read(tmp_path, text).budgets.rules
+    assert rules.limits == {Scope.DAY: 20_000_000, Scope.ROOM_DAY: 123_456, Scope.AGENT_CALLS_HOUR: 50}
+    assert (rules.then, rules.warn_at, rules.hold) == (Then.ASK, 0.8, 50_000)
+    assert not read(tmp_path, "").budgets.rules.limits
+
+
+def test_all_faults_of_budgets_are_told_at_once(tmp_path: Path) -> None:
+    text = (
+        "[budgets]\nday = 0\nmonth = -1.5\nperson_dya = 2\nagent_calls_hour = 0\nwarn_at = 1.5\n"
+        'over = "cheapest"\nunpriced = "free"\nroom_day = "much"\n'
+    )
+    told = "\n".join(faults(tmp_path, text))
+    for name in ("day", "month", "person_dya", "agent_calls_hour", "warn_at", "over", "unpriced", "room_day"):
+        assert f"budgets.{name}" in told
+    assert "person_day" in told  # what was meant
+    assert "there is one model alone" in told
+
+
+def test_a_model_without_a_price_is_refused_only_where_budgets_are_set(tmp_path: Path) -> None:
+    assert read(tmp_path, '[budgets]\nday = 1\nunpriced = "refuse"\n').budgets.refuses_unpriced
+    assert not read(tmp_path, '[budgets]\nunpriced = "refuse"\n').budgets.refuses_unpriced

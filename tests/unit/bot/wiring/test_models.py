@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast
 
+import pytest
+
 from bot.server.phases.duties import loading_ahead
 from bot.settings.settings import Settings, load
 from bot.wiring.models.made import first_settings, further_settings, mark_of, models_of, window_of
@@ -81,3 +83,10 @@ def test_another_key_is_another_mark(tmp_path: Path) -> None:
 def test_the_smallest_window_counts(tmp_path: Path) -> None:
     settings = read(tmp_path, FIRST + SONNET + "context_tokens = 9000\n")
     assert window_of(settings).tokens == 9000
+
+
+async def test_prices_are_those_of_the_settings_else_of_the_list(tmp_path: Path) -> None:
+    chain = await made(read(tmp_path, FIRST + SONNET + "input_price = 1.0\noutput_price = 2.5\n"))
+    assert isinstance(chain, ModelChain)
+    prices = {name: one.route.price() for name, one in chain.members.items()}
+    assert prices == {"openai/gpt-4o": pytest.approx(12.5), "sonnet": 3.5}

@@ -1,0 +1,1 @@
+"""`signalbox models`: the models of the settings, tried, and those that rest."""

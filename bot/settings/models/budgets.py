@@ -1,0 +1,80 @@
+"""`[budgets]`: bounds of what is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from runtime.policy.budgets import DOLLAR, MONEY, NO_BUDGETS, BudgetRules, Scope, Then
+from runtime.settings.types import Number, Section, Whole
+
+if TYPE_CHECKING:
+    from bot.settings.sources import Layers
+
+Fault = tuple[str, str]
+"""The setting, and what is wrong with it."""
+
+LEAST: float = 0.0001
+MOST: float = 1e9
+
+
+def dollars(what: str) -> Any:
+    return Field(default=None, ge=LEAST, le=MOST, description=f"USD that {what}. Without it there is no such bound.")
+
+
+class BudgetSection(Section):
+    """Bounds of what is spent: [models.md](models.md#budgets)."""
+
+    day: Number | None = dollars("everybody together may spend in a day (UTC)")
+    month: Number | None = dollars("everybody together may spend in a month (UTC)")
+    person_day: Number | None = dollars("each person may spend in a day")
+    room_day: Number | None = dollars("each room may spend in a day, with all of its threads")
+    agent_day: Number | None = dollars("each agent may spend in a day")
+    agent_tokens_hour: Whole | None = Field(
+        default=None, ge=1, le=10**15, description="Tokens that each agent may read and write in an hour."
+    )
+    agent_calls_hour: Whole | None = Field(
+        default=None, ge=1, le=10**12, description="Model calls that each agent may make in an hour."
+    )
+    warn_at: Number = Field(
+        default=0.8, gt=0, le=1, description="Part of a budget from which on people are warned, once."
+    )
+    over: Literal["stop", "cheapest", "ask"] = Field(
+        default="stop",
+        description='What follows once a budget is spent: "stop" ends the work with a sentence, "cheapest" goes on with the '
+        'cheapest model of `[[models]]`, "ask" asks an approver whether this request may go on.',
+    )
+    unpriced: Literal["warn", "refuse"] = Field(
+        default="warn",
+        description='Calls of a model without a known price: "warn" counts their tokens and tells operators, "refuse" does '
+        "not make them.",
+    )
+    hold: Number = Field(
+        default=NO_BUDGETS.hold / DOLLAR,
+        ge=LEAST,
+        le=1000,
+        description="USD held back for each call under way until it is known what it cost; at least the cost of the call "
+        "before it.",
+    )
+
+    @property
+    def rules(self) -> BudgetRules:
+        limits = {
+            scope: round(value * DOLLAR) if scope in MONEY else int(value)
+            for scope in Scope
+            if (value := getattr(self, scope.value)) is not None
+        }
+        return BudgetRules(limits, self.warn_at, Then(self.over), round(self.hold * DOLLAR))
+
+    @property
+    def refuses_unpriced(self) -> bool:
+        """True if a model without a price is not asked."""
+        return self.unpriced == "refuse" and bool(self.rules.limits)
+
+
+def faults_together(layers: Layers) -> Iterator[Fault]:
+    """Faults that only show beside other tables."""
+    if layers.get("budgets.over") == Then.CHEAPEST and not layers.tables("models"):
+        yield "budgets.over", 'is "cheapest", and there is one model alone; add others under [[models]]'

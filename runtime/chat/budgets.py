@@ -1,0 +1,109 @@
+"""Words about budgets: what is spent, what is left, and when it starts again. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import UTC, tzinfo
+from typing import Final
+
+from runtime.contract import SPEND_MORE, Call, ModelReply, Usage
+from runtime.domain.schedules import NO_MODEL
+from runtime.markup.moments import moment
+from runtime.policy.budgets import DOLLAR, MONEY, BudgetRules, Counter, Exceeded, Level, Scope
+
+TITLES: Final = {
+    Scope.DAY: "today's budget for everybody",
+    Scope.MONTH: "this month's budget for everybody",
+    Scope.PERSON_DAY: "your budget for today",
+    Scope.ROOM_DAY: "this room's budget for today",
+    Scope.AGENT_DAY: "this agent's budget for today",
+    Scope.AGENT_TOKENS_HOUR: "this agent's tokens for the hour",
+    Scope.AGENT_CALLS_HOUR: "this agent's model calls for the hour",
+}
+FOR_OPERATORS: Final = {
+    **TITLES,
+    Scope.PERSON_DAY: "today's budget of",
+    Scope.ROOM_DAY: "today's budget of",
+    Scope.AGENT_DAY: "today's budget of the agent",
+    Scope.AGENT_TOKENS_HOUR: "the hour's tokens of the agent",
+    Scope.AGENT_CALLS_HOUR: "the hour's model calls of the agent",
+}
+UNPRICED: Final = "calls had no known price and are missing from these sums; set `input_price` and `output_price`"
+
+
+def amount(scope: Scope, number: int) -> str:
+    """A sum in the unit of its budget.
+
+    >>> amount(Scope.DAY, 1_500_000), amount(Scope.ROOM_DAY, 1_200), amount(Scope.AGENT_CALLS_HOUR, 1)
+    ('$1.50', '$0.0012', '1 call')
+    """
+    if scope in MONEY:
+        return f"${number / DOLLAR:,.2f}" if number >= DOLLAR // 10 or not number else f"${number / DOLLAR:.4f}"
+    noun = "token" if scope is Scope.AGENT_TOKENS_HOUR else "call"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def spent(over: Exceeded, clocks: tzinfo = UTC) -> str:
+    """Last words of a run that no budget allows another call."""
+    title, when = TITLES[over.scope], moment(over.ends_at, clocks)
+    if over.is_held:
+        return (
+            f"I stopped here: the rest of {title} ({amount(over.scope, over.limit)}) is held for requests under way. "
+            f"Ask again in a minute. It starts again at {when}."
+        )
+    words = (
+        f"I stopped here: {title} is spent ({amount(over.scope, over.used)} of {amount(over.scope, over.limit)}). "
+        f"It starts again at {when}."
+    )
+    return words if over.was_asked else f"{words} If this can't wait, ask an operator to raise it."
+
+
+def question(over: Exceeded, call_id: str) -> ModelReply:
+    """The call by which people are asked to let a run go on, in place of the model's next one."""
+    told = {
+        "budget": TITLES[over.scope],
+        "spent": amount(over.scope, over.used),
+        "limit": amount(over.scope, over.limit),
+        "starts_again": f"{over.ends_at:%Y-%m-%d %H:%M} UTC",
+    }
+    return ModelReply("", (Call(call_id, SPEND_MORE, json.dumps(told)),), Usage(NO_MODEL))
+
+
+def warned(counter: Counter, limit: int, name: str = "") -> str:
+    """Words to a room or a person, called `name`, whose budget will soon be spent."""
+    used, most = amount(counter.scope, counter.used), amount(counter.scope, limit)
+    title = f"{name}'s budget for today" if name else TITLES[counter.scope]
+    return f"{title[0].upper()}{title[1:]} is nearly spent: {used} of {most}. It starts again at {moment(counter.ends_at)}."
+
+
+def alarm(counter: Counter, limit: int, whose: str) -> str:
+    """Words to operators, of a budget that is nearly spent or spent."""
+    title = " ".join(filter(None, [FOR_OPERATORS[counter.scope], whose]))
+    state = "is spent" if counter.level is Level.REACHED else "is nearly spent"
+    used, most = amount(counter.scope, counter.used), amount(counter.scope, limit)
+    return (
+        f"**{title[0].upper()}{title[1:]} {state}**: {used} of {most}. It starts again at {moment(counter.ends_at)}. "
+        f"To change it, set `budgets.{counter.scope}`."
+    )
+
+
+def unpriced(model: str) -> str:
+    """Words to operators, of a model whose calls no budget can count in dollars."""
+    return (
+        f"**Nobody knows what the model {model} costs**, so no budget in dollars counts its calls. Set `input_price` and "
+        '`output_price` for it, or `budgets.unpriced = "refuse"`.'
+    )
+
+
+def left(rules: BudgetRules, counters: Iterable[Counter]) -> Sequence[str]:
+    """Lines of `/usage` on what is left, and on what could not be counted."""
+    lines = []
+    unpriced = 0
+    for counter in counters:
+        limit = rules.limits[counter.scope]
+        rest = max(0, limit - counter.used - counter.under_way)
+        told = f"{amount(counter.scope, rest)} left of {amount(counter.scope, limit)}"
+        lines.append(f"- {TITLES[counter.scope]}: {told}, until {moment(counter.ends_at)}")
+        unpriced = max(unpriced, counter.unpriced)
+    return [*lines, *([f"- {unpriced:,} {UNPRICED}"] if unpriced else [])]
