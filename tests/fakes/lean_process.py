@@ -75,7 +75,7 @@ async def lean() -> Seen:
 
 
 async def first_call(model: str) -> Seen:
-    """What loading ahead loads and costs, and the longest work that holds the loop."""
+    """Parts and processor time that loading ahead takes, and the longest work that holds the loop."""
     gaps = [0.0]
     singing = asyncio.create_task(canary(gaps))
     used = time.process_time()
@@ -145,7 +145,7 @@ async def failing(model: LiteModel) -> str:
 
 
 def others() -> Seen:
-    """What everybody else who imports is given."""
+    """Things that everybody else is given who imports."""
     litellm: Any = import_module("litellm")
     plugin: dict[str, Any] = {"__name__": "plugin"}
     exec(IMPORTS, plugin)
@@ -201,7 +201,7 @@ async def by_setting() -> Seen:
 
 
 def way_back(spoil: Callable[[], None]) -> Seen:
-    """What is told and left over."""
+    """Lines of the log, and leftovers of LiteLLM."""
     before = dict(vars(parts))
     vars(parts)["whole"] = lambda prepare: WHOLE
     spoil()
