@@ -29,6 +29,7 @@ MODULES: Final[Mapping[str, str]] = {
     "ask": "chat",
     "trace": "trace",
     "context": "inspect",
+    "budgets": "inspect",
     "prompt": "inspect",
     "report": "report",
     "doctor": "inspect",

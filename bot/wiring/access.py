@@ -41,7 +41,7 @@ def gate_of(
         bots_in_a_row=access.bots_in_a_row,
         freshness=settings.sessions.freshness,
         model=settings.model.name,
-        models=tuple(one.name for one in settings.models),
+        models=() if settings.model.is_demo else tuple(one.name for one in settings.models),
         trouble=trouble,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 
 import structlog
@@ -61,12 +61,14 @@ class SharedCooldowns:
         """Read anew. Errors: StoreError."""
         self._rests = {rest.model: rest for rest in await self._store.resting()}
 
-    async def run(self, tell: Tell) -> None:
+    async def run(self, tell: Tell, marks: Mapping[str, str]) -> None:
+        """Keep up to date for ever. `marks` are those of this process's models: of others nobody need be told."""
         while True:
             try:
                 await self.look()
-                for rest in filter(is_news, list(self._rests.values())):
-                    await self._tell_once(rest, tell)
+                for rest in [rest for rest in self._rests.values() if is_news(rest)]:
+                    if marks.get(rest.model) == rest.mark:
+                        await self._tell_once(rest, tell)
             except (StoreError, Rejected) as error:
                 log.debug("models at rest are not looked at yet", reason=str(error))
             await self._rung.within(self._every.total_seconds())

@@ -54,6 +54,9 @@ NOT_REACHED: Final = re.compile("Connection error|Cannot connect to host")
 
 Statuses = range | frozenset[int]
 
+WAIT_MAX: Final = timedelta(days=1)
+"""A vendor's wait that is longer is a mistake, such as the time of day in seconds since 1970 that some proxies write."""
+
 NO_MONEY: Final = (
     r"usage limits?\b|credit balance|insufficient[_ ](quota|balance|credit|funds)|exceeded your current quota"
     r"|billing|out of credits|purchase credits|payment required|spend(ing)? limit"
@@ -171,6 +174,7 @@ def message_of(error: Exception) -> str:
 def asked_wait(headers: Any) -> timedelta | None:
     """The wait in a Retry-After header; one that names a date is left to our own back-off."""
     try:
-        return timedelta(seconds=float((headers or {})["retry-after"]))
-    except (KeyError, ValueError, OverflowError):
+        seconds = float((headers or {})["retry-after"])
+        return timedelta(seconds=min(max(seconds, 0), WAIT_MAX.total_seconds()))
+    except (KeyError, ValueError):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -47,8 +47,8 @@ GO_ON: Final = (
 )
 CUT_NOTE: Final = "\n\n*(The answer ends here: the model reached its length limit.)*"
 
-TURNED_OVER: Final = frozenset({Cause.AUTH, Cause.BILLING, Cause.BUSY})
-"""Failures of a key, or of the account behind it."""
+TURNED_OVER: Final = (Cause.BUSY, Cause.BILLING, Cause.AUTH)
+"""Failures of a key, or of the account behind it; the sooner it is over, the earlier."""
 
 REFUSED: Final = frozenset({400, 413, 422})
 """What a provider answers that cannot read an image, or to one too large for it."""
@@ -61,6 +61,7 @@ HEAD_START: Final = 0.2
 NO_PRICE: Final = 'budgets.unpriced is "refuse"; set input_price and output_price'
 
 Sleep = Callable[[float], Awaitable[None]]
+Failed = tuple[Failure, Exception]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ class LiteModel:
     async def _usable(self, litellm: Any, request: ModelRequest, on_text: OnText) -> Draft:
         """An answer that can be used, after as many tries as its failures are worth. Each key is tried once in each."""
         images = await self._sight.images(litellm, request)
-        tries, keys_left = 1, len(self._keys) - 1
+        tries, of_keys = 1, list[Failed]()
         while True:
             key = self._keys.current
             try:
@@ -115,11 +116,11 @@ class LiteModel:
                 failure = failure_of(error, litellm=litellm, model=self.name, limit=self._settings.timeout)
                 if images and self._refuses_images(error, failure, images):
                     images = NO_IMAGES
-                elif keys_left > 0 and self._turns_over(failure, key):
-                    keys_left -= 1
+                elif len(of_keys) + 1 < len(self._keys) and self._turns_over(failure, key):
+                    of_keys.append((failure, error))
                 else:
-                    await self._wait_or_raise(failure, error, tries)
-                    tries, keys_left = tries + 1, len(self._keys) - 1
+                    await self._wait_or_raise(*soonest_over([*of_keys, (failure, error)]), tries)
+                    tries, of_keys = tries + 1, []
             else:
                 self._keys.accept(key)
                 return draft
@@ -235,6 +236,14 @@ def controls_for(settings: ModelSettings, request: ModelRequest) -> dict[str, An
     thinks = called is None or bool(thought_back(request.turns[called], settings.name))
     controls = settings.controls.on_the_wire()
     return controls if thinks else {name: value for name, value in controls.items() if name != "reasoning_effort"}
+
+
+def soonest_over(of_keys: Sequence[Failed]) -> Failed:
+    """Of the failures of all keys the one that says when to ask again. The last one does where it is of no key."""
+    last, _ = of_keys[-1]
+    if last.cause not in TURNED_OVER:
+        return of_keys[-1]
+    return min(of_keys, key=lambda one: (TURNED_OVER.index(one[0].cause), one[0].wait or timedelta(0)))
 
 
 def key_for_own_server(settings: ModelSettings) -> str:

@@ -407,7 +407,7 @@ def checked_task(task: Task | None) -> Task:
     if task is None or not task.text.strip():
         raise ToolRetry("Say what the agent should do then.")
     if len(task.text) > TASK:
-        raise ToolRetry(f"The task has {len(task.text):,} characters; at most {TASK:,} is the most.")
+        raise ToolRetry(f"The task has {len(task.text):,} characters; {TASK:,} is the most.")
     return task
 
 

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0027"
+REVISION: Final = "0028"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -227,6 +227,7 @@ summaries = Table(
     number("tokens_after"),
     words("run_id"),
     number("at"),
+    number("turns", server_default="0"),
     PrimaryKeyConstraint("session", "upto_turn"),
 )
 

@@ -14,7 +14,7 @@ from bot.server.phases.http import HttpPhase
 from bot.server.phases.store import StorePhase
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
-from bot.wiring.models.made import first_settings
+from bot.wiring.models.made import first_settings, marks_of
 from bot.wiring.retention import retention_of, trimmer_of
 from runtime.agent.duties.expiry import Expiry
 from runtime.audit.sealer import Sealer
@@ -52,7 +52,7 @@ def duties_of(
     yield engine.undoer.run
     yield engine.answerer.run
     if settings.models:
-        yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine))
+        yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
     yield engine.compactor.run
     if settings.budgets.rules.limits:
         yield BudgetAlarms(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -10,7 +10,7 @@ from bot.secrets import model_keys
 from bot.settings.models.aliases import by_name, first_of
 from bot.settings.models.tables import AnyModel, ModelTable
 from bot.settings.settings import Settings
-from bot.wiring.models.made import first_settings, further_settings, mark_of, tokens_of
+from bot.wiring.models.made import every_settings, mark_of, tokens_of
 from runtime.context.window import Source
 from runtime.contract import Work
 
@@ -67,12 +67,10 @@ class ListedModel:
 def catalogue_of(settings: Settings) -> list[ListedModel]:
     """All of them, the usual one first. Settings without secrets tell of keys in the environment alone."""
     tables = {table.name: table for table in settings.models}
-    made, whole = further_settings(settings), by_name(settings.models)
-    usual = settings.model.name
+    whole = by_name(settings.models)
     entries = []
-    for name in dict.fromkeys([usual, *tables]):
-        given = made[name] if name in made else first_settings(settings)
-        one = whole[name] if name in whole else first_of(settings.model, whole)
+    for name, given in every_settings(settings).items():
+        one = first_of(settings.model, whole) if name == settings.model.name else whole[name]
         entries.append(_entry(settings, name, given, one, tables.get(name)))
     return entries
 
@@ -114,16 +112,11 @@ def _key(settings: Settings, name: str, given: ModelSettings) -> str:
 
 def _sources(settings: Settings, name: str) -> Iterator[str]:
     """Sources of a model's keys, also of one that another name stands for."""
-    places = _places(settings)
-    seen: set[str] = set()
+    places = {table.name: (f"models[{number}]", table.model) for number, table in enumerate(settings.models, 1)}
+    there, seen = ["model"] if name == settings.model.name else [], set[str]()
     while name in places and name not in seen:
         seen.add(name)
         place, name = places[name]
-        found = (settings.sources.get(f"{place}.{key}") for key in ("api_keys", "api_key"))
-        yield from filter(None, found)
-
-
-def _places(settings: Settings) -> Mapping[str, tuple[str, str]]:
-    """The table of each name, and the name that it stands for."""
-    first = {settings.model.name: ("model", settings.model.name)}
-    return first | {table.name: (f"models[{number}]", table.model) for number, table in enumerate(settings.models, 1)}
+        there.append(place)
+    found = (settings.sources.get(f"{place}.{key}") for place in there for key in ("api_keys", "api_key"))
+    yield from filter(None, found)

@@ -39,11 +39,8 @@ def models_of(settings: Settings, cooldowns: Cooldowns, now: Now, probe: Probe =
     """The model that the settings name, with all that are asked in its place."""
     if settings.model.is_demo or not settings.models:
         return model_of(settings)
-    first, further = first_settings(settings), further_settings(settings)
-    usual = settings.model.name
     tables = {table.name: table for table in settings.models}
-    order = list(dict.fromkeys([usual, *tables]))
-    members = [_member(name, further.get(name, first), tables.get(name)) for name in order]
+    members = [_member(name, given, tables.get(name)) for name, given in every_settings(settings).items()]
     return ModelChain(members, settings.model.fallbacks, cooldowns=cooldowns, now=now, probe=probe)
 
 
@@ -64,6 +61,11 @@ def _price(given: ModelSettings) -> float | None:
     return sum(listed) if listed else None
 
 
+def marks_of(settings: Settings) -> dict[str, str]:
+    """Marks of all models that may answer, by what people call each."""
+    return {name: mark_of(given) for name, given in every_settings(settings).items()}
+
+
 def mark_of(given: ModelSettings) -> str:
     """Short digest of all by which a vendor knows us; another one when a key is changed."""
     told = "\n".join([given.name, given.api_base, given.organization, *given.keys])
@@ -73,16 +75,18 @@ def mark_of(given: ModelSettings) -> str:
 def first_settings(settings: Settings) -> ModelSettings:
     """The model of [model], with what it takes over from the alias that it names."""
     first = first_of(settings.model, by_name(settings.models))
-    return _made(settings, first, first.name, "")
+    alias = settings.model.name if first.name != settings.model.name else ""
+    return _made(settings, first, first.name, settings.model.images, alias)
 
 
-def further_settings(settings: Settings) -> dict[str, ModelSettings]:
-    """Every model of [[models]], by its alias."""
-    tables = by_name(settings.models)
-    return {name: _made(settings, table, table.model, name) for name, table in tables.items()}
+def every_settings(settings: Settings) -> dict[str, ModelSettings]:
+    """Every model by what people call it: first the usual one, then those of [[models]]."""
+    further = by_name(settings.models).items()
+    usual = {settings.model.name: first_settings(settings)}
+    return usual | {name: _made(settings, one, one.model, "auto", name) for name, one in further if name not in usual}
 
 
-def _made(settings: Settings, one: AnyModel, name: str, alias: str) -> ModelSettings:
+def _made(settings: Settings, one: AnyModel, name: str, images: str, alias: str) -> ModelSettings:
     from runtime.models.images import Images
     from runtime.models.settings import Controls, ModelSettings, Prices
 
@@ -95,7 +99,7 @@ def _made(settings: Settings, one: AnyModel, name: str, alias: str) -> ModelSett
         stream=shared.stream,
         timeout=shared.timeout,
         lean=shared.lean,
-        images=Images(shared.images if not alias else "auto"),
+        images=Images(images),
         alias=alias,
         organization=one.organization,
         controls=Controls(one.temperature, one.top_p, one.max_tokens, one.reasoning, one.seed, one.stop),

@@ -123,7 +123,10 @@ class ModelChain:
                 self._watch.rested(member.name, error.cause)
             self._probe("model-benched")
             return None
-        if self._cooldowns.of(member.name):
+        rest = self._cooldowns.of(member.name)
+        if (
+            rest and rest.since <= began
+        ):  # an answer that was under way before says nothing about the model as it is now
             await self._cooldowns.well(member.name)
         return reply
 

@@ -1,6 +1,6 @@
 """Rest of a model that failed: how long it is not asked, by why it failed. Pure.
 
-    429 with Retry-After    exactly that long
+    429 with Retry-After    exactly that long, a day at most
     busy or away            5 s, then 1, 5, 25 and 60 min
     billing                 5 h, then 10 and 24 h
     auth                    until its settings or its key change

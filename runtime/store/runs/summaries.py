@@ -35,16 +35,14 @@ _NEXT = turns.alias("next_turn")
 _LAST = turns.alias("last_turn")
 _EARLIEST = turns.alias("first_turn")
 _BEGAN = signals.alias("began")
-# The turns of a session have numbers without gaps, so the first one tells how many there are: to count them all would
-# take longer with every message, for every summary of a room.
-_FIRST = (
-    select(func.min(turns.c.number))
-    .where(
-        turns.c.session == summaries.c.session,
-        turns.c.number.between(summaries.c.since_turn, summaries.c.upto_turn),
-    )
-    .scalar_subquery()
+_COVERED = (
+    turns.c.session == summaries.c.session,
+    turns.c.number.between(summaries.c.since_turn, summaries.c.upto_turn),
 )
+_FIRST = select(func.min(turns.c.number)).where(*_COVERED).scalar_subquery()
+# Counted once, when it is made: to count anew would take longer with every message, for every summary of a room. The numbers
+# of an older one tell as much, less what was overheard in between and forgotten.
+_TURNS = func.coalesce(func.nullif(summaries.c.turns, 0), summaries.c.upto_turn + 1 - _FIRST, 0)
 # A summary stands before the message that came after its last turn: an answer may be shown later than its turn was kept.
 STANDS_AT = func.coalesce(_BEGAN.c.accepted_at - 1, _NEXT.c.at - 1, _LAST.c.at, summaries.c.at)
 KEPT = (
@@ -53,7 +51,7 @@ KEPT = (
         summaries.c.kind,
         summaries.c.text,
         summaries.c.model,
-        func.coalesce(summaries.c.upto_turn + 1 - _FIRST, 0),
+        _TURNS,
         func.coalesce(_EARLIEST.c.at, summaries.c.at),
         STANDS_AT.label("stands_at"),
         summaries.c.at,
@@ -70,6 +68,7 @@ KEPT_NOW = KEPT.where(summaries.c.session == bindparam("s"), summaries.c.since_t
     summaries.c.upto_turn.desc()
 )
 TURNS_NOW = select(func.count()).where(turns.c.session == bindparam("s"), turns.c.number >= bindparam("since"))
+TURNS_UPTO = TURNS_NOW.where(turns.c.number <= bindparam("upto"))
 ASKED_LAST = (
     select(runs.c.requester)
     .join(turns, turns.c.run_id == runs.c.id)
@@ -108,7 +107,8 @@ def keep_summary(run: RunId, lane: Lane | None, summary: Summary, usage: Usage |
     if not rows:
         return False
     step, session, last = rows[0]
-    yield ADD_SUMMARY, _row(session, run, summary, at.now)
+    count = yield TURNS_UPTO, {"s": session, "since": summary.since, "upto": summary.upto}
+    yield ADD_SUMMARY, _row(session, run, summary, int(count[0][0]), at.now)
     if usage:
         by = lane.node if lane else NodeId("")
         yield from model_step(
@@ -124,7 +124,7 @@ def keep_summary(run: RunId, lane: Lane | None, summary: Summary, usage: Usage |
     return True
 
 
-def _row(session: str, run: RunId, summary: Summary, now: datetime) -> dict[str, object]:
+def _row(session: str, run: RunId, summary: Summary, count: int, now: datetime) -> dict[str, object]:
     return {
         "session": session,
         "upto_turn": summary.upto,
@@ -138,4 +138,5 @@ def _row(session: str, run: RunId, summary: Summary, now: datetime) -> dict[str,
         "tokens_after": summary.tokens_after,
         "run_id": run,
         "at": micros(now),
+        "turns": count,
     }

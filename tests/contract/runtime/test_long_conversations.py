@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from runtime.contract import Call, Choice, Effect, Json, ModelRequest
+from runtime.contract import Addressing, Author, Call, Choice, Effect, Json, ModelRequest, Said
+from runtime.domain.routing import Attention, RoomRules
 from runtime.errors import ModelFailed
 from runtime.policy.rules import Rule, Ruling
-from tests.contract.runtime.stage import SHELL, Crash, Stage, crash_at, fake_tool
+from runtime.store.protocol import Stock
+from runtime.store.sql.driver import micros
+from tests.contract.runtime.stage import ADA, SHELL, Crash, Process, Stage, address, crash_at, fake_tool
 from tests.contract.runtime.windowed import AGREED, Windowed, chatter, heard, kept, life, said
 
 
@@ -27,6 +31,55 @@ async def test_a_conversation_that_outgrows_the_window_goes_on_and_nothing_agree
     assert 1 <= len(model.summaries) <= 12
     assert len(await kept(any_stage)) == len(model.summaries)
     assert (await any_stage.rows("SELECT count(*) FROM turns"))[0] == (124,)
+
+
+COVERED = """SELECT count(*), min(turns.at) FROM turns JOIN summaries ON turns.session = summaries.session
+WHERE number BETWEEN since_turn AND upto_turn GROUP BY upto_turn ORDER BY upto_turn DESC"""
+
+
+async def covered(stage: Stage) -> list[tuple[int, int]]:
+    """Of each summary, newest first: turns behind it that are there, and when the first of them was said."""
+    return [(int(count), int(at)) for count, at in await stage.rows(COVERED)]
+
+
+async def told(stage: Stage, process: Process) -> list[tuple[int, int]]:
+    """The same, as people are told; the page tells what the command tells."""
+    known = (await stage.store.runs.conversation("main", address("r1"))).remembered.summaries
+    view = await process.store.history.view(address("r1"))
+    bodies = [json.loads(one.body) for one in view.entries if one.author is Author.SUMMARY]
+    assert sorted(one["turns"] for one in bodies) == sorted(one.turns for one in known)
+    return [(one.turns, micros(one.since)) for one in known]
+
+
+async def test_after_the_retention_a_summary_tells_of_the_turns_that_are_left(any_stage: Stage) -> None:
+    process = await life(any_stage, Windowed())
+    await said(process, *chatter(40))
+    assert await told(any_stage, process) == await covered(any_stage) != []
+    any_stage.clock.advance(timedelta(days=2))
+    duty = await any_stage.store.cluster.take(process.lease, "retention")
+    assert duty
+    swept = await any_stage.store.retention.sweep(
+        duty, Stock.TRANSCRIPTS, None, any_stage.clock() - timedelta(days=1), limit=50
+    )
+    assert swept
+    assert swept.removed == 1
+    assert await told(any_stage, process) == []
+    await said(process, *chatter(40))
+    left = await covered(any_stage)
+    assert await told(any_stage, process) == left
+    assert 0 < left[0][0] < 80
+
+
+async def test_what_was_overheard_and_forgotten_is_not_counted_with_a_summary(any_stage: Stage) -> None:
+    process = await life(any_stage, Windowed(), rooms=RoomRules(Attention.OBSERVE))
+    overheard = [f"{number}: lunch?" for number in range(160)]
+    async with process.running():
+        for text in ["hello", *overheard, *chatter(40)]:
+            signal = any_stage.signal(Said(text), ADA, "r1")
+            reach = Addressing.OVERHEARD if text in overheard else Addressing.MENTION
+            await process.reception.sink(replace(signal, reach=reach))
+            await process.rest()
+    assert await told(any_stage, process) == await covered(any_stage) != []
 
 
 async def test_below_the_threshold_nothing_is_condensed(any_stage: Stage) -> None:

@@ -120,7 +120,9 @@ async def test_a_clock_that_is_set_moves_it(stage: Stage) -> None:
     assert seconds(stage, rest) == 10
 
 
-async def test_another_node_knows_it_once_it_is_told(store: Store, stage: Stage, clock: HandClock) -> None:
+async def test_another_node_knows_it_once_it_is_told_and_tells_of_its_own_models_alone(
+    store: Store, stage: Stage, clock: HandClock
+) -> None:
     first, second = LocalNotifier(), LocalNotifier()
     here = SharedCooldowns(store=store.cooldowns, notifier=first, now=clock)
     there = SharedCooldowns(store=store.cooldowns, notifier=second, now=clock)
@@ -129,8 +131,10 @@ async def test_another_node_knows_it_once_it_is_told(store: Store, stage: Stage,
     async def tell(rest: Rest) -> None:
         told.append(rest.model)
 
-    watching = asyncio.create_task(there.run(tell))
+    watching = asyncio.create_task(there.run(tell, {"of another key": MARK, "sonnet": MARK}))
     try:
+        await here.failed(failed(stage, Cause.AUTH, model="removed"))
+        await here.failed(failed(stage, Cause.AUTH, model="of another key", mark="the old key"))
         await here.failed(failed(stage, Cause.AUTH))
         second.notify("cooldowns")
         async with asyncio.timeout(5):

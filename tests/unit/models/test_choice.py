@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -74,7 +75,7 @@ async def vendors(first: Sequence[Reply], second: Sequence[Reply] = (), mark: st
         given = ModelSettings(
             "openai/gpt-4o", f"{one}/v1", "k1", yields=True, max_retries=1, longest_wait=timedelta(seconds=2)
         )
-        also = replace(given, name="anthropic/claude-sonnet-4-5", api_base=other, api_key="k2", alias="sonnet")
+        also = replace(given, name="anthropic/claude-sonnet-4-5", api_base=other, api_key="k2")
         members = [
             Member(Route("openai/gpt-4o"), LiteModel(given, sleep=sleep), mark),
             Member(Route("sonnet", (Work.SUMMARY,)), LiteModel(also, sleep=sleep), mark),
@@ -176,6 +177,28 @@ async def test_the_first_answers_again_as_soon_as_its_time_is_over() -> None:
         assert await it.store.cooldowns.resting() == []
 
 
+async def test_an_answer_that_was_under_way_ends_no_rest_that_began_after_it() -> None:
+    slow, busy = Reply("A long answer.", delay=0.3), Reply("slow down", status=429, retry_after="60")
+    async with vendors([slow, busy], [Reply("I help."), Reply("I help.")]) as it:
+        under_way = asyncio.create_task(it.ask())
+        while not it.first.requests:  # noqa: ASYNC110 - a server tells nobody what it was asked
+            await asyncio.sleep(0.01)
+        it.clock.advance(timedelta(seconds=1))
+        assert (await it.ask()).text == "I help."
+        assert (await under_way).text == "A long answer."
+        assert (await it.ask()).text == "I help."
+        assert it.counts() == (2, 2)
+
+
+@pytest.mark.parametrize("asked", ["1764080000", "1e13"])
+async def test_a_wait_that_no_vendor_can_mean_is_a_day(asked: str) -> None:
+    """As of a proxy that writes the time of day in seconds since 1970."""
+    async with vendors([Reply("slow down", status=429, retry_after=asked), Reply("Back.")], [Reply("I help.")]) as it:
+        assert (await it.ask()).text == "I help."
+        it.clock.advance(timedelta(hours=24, seconds=1))
+        assert (await it.ask()).text == "Back."
+
+
 async def test_with_another_key_a_model_is_asked_again_at_once() -> None:
     async with vendors([Reply("wrong key", status=401), Reply("Good key.")], [Reply("I help.")]) as it:
         assert (await it.ask()).text == "I help."
@@ -183,6 +206,16 @@ async def test_with_another_key_a_model_is_asked_again_at_once() -> None:
         chain = ModelChain(members, ["sonnet"], cooldowns=it.cooldowns, now=it.clock)
         assert (await chain.reply(HI, lambda _: None)).text == "Good key."
         assert await it.store.cooldowns.resting() == []
+
+
+async def test_a_run_whose_model_rests_or_is_gone_goes_on_with_the_usual_one() -> None:
+    async with vendors([], [Reply("wrong key", status=401)]) as it:
+        for _ in range(2):
+            reply = await it.ask(replace(HI, kept="sonnet"))
+            assert (reply.text, reply.choice.model, reply.choice.instead_of) == ("You said: hi", "sonnet", "sonnet")
+        reply = await it.ask(replace(HI, kept="gone"))
+        assert (reply.choice.model, reply.choice.instead_of) == ("openai/gpt-4o", "")
+        assert it.counts() == (3, 1)
 
 
 async def test_a_summary_is_written_by_the_model_for_it() -> None:

@@ -225,6 +225,18 @@ async def test_a_key_that_had_too_much_gives_its_place_to_the_next() -> None:
     assert (failed.cause, failed.wait) == (Cause.BUSY, timedelta(seconds=20))
 
 
+@pytest.mark.parametrize("revoked", ["one", "two"])
+async def test_a_revoked_key_does_not_speak_for_one_that_is_only_busy(revoked: str) -> None:
+    """The model rests for as long as its good key does, and is not given up until somebody changes the settings."""
+    busy = Reply("slow down", status=429, retry_after="20")
+    async with at(OpenAI([busy, busy]), api_key="", api_keys=("one", "two"), max_retries=0) as it:
+        assert isinstance(it.server, OpenAI)
+        it.server.revoked.add(revoked)
+        for _ in range(2):  # whichever of the keys is tried first
+            failed = await it.fail()
+            assert (failed.cause, failed.wait) == (Cause.BUSY, timedelta(seconds=20))
+
+
 async def test_where_all_keys_are_revoked_nobody_reads_one() -> None:
     async with at(OpenAI(), api_key="", api_keys=("first-key", "second-key")) as it:
         assert isinstance(it.server, OpenAI)

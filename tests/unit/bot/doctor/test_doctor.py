@@ -416,6 +416,23 @@ async def test_the_model_is_asked_only_where_that_is_wanted(patient: Patient) ->
     assert len(fake.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ('api_key_envs = ["KEY_1", "KEY_2"]', "its key comes from KEY_1, KEY_2"),
+        ('api_key_env = "KEY_1"', "its key comes from KEY_1"),
+    ],
+)
+async def test_a_model_by_its_alias_is_looked_at_with_the_keys_of_it(patient: Patient, keys: str, told: str) -> None:
+    fake = OpenAI([Reply("ready")])
+    async with TestServer(fake.app()) as server:
+        alias = f'[[models]]\nname = "mine"\nmodel = "openai/mock"\napi_base = "{server.make_url("/v1")}"\n{keys}\n'
+        given = {"KEY_1": "sk-1", "KEY_2": "sk-2"}
+        found = await patient.look("model", settings=f'[model]\nname = "mine"\n{alias}', live=True, variables=given)
+    assert found["model.answers"].level is Level.OK
+    assert (found["model.key"].what, fake.keys) == (told, ["Bearer sk-1"])
+
+
 async def test_a_model_that_refuses_is_told_with_what_to_do(patient: Patient) -> None:
     async with TestServer(OpenAI([Reply("no", status=401)]).app()) as server:
         settings = model_at(str(server.make_url("/v1")))

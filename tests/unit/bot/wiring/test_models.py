@@ -10,13 +10,15 @@ import pytest
 
 from bot.server.phases.duties import loading_ahead
 from bot.settings.settings import Settings, load
-from bot.wiring.models.made import first_settings, further_settings, mark_of, models_of, window_of
+from bot.wiring.access import gate_of
+from bot.wiring.models.made import every_settings, mark_of, models_of, window_of
 from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Model
 from runtime.models.choice.chain import ModelChain
 from runtime.models.demo import Demo
 from runtime.models.litellm_model import LiteModel
+from runtime.models.settings import Controls
 from tests.contract.runtime.stage import HandClock
 from tests.contract.runtime.stores import memory_store
 
@@ -43,11 +45,18 @@ async def test_one_model_stands_alone(tmp_path: Path) -> None:
     assert isinstance(await made(read(tmp_path, FIRST)), LiteModel)
 
 
+async def test_beside_the_demo_there_is_no_model_to_choose(tmp_path: Path) -> None:
+    settings = read(tmp_path, SONNET)
+    assert isinstance(await made(settings), Demo)
+    assert gate_of(settings).models == ()
+    assert gate_of(read(tmp_path, FIRST + SONNET)).models == ("sonnet",)
+
+
 def test_all_models_and_loading_ahead_are_told_if_litellm_is_loaded_whole(tmp_path: Path) -> None:
     for text, lean in (("lean = false\n", False), ("", True)):
         settings = read(tmp_path, f"{FIRST}{text}{SONNET}")
         (duty,) = cast(Any, list(loading_ahead(settings, cast(Any, None))))
-        told = [first_settings(settings), *further_settings(settings).values()]
+        told = [*every_settings(settings).values()]
         assert ([one.lean for one in told], duty.args[0], duty.keywords) == (
             [lean, lean],
             "openai/gpt-4o",
@@ -73,8 +82,20 @@ async def test_an_alias_as_the_usual_model_is_one_member(tmp_path: Path) -> None
     assert {name: one.model.name for name, one in chain.members.items()} == {"sonnet": "anthropic/claude-sonnet-4-5"}
 
 
+def test_what_the_usual_model_sets_itself_goes_before_its_alias(tmp_path: Path) -> None:
+    settings = read(
+        tmp_path, '[model]\nname = "sonnet"\ntemperature = 0.2\n' + SONNET + "temperature = 0.9\nseed = 7\n"
+    )
+    (usual,) = every_settings(settings).values()
+    assert (usual.name, usual.keys, usual.controls) == (
+        "anthropic/claude-sonnet-4-5",
+        ("k2",),
+        Controls(temperature=0.2, seed=7),
+    )
+
+
 def test_another_key_is_another_mark(tmp_path: Path) -> None:
-    given = further_settings(read(tmp_path, SONNET))["sonnet"]
+    given = every_settings(read(tmp_path, SONNET))["sonnet"]
     assert mark_of(given) == mark_of(replace(given, timeout=given.timeout * 2))
     assert mark_of(given) != mark_of(replace(given, api_key="another"))
     assert "k2" not in mark_of(given)
