@@ -44,6 +44,13 @@ class Program:
         return psutil.Process(self.process.pid).memory_info().rss / 1e6
 
     @property
+    def memory_of_all_mb(self) -> float:
+        """Of the process and all that it started; a page that several share counts once (PSS)."""
+        process = psutil.Process(self.process.pid)
+        each = [process, *process.children(recursive=True)]
+        return float(sum(one.memory_full_info().pss for one in each)) / 1e6
+
+    @property
     def processor_seconds(self) -> float:
         times = psutil.Process(self.process.pid).cpu_times()
         return float(times.user + times.system)

@@ -55,16 +55,27 @@ def made_model(settings: ModelSettings) -> Model:
     Errors: ConfigError for a package that cannot be loaded, or makes none.
     """
     from runtime.models.litellm_model import LiteModel
-    from runtime.models.vendors import VENDORS
 
     vendor = settings.name.partition("/")[0]
-    make = None if vendor in VENDORS else model_driver(settings.name)
+    make = _maker(settings.name)
     if make is None:
         return LiteModel(settings)
     try:
         return make(settings)
     except Exception as error:
         raise unusable(MODELS, vendor, f"it fails to make a model ({type(error).__name__}: {error})") from error
+
+
+def is_asked_through_litellm(model: str) -> bool:
+    """Errors: ConfigError for a package that cannot be loaded."""
+    return _maker(model) is None
+
+
+def _maker(model: str) -> Callable[[ModelSettings], Model] | None:
+    """A package's, for a vendor that LiteLLM does not know."""
+    from runtime.models.vendors import VENDORS
+
+    return None if model.partition("/")[0] in VENDORS else model_driver(model)
 
 
 def brought(group: str, name: str, wrong: Callable[[Any], str] = lambda thing: "") -> Any:

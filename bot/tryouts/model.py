@@ -59,7 +59,7 @@ async def try_given(given: ModelSettings, *, patience: timedelta = MODEL_TRIAL_T
     except ConfigError as error:
         return Refused(str(error), FIX_PACKAGE)
     if isinstance(model, LiteModel):
-        await LIBRARY.get()
+        await LIBRARY.get(lean=given.lean)
     return await try_made(model, given.name, given.api_base, patience)
 
 

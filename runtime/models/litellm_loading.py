@@ -1,7 +1,7 @@
 """Lazy import of LiteLLM.
 
-Importing it takes seconds and about 190 MB, so it happens in a thread, at the first message that needs it, and whoever
-sent that one sees somebody at work before.
+Importing it takes more than a second of processor time and about 60 MB, so it happens in a thread: ahead, or at the first message
+that needs it, and then whoever sent that one sees somebody at work before.
 """
 
 from __future__ import annotations
@@ -9,15 +9,31 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any, Final
 
+import structlog
+
+from runtime.models.lean.faults import fault_in
+from runtime.models.lean.rehearsal import rehearse
+from runtime.text.glyphs import bound
+
+log = structlog.get_logger("models")
+
 Schema = Mapping[str, Any]
+
+AFTER_START: Final = 0.3
+"""Seconds for a start to come to its end before loading takes up a processor."""
 
 SCHEMAS: Final = 2_000
 """Schemas of tools that are remembered: far more than one process offers."""
+
+LONGEST_REASON: Final = 1_000
+"""Characters of an error in the log."""
+
+WAY_OUT: Final = "if it goes on, set lean = false under [model] and restart: LiteLLM is then loaded whole"
 
 GC_GENERATIONS: Final = 1 << 30
 """Collections of the middle generation before a full one."""
@@ -35,21 +51,26 @@ client's readers pass over what they cannot read, so `frames` looks at each line
 class Library:
     """Gives LiteLLM, set to do nothing but our calls. `load` is what takes its time."""
 
-    def __init__(self, load: Callable[[], Any] | None = None) -> None:
+    def __init__(self, load: Callable[[bool], Any] | None = None) -> None:
         self._load = load or loaded
         self._lock = threading.Lock()
         self._module: Any = None
         self._loading: Future[Any] | None = None
+        self._told = False
 
     @property
     def is_loaded(self) -> bool:
         return self._module is not None
 
-    async def get(self) -> Any:
-        """The module; only the first caller and those beside it wait, and nobody else does."""
-        return self._module or await asyncio.wrap_future(self._begun())
+    async def get(self, first: str = "", *, lean: bool = True) -> Any:
+        """The module; only the first caller and those beside it wait, and nobody else does. The first one's `lean` decides.
 
-    def _begun(self) -> Future[Any]:
+        With the name of a model in `first` a call to it is rehearsed before anybody has the module: two threads in it
+        at once, each importing, could wait for each other.
+        """
+        return self._module or await asyncio.wrap_future(self._begun(first, lean))
+
+    def _begun(self, first: str, lean: bool) -> Future[Any]:
         """Load it once for all waiters, in a separate thread: the loop's threads have other work, and a process that
         ends must not wait for this one.
         """
@@ -58,17 +79,33 @@ class Library:
             if loading is None:
                 loading = self._loading = Future()
                 loading.set_running_or_notify_cancel()  # so that one who gives up waiting ends it for nobody
-                threading.Thread(target=self._run, args=(loading,), name="model client", daemon=True).start()
+                arguments = (loading, first, lean)
+                threading.Thread(target=self._run, args=arguments, name="model client", daemon=True).start()
             return loading
 
-    def _run(self, loading: Future[Any]) -> None:
+    def _run(self, loading: Future[Any], first: str, lean: bool) -> None:
         try:
-            self._module = self._load()
+            module = self._load(lean)
+            if first:
+                rehearse(module, first)
+            self._module = module
         except BaseException as error:  # noqa: BLE001 - whoever waits is told; the next one tries anew
             self._loading = None
             loading.set_exception(error)
         else:
             loading.set_result(self._module)
+
+    def tell_fault(self, error: Exception, model: str, hidden: Callable[[str], str]) -> None:
+        """Log once how to load LiteLLM whole, where `error` may come from its lean form. `hidden` masks keys."""
+        from runtime.models.lean import parts
+
+        fault = None if self._told or not parts.is_lean() else fault_in(error)
+        if fault is not None:
+            self._told = True
+            reason = bound(hidden(f"{type(fault).__name__}: {fault}"), LONGEST_REASON)
+            log.error(
+                "a call failed inside LiteLLM, perhaps for its lean form", model=model, reason=reason, fix=WAY_OUT
+            )
 
     @staticmethod
     def spare_loggers() -> None:
@@ -81,27 +118,34 @@ class Library:
         is_internal_call.set(True)
 
 
-def loaded() -> Any:
+def loaded(lean: bool = True) -> Any:
     """LiteLLM, imported. Others go on meanwhile, so nothing in here may hold the interpreter for long."""
+    from runtime.models.lean import parts
+
     with no_full_collections():
-        import litellm
-        import litellm.main
-        from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
-        from litellm.llms.openai.chat import gpt_transformation
-
-        from runtime.models import frames
-
-        litellm.telemetry = False
-        litellm.suppress_debug_info = True  # it prints advice to standard output otherwise
-        litellm.drop_params = True  # a provider without, say, stream_options is asked without
-        litellm.disable_token_counter = True  # to guess what providers count themselves
-        litellm.main._encoding_cache = LateTable()  # else every call to a vendor loads it
-        litellm.utils.update_response_metadata = no_notes
-        looked = gpt_transformation.drop_non_python_regex_patterns
-        gpt_transformation.drop_non_python_regex_patterns = Memo(looked)
-        AsyncHTTPHandler.create_client = frames.reading(AsyncHTTPHandler.create_client)
+        litellm = parts.imported(set_up) if lean else parts.whole(set_up)
+        parts.give_back()
         gc.freeze()  # three hundred thousand objects that stay: else each full collection walks them, 160 ms
     return litellm
+
+
+def set_up(litellm: Any) -> None:
+    """Have it do nothing but our calls."""
+    from litellm import main
+    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+    from litellm.llms.openai.chat import gpt_transformation
+
+    from runtime.models import frames
+
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True  # it prints advice to standard output otherwise
+    litellm.drop_params = True  # a provider without, say, stream_options is asked without
+    litellm.disable_token_counter = True  # to guess what providers count themselves
+    main._encoding_cache = LateTable()  # else every call to a vendor loads it
+    litellm.utils.update_response_metadata = no_notes
+    looked = gpt_transformation.drop_non_python_regex_patterns
+    gpt_transformation.drop_non_python_regex_patterns = Memo(looked)
+    AsyncHTTPHandler.create_client = frames.reading(AsyncHTTPHandler.create_client)
 
 
 @contextmanager
@@ -157,6 +201,15 @@ LIBRARY: Final = Library()
 """One for the process, as the imported module is."""
 
 
-async def preload() -> None:
-    """Pay the import now, so that the first message need not."""
-    await LIBRARY.get()
+async def preload(model: str, beside: Sequence[Callable[[], object]] = (), *, lean: bool = True) -> None:
+    """Pay the import and what a first call to `model` takes, so that the first message need not.
+
+    `beside` is what else a first message would make, for the same thread.
+    """
+    await asyncio.sleep(AFTER_START)
+    try:
+        await LIBRARY.get(model, lean=lean)
+    except Exception:
+        log.exception("the model's client cannot be loaded")  # whoever needs it tries anew, and is told
+    for make in beside:
+        await asyncio.to_thread(make)

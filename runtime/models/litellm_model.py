@@ -92,11 +92,15 @@ class LiteModel:
                 f"The model {self._settings.title} has no known price, so it isn't asked.", detail=NO_PRICE
             )
         self._library.spare_loggers()
-        answer = self._reply_of(litellm, await self._usable(litellm, request, on_text), request)
-        for _ in range(CONTINUATIONS):
-            if not answer.is_cut:
-                break
-            answer = await self._continued(litellm, request, answer, on_text)
+        try:
+            answer = self._reply_of(litellm, await self._usable(litellm, request, on_text), request)
+            for _ in range(CONTINUATIONS):
+                if not answer.is_cut:
+                    break
+                answer = await self._continued(litellm, request, answer, on_text)
+        except Exception as error:
+            self._library.tell_fault(error, self.name, self._keys.hidden)
+            raise
         return replace(answer.reply, text=answer.reply.text + CUT_NOTE) if answer.is_cut else answer.reply
 
     async def _usable(self, litellm: Any, request: ModelRequest, on_text: OnText) -> Draft:
@@ -155,7 +159,7 @@ class LiteModel:
         if not self._library.is_loaded:
             on_text("")
             await asyncio.sleep(HEAD_START)
-        return await self._library.get()
+        return await self._library.get(lean=self._settings.lean)
 
     def _arguments(self, request: ModelRequest, images: Mapping[str, str], key: str) -> dict[str, Any]:
         settings = self._settings

@@ -56,6 +56,7 @@ class ModelSettings:
     A failure of the moment is repeated `max_retries` times, where no wait is longer than `longest_wait`; with `yields`
     only where the vendor names one, or has an error of its own: others are there to answer meanwhile.
     `alias` is what people call it. With `api_keys`, each of them is tried where one is refused or has had too much.
+    `lean`: LiteLLM is loaded without what our calls do not use; the first call in a process decides.
     """
 
     name: str
@@ -72,6 +73,7 @@ class ModelSettings:
     prices: Prices = Prices()
     longest_wait: timedelta = LONGEST_WAIT
     yields: bool = False
+    lean: bool = True
 
     @property
     def keys(self) -> tuple[str, ...]:

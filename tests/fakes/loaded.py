@@ -6,6 +6,7 @@ import threading
 from importlib import import_module
 from typing import Final
 
+from runtime.models.lean import parts
 from runtime.models.litellm_loading import VARIABLES
 
 LATE: Final = (
@@ -26,7 +27,6 @@ LATE: Final = (
     "bot.server.process",
     "bot.wizard.steps",
     "bot.wizard.write",
-    "litellm.main",
     "runtime.store.sql.postgres",
     "tests.fakes.channel",
     "tests.fakes.discord",
@@ -41,6 +41,7 @@ for _name in VARIABLES:
 
 for _name in LATE:
     import_module(_name)
+parts.lean()  # LiteLLM as the program loads it; each sets it up
 
 assert threading.active_count() == 1, threading.enumerate()
 

@@ -7,12 +7,14 @@ from functools import partial
 
 from bot.accounts.alerts import AccountAlerts
 from bot.accounts.failover import Failover, Others
+from bot.plugins.packages import is_asked_through_litellm
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.engine import EnginePhase
 from bot.server.phases.http import HttpPhase
 from bot.server.phases.store import StorePhase
+from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
-from bot.wiring.models.made import marks_of
+from bot.wiring.models.made import first_settings, marks_of
 from bot.wiring.retention import retention_of, trimmer_of
 from runtime.agent.duties.expiry import Expiry
 from runtime.audit.sealer import Sealer
@@ -21,6 +23,7 @@ from runtime.contract import Address, Content, DeliveryId, Kind
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import digest
 from runtime.errors import Rejected
+from runtime.markup import parse
 from runtime.markup.moments import moment
 from runtime.models.choice.cooling import Rest
 from runtime.models.litellm_loading import preload
@@ -37,8 +40,7 @@ def duties_of(
         yield partial(base.notices.run, engine.peers)
         yield engine.peers.remind
     yield engine.toolkit.check
-    if settings.model.preload and not settings.model.is_demo:
-        yield preload
+    yield from loading_ahead(settings, engine)
     yield _sealer(base).run
     folders = [agent.workspaces for agent in engine.agents.values()]
     yield retention_of(settings, store, base.membership.take, folders).run
@@ -66,6 +68,21 @@ def duties_of(
     if settings.mcp:
         tell = partial(_tell_of_tool, base, at, engine)
         yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form)
+
+
+def loading_ahead(settings: Settings, engine: EnginePhase) -> Iterator[Duty]:
+    """LiteLLM is loaded at the start, unless the first model is the demo or a package's."""
+    if settings.model.preload and not settings.model.is_demo:
+        first = first_settings(settings)
+        if is_asked_through_litellm(first.name):
+            beside = (partial(parse, "**ready**"), partial(_schemas, engine))
+            yield partial(preload, first.name, beside, lean=first.lean)
+
+
+def _schemas(engine: EnginePhase) -> None:
+    """Have the tools' schemas made, which they are when they are first read."""
+    for tool in engine.toolkit.toolbox.tools.values():
+        dict(tool.spec.schema)
 
 
 def _sealer(base: StorePhase) -> Sealer:

@@ -98,6 +98,7 @@ def _made(settings: Settings, one: AnyModel, name: str, images: str, alias: str)
         api_keys=tuple(key.get_secret_value() for key in one.api_keys),
         stream=shared.stream,
         timeout=shared.timeout,
+        lean=shared.lean,
         images=Images(images),
         alias=alias,
         organization=one.organization,

@@ -24,11 +24,13 @@ class Slow:
 
     def __init__(self) -> None:
         self.loads = 0
+        self.lean: bool | None = None
         self.let_go = threading.Event()
         self.trouble: Exception | None = None
 
-    def load(self) -> Any:
+    def load(self, lean: bool) -> Any:
         self.loads += 1
+        self.lean = lean
         self.let_go.wait(60)
         if self.trouble:
             raise self.trouble
@@ -88,6 +90,16 @@ async def test_people_are_told_before_the_load_begins() -> None:
         task.cancel()
         slow.let_go.set()
     assert told == [("", 0)]
+
+
+async def test_the_setting_of_who_loads_it_first_decides() -> None:
+    slow = Slow()
+    slow.let_go.set()
+    slow.trouble = ImportError("enough")
+    model = LiteModel(ModelSettings("openai/mock", lean=False), library=Library(slow.load))
+    with pytest.raises(ImportError, match="enough"):
+        await model.reply(ModelRequest("", [UserTurn("hi")], []), lambda text: None)
+    assert (slow.loads, slow.lean) == (1, False)
 
 
 LOAD: Final = """

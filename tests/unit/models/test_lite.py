@@ -349,7 +349,7 @@ async def test_a_stop_ends_the_call_at_once() -> None:
 
 async def test_the_library_is_loaded_once_for_all_who_ask() -> None:
     first, second = await asyncio.gather(LIBRARY.get(), LIBRARY.get())
-    await preload()
+    await preload("openai/mock")
     assert first is second is await LIBRARY.get()
 
 
