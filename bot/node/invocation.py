@@ -32,6 +32,7 @@ COMMANDS: Final = (
         "context",
         "prompt",
         "models",
+        "budgets",
     ),
     *("config", "doctor", "audit", "version", "backup", "restore"),
 )

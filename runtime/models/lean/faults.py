@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from traceback import walk_tb
 from typing import Final
 
-KINDS: Final = (ImportError, AttributeError, TypeError, NameError, RecursionError)
+PROGRAM_ERRORS: Final = (ImportError, AttributeError, TypeError, NameError, RecursionError)
 """Kinds of errors where something is missing in a program, or is not what it looks like."""
 
 LOADING: Final = ("runtime.models.lean.late", "runtime.models.lean.bodies", "runtime.models.lean.prices")
@@ -31,7 +31,7 @@ def chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def is_fault(error: BaseException) -> bool:
-    """True if something could not be loaded late, or `error` is of one of `KINDS` and went through a library."""
+    """True if something could not be loaded late, or `error` is of one of `PROGRAM_ERRORS` and went through a library."""
     modules = [str(frame.f_globals.get("__name__", "")) for frame, _ in walk_tb(error.__traceback__)]
     if any(module in LOADING for module in modules):
         return True
@@ -41,4 +41,4 @@ def is_fault(error: BaseException) -> bool:
 
 def is_of_a_program(error: BaseException) -> bool:
     """True also for pydantic's error of a type that is not complete."""
-    return isinstance(error, KINDS) or type(error).__name__ == "PydanticUserError"
+    return isinstance(error, PROGRAM_ERRORS) or type(error).__name__ == "PydanticUserError"

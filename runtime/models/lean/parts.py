@@ -30,7 +30,7 @@ TRIED_WITH: Final = "openai/rehearsal"
 
 PACKAGES: Final = ("litellm", "openai")
 
-LATE: Final = (
+LATE_PARTS: Final = (
     *("openai.types", "openai.resources", "openai.lib", "tiktoken"),
     *("litellm.integrations", "litellm.proxy", "litellm.rust_bridge", "litellm.vector_stores"),
     *("litellm.router", "litellm.router_utils", "litellm.router_strategy", "litellm.budget_manager"),
@@ -42,12 +42,12 @@ LATE: Final = (
 )
 """Packages and modules that are late, with all in them: types and services beside chats. Vendors are not late, but one."""
 
-AT_ONCE: Final = frozenset({"openai.types.responses.response_create_params"})
+NEEDED_AT_ONCE: Final = frozenset({"openai.types.responses.response_create_params"})
 """Not late: LiteLLM asks it whether it has a name, and a stand-in has all."""
 
 
 def is_late(name: str) -> bool:
-    return name not in AT_ONCE and any(name == late or name.startswith(f"{late}.") for late in LATE)
+    return name not in NEEDED_AT_ONCE and any(name == late or name.startswith(f"{late}.") for late in LATE_PARTS)
 
 
 def imported(prepare: Callable[[Any], None]) -> Any:
@@ -97,7 +97,7 @@ def forget() -> None:
     """Make the next import find LiteLLM whole."""
     if FINDER in sys.meta_path:
         sys.meta_path.remove(FINDER)
-    late = {name.partition(".")[0] for name in LATE}
+    late = {name.partition(".")[0] for name in LATE_PARTS}
     for name in [name for name in sys.modules if name.partition(".")[0] in late]:
         del sys.modules[name]
 

@@ -61,9 +61,9 @@ def mode_at(agent: str, address: Address, now: datetime) -> Op[RoomMode]:
 
 
 def is_read_only(key: SessionKey, now: datetime) -> Op[bool]:
-    """True if a conversation is in that mode."""
+    """True if a conversation is in that mode. That of a job is none of a room: nobody says anything in it."""
     agent, _, address = key.partition("|")
-    return (yield from mode_at(agent, Address.parse(address), now)).mode is Mode.READ_ONLY
+    return "|" not in address and (yield from mode_at(agent, Address.parse(address), now)).mode is Mode.READ_ONLY
 
 
 def mode_in(room: Address, now: datetime) -> Op[RoomMode]:

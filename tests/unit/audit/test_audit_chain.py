@@ -23,6 +23,8 @@ OURS = {
     "delivery {}",
     "roles handed over",
     "tool changed",
+    "model benched",
+    "kind",  # a budget's: warned, or reached
 }
 """What the program does of itself."""
 START = datetime(2026, 3, 1, tzinfo=UTC)

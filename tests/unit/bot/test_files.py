@@ -120,7 +120,7 @@ async def test_settings_bound_what_is_taken_and_the_model_is_told(tmp_path: Path
 
 async def test_what_is_gone_is_told(tmp_path: Path) -> None:
     text = await shown(tmp_path, Said("hello", (FileRef("a", "", 1, "gone"),)))
-    assert "/a` did not come: the sender took it back." in text
+    assert "/a` didn't arrive: the sender took it back." in text
     assert "now. Say" not in text
 
 

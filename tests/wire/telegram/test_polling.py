@@ -168,6 +168,7 @@ async def test_the_commands_are_in_telegrams_menu(bench: Bench) -> None:
             "status",
             "approvals",
             "model",
+            "think",
             "usage",
             "schedules",
             "timezone",

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from bot.cli.root import cli
 from bot.operator.client import connected
 from bot.server.process import serving as process
+from bot.telemetry import logs
 from bot.tryouts.served import is_local
 from runtime.http.errors import Refusal
 from tests.fakes.openai import OpenAI, Reply
@@ -47,6 +48,12 @@ context_tokens = 8000
 input_price = 0.1
 output_price = 0.2
 """
+
+
+@pytest.fixture(autouse=True)
+def _log_of_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command sets up the log of its process, and here that is the process of the tests: what they read would go astray."""
+    monkeypatch.setattr(logs, "configure", lambda *_, **__: None)
 
 
 @contextmanager
