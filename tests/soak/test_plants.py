@@ -99,8 +99,8 @@ AIMS: Final[Mapping[str, Aim]] = {
 }
 
 
-ALWAYS = ("skipped-marker", "early-acknowledgement", "repeated-part", "dropped-fence")
-"""Bugs of each kind; the others are as many again, and are looked for by `make cuts`."""
+ALWAYS = ("skipped-marker", "early-acknowledgement", "repeated-part")
+"""Bugs of each kind; the others are looked for by `make cuts`, also the one whose freeze takes a minute on a busy machine."""
 
 
 @pytest.mark.timeout(120)  # seconds; about five where nothing else runs
