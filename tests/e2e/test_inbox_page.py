@@ -130,10 +130,14 @@ async def test_what_is_decided_elsewhere_goes_and_what_is_asked_comes(tab: Tab, 
 
 
 async def test_rooms_are_chosen_also_where_their_names_come_after_their_questions(tab: Tab) -> None:
-    told = asyncio.Event()
+    told, seen = asyncio.Event(), asyncio.Event()
 
     async def late(route: Route) -> None:
         await told.wait()
+        await route.continue_()
+
+    async def held(route: Route) -> None:
+        await seen.wait()
         await route.continue_()
 
     await asked(tab, "write one to a.txt")
@@ -142,9 +146,10 @@ async def test_rooms_are_chosen_also_where_their_names_come_after_their_question
     found = await opened(tab, 2)
     name = found.nth(1).locator(".inbox-room")
     await expect(name).to_have_count(0)
-    await tab.page.route("**/api/inbox", lambda route: route.abort())  # no further look is needed
+    await tab.page.route("**/api/inbox", held)  # no further look is needed
     told.set()
     await expect(name).to_have_text("· write two to b.txt")
+    seen.set()
     await tab.page.unroute("**/api/inbox")
     await tab.at("inbox-room").select_option(index=2)
     await expect(found).to_have_count(1)
