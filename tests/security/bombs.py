@@ -113,11 +113,14 @@ async def an_archive_that_unpacks_to_much(room: Room) -> bool:
 
 
 async def a_fork_bomb(room: Room) -> bool:
-    """Counted from inside, by a shell that needs no other process."""
+    """Counted from inside, by a shell that needs no other process.
+
+    It reads a folder that changes meanwhile, so it may count those that came and those that went: up to twice as many.
+    """
     count = "m=0; for i in {1..3000}; do set -- /proc/[0-9]*; [ $# -gt $m ] && m=$#; done; echo most $m"
     told = await room.run(f"b() {{ b | b & }}; b 2>/dev/null & {count}")
     most = int(told.rpartition("most ")[2].split()[0]) if "most " in told else 0
-    return 10 < most <= SETTINGS.processes + 3
+    return 10 < most <= 2 * SETTINGS.processes
 
 
 async def after_a_fork_bomb_the_next_command_runs(room: Room) -> bool:
