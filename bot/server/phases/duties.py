@@ -75,7 +75,7 @@ def loading_ahead(settings: Settings, engine: EnginePhase) -> Iterator[Duty]:
     if settings.model.preload and not settings.model.is_demo:
         first = first_settings(settings)
         if is_asked_through_litellm(first.name):
-            beside = (partial(parse, "**ready**"), partial(_schemas, engine))
+            beside = (partial(parse, "**ready**"), partial(_schemas, engine), partial(_windows, engine))
             yield partial(preload, first.name, beside, lean=first.lean)
 
 
@@ -83,6 +83,12 @@ def _schemas(engine: EnginePhase) -> None:
     """Have the tools' schemas made, which they are when they are first read."""
     for tool in engine.toolkit.toolbox.tools.values():
         dict(tool.spec.schema)
+
+
+def _windows(engine: EnginePhase) -> None:
+    """Have the models' windows looked up in LiteLLM's list, which takes some 15 ms to read."""
+    for agent in engine.agents.values():
+        _ = agent.limits.window.tokens
 
 
 def _sealer(base: StorePhase) -> Sealer:
