@@ -30,6 +30,7 @@ from runtime.contract import (
     Speaking,
     Stopping,
     Thinking,
+    View,
     Working,
     room_topic,
 )
@@ -237,7 +238,7 @@ class Events:
                 return
             if feed.take_doubt():
                 await self._authenticator.visitor(request, fresh=True)
-            news = [_changed(window.told(await self._history.view(address)))] if feed.take_change() else []
+            news = [_changed(window.told(await self._view(address, window)))] if feed.take_change() else []
             news += [QUESTIONS_CHANGED] * feed.take_questions()
             progress = feed.take_progress()  # also what came while the room was read: each write costs the page a turn
             if not (progress or news):
@@ -246,6 +247,10 @@ class Events:
                 await response.write(b"".join([*_frames(progress), *news]) or BEAT)
             if progress and isinstance(progress[-1], Speaking):
                 await feed.rest()
+
+    async def _view(self, address: Address, window: Window) -> View:
+        view = await self._history.view(address, limit=window.reach)
+        return await self._history.view(address) if window.needs_more(view) else view
 
 
 def _frames(progress: Iterable[Progress]) -> list[bytes]:

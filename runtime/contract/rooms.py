@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -85,6 +85,7 @@ class View:
     """A room at one moment. `busy`: a message is not answered yet, and no approval is waited for.
 
     `mode`: how much runs there unasked, empty where it is as ever; `until` and `trusted` are set while somebody is trusted.
+    `edited` are entries before these whose text was replaced lately, each with its version.
     """
 
     entries: tuple[Entry, ...]
@@ -92,6 +93,7 @@ class View:
     mode: str = ""
     until: datetime | None = None
     trusted: str = ""
+    edited: Mapping[str, int] = field(default_factory=dict)
 
 
 class History(Protocol):

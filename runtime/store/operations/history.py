@@ -185,7 +185,8 @@ def is_untouched(address: Address) -> Op[bool]:
     return not any(rows[0])
 
 
-def timeline(address: Address, before: datetime | None, limit: int) -> Op[list[Entry]]:
+def timeline(address: Address, before: datetime | None, limit: int) -> Op[tuple[list[Entry], dict[str, int]]]:
+    """Entries of one page, and the versions of entries before it that were edited lately."""
     until = micros(before) if before else FAR
     key = {"room": str(address), "before": until, "n": limit + 1}
     said_rows = yield SAID, key
@@ -199,15 +200,18 @@ def timeline(address: Address, before: datetime | None, limit: int) -> Op[list[E
     found: list[Found] = [(row[2], row[0], partial(_said, row)) for row in said_rows]
     found += [(row[2], f"{row[0]}.{row[1]}", partial(_shown, row, latest.get(row[0]))) for row in shown_rows]
     found += [(row[6], f"summary.{row[0]}.{row[7]}", partial(_summary, row)) for row in summary_rows]
-    return [make() for _, _, make in last_page(sorted(found, key=itemgetter(0, 1)), limit)]
+    entries = [make() for _, _, make in last_page(sorted(found, key=itemgetter(0, 1)), limit)]
+    told = {one.id for one in entries}
+    edited = {f"{delivery}.1": version for delivery, (version, _) in latest.items()}
+    return entries, {entry: version for entry, version in edited.items() if entry not in told}
 
 
 def view(address: Address, before: datetime | None, limit: int, now: datetime) -> Op[View]:
-    entries = yield from timeline(address, before, limit)
+    entries, edited = yield from timeline(address, before, limit)
     is_busy = yield from busy(address)
     here = yield from mode_in(address, now)
     mode = "" if here.mode is Mode.NORMAL else here.mode.value
-    return View(tuple(entries), is_busy, mode, here.until, here.person_name)
+    return View(tuple(entries), is_busy, mode, here.until, here.person_name, edited)
 
 
 def last_page(found: list[Found], limit: int) -> list[Found]:

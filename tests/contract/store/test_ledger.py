@@ -158,6 +158,20 @@ async def test_an_edit_takes_the_place_of_what_it_replaces(stage: Stage) -> None
     assert "Denied" in settled.body
 
 
+async def test_an_edit_before_the_entries_that_are_read_is_told_by_its_version(stage: Stage) -> None:
+    parked = await stage.park(SHELL, text="do it")
+    await stage.drain()
+    card = (await stage.store.history.view(ROOM)).entries[-1]
+    assert (await stage.store.history.view(ROOM)).edited == {}
+    await stage.click(parked.approvals[0], Choice.DENY)
+    await stage.drain()
+    for n in range(2):
+        stage.clock.advance(seconds=1)
+        await stage.say(f"more {n}")
+    assert (await stage.store.history.view(ROOM, limit=2)).edited == {card.id: 1}
+    assert (await stage.store.history.view(ROOM)).edited == {}
+
+
 async def test_each_part_of_a_long_answer_is_told(stage: Stage) -> None:
     duty = await stage.duty()
     long = await stage.enqueue()

@@ -97,6 +97,7 @@ class FakeHistory:
         self.entries: dict[Address, list[Entry]] = {}
         self.owners: dict[Address, Identity] = {}
         self.busy_rooms: set[Address] = set()
+        self.read: list[int] = []  # how many entries each view was asked for
 
     async def rooms(self, channel: str, account: str, owner: Identity) -> list[Room]:
         here = (channel, account)
@@ -123,7 +124,9 @@ class FakeHistory:
 
     async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
         older = [e for e in self.entries.get(address, []) if before is None or e.at < before]
-        return View(tuple(older[-limit:]), address in self.busy_rooms)
+        self.read.append(limit)
+        edited = {e.id: e.version for e in older[:-limit] if e.version}
+        return View(tuple(older[-limit:]), address in self.busy_rooms, edited=edited)
 
 
 class FakeLinks:

@@ -15,6 +15,7 @@ from aiohttp import ClientResponse
 
 from adapters.web import events
 from adapters.web.events import BACKLOG, Feed
+from adapters.web.window import NEWEST, PAGE, WHOLE_EVERY
 from runtime.contract import PEOPLE, Author, Entry, Resting, Role, Speaking, Thinking, Working, room_topic
 from tests.unit.web.stage import Stage, served
 
@@ -70,6 +71,36 @@ async def test_an_edited_message_is_told_anew(tmp_path: Path) -> None:
             stage.notifier.notify(room_topic(stage.address(ROOM)))
             _, room = await frame(answer)
         assert room["entries"][0]["text"] == "hello, all"
+
+
+async def test_after_a_change_the_newest_are_read_and_the_page_again_where_an_older_one_was_edited(
+    tmp_path: Path,
+) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        entries = stage.history.entries[stage.address(ROOM)] = [said(f"s{n}", f"word {n}", minute=n) for n in range(50)]
+        async with client.get(EVENTS) as answer:
+            _, whole = await frame(answer)
+            entries.append(said("s50", "news", minute=50))
+            stage.notifier.notify(room_topic(stage.address(ROOM)))
+            _, newest = await frame(answer)
+            entries[0] = replace(said("s0", "word for word"), version=1)
+            stage.notifier.notify(room_topic(stage.address(ROOM)))
+            _, edited = await frame(answer)
+            stage.notifier.notify(room_topic(stage.address(ROOM)))
+            _, same = await frame(answer)
+    assert (len(whole["entries"]), len(newest["entries"]), newest["entries"][-1]["text"]) == (50, NEWEST, "news")
+    assert [entry["text"] for entry in edited["entries"] if "text" in entry] == ["word for word"]
+    assert len(same["entries"]) == NEWEST
+    assert stage.history.read == [PAGE, NEWEST, NEWEST, PAGE, NEWEST]
+
+
+async def test_now_and_then_the_whole_page_is_read(tmp_path: Path) -> None:
+    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
+        async with client.get(EVENTS) as answer:
+            for _ in range(WHOLE_EVERY + 1):
+                await frame(answer)
+                stage.notifier.notify(room_topic(stage.address(ROOM)))
+        assert stage.history.read[: WHOLE_EVERY + 1] == [PAGE, *[NEWEST] * (WHOLE_EVERY - 1), PAGE]
 
 
 async def test_a_page_that_comes_back_says_what_it_has(tmp_path: Path) -> None:
