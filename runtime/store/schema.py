@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0028"
+REVISION: Final = "0029"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -178,6 +178,7 @@ steps = Table(
     maybe_number("started_at"),
     maybe_number("ended_at"),
     maybe_words("node"),
+    number("trusted", server_default="0"),
     PrimaryKeyConstraint("run_id", "number"),
 )
 
