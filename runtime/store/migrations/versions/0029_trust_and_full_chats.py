@@ -1,4 +1,7 @@
-"""A call that is open because somebody is trusted says so: it runs while that lasts. Of an older one (0) nobody can tell."""
+"""A call that is open because somebody is trusted says so: it runs while that lasts. Of an older one (0) nobody can tell.
+
+And a private chat whose open cards are counted has a row, which is locked meanwhile.
+"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -9,3 +12,4 @@ down_revision = "0028"
 
 def upgrade() -> None:
     op.add_column("steps", sa.Column("trusted", sa.BigInteger(), server_default="0", nullable=False))
+    op.create_table("chats", sa.Column("room", sa.Text(), nullable=False), sa.PrimaryKeyConstraint("room"))
