@@ -9,9 +9,11 @@ from typing import Final
 import pytest
 
 from runtime.chat.cards.listing import OPEN_CARDS_MAX
-from runtime.chat.inbox import CHAT_CARDS_MAX, NONE_DEFERRED
+from runtime.chat.inbox import ASKED_AGAIN, CHAT_CARDS_MAX, NONE_DEFERRED
 from runtime.contract import Addressing, Call, Choice, Commanded, Effect, Identity, Outcome, Role, Said
 from runtime.domain.approvals import Approval
+from runtime.domain.ids import new_id
+from runtime.store.operations.after_restore import Origin, after_restore
 from tests.contract.runtime.stage import ADA, SHELL, UMA, Process, Stage, fake_tool
 from tests.contract.runtime.strict import Planned
 from tests.contract.runtime.test_approvers import NAMED, alone, shell, tell
@@ -174,3 +176,22 @@ async def test_of_questions_asked_in_one_instant_none_is_an_eleventh_card(any_st
     screen = await any_stage.screen("ada")
     assert (len(await any_stage.pending()), len(cards(screen))) == (CHAT_CARDS_MAX + 7, CHAT_CARDS_MAX)
     assert sum("waiting for you" in one for one in screen) == 1
+
+
+async def test_after_a_restore_ten_cards_stand_there_and_one_line(any_stage: Stage) -> None:
+    await asked(any_stage, BEYOND)
+    origin = Origin("b1", any_stage.clock(), "1.0")
+    await any_stage.store.driver.write(lambda: after_restore(origin, "command line of kim", any_stage.clock(), new_id))
+    process = await any_stage.process(Planned(end="Linux"), [shell()], places=MARKED)
+    await process.answer_all()
+    screen = await any_stage.screen("ada")
+    assert len(cards(screen)) == CHAT_CARDS_MAX
+    assert [one.startswith(f"**3 {LINE}") for one in screen if "waiting for you" in one] == [True]
+    assert screen.count(ASKED_AGAIN) == 1
+    for _ in range(2):
+        for question in await any_stage.pending():
+            await process.click(question.id, Choice.DENY, who=ADA, room="ada")
+        await process.reminders.look()
+    await process.answer_all()
+    screen = await any_stage.screen("ada")
+    assert (await any_stage.pending(), cards(screen), screen.count(NONE_DEFERRED)) == ([], [], 1)
