@@ -629,8 +629,9 @@ rooms = Table(
     PrimaryKeyConstraint("channel", "account", "room"),
 )
 
-# Private chats in which cards were counted: whoever counts them holds the row until the new card is there.
-chats = Table("chats", metadata, words("room"), PrimaryKeyConstraint("room"))
+# Private chats in which cards were counted: whoever counts them holds the row until the new card is there. `told`: of how
+# many further questions the line there tells.
+chats = Table("chats", metadata, words("room"), number("told"), PrimaryKeyConstraint("room"))
 
 # What is to be done by the clock. `due_at` is when it fires: the planned instant, and its jitter; null where none is left.
 schedules = Table(

@@ -117,6 +117,34 @@ async def test_a_shared_room_that_a_rule_names_holds_every_card(stage: Stage) ->
     assert not any("waiting for you" in one for one in await stage.screen("busy"))
 
 
+async def line(process: Process) -> list[str]:
+    """Lines about further questions in Ada's chat, once somebody looked."""
+    for _ in range(2):
+        await process.reminders.look()
+        await process.answer_all()
+    return [one.partition(".")[0] for one in await process.stage.screen("ada") if "more question" in one.lower()]
+
+
+async def test_the_line_follows_the_role_of_its_reader(any_stage: Stage) -> None:
+    process = await asked(any_stage, BEYOND)
+    assert await line(process) == ["**3 more questions are waiting for you"]
+    await any_stage.store.people.add_person("Eve", Role.OWNER, [Identity("page:eve")], actor="test")
+    for role, told in (
+        (Role.USER, NONE_DEFERRED.rstrip(".")),
+        (Role.OPERATOR, "**3 more questions are waiting for you"),
+    ):
+        assert await any_stage.store.people.set_role("Ada", role, actor="test")
+        assert await line(process) == [told]
+
+
+async def test_the_line_follows_what_is_decided_elsewhere(any_stage: Stage) -> None:
+    process = await asked(any_stage, BEYOND)
+    last = (await any_stage.pending())[-1]
+    await any_stage.store.people.add_person("Eve", Role.OWNER, [Identity("page:eve")], actor="test")
+    await process.click(last.id, who=Identity("page:eve"), room=last.address.room)
+    assert await line(process) == ["**2 more questions are waiting for you"]
+
+
 # ------------------------------------------------------------------------------------------- nothing is an eleventh card
 
 

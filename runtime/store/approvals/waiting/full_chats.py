@@ -21,7 +21,7 @@ from runtime.store.approvals.audience import those_who_decide
 from runtime.store.approvals.decisions import locked
 from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.rulings import ONE, approval_of, listed_with, standing
-from runtime.store.common import ADD_DELIVERY, delivery_row
+from runtime.store.common import ADD_DELIVERY, delivery_row, put
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import approvals, chats, deliveries
 from runtime.store.sql.driver import Op, is_word
@@ -65,8 +65,10 @@ OPEN_LINES = select(deliveries.c.id, deliveries.c.address).where(
     deliveries.c.edits.is_(None),
     ~exists().where(end.c.origin == literal_column(f"'{OVER}'", Text).concat(deliveries.c.id)),
 )
-_new_chat = insert(chats).values(room=bindparam("room"))
+_new_chat = insert(chats).values(room=bindparam("room"), told=0)
 LOCK_CHAT = _new_chat.on_conflict_do_update(index_elements=["room"], set_={"room": _new_chat.excluded.room})
+SET_TOLD = put(chats)
+TOLD = select(chats.c.told).where(chats.c.room == bindparam("room"))
 LOCK_LINE = select(deliveries.c.id).where(deliveries.c.id == bindparam("line")).with_for_update()
 OF_ORIGIN = select(func.count()).select_from(any_line).where(any_line.c.origin == bindparam("o"))
 
@@ -91,6 +93,7 @@ def defer(question: ApprovalId, newest: str, room: Address, mark: str | None, no
         return
     origin, line = f"{DEFERRED}{question}", (rows[0][2] or rows[0][1]) if rows else None
     ordinal = (yield OF_ORIGIN, {"o": origin})[0][0]
+    yield SET_TOLD, {"room": str(room), "told": len(rows) + 1}
     said = Content(inbox.deferred(len(rows) + 1, newest, mark))
     new = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.APPROVAL, room, said, line)
     yield ADD_DELIVERY, delivery_row(new, now)
@@ -106,18 +109,24 @@ def behind(room: Address) -> Op[list[ApprovalId]]:
     return [ApprovalId(row[0]) for row in (yield BEHIND, {"room": str(room)})]
 
 
-def to_refill() -> Op[list[tuple[DeliveryId, Address]]]:
-    """Lines of private chats in which there is room by now, or nothing left behind the line."""
+def to_refill(rights: Rights, now: datetime) -> Op[list[tuple[DeliveryId, Address]]]:
+    """Lines of private chats in which there is room by now, or that tell of another number than is left for their readers."""
     found = []
     for line, at in (yield OPEN_LINES, {}):
         room = Address.parse(at)
-        if not (yield from behind(room)) or (yield from _cards_in(room)) < inbox.CHAT_CARDS_MAX:
+        every = yield from behind(room)
+        waiting = yield from _of_readers(every, room, rights, now)
+        is_free = waiting and (yield from _cards_in(room)) < inbox.CHAT_CARDS_MAX
+        if not every or is_free or (yield TOLD, {"room": at}) != [(len(waiting),)]:
             found.append((DeliveryId(line), room))
     return found
 
 
 def refill(line: DeliveryId, room: Address, mark: str, rights: Rights, now: datetime, new_id: NewId) -> Op[bool]:
-    """The oldest questions behind a line get their cards, as many as there is room for; false where nothing changed."""
+    """The oldest questions behind a line get their cards, as many as there is room for; false where nothing changed.
+
+    Whoever may decide none of the others any more is told of none. They may do so again: the line ends with the last question.
+    """
     yield LOCK_LINE, {"line": line}  # of two nodes one comes first, and the other finds it done
     waiting = yield from _of_readers((yield from behind(room)), room, rights, now)
     for one in waiting[: inbox.CHAT_CARDS_MAX]:
@@ -126,13 +135,15 @@ def refill(line: DeliveryId, room: Address, mark: str, rights: Rights, now: date
     free = inbox.CHAT_CARDS_MAX - (yield from _cards_in(room))
     for one in waiting[: max(free, 0)]:
         yield from _put(one, room, rights, now, new_id)
-    left = yield from behind(room)
-    if left and not waiting[: max(free, 0)]:
+    every = yield from behind(room)
+    left = yield from _of_readers(every, room, rights, now)
+    if every and not waiting[: max(free, 0)] and (yield TOLD, {"room": str(room)}) == [(len(left),)]:
         return False
-    origin = f"{LEFT if left else OVER}{line}"
+    origin = f"{LEFT if every else OVER}{line}"
     ordinal = (yield OF_ORIGIN, {"o": origin})[0][0]
-    if ordinal and not left:
+    if ordinal and not every:
         return False
+    yield SET_TOLD, {"room": str(room), "told": len(left)}
     said = Content(inbox.deferred(len(left), mark=mark) if left else inbox.NONE_DEFERRED)
     edit = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.APPROVAL, room, said, line)
     yield ADD_DELIVERY, delivery_row(edit, now)
