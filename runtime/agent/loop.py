@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import Final, Protocol
 
 import structlog
@@ -238,7 +239,7 @@ class AgentLoop:
         marked = (index for index, step in enumerate(steps) if step.state is StepState.MARKED)
         doubted = next((index for index in marked if not repeatable(tools, steps[index])), None)
         await self._calls.attempt_all(run, [step for step in steps[:doubted] if step.state is not StepState.ASKED])
-        asked = [step for step in steps if step.state is StepState.ASKED]
+        asked = [step for step in steps if step.state is StepState.ASKED] + run.lapsed
         if doubted is not None:
             asked.append(steps[doubted])
         if asked:
@@ -404,7 +405,7 @@ class AgentLoop:
             self._outlet.nudge(room)
         run.obey(recorded.stop)
         waiting = await self._calls.attempt_all(run, [step for step in recorded.steps if step.state is StepState.OPEN])
-        if asked := [step for step in recorded.steps if step.state is StepState.ASKED]:
+        if asked := [step for step in recorded.steps if step.state is StepState.ASKED] + run.lapsed:
             return await self._park(run, asked)
         if waiting or recorded.waiting:
             await self._join(run)
@@ -418,7 +419,8 @@ class AgentLoop:
     # ------------------------------------------------------------------------------------------------ the endings
 
     async def _park(self, run: LiveRun, asked: Sequence[ToolStep]) -> Released:
-        questions = await self._questions.of(run, [(step, self._calls.terms(run, step)) for step in asked])
+        in_order = sorted(asked, key=attrgetter("number"))
+        questions = await self._questions.of(run, [(step, self._calls.terms(run, step)) for step in in_order])
         claim = run.claim
         prepared = [replace(one, card=await self._outlet.prepare(one.card, claim)) for one in questions]
         released = await self._handed_on(

@@ -12,7 +12,7 @@ from runtime.agent.registry import Agent
 from runtime.context.builder import RunFacts
 from runtime.contract import FileRef, Turn
 from runtime.policy.budgets import Allowance
-from runtime.store.protocol import Board, Claim
+from runtime.store.protocol import Board, Claim, ToolStep
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ class LiveRun:
     `model` is the one that it began with: all its calls go there. `long`: words for whoever sent what is too large to be
     read at once. `guard` judges its calls, once it makes one; `warnings` stand behind the results of those that it warned
     about, by id. `board` are the questions of its conversation, once they were looked at, and `facts` those of its last
-    model call. `allowance` is for its next one, where budgets are set.
+    model call. `allowance` is for its next one, where budgets are set. `lapsed` are calls that are asked about after all.
     """
 
     claim: Claim
@@ -60,6 +60,7 @@ class LiveRun:
     facts: RunFacts | None = None
     model: str = ""
     allowance: Allowance | None = None
+    lapsed: list[ToolStep] = field(default_factory=list)
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""

@@ -201,6 +201,10 @@ class Calls:
             return await self._refuse(run, step, _named(denying))
         changes = step.effect is not Effect.READ
         marked = own(await self._store.mark_tool(lane, run_id, step.number, changes=changes))
+        if marked.lapsed:
+            log.info("call lapsed", tool=step.call.tool, step=step.number)
+            run.lapsed.append(replace(step, state=StepState.ASKED))
+            return marked.waiting
         self._probe("tool-marked")
         run.obey(marked.stop)
         if marked.barred:

@@ -26,6 +26,7 @@ SEEN_THERE: Final = "another room"
 NOTHING: Final = "No questions are waiting for you."
 CHAT_CARDS_MAX: Final = 10
 """Cards that are open in one private chat: beyond them nobody finds the one that matters."""
+ASKED_AGAIN: Final = "A backup was restored, so these questions have been asked again."
 NONE_DEFERRED: Final = "No more questions are waiting behind these cards."
 
 

@@ -61,9 +61,11 @@ class StepEvent(StrEnum):
     ALLOW = "allow"
     REFUSE = "refuse"
     DOUBT = "doubt"
+    LAPSE = "lapse"
 
 
-# A repeatable tool is marked again after a kill; any other is doubted, and a person says what happened.
+# A repeatable tool is marked again after a kill; any other is doubted, and a person says what happened. A call whose
+# trust is over as it is marked lapses in that very transaction: it has not begun.
 STEP_MOVES: Final[Mapping[tuple[StepState, StepEvent], StepState]] = {
     (StepState.OPEN, StepEvent.MARK): StepState.MARKED,
     (StepState.OPEN, StepEvent.REFUSE): StepState.DONE,
@@ -71,6 +73,7 @@ STEP_MOVES: Final[Mapping[tuple[StepState, StepEvent], StepState]] = {
     (StepState.MARKED, StepEvent.RESULT): StepState.DONE,
     (StepState.MARKED, StepEvent.REFUSE): StepState.DONE,
     (StepState.MARKED, StepEvent.DOUBT): StepState.ASKED,
+    (StepState.MARKED, StepEvent.LAPSE): StepState.ASKED,
     (StepState.ASKED, StepEvent.ALLOW): StepState.OPEN,
     (StepState.ASKED, StepEvent.REFUSE): StepState.DONE,
 }

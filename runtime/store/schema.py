@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0028"
+REVISION: Final = "0029"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -178,6 +178,7 @@ steps = Table(
     maybe_number("started_at"),
     maybe_number("ended_at"),
     maybe_words("node"),
+    number("trusted", server_default="0"),
     PrimaryKeyConstraint("run_id", "number"),
 )
 
@@ -627,6 +628,10 @@ rooms = Table(
     number("seen_at", server_default="0"),
     PrimaryKeyConstraint("channel", "account", "room"),
 )
+
+# Private chats in which cards were counted: whoever counts them holds the row until the new card is there. `told`: of how
+# many further questions the line there tells.
+chats = Table("chats", metadata, words("room"), number("told"), PrimaryKeyConstraint("room"))
 
 # What is to be done by the clock. `due_at` is when it fires: the planned instant, and its jitter; null where none is left.
 schedules = Table(

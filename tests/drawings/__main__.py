@@ -1,7 +1,8 @@
-"""Draws every card on three wires, side by side.
+"""Draws every card on three wires, side by side, or on the page.
 
 python -m tests.drawings FOLDER [SITUATION …]       a picture of each
 python -m tests.drawings PICTURE.png SITUATION …    one picture of them all
+python -m tests.drawings page FOLDER [SITUATION …]  the page's: light, dark, and on a phone; several in a picture
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Final
 from playwright.async_api import async_playwright
 
 from runtime.contract import Content
+from tests.drawings.page import sheets
 from tests.drawings.situations import situations
 from tests.drawings.wires import WIRES
 from tests.e2e.browser import executable
@@ -62,8 +64,14 @@ def main() -> None:
     program = executable()
     if program is None:
         sys.exit("There is no Chromium here; tests/setup_chromium.sh installs one.")
-    into, known = Path(sys.argv[1]), situations()
-    wanted = {name: known[name] for name in sys.argv[2:]} or known
+    on_page = sys.argv[1] == "page"
+    folder, *names = sys.argv[1 + on_page :]
+    into, known = Path(folder), situations()
+    wanted = {name: known[name] for name in names} or known
+    if on_page:
+        into.mkdir(parents=True, exist_ok=True)
+        asyncio.run(sheets(wanted, into, program))
+        return
     if into.suffix == ".png":
         pages = {into: sheet(wanted)}
     else:

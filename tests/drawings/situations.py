@@ -222,7 +222,7 @@ def situations() -> Mapping[str, Content]:
             replace(APPROVED, outcome=json.dumps({"state": "waits", "left": 1}))
         ),
         "allowed from now on": settled_cards.settled(
-            replace(WRITTEN, choice=Choice.ALWAYS, reason="content = *; path = notes/*, in this room, until 1 April")
+            replace(WRITTEN, choice=Choice.ALWAYS, reason="`content = *; path = notes/*` in this room until 1 April")
         ),
         "several calls": listing.card(_listed(), ASKED),
         "several calls denied": listing.card(

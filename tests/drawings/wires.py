@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from adapters.discord.outgoing.render import render as to_discord
 from adapters.slack.outgoing.render import render as to_slack
+from adapters.telegram.outgoing.render import key_rows
 from adapters.telegram.outgoing.render import render as to_telegram
 from runtime.contract import Address, Content, Delivery, DeliveryId, Kind
 from tests.drawings.markdown import html_of, in_words, with_tokens
@@ -111,8 +112,7 @@ def _discord_message(body: Json) -> str:
 
 def _telegram_message(body: Json) -> str:
     file = f"<p>📎 {escape(body['name'])}</p>" if body.get("file") else ""
-    keys = [(label, "") for label, _ in body["buttons"]]
-    rows = "".join(_row(keys[start : start + 2]) for start in range(0, len(keys), 2))
+    rows = "".join(_row([(label, "") for label, _ in row]) for row in key_rows(body["buttons"]))
     return _bubble([file, f"<div class=pre>{_with_entities(body['text'], body['entities'])}</div>", rows])
 
 

@@ -31,6 +31,7 @@ from bot.settings.settings import Settings, load
 from bot.telemetry import logs
 from bot.wiring.engine import shell_of
 from bot.wiring.models.made import model_of
+from runtime.agent.duties import expiry
 from runtime.contract import (
     AdapterContext,
     ChannelAdapter,
@@ -172,6 +173,8 @@ async def serve(
         hurry(settings.outbox.settle_second_seconds)
     if given.undo_cut:
         setattr(undos, "CUT_AFTER", timedelta(seconds=given.undo_cut))  # noqa: B010 - a constant, in production
+    if given.look_every:
+        setattr(expiry, "EXPIRY_INTERVAL", timedelta(seconds=given.look_every))  # noqa: B010 - a constant, in production
     tools = first_tools(shell_of(settings)).items()
     make = partial(
         build,
@@ -201,6 +204,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--kill", default="", metavar="POINT")
     parser.add_argument("--hit", type=int, default=1)
     parser.add_argument("--undo-cut", type=float, metavar="SECONDS", help="after which an undo was cut off")
+    parser.add_argument("--look-every", type=float, metavar="SECONDS", help="look so often at questions that wait")
     parser.add_argument("--armed", type=Path, metavar="FILE", help="count only while there is this file")
     parser.add_argument("--think", type=float, default=0.0, metavar="SECONDS", help="how long the model takes")
     parser.add_argument("--set", type=setting, action="append", default=[], metavar="NAME=JSON")

@@ -25,6 +25,11 @@ WHEN_SENDING: Final = (
 FIRED: Final = "fired"
 """An instant of a schedule is written, and nobody was told of it. Only where something is planned: see `test_reports`."""
 
+CALLED: Final = "people-called"
+ENDED: Final = "questions-ended"
+"""A reminder is stored, or the end of questions that nobody answered, and no card tells of it. Only where time passes: see
+`tests/faults/answers`."""
+
 UNDONE: Final = (
     "undo-begun",  # it is marked, nothing is taken back
     "undo-done",  # it is taken back, and nobody was told

@@ -201,6 +201,11 @@ class Rows:
         with closing(sqlite3.connect(f"file:{self._path}?mode=ro", uri=True)) as database:
             return database.execute(statement).fetchall()
 
+    def change(self, statement: str) -> None:
+        """For what only time does."""
+        with closing(sqlite3.connect(self._path, timeout=10)) as database, database:
+            database.execute(statement)
+
     def parts(self) -> list[Part]:
         rows = self.select(
             "SELECT d.address, p.body, p.attempts, p.state FROM parts p JOIN deliveries d ON d.id = p.delivery_id"

@@ -15,8 +15,10 @@ from tests.faults.checker import check
 from tests.faults.points import (
     ANYWHERE,
     ASKED_BACK,
+    CALLED,
     COMPACTED,
     CONDENSED,
+    ENDED,
     FELL_BACK,
     FIRED,
     HANDED_OVER,
@@ -109,7 +111,7 @@ def test_every_point_is_in_the_code_and_planned_five_times() -> None:
     """A point that was renamed or removed would silently never be hit."""
     code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "runtime").rglob("*.py"))
     assert sorted(re.findall(r"(?:probe\(|point=)\"([a-z-]+)\"", code)) == sorted(
-        (*POINTS, FIRED, CONDENSED, HANDED_OVER, *COMPACTED, *ASKED_BACK, *UNDONE, *FELL_BACK, RESERVED)
+        (*POINTS, FIRED, CALLED, ENDED, CONDENSED, HANDED_OVER, *COMPACTED, *ASKED_BACK, *UNDONE, *FELL_BACK, RESERVED)
     )
     planned = [kill.point for param in PLANS for kill in param.values[1]]  # type: ignore[union-attr]  # a list of kills
     assert min(planned.count(point) for point in POINTS) >= 5

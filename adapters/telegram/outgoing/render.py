@@ -218,6 +218,13 @@ def is_visible(text: str) -> bool:
     return any(character.isprintable() and not character.isspace() for character in text)
 
 
+def key_rows(keys: Sequence[tuple[str, str]]) -> list[Sequence[tuple[str, str]]]:
+    """Two in a row, since three labels side by side are cut on a phone; on a list those of one call stand together."""
+    edits = [number for number, (_, payload) in enumerate(keys) if payload.endswith(f":{Choice.EDIT}")]
+    cut = edits[0] if len(edits) > 1 else len(keys)
+    return [some[at : at + 2] for some in (keys[:cut], keys[cut:]) for at in range(0, len(some), 2)]
+
+
 def keys(buttons: Sequence[Button]) -> tuple[tuple[str, str], ...]:
     """Label and payload of each. A denial may say why: that asks for the words."""
     made: list[tuple[str, str]] = []

@@ -21,7 +21,7 @@ from telegram.error import TelegramError
 
 from adapters.telegram.errors import MESSAGE_GONE, NO_TEXT_THERE, Refused, ours
 from adapters.telegram.outgoing.entities import Entity
-from adapters.telegram.outgoing.render import Body
+from adapters.telegram.outgoing.render import Body, key_rows
 from adapters.telegram.rooms import message_name, message_of, topic_of
 from adapters.telegram.settling.settle import Found
 from runtime.contract import Part, Receipt, Workspaces
@@ -145,9 +145,9 @@ def entities(made: Sequence[Entity]) -> list[MessageEntity] | None:
 
 
 def keyboard(body: Body) -> InlineKeyboardMarkup | None:
-    """Buttons two in a row: three labels side by side are cut on a phone."""
-    made = [InlineKeyboardButton(label, callback_data=payload) for label, payload in body.buttons]
-    return InlineKeyboardMarkup([made[n : n + 2] for n in range(0, len(made), 2)]) if made else None
+    rows = key_rows(body.buttons)
+    made = [[InlineKeyboardButton(label, callback_data=payload) for label, payload in row] for row in rows]
+    return InlineKeyboardMarkup(made) if made else None
 
 
 def _around(part: Part, body: Body, chat: int) -> dict[str, Any]:

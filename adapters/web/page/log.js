@@ -153,7 +153,7 @@ export class Log {
     const open = entry.buttons?.some((button) => button.choice !== "undo") ?? false; // an undo is offered where all is decided
     const approves = entry.buttons?.some((button) => button.choice === "approve");
     const mark = open ? null : (entry.mark ?? null);
-    const head = open ? (approves ? words.needsApproval : words.needsAnswer) : (entry.ended || words.closed);
+    const head = open ? (approves ? words.needsApproval : words.needsAnswer) : (entry.ended ?? ""); // neither: it waits elsewhere
     const decide = async (button, reason, values) => {
       const answer = await this.#actions.decide(button, reason, values);
       if (answer.decided || !answer.notice) this.#answers.delete(entry.id);
@@ -164,7 +164,7 @@ export class Log {
       ? new Actions(entry, this.#me.may_write, { decide, form: this.#actions.form }).element
       : this.#answerTo(entry) && h("p", { class: "card-notice", role: "status" }, this.#answerTo(entry));
     return h("li", { class: open ? "message card open" : "message card", "data-testid": "card", "data-state": open ? "open" : "closed", "data-mark": mark, "data-entry": entry.id },
-      h("p", { class: "card-head" }, icon(open ? "hand" : (ICONS[mark] ?? "check")), h("span", {}, head), timeOf(entry.at)),
+      h("p", { class: "card-head" }, head && icon(open ? "hand" : (ICONS[mark] ?? "check")), head && h("span", {}, head), timeOf(entry.at)),
       prose(entry), fileLinks(this.#room, entry.files), actions || null);
   }
 
@@ -210,7 +210,9 @@ export class Actions {
     this.#actions = actions;
     const row = h("div", { class: "actions" });
     this.element = h("div", { class: "card-actions" }, row, this.#notice);
+    const edits = entry.buttons.filter((button) => button.choice === "edit");
     for (const button of mayWrite ? entry.buttons : []) {
+      if (edits.length > 1 && button === edits[0]) row.append(h("span", { class: "next-row" })); // those of each call stand together
       row.append(button.form
         ? this.#opener(button, button.label, button.choice)
         : h("button", { type: "button", class: `choice ${button.choice}`, "data-testid": button.choice, onclick: () => this.#press(button) }, button.label));

@@ -53,7 +53,6 @@ export const words = {
   // cards
   needsApproval: "Needs approval",
   needsAnswer: "Needs an answer",
-  closed: "Closed",
   denyWithReason: "Deny with a reason…",
   cancel: "Cancel",
   sendingAnswer: "Sending your answer…",

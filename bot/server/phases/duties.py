@@ -48,7 +48,7 @@ def duties_of(
     yield at.rooms.run
     yield _scheduler(base).run
     decided, remind = engine.reception.decided, engine.reminders.look
-    yield Expiry(approvals=store.approvals, decided=decided, first=jumps.look, remind=remind).run
+    yield Expiry(approvals=store.approvals, decided=decided, first=jumps.look, remind=remind, probe=base.probe).run
     yield engine.undoer.run
     yield engine.answerer.run
     if settings.models:

@@ -9,7 +9,7 @@ from typing import Final
 
 import structlog
 
-from runtime.contract import Address
+from runtime.contract import Address, Probe, no_probe
 from runtime.errors import StoreError
 from runtime.store.protocol import Approvals, Decided
 
@@ -28,21 +28,27 @@ class Expiry:
         decided: Callable[[Decided], None],
         first: Callable[[], Awaitable[None]],
         remind: Callable[[], Awaitable[Sequence[Address]]],
-        every: timedelta = EXPIRY_INTERVAL,
+        every: timedelta | None = None,
+        probe: Probe = no_probe,
     ) -> None:
         self._approvals = approvals
         self._decided = decided
         self._first = first
         self._remind = remind
-        self._every = every
+        self._every = EXPIRY_INTERVAL if every is None else every
+        self._probe = probe
 
     async def run(self) -> None:
         while True:
             await asyncio.sleep(self._every.total_seconds())
             try:
                 await self._first()
-                for decided in await self._approvals.expire():
+                if ended := await self._approvals.expire():
+                    self._probe("questions-ended")
+                for decided in ended:
                     self._decided(decided)
-                self._decided(Decided(deliveries=tuple(await self._remind())))
+                if rooms := await self._remind():
+                    self._probe("people-called")
+                self._decided(Decided(deliveries=tuple(rooms)))
             except StoreError as error:
                 log.debug("overdue questions are not ended yet", reason=str(error))

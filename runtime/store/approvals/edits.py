@@ -85,7 +85,7 @@ class Edit:
         if against := not_entitled(after, voter, rights):
             return against
         if about.lead:
-            yield from single_out(about, rights, now, self.new_id)
+            yield from single_out(about, rights, now, self.new_id, ends=after.terms.quorum <= 1)
         yield from _record(about, after, voter, now)
         return after
 

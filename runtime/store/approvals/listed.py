@@ -14,6 +14,7 @@ from runtime.chat.cards import listing, open_cards, settled_cards
 from runtime.chat.forms import CALL
 from runtime.contract import Address, ApprovalId, Choice, Clicked, Content, DeliveryId, Kind, NewId
 from runtime.domain.approvals import NO_SUCH_ANSWER, Approval, ApprovalState, Rights, Voter, asked_about, objection
+from runtime.store.approvals.audience import those_who_decide
 from runtime.store.approvals.decisions import decide, is_frozen, locked
 from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.rulings import edit_cards, listed_with, refresh, standing
@@ -26,6 +27,7 @@ from runtime.store.sql.driver import Op
 SET_CARD = update(approvals).where(approvals.c.id == bindparam("id_")).values(card=bindparam("shown"))
 NUMBER_DIGITS: Final = 4
 ON_ITS_OWN: Final = "It has a card of its own now. Press Edit… there."
+BEHIND: Final = "This chat is full, so it gets its card here as you decide others."
 NO_SUCH_CALL: Final = "The list has no such call. Choose one by its number."
 ANSWERS: Final = frozenset({Choice.APPROVE, Choice.DENY})
 """Answers to calls on a list: what is listed is neither changed nor allowed for later."""
@@ -105,13 +107,17 @@ def choose(click: Clicked, voter: Voter, rights: Rights, now: datetime, new_id: 
     rooms: tuple[Address, ...] = ()
     if about.lead:
         about, rooms = yield from single_out(about, rights, now, new_id)
-    return Decided(approval=about, deliveries=rooms, notice=ON_ITS_OWN)
+    is_behind = voter.address in (yield from full_chats.deferred_in(about.id))
+    return Decided(approval=about, deliveries=rooms, notice=BEHIND if is_behind else ON_ITS_OWN)
 
 
-def single_out(one: Approval, rights: Rights, now: datetime, new_id: NewId) -> Op[tuple[Approval, tuple[Address, ...]]]:
+def single_out(
+    one: Approval, rights: Rights, now: datetime, new_id: NewId, *, ends: bool = False
+) -> Op[tuple[Approval, tuple[Address, ...]]]:
     """An open call leaves its list, in every place: as it is from then on, and where couriers are to look.
 
-    Both questions keep their ids. The message that stood goes on with the question that had it.
+    Both questions keep their ids. The message that stood goes on with the question that had it; the other one gets a card,
+    or joins those behind the line of a private chat that is full. `ends`: the call is decided in this transaction.
     """
     group = yield from listed_with(one)
     alone, rest = replace(one, card=listing.unlisted(one.card)), listing.without(group, one)
@@ -119,14 +125,20 @@ def single_out(one: Approval, rights: Rights, now: datetime, new_id: NewId) -> O
         yield SET_CARD, {"id_": each.id, "shown": each.card}
     rooms = [at for _, at in (yield from standing(one.lead or one.id))[0]]
     full = yield from full_chats.deferred_in(one.lead or one.id)
+    deciding = yield from those_who_decide(one.address, rights.approvers, now)
+    private = {room for each in deciding for room in each.rooms}
     names = yield from approved_by(one, rights)
     for about in (alone, *rest[:1]):
         said = partial(_said, about, rest, now, names)
         if about.id == one.lead:
             yield from edit_cards(about, said, now, new_id)
             continue
-        yield from _posted(about, rooms, said, now, new_id)
-        for room in full:
+        is_over, free, behind = ends and about.id == one.id, list[Address](), list[Address]()
+        for room in sorted(rooms, key=str):
+            is_full = room in private and not is_over and (yield from full_chats.is_full(room, leaving=int(ends)))
+            (behind if is_full else free).append(room)
+        yield from _posted(about, free, said, now, new_id)
+        for room in () if is_over else (*full, *behind):
             yield from full_chats.defer(about.id, "", room, None, now, new_id)
     return alone, tuple(rooms)
 

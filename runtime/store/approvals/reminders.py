@@ -60,7 +60,7 @@ def call(wanted: Calling, rights: Rights, now: datetime, new_id: NewId) -> Op[tu
     at_home = [(at, card) for card, at in copies if at == after.address and wanted.told]  # it tells who is asked now
     known = {at for _, at in copies}
     rooms = list[Address]()
-    for room in wanted.rooms:
+    for room in sorted(wanted.rooms, key=str):  # chats are locked in this order everywhere
         mark = wanted.private.get(room)
         if mark is not None and room not in known and (yield from full_chats.is_full(room)):
             newest = inbox.newest(after.requester_name, after.tool, len(group) or 1)

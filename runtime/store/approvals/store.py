@@ -82,7 +82,7 @@ class ApprovalStore(Base):
 
     async def refill(self, rights: Rights, mark: Callable[[Address], str]) -> tuple[Address, ...]:
         now, rooms = self.now(), list[Address]()
-        for line, room in await self._driver.read(full_chats.to_refill):
+        for line, room in await self._driver.read(partial(full_chats.to_refill, rights, now)):
             if await self._driver.write(partial(full_chats.refill, line, room, mark(room), rights, now, self._new_id)):
                 rooms.append(room)
         return tuple(rooms)

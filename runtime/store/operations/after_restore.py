@@ -13,9 +13,10 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, exists, func, select, update
 
+from runtime.chat import inbox
 from runtime.chat.cards import listing, open_cards, settled_cards
 from runtime.chat.cards.exchanges import without_open
-from runtime.contract import Address, ApprovalId, ApprovalKind, DeliveryId, Kind, NewId
+from runtime.contract import Address, ApprovalId, ApprovalKind, Content, DeliveryId, Kind, NewId
 from runtime.domain.approvals import APPROVAL_MOVES, Approval, ApprovalEvent
 from runtime.domain.deliveries import DELIVERY_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
 from runtime.domain.machines import move
@@ -23,7 +24,7 @@ from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
 from runtime.policy.modes import Mode
 from runtime.store.approvals.granted.rows import end_all
 from runtime.store.approvals.rulings import ADD_APPROVAL, APPROVAL_COLUMNS, CARDS, SETTLE, approval_of, edit_cards
-from runtime.store.approvals.waiting.full_chats import DEFERRED
+from runtime.store.approvals.waiting.full_chats import DEFERRED, OPEN_LINES, OVER, defer, is_full
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact, moved
 from runtime.store.delivery.outbox import doubt_parts
 from runtime.store.protocol import NewDelivery
@@ -164,8 +165,10 @@ def _ask_again(origin: Origin, actor: str, now: datetime, new_id: NewId) -> Op[i
     """Every open question is void, and asked once more under an id of its own: old buttons decide nothing."""
     rows = yield PENDING_APPROVALS, {}
     for row in rows:
+        yield from _withdraw(approval_of(row), actor, now, new_id)
+    yield from _withdraw_lines(now, new_id)
+    for row in rows:
         approval = approval_of(row)
-        yield from _withdraw(approval, actor, now, new_id)
         if approval.kind is not ApprovalKind.PERSON:  # who still wants to come in writes again
             yield from _ask(row, approval, origin, now, new_id)
             yield from wait_for_answers(approval.run_id)
@@ -193,6 +196,18 @@ def _withdraw_cards(approval: Approval, now: datetime, new_id: NewId) -> Op[None
             return
     for card in copies:
         yield from _discard(card, now)
+
+
+def _withdraw_lines(now: datetime, new_id: NewId) -> Op[None]:
+    """Lines of full private chats end as the cards do; the new questions that find no room have a line of their own."""
+    for found, at in (yield OPEN_LINES, {}):
+        line = DeliveryId(found)
+        if not (yield ON_SCREEN, {"d": line})[0][0]:
+            yield from _discard(line, now)
+            continue
+        said, room = Content(inbox.ASKED_AGAIN), Address.parse(at)
+        edit = NewDelivery(DeliveryId(new_id()), f"{OVER}{line}", 0, Kind.APPROVAL, room, said, line)
+        yield ADD_DELIVERY, delivery_row(edit, now)
 
 
 def _discard(card: DeliveryId, now: datetime) -> Op[None]:
@@ -224,7 +239,11 @@ def _ask(row: tuple[Any, ...], old: Approval, origin: Origin, now: datetime, new
         Address.parse(at) for _, at, edits in (yield CARDS, {"o": f"approval:{old.lead or old.id}"}) if edits is None
     ]
     copies += [Address.parse(at) for _, at, _ in (yield CARDS, {"o": f"{DEFERRED}{old.lead or old.id}"})]
+    named = (*old.terms.to, *old.terms.escalate_to)
     for ordinal, room in enumerate(dict.fromkeys((old.address, *copies))):
+        if room != old.address and str(room) not in named and (yield from is_full(room)):
+            yield from defer(fresh, inbox.newest(old.requester_name, old.tool, 1), room, None, now, new_id)
+            continue
         content = open_cards.pending(again, now, home=room == old.address)
         card = NewDelivery(DeliveryId(new_id()), f"approval:{fresh}", ordinal, Kind.APPROVAL, room, content)
         yield ADD_DELIVERY, delivery_row(card, now, old.run_id)

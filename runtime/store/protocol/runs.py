@@ -268,7 +268,8 @@ class Recorded:
     """An owner's write went in. `stop`: a person wants the run to end. `waiting`: signals of which some may be steered in.
 
     `told`: rooms for which the store itself made a delivery. `allowance`: for its next model call, where budgets are set.
-    `barred`: the call that was marked is not to be made, since its conversation is read-only by now.
+    `barred`: the call that was marked is not to be made, since its conversation is read-only by now. `lapsed`: it is not
+    marked but asked about, since the trust that spared the question is over.
     """
 
     stop: bool = False
@@ -277,6 +278,7 @@ class Recorded:
     told: tuple[Address, ...] = ()
     allowance: Allowance | None = None
     barred: bool = False
+    lapsed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime, n
 
 def _copy(question: Question, run: RunId, step: ToolStep, now: datetime, new_id: NewId) -> Op[None]:
     """Its copies; in a private chat that is full the question joins those behind a line."""
-    for copy in question.copies:
+    for copy in sorted(question.copies, key=lambda one: str(one.address)):  # chats are locked in this order everywhere
         mark = question.private.get(copy.address)
         if mark is not None and (yield from full_chats.is_full(copy.address)):
             newest = inbox.newest(question.requester_name, step.call.tool, len(question.further) + 1)

@@ -14,8 +14,9 @@ from runtime.chat.cards import settled_cards
 from runtime.contract import Address, ApprovalKind, Call, Effect, FileRef, ModelReply, NewId, NodeId, RunId, files_json
 from runtime.domain.machines import move
 from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
+from runtime.policy.modes import Mode
 from runtime.store.approvals.granted.rows import use
-from runtime.store.approvals.modes import is_read_only
+from runtime.store.approvals.modes import is_read_only, mode_at
 from runtime.store.approvals.rulings import ONE, approval_of, came_of, changed_words
 from runtime.store.approvals.undo_offers import offer
 from runtime.store.common import add, fact, owned
@@ -50,6 +51,7 @@ ADD_STEP = add(steps)
 BLANK_STEP: Mapping[str, object] = {
     **dict.fromkeys(("call_id", "effect", "arguments", "arguments_hash", "result", "caution"), ""),
     "started_at": None,
+    "trusted": 0,
 }
 ADD_USAGE = add(usage)
 ADVANCE_LANE = update(sessions).where(sessions.c.key == bindparam("k")).values(next_turn=bindparam("next"))
@@ -79,6 +81,7 @@ STEP_STATE = select(
     steps.c.tool,
     steps.c.arguments_hash,
     steps.c.started_at,
+    steps.c.trusted,
     select(func.max(approvals.c.id))
     .where(
         approvals.c.run_id == steps.c.run_id,
@@ -98,6 +101,11 @@ SET_STEP = (
         ended_at=case((bindparam("starts") == 0, bindparam("at")), else_=steps.c.ended_at),
         node=bindparam("by"),
     )
+)
+LAPSE_STEP = (
+    update(steps)
+    .where(steps.c.run_id == bindparam("run"), steps.c.number == bindparam("n"))
+    .values(state=bindparam("new_state"), started_at=None)
 )
 
 
@@ -205,6 +213,7 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
             "turn": turn,
             "ended_at": micros(now) if done else None,
             "node": lane.node,
+            "trusted": int(bool(step.unasked)),
         },
     )
     if step.unasked:
@@ -217,15 +226,27 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
 def mark_tool(lane: Lane, run: RunId, number: int, now: datetime, *, changes: bool = False) -> Op[Recorded | None]:
     """The marker: after it, a kill leaves the outcome unknown unless the tool is repeatable.
 
-    What `changes` something and nobody approved is barred where the conversation is read-only by now.
+    What `changes` something and nobody approved is barred where the conversation is read-only by now, and lapses where the
+    trust is over that let it run.
     """
     mine = yield from owned(lane)
     if mine is None:
         return None
-    *_, asked = yield from _move_step(lane.node, run, number, StepEvent.MARK, "", now)
+    *_, trusted, asked = yield from _move_step(lane.node, run, number, StepEvent.MARK, "", now)
     barred = changes and not asked and (yield from is_read_only(lane.session, now))
+    lapsed = bool(trusted) and not asked and not barred and not (yield from _is_trusted(run, now))
+    if lapsed:
+        after = move(STEP_MOVES, StepState.MARKED, StepEvent.LAPSE)
+        yield LAPSE_STEP, {"run": run, "n": number, "new_state": after.value}
     rows = yield STOP, {"run": run}
-    return Recorded(bool(rows[0][0]), mine[1], barred=barred)
+    return Recorded(bool(rows[0][0]), mine[1], barred=barred, lapsed=lapsed)
+
+
+def _is_trusted(run: RunId, now: datetime) -> Op[bool]:
+    """True if the run's requester is trusted where it works, still or again."""
+    agent, address, requester = (yield RUN_FACTS, {"run": run})[0]
+    mode = yield from mode_at(agent, Address.parse(address), now)
+    return mode.mode is Mode.TRUSTED and mode.person == requester
 
 
 class Finished(NamedTuple):
@@ -244,7 +265,7 @@ def finish_tool(
     if mine is None:
         return None
     result, files, kept = finished
-    turn, tool, hashed, started, asked = yield from _move_step(lane.node, run, number, StepEvent.RESULT, result, now)
+    turn, tool, hashed, started, _, asked = yield from _move_step(lane.node, run, number, StepEvent.RESULT, result, now)
     approval = approval_of((yield ONE, {"id": asked})[0]) if asked else None
     is_changed = approval is not None and (approval.asked_arguments or approval.kind is ApprovalKind.OUTCOME)
     said = result + (yield from changed_words(approval)) if approval and is_changed else result
@@ -269,7 +290,7 @@ def refuse_tool(
     mine = yield from owned(lane)
     if mine is None:
         return None
-    turn, tool, hashed, _, asked = yield from _move_step(lane.node, run, number, StepEvent.REFUSE, result, now)
+    turn, tool, hashed, *_, asked = yield from _move_step(lane.node, run, number, StepEvent.REFUSE, result, now)
     yield SET_TURN, {"s": lane.session, "n": turn, "new_text": result}
     yield from fact(now, "call refused by a rule", lane.node, f"{run}/{number}", f"{tool} {hashed[:12]}: {whose}")
     told: tuple[Address, ...] = ()
@@ -281,15 +302,15 @@ def refuse_tool(
 
 def _move_step(
     node: NodeId, run: RunId, number: int, event: StepEvent, text: str, now: datetime
-) -> Op[tuple[int, str, str, int, str | None]]:
-    """The step moves; its turn, tool and hash, when it started before, and the answered question about it."""
+) -> Op[tuple[int, str, str, int, int, str | None]]:
+    """The step moves; its turn, tool and hash, when it started before, if it needs trust, and the answered question about it."""
     rows = yield STEP_STATE, {"run": run, "n": number}
-    state, turn, tool, hashed, started, asked = rows[0]
+    state, turn, tool, hashed, started, trusted, asked = rows[0]
     after = move(STEP_MOVES, StepState(state), event)
     starts = 1 if event is StepEvent.MARK else 0
     given = {"run": run, "n": number, "new_state": after.value, "text": text, "starts": starts, "at": micros(now)}
     yield SET_STEP, given | {"by": node}
-    return turn, tool, hashed, started, asked
+    return turn, tool, hashed, started, trusted, asked
 
 
 def _got_on(run: RunId) -> Op[bool]:

@@ -191,6 +191,52 @@ async def test_nobody_is_trusted_who_may_not_approve_their_own(stage: Stage, rig
     assert (called(process), await asked(stage)) == ([], ["write"])
 
 
+async def cut(stage: Stage) -> None:
+    """A process dies with a trusted call of Ada's recorded, and not begun."""
+    process = await stage.process(Planned(WRITE), tools(), probe=crash_at("step-recorded"))
+    await tell(process, "/mode trusted 2h")
+    await process.say("write", who=ADA)
+    await process.until_crash()
+
+
+async def test_a_trusted_call_that_was_cut_before_it_began_runs_while_the_trust_lasts(any_stage: Stage) -> None:
+    await cut(any_stage)
+    any_stage.clock.advance(timedelta(hours=1))
+    process = await any_stage.process(Planned(WRITE), tools())
+    await process.answer_all()
+    assert (called(process), await asked(any_stage)) == (["write"], [])
+
+
+@pytest.mark.parametrize("how", ["its time passed", "it was ended"])
+async def test_a_trusted_call_that_was_cut_asks_once_the_trust_is_over(how: str, any_stage: Stage) -> None:
+    await cut(any_stage)
+    process = await any_stage.process(Planned(WRITE), tools())
+    if how == "it was ended":
+        await process.say("/mode normal", who=ADA)
+    else:
+        any_stage.clock.advance(timedelta(hours=2))
+    await process.answer_all()
+    assert (called(process), await asked(any_stage)) == ([], ["write"])
+    await process.click((await any_stage.pending())[0].id, room="r1")
+    await process.answer_all()
+    assert (called(process), await asked(any_stage)) == (["write"], [])
+
+
+async def test_calls_of_one_answer_run_as_long_as_the_trust_lasts(any_stage: Stage) -> None:
+    """The first of them takes until the end of it; the second asks, and the third, which asked anyway, beside it."""
+    write = fake_tool("write", Effect.WRITE)
+
+    async def takes(_: Mapping[str, Json]) -> str:
+        any_stage.clock.advance(timedelta(hours=2))
+        return "done"
+
+    write.does = takes
+    process = await any_stage.process(Planned((WRITE, replace(WRITE, id="c-2"), SHELL)), [write, tools()[2]])
+    await tell(process, "/mode trusted 2h")
+    await tell(process, "do it all")
+    assert (called(process), await asked(any_stage)) == (["write"], ["write", "shell"])
+
+
 async def test_a_conversation_that_begins_anew_trusts_nobody_and_stays_read_only(stage: Stage) -> None:
     process = await stage.process(Again(WRITE), tools())
     await tell(process, "hello")

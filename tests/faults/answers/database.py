@@ -21,6 +21,9 @@ class PostgresRows(Rows):
         with ThreadPoolExecutor(1) as beside:  # the loop that waits for the answer is not the one that asks
             return beside.submit(asyncio.run, self._select(statement)).result()
 
+    def change(self, statement: str) -> None:
+        self.select(statement)
+
     async def _select(self, statement: str) -> list[Any]:
         connection = await asyncpg.connect(self._url)
         try:

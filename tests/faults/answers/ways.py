@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
+from runtime.domain.ids import new_id
 from tests.fakes.channel_board import recorded
 from tests.faults.answers.hands import Hands, Shown, one_card
 from tests.faults.app import EFFECTS
-from tests.faults.points import UNDONE
+from tests.faults.points import CALLED, ENDED, UNDONE
 from tests.faults.program import until
 from tests.faults.stage import Rows, Stage
 
@@ -17,6 +19,7 @@ CLICK: Final = ("approval-decided", "accepted")
 RUN: Final = ("claimed", "tool-marked", "tool-finished", "model-answered", "delivery-stored")
 SENDING: Final = ("part-marked", "part-shown", "part-checkpointed")
 """Of the card that follows the decision, and of the answer; on the page both are our own commit."""
+LOOKS: Final = ("--look-every", "0.2")
 TWO_PEOPLE: Final = ("--set", 'policy=[{"tool": "shell", "result": "ask", "quorum": 2}]')
 
 
@@ -38,16 +41,27 @@ class Scene:
         ((number,),) = self.rows.select(f"SELECT count(*) FROM {table} WHERE {where}")
         return int(number)
 
+    def pass_hours(self, hours: int) -> None:
+        """So much time has passed for its question."""
+        passed = hours * 3_600_000_000
+        shifts = ", ".join(f"{one} = {one} - {passed}" for one in ("asked_at", "expires_at", "next_call_at"))
+        self.rows.change(f"UPDATE approvals SET {shifts} WHERE arguments LIKE '%{self.word}%' AND state = 'pending'")
+
     def audited(self, kind: str) -> int:
         return self.count("audit", f"kind = '{kind}'")
 
 
 class Way:
-    """`points`: where it is killed. `settings` for the command line. `people`: how many have to say yes."""
+    """`points`: where it is killed. `settings` for the command line. `people`: how many have to say yes.
+
+    `role` is that of the second person; `private`: whoever decides has a private chat, and was never in their room.
+    """
 
     points: Sequence[str] = (*CLICK, *RUN)
     settings: Sequence[str] = ()
     people: int = 1
+    role: str = "owner"
+    private: bool = False
 
     def began(self, at: Scene, doubt: Shown) -> int:
         """How often the call had begun that this card is about."""
@@ -263,6 +277,100 @@ class AskPerson(Way):
         assert sum('answered: "green"' in text for (text,) in told) >= 1
 
 
+class Forged(Approve):
+    """Presses that must not count stand before and behind the one that does."""
+
+    role = "user"
+    private = True
+
+    async def answer(self, at: Scene) -> None:
+        card = await one_card(at.people, at.word, button="approve")
+        await at.people.press(card, "approve", second=True)
+        await at.people.forge(card, "approve", about=new_id())
+        await at.people.forge(card, "approve", elsewhere=True)
+        assert at.calls() == 0
+        await at.people.press(card, "approve")
+        await at.people.forge(card, "deny")
+        await at.people.forge(card, "deny", second=True)
+
+    def check(self, at: Scene, doubts: int) -> None:
+        super().check(at, doubts)
+        of_it = f"subject IN (SELECT id FROM approvals WHERE arguments LIKE '%{at.word}%' AND kind = 'call')"
+        assert at.count("audit", f"kind = 'click refused' AND {of_it}") >= 4
+        assert at.count("audit", f"kind = 'approval approved' AND {of_it}") == 1
+
+
+class Reminded(Approve):
+    """Half of its time passes: it is put once more, whatever is killed, and either card decides."""
+
+    points = (CALLED,)
+    settings = LOOKS
+
+    async def answer(self, at: Scene) -> None:
+        at.pass_hours(7)
+        await until(partial(self._is_called, at), "the reminder")
+
+    async def _is_called(self, at: Scene) -> bool | None:
+        return len(await at.people.cards(at.word, "May I")) > 1 or None
+
+    async def is_decided(self, at: Scene) -> bool:
+        for card in await at.people.cards(at.word):
+            if "approve" in card.buttons:
+                await at.people.press(card, "approve")
+                break
+        return await super().is_decided(at)
+
+    def check(self, at: Scene, doubts: int) -> None:
+        super().check(at, doubts)
+        of_it = f"subject IN (SELECT id FROM approvals WHERE arguments LIKE '%{at.word}%')"
+        assert at.count("audit", f"kind = 'approval called' AND {of_it}") == 1
+
+
+class Expired(Approve):
+    """Nobody answers: it ends once, the model is told, and a press that comes later runs nothing."""
+
+    points = (ENDED, "claimed", "model-answered", "delivery-stored")
+    settings = LOOKS
+
+    async def answer(self, at: Scene) -> None:
+        card = await one_card(at.people, at.word, button="approve")
+        at.pass_hours(13)
+        await until(partial(self._is_over, at), "the end of the question")
+        await at.people.forge(card, "approve")
+
+    async def _is_over(self, at: Scene) -> bool | None:
+        return await self.is_decided(at) or None
+
+    async def is_decided(self, at: Scene) -> bool:
+        return at.count("approvals", f"arguments LIKE '%{at.word}%' AND kind = 'call' AND state = 'expired'") == 1
+
+    def check(self, at: Scene, doubts: int) -> None:
+        assert (at.calls(), doubts) == (0, 0)
+        of_it = f"subject IN (SELECT id FROM approvals WHERE arguments LIKE '%{at.word}%')"
+        assert at.count("audit", f"kind = 'approval expired' AND {of_it}") == 1
+        told = at.rows.select("SELECT text FROM turns WHERE role = 'tool'")
+        assert sum("expired (nobody answered in time)" in text for (text,) in told) >= 1
+
+
+class Private(Approve):
+    """Whoever may not decide asks, and whoever may is told in private: both cards tell who did, and how it ended."""
+
+    role = "user"
+    private = True
+
+    async def ask(self, at: Scene) -> None:
+        await at.people.say(f"run: echo {at.word}", second=True)
+        await one_card(at.people, at.word, button="approve")
+
+    async def is_decided(self, at: Scene) -> bool:
+        return await super().is_decided(at) and await self._both_tell(at)
+
+    async def _both_tell(self, at: Scene) -> bool:
+        ended = [one for one in await at.people.cards(at.word, "Approved") if not one.buttons]
+        rooms = {one.room or str(one.place) for one in ended}
+        return len(rooms) == 2
+
+
 WAYS: Final[Mapping[str, Way]] = {
     "approve": Approve(),
     "deny": Deny(),
@@ -273,4 +381,8 @@ WAYS: Final[Mapping[str, Way]] = {
     "split": Split(),
     "undo": Undo(),
     "ask": AskPerson(),
+    "forged": Forged(),
+    "remind": Reminded(),
+    "expire": Expired(),
+    "private": Private(),
 }

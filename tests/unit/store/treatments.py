@@ -68,6 +68,7 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "pauses": Treatment(until=OVER),
     "aliases": Treatment(until=FOR_GOOD),
     "rooms": Treatment(("messages_days",)),
+    "chats": Treatment(until=FOR_GOOD),
     "schedules": Treatment(("runs_days",)),
     "occurrences": Treatment(("runs_days",)),
     "zones": Treatment(until="their person is removed; those of rooms stay"),

@@ -184,6 +184,14 @@ async def test_buttons_stand_two_in_a_row(bench: Bench) -> None:
         assert [[button["text"] for button in row] for row in rows] == [["done", "again"], ["skip"]]
 
 
+async def test_buttons_about_one_call_of_a_list_stand_together(bench: Bench) -> None:
+    async with bench.life() as adapter:
+        pairs = [Button(ApprovalId(n), choice, f"{choice} {n}") for n in "12" for choice in (Choice.EDIT, Choice.WHY)]
+        await bench.show(adapter, "Which?", *PAIR, *pairs)
+        rows = (await bench.last())["reply_markup"]["inline_keyboard"]
+        assert [[button["text"] for button in row] for row in rows][-2:] == [["edit 1", "why 1"], ["edit 2", "why 2"]]
+
+
 async def test_pictures_go_as_photos_and_the_rest_as_documents(bench: Bench) -> None:
     async with bench.life() as adapter:
         folder = bench.stage.given.workspaces.folder(address())

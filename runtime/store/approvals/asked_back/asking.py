@@ -16,12 +16,14 @@ from runtime.store.approvals.decisions import MEANWHILE, NOBODY, locked
 from runtime.store.approvals.listed import SET_CARD, chosen, single_out
 from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.rulings import edit_cards, standing
+from runtime.store.approvals.waiting.full_chats import deferred_in
 from runtime.store.common import add, fact
 from runtime.store.protocol import Decided
 from runtime.store.schema import asked_back
 from runtime.store.sql.driver import Op, micros
 
 ASKING: Final = "I'm asking the agent. Its answer comes beneath the card."
+ASKING_BEHIND: Final = "I'm asking the agent. This chat is full, so its card comes here as you decide others."
 AT_IT: Final = "The agent is answering this already."
 ADD_QUESTION = add(asked_back)
 
@@ -44,7 +46,8 @@ def ask_back(click: Clicked, voter: Voter, rights: Rights, now: datetime, new_id
     yield ADD_QUESTION, {"approval_id": approval.id, "number": made.number, "node": None, "asked_at": micros(now)}
     yield from fact(now, "approval asked back", voter.person.name, approval.id, f"question {made.number}")
     rooms = yield from keep(replace(approval, card=card), rights, now, new_id)
-    return Decided(approval=approval, deliveries=rooms, notice=ASKING)
+    is_behind = voter.address in (yield from deferred_in(approval.id))
+    return Decided(approval=approval, deliveries=rooms, notice=ASKING_BEHIND if is_behind else ASKING)
 
 
 def _against(approval: Approval, click: Clicked, voter: Voter, rights: Rights, now: datetime) -> Op[str | None]:

@@ -1,7 +1,7 @@
 """Private chats that hold as many open cards as one may: further questions stand behind a line, and get cards as others end.
 
-A deferred question has a delivery by the name of its origin: the line, or an edit of it. The bound spares a reader, so two
-questions asked in the same instant may both find the last place free.
+A deferred question has a delivery by the name of its origin: the line, or an edit of it. Whoever counts the cards of a chat
+holds its row until the new card is there, and holds the lanes of all questions before that row.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from runtime.store.approvals.audience import those_who_decide
 from runtime.store.approvals.decisions import locked
 from runtime.store.approvals.quorum import approved_by
 from runtime.store.approvals.rulings import ONE, approval_of, listed_with, standing
-from runtime.store.common import ADD_DELIVERY, delivery_row
+from runtime.store.common import ADD_DELIVERY, delivery_row, put
 from runtime.store.protocol import NewDelivery
-from runtime.store.schema import approvals, deliveries
+from runtime.store.schema import approvals, chats, deliveries
 from runtime.store.sql.driver import Op, is_word
+from runtime.store.sql.upsert import insert
 
 DEFERRED: Final = "deferred:"
 """Before a question's id: the origin of its line. As long as that of a card, so that retention finds the question."""
@@ -64,13 +65,25 @@ OPEN_LINES = select(deliveries.c.id, deliveries.c.address).where(
     deliveries.c.edits.is_(None),
     ~exists().where(end.c.origin == literal_column(f"'{OVER}'", Text).concat(deliveries.c.id)),
 )
+_new_chat = insert(chats).values(room=bindparam("room"), told=0)
+LOCK_CHAT = _new_chat.on_conflict_do_update(index_elements=["room"], set_={"room": _new_chat.excluded.room})
+SET_TOLD = put(chats)
+TOLD = select(chats.c.told).where(chats.c.room == bindparam("room"))
 LOCK_LINE = select(deliveries.c.id).where(deliveries.c.id == bindparam("line")).with_for_update()
 OF_ORIGIN = select(func.count()).select_from(any_line).where(any_line.c.origin == bindparam("o"))
 
 
-def is_full(room: Address) -> Op[bool]:
-    """True if a private chat holds as many open cards as one may."""
-    return bool((yield CARDS_HERE, {"room": str(room)})[0][0] >= inbox.CHAT_CARDS_MAX)
+def is_full(room: Address, leaving: int = 0) -> Op[bool]:
+    """True if a private chat holds as many open cards as one may, but for those `leaving` it in this transaction.
+
+    The chat is the caller's until its transaction ends.
+    """
+    yield LOCK_CHAT, {"room": str(room)}
+    return (yield from _cards_in(room)) - leaving >= inbox.CHAT_CARDS_MAX
+
+
+def _cards_in(room: Address) -> Op[int]:
+    return int((yield CARDS_HERE, {"room": str(room)})[0][0])
 
 
 def defer(question: ApprovalId, newest: str, room: Address, mark: str | None, now: datetime, new_id: NewId) -> Op[None]:
@@ -80,6 +93,7 @@ def defer(question: ApprovalId, newest: str, room: Address, mark: str | None, no
         return
     origin, line = f"{DEFERRED}{question}", (rows[0][2] or rows[0][1]) if rows else None
     ordinal = (yield OF_ORIGIN, {"o": origin})[0][0]
+    yield SET_TOLD, {"room": str(room), "told": len(rows) + 1}
     said = Content(inbox.deferred(len(rows) + 1, newest, mark))
     new = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.APPROVAL, room, said, line)
     yield ADD_DELIVERY, delivery_row(new, now)
@@ -95,30 +109,41 @@ def behind(room: Address) -> Op[list[ApprovalId]]:
     return [ApprovalId(row[0]) for row in (yield BEHIND, {"room": str(room)})]
 
 
-def to_refill() -> Op[list[tuple[DeliveryId, Address]]]:
-    """Lines of private chats in which there is room by now, or nothing left behind the line."""
+def to_refill(rights: Rights, now: datetime) -> Op[list[tuple[DeliveryId, Address]]]:
+    """Lines of private chats in which there is room by now, or that tell of another number than is left for their readers."""
     found = []
     for line, at in (yield OPEN_LINES, {}):
         room = Address.parse(at)
-        if not (yield from behind(room)) or not (yield from is_full(room)):
+        every = yield from behind(room)
+        waiting = yield from _of_readers(every, room, rights, now)
+        is_free = waiting and (yield from _cards_in(room)) < inbox.CHAT_CARDS_MAX
+        if not every or is_free or (yield TOLD, {"room": at}) != [(len(waiting),)]:
             found.append((DeliveryId(line), room))
     return found
 
 
 def refill(line: DeliveryId, room: Address, mark: str, rights: Rights, now: datetime, new_id: NewId) -> Op[bool]:
-    """The oldest questions behind a line get their cards, as many as there is room for; false where nothing changed."""
+    """The oldest questions behind a line get their cards, as many as there is room for; false where nothing changed.
+
+    Whoever may decide none of the others any more is told of none. They may do so again: the line ends with the last question.
+    """
     yield LOCK_LINE, {"line": line}  # of two nodes one comes first, and the other finds it done
     waiting = yield from _of_readers((yield from behind(room)), room, rights, now)
-    free = inbox.CHAT_CARDS_MAX - int((yield CARDS_HERE, {"room": str(room)})[0][0])
+    for one in waiting[: inbox.CHAT_CARDS_MAX]:
+        yield from locked(one)
+    yield LOCK_CHAT, {"room": str(room)}
+    free = inbox.CHAT_CARDS_MAX - (yield from _cards_in(room))
     for one in waiting[: max(free, 0)]:
         yield from _put(one, room, rights, now, new_id)
-    left = yield from behind(room)
-    if left and not waiting[: max(free, 0)]:
+    every = yield from behind(room)
+    left = yield from _of_readers(every, room, rights, now)
+    if every and not waiting[: max(free, 0)] and (yield TOLD, {"room": str(room)}) == [(len(left),)]:
         return False
-    origin = f"{LEFT if left else OVER}{line}"
+    origin = f"{LEFT if every else OVER}{line}"
     ordinal = (yield OF_ORIGIN, {"o": origin})[0][0]
-    if ordinal and not left:
+    if ordinal and not every:
         return False
+    yield SET_TOLD, {"room": str(room), "told": len(left)}
     said = Content(inbox.deferred(len(left), mark=mark) if left else inbox.NONE_DEFERRED)
     edit = NewDelivery(DeliveryId(new_id()), origin, ordinal, Kind.APPROVAL, room, said, line)
     yield ADD_DELIVERY, delivery_row(edit, now)
@@ -153,6 +178,7 @@ def _put(question: ApprovalId, room: Address, rights: Rights, now: datetime, new
 
 
 def _card(approval: Approval, group: Sequence[Approval], names: Sequence[str], room: Address, now: datetime) -> Content:
+    home = room == approval.address
     if group:
-        return listing.card(group, now, home=False, voted=names)
-    return open_cards.pending(approval, now, home=False, voted=names, at=room)
+        return listing.card(group, now, home=home, voted=names)
+    return open_cards.pending(approval, now, home=home, voted=names, at=None if home else room)
