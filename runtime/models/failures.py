@@ -54,6 +54,9 @@ NOT_REACHED: Final = re.compile("Connection error|Cannot connect to host")
 
 Statuses = range | frozenset[int]
 
+REFUSED: Final = frozenset({400, 413, 422})
+"""Statuses by which vendors refuse a request for what it says: another model would refuse it too."""
+
 WAIT_MAX: Final = timedelta(days=1)
 """A vendor's wait that is longer is a mistake, such as the time of day in seconds since 1970 that some proxies write."""
 
@@ -127,7 +130,13 @@ ROWS: Final = (
     ),
     Row(frozenset({408, 409}), Cause.AWAY, "The model's provider took too long ({status}).", repeat=Repeat.OFTEN),
     Row(range(500, 1000), Cause.AWAY, "The model's provider had an internal error ({status}).", repeat=Repeat.OFTEN),
-    Row(range(1000), Cause.REQUEST, "The model's provider refused the request ({status}): {message}"),
+    Row(REFUSED, Cause.REQUEST, "The model's provider refused the request ({status}): {message}"),
+    Row(
+        range(1000),
+        Cause.AWAY,
+        "The model's provider answered with a status that I don't know ({status}): {message}",
+        repeat=Repeat.ONCE,
+    ),
 )
 
 

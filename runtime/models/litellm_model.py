@@ -21,6 +21,7 @@ from runtime.models.failures import (
     BROKE_OFF,
     EMPTY_ANSWER,
     FILTERED,
+    REFUSED,
     TOO_LONG,
     Failure,
     Repeat,
@@ -49,9 +50,6 @@ CUT_NOTE: Final = "\n\n*(The answer ends here: the model reached its length limi
 
 TURNED_OVER: Final = (Cause.BUSY, Cause.BILLING, Cause.AUTH)
 """Failures of a key, or of the account behind it; the sooner it is over, the earlier."""
-
-REFUSED: Final = frozenset({400, 413, 422})
-"""What a provider answers that cannot read an image, or to one too large for it."""
 
 CLAUDE: Final = "claude"
 """In the name of each model of Anthropic's, whichever vendor has it."""

@@ -21,6 +21,9 @@ log = structlog.get_logger("models")
 LONGEST_REST: Final = timedelta(seconds=30)
 """Where all models rest, one that is well so soon is waited for."""
 
+PROBED: Final = 0.5
+"""Seconds between looks at what came of another's call to a model whose rest has ended."""
+
 THE_REQUEST_ITSELF: Final = frozenset({Cause.REQUEST, Cause.OVERFLOW})
 """Failures that another model would have as well, or that the conversation answers by a smaller request."""
 
@@ -128,13 +131,22 @@ class ModelChain:
         return reply
 
     async def _well_again(self, order: Sequence[Member]) -> Member | None:
-        """The model whose rest ends first, once it has ended; None where that is too long to wait for."""
-        rests = [(rest.until, place) for place, one in enumerate(order) if (rest := self._cooldowns.of(one.name))]
-        soonest = min(((until, place) for until, place in rests if until), default=None)
-        if soonest is None or soonest[0] - self._now() > LONGEST_REST:
-            return None
-        await self._sleep(max((soonest[0] - self._now()).total_seconds(), 0))
-        return order[soonest[1]]
+        """The model whose rest ends first, once it has ended; None where that is too long to wait for.
+
+        Of all that wait for one model a single one asks it first, and the others wait for what comes of that.
+        """
+        resting, latest = [one for one in order if self._cooldowns.of(one.name)], self._now() + LONGEST_REST
+        while (now := self._now()) <= latest:
+            for member in resting:
+                stands = standing(self._cooldowns.of(member.name), member.mark, now)
+                if stands is Standing.WELL or (stands is Standing.DUE and await self._cooldowns.may_probe(member.name)):
+                    return member
+            rests = [rest.until for one in resting if (rest := self._cooldowns.of(one.name)) and rest.until]
+            soonest = min(rests, default=None)
+            if soonest is None or soonest > latest:
+                return None
+            await self._sleep(max((soonest - now).total_seconds(), PROBED))
+        return None
 
     def _told(self, reply: ModelReply, member: Member, choice: ChosenModel, refusals: Sequence[Refusal]) -> ModelReply:
         """The reply, with the reason why this model answered."""

@@ -70,6 +70,7 @@ async def vendors(first: Sequence[Reply], second: Sequence[Reply] = (), mark: st
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
         clock.advance(timedelta(seconds=seconds))
+        await asyncio.sleep(0.01)  # others go on meanwhile
 
     async with serving(servers[0].app()) as one, serving(servers[1].app()) as other:
         given = ModelSettings(
@@ -156,6 +157,21 @@ async def test_where_all_rest_the_one_that_is_soon_well_is_waited_for() -> None:
     async with vendors([busy, Reply("Here.")], [replace(busy, retry_after="300")]) as it:
         assert (await it.ask()).text == "Here."
         assert it.slept == [pytest.approx(20, abs=0.01)]
+
+
+async def test_of_many_that_wait_for_a_rest_to_end_one_asks_first() -> None:
+    short, long = (Reply("slow down", status=429, retry_after=wait, delay=0.05) for wait in ("20", "300"))
+    async with vendors([short, long], [Reply("I help."), long, long, long]) as it:
+        assert (await it.ask()).text == "I help."
+        told = await asyncio.gather(*(it.ask() for _ in range(3)), return_exceptions=True)
+        assert ["None of the models" in str(one) for one in told] == [True] * 3
+        assert it.counts() == (2, 4)
+
+
+@pytest.mark.parametrize("status", [418, 599, 799])
+async def test_a_status_that_nobody_knows_is_another_models_to_answer(status: int) -> None:
+    async with vendors([Reply("teapot", status=status)] * 2, [Reply("I help.")]) as it:
+        assert (await it.ask()).text == "I help."
 
 
 async def test_where_all_rest_for_long_it_is_told_at_once() -> None:
