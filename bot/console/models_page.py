@@ -1,4 +1,4 @@
-"""The page of models: what each is asked for, what it holds and costs, and a button that ends a rest."""
+"""The page of models and budgets: what each model is asked for, holds and costs; what is left of the money."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from urllib.parse import quote
 from aiohttp import web
 
 from bot.console.html import Html, tag
-from bot.console.layout import badge, moment, page, table
+from bot.console.layout import badge, moment, nothing, page, table
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
+from runtime.chat.budgets import UNPRICED, amount
+from runtime.policy.budgets import DOLLAR, HOURLY, Scope
 from runtime.text.glyphs import legible
 
 MODELS_PAGE: Final = "/console/models"
@@ -26,9 +28,35 @@ PRICE_SOURCES: Final = {
 STATES: Final = {"well": "well", "resting": "resting", "due": "tried again"}
 
 
+BUDGET_HEADS: Final = ("Budget", "Of", "Used", "Under way", "Left", "Limit", "State", "Starts again")
+BUDGET_NAMES: Final = {
+    Scope.DAY: "Everybody, a day",
+    Scope.MONTH: "Everybody, a month",
+    Scope.PERSON_DAY: "A person, a day",
+    Scope.ROOM_DAY: "A room, a day",
+    Scope.AGENT_DAY: "An agent, a day",
+    Scope.AGENT_TOKENS_HOUR: "An agent's tokens, an hour",
+    Scope.AGENT_CALLS_HOUR: "An agent's model calls, an hour",
+}
+NO_BUDGETS: Final = "No budgets are set, so work may cost what it costs. Set [budgets] to limit it."
+
+
 async def models(_request: web.Request, do: Operations) -> Html:
-    rows = await do.models()
-    return page("Models", MODELS_PAGE, table("Models", MODEL_HEADS, map(_line, rows)))
+    rows, budgets = await do.models(), await do.budgets()
+    told = table("Budgets", BUDGET_HEADS, map(_budget, budgets)) if budgets else nothing(NO_BUDGETS)
+    unpriced = max((row["unpriced_calls"] for row in budgets), default=0)
+    missing = tag("p", f"{unpriced:,} {UNPRICED}.", class_="faint") if unpriced else Html("")
+    return page(
+        "Models", MODELS_PAGE, table("Models", MODEL_HEADS, map(_line, rows)), tag("h2", "Budgets"), told, missing
+    )
+
+
+def _budget(row: View) -> tuple[str, ...]:
+    """A line about one budget, its sums in their unit."""
+    scope = Scope(row["budget"])
+    unit = 1 if scope in HOURLY else DOLLAR
+    sums = (amount(scope, round(row[name] * unit)) for name in ("used", "under_way", "left", "limit"))
+    return BUDGET_NAMES[scope], legible(row["whose"]) or "all", *sums, badge(row["state"]), moment(row["ends_at"])
 
 
 def _line(row: View) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from bot.doctor.policy import check_policy
 from bot.doctor.question_rooms import check_question_rooms
 from bot.doctor.schedules import check_schedules
 from bot.doctor.secrets import check_secrets
+from bot.doctor.services.budgets import check_budgets
 from bot.doctor.services.channels import check_channels
 from bot.doctor.services.hooks import check_hooks
 from bot.doctor.services.mcp import check_mcp
@@ -52,6 +53,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "telemetry": check_telemetry,
     "sandbox": check_sandbox,
     "model": check_model,
+    "budgets": check_budgets,
     "channels": check_channels,
     "mcp": check_mcp,
 }

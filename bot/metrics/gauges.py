@@ -17,6 +17,7 @@ from runtime.contract import ApprovalKind, ChannelAdapter, Connection, ScheduleS
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
 from runtime.models.choice.cooling import Rest
+from runtime.policy.budgets import NO_BUDGETS, BudgetRules, Counter
 from runtime.store.operations.queue_depths import LANE_STATES, Depths
 
 Reading = tuple[Gauge, tuple[str, ...], float]
@@ -65,6 +66,13 @@ RESTING: Final = Gauge(
     "signalbox_models_resting", "1 for each model that is not asked after failures.", "model", "cause"
 )
 
+BUDGET_USED: Final = Gauge(
+    "signalbox_budget_used_ratio", "Share of a budget that is used or held, of whoever used most of it.", "budget"
+)
+BUDGETS_SPENT: Final = Gauge(
+    "signalbox_budgets_spent", "How many of those that a budget bounds have spent it.", "budget"
+)
+
 OF_THE_STORE: Final[Sequence[Gauge]] = (
     SIGNALS,
     SIGNALS_AGE,
@@ -80,6 +88,8 @@ OF_THE_STORE: Final[Sequence[Gauge]] = (
     UNSETTLED_PARTS,
     NODES,
     RESTING,
+    BUDGET_USED,
+    BUDGETS_SPENT,
 )
 ALL_GAUGES: Final[Sequence[Gauge]] = (BUILD, CONNECTED, STATE, STORE_UP, *OF_THE_STORE)
 
@@ -103,6 +113,8 @@ class Found:
 
     depths: Depths
     rests: Sequence[Rest] = ()
+    rules: BudgetRules = NO_BUDGETS
+    budgets: Sequence[Counter] = ()
 
 
 def of_store(found: Found | None, labels: Labels) -> Iterator[Reading]:
@@ -112,6 +124,15 @@ def of_store(found: Found | None, labels: Labels) -> Iterator[Reading]:
         yield from _work(found.depths)
         yield from _outbox(found.depths, labels)
         yield from ((RESTING, (rest.model, rest.cause), 1) for rest in found.rests)
+        yield from _budgets(found)
+
+
+def _budgets(found: Found) -> Iterator[Reading]:
+    """Of each budget that is set, also where nobody has used any of it."""
+    for scope, limit in found.rules.limits.items():
+        counters = [one for one in found.budgets if one.scope is scope]
+        yield BUDGET_USED, (scope,), max((one.used + one.under_way for one in counters), default=0) / limit
+        yield BUDGETS_SPENT, (scope,), sum(one.used >= limit for one in counters)
 
 
 def _work(depths: Depths) -> Iterator[Reading]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from aiohttp import web
@@ -22,15 +23,28 @@ from runtime.context.watch import LoopWatch
 from runtime.contract import ChannelAdapter, Model, Tool
 from runtime.models.choice.chain import ModelChain
 from runtime.models.choice.cooling import Rest
+from runtime.policy.budgets import NO_BUDGETS, BudgetRules, Counter
 from runtime.store.observer import Observer
 from runtime.store.operations.queue_depths import Depths
 from runtime.store.sql.driver import Watch
 from runtime.store.store import Store
 
+ReadBudgets = Callable[[], Awaitable[tuple[BudgetRules, Sequence[Counter]]]]
+
 
 async def nothing_waits() -> Depths:
     """Before there is a store."""
     return Depths()
+
+
+async def no_budget() -> tuple[BudgetRules, Sequence[Counter]]:
+    return NO_BUDGETS, ()
+
+
+async def _counted(store: Store) -> tuple[BudgetRules, Sequence[Counter]]:
+    """The budgets that are set, with their counters; nothing is read where none is."""
+    rules = store.budgets.rules
+    return rules, await store.budgets.counters() if rules.limits else ()
 
 
 async def nobody_rests() -> list[Rest]:
@@ -51,6 +65,7 @@ class Metering(Instrument):
         self._counting = Counting(self.meters, self._labels)
         self._depths = nothing_waits
         self._rests = nobody_rests
+        self._budgets: ReadBudgets = no_budget
 
     @property
     def watch(self) -> Watch:
@@ -67,6 +82,7 @@ class Metering(Instrument):
     def opened(self, store: Store) -> None:
         self._depths = store.queues.depths
         self._rests = store.cooldowns.resting
+        self._budgets = partial(_counted, store)
 
     def model(self, model: Model) -> Model:
         if isinstance(model, ModelChain):
@@ -98,6 +114,7 @@ class Metering(Instrument):
             adapters=self._adapters,
             depths=self._depths,
             rests=self._rests,
+            budgets=self._budgets,
             version=VERSION,
         )
         return metrics_routes(page, MetricsAccess(self._token, is_open=self._place.is_open))

@@ -17,6 +17,7 @@ from bot.metrics.meters import Meters
 from runtime.contract import ChannelAdapter
 from runtime.errors import StoreError
 from runtime.models.choice.cooling import Rest
+from runtime.policy.budgets import BudgetRules, Counter
 from runtime.store.operations.queue_depths import Depths
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Page:
         adapters: Sequence[ChannelAdapter],
         depths: Callable[[], Awaitable[Depths]],
         rests: Callable[[], Awaitable[Sequence[Rest]]],
+        budgets: Callable[[], Awaitable[tuple[BudgetRules, Sequence[Counter]]]],
         version: str,
     ) -> None:
         self._meters = meters
@@ -48,6 +50,7 @@ class Page:
         self._adapters = adapters
         self._depths = depths
         self._rests = rests
+        self._budgets = budgets
         self._version = version
         self._exposition: Exposition | None = None
 
@@ -64,7 +67,7 @@ class Page:
     async def _look(self) -> gauges.Found | None:
         try:
             async with asyncio.timeout(SCRAPE_TIMEOUT.total_seconds()):
-                return gauges.Found(await self._depths(), await self._rests())
+                return gauges.Found(await self._depths(), await self._rests(), *await self._budgets())
         except (StoreError, TimeoutError) as error:
             log.debug("the queues cannot be read", reason=str(error) or "no answer in time")
             return None

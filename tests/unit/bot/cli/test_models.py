@@ -146,7 +146,7 @@ async def house_of(folder: Path) -> AsyncIterator[House]:
             .replace("for =", 'api_key = "k2"\nfor =')
             .replace('["sonnet"]', '["local"]')
         )
-        settings = read(folder, f"{text}[web]\nport = 0\n")
+        settings = read(folder, f"{text}[web]\nport = 0\n[budgets]\nday = 20.0\nagent_calls_hour = 500\n")
         async with process(settings, with_link=False) as ready, connected(ready.control) as api:
             yield House(ready, api)
 
@@ -163,6 +163,7 @@ async def test_a_model_at_rest_is_listed_and_shown_until_somebody_clears_it(tmp_
         assert first["state"] == "resting"
         assert first["cooldown"] == resting[0]
         page = await house.page("/console/models")
+        assert ("Everybody, a day" in page, "$20.00" in page, "500 calls" in page) == (True, True, True)
         assert "until its settings or key change" in page
         assert page.count("Clear cooldown") == 1
         assert (await house.api.clear_cooldown("openai/gpt-4o"))["state"] == "well"

@@ -8,6 +8,7 @@ import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,7 @@ from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState, StepState
 from runtime.errors import Cause, ModelFailed, ToolFailed
 from runtime.models.choice.cooling import Rest
+from runtime.policy.budgets import DOLLAR, BudgetRules, Scope, fresh
 from runtime.store.operations.queue_depths import Depths
 from runtime.store.protocol import NewStep, Taken
 from tests.fakes.models import Scripted
@@ -286,7 +288,20 @@ def test_where_nothing_waits_there_is_a_zero_to_compare_with() -> None:
     assert {name for name, *_ in read} == {gauge.name for gauge in gauges.OF_THE_STORE} - {
         "signalbox_nodes",
         "signalbox_models_resting",
+        "signalbox_budget_used_ratio",
+        "signalbox_budgets_spent",
     }
+
+
+def test_of_a_budget_the_one_who_used_most_is_told_and_how_many_spent_it() -> None:
+    rules = BudgetRules({Scope.DAY: 8 * DOLLAR, Scope.PERSON_DAY: 2 * DOLLAR})
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    spent = {"p1": 2 * DOLLAR, "p2": DOLLAR}
+    counters = [replace(fresh(Scope.PERSON_DAY, noon), subject=name, spent=used) for name, used in spent.items()]
+    found = gauges.Found(Depths(), rules=rules, budgets=counters)
+    read = {(gauge.name, *labels): value for gauge, labels, value in gauges.of_store(found, known())}
+    assert (read["signalbox_budget_used_ratio", "person_day"], read["signalbox_budgets_spent", "person_day"]) == (1, 1)
+    assert (read["signalbox_budget_used_ratio", "day"], read["signalbox_budgets_spent", "day"]) == (0, 0)
 
 
 def test_models_that_rest_are_told_with_the_cause() -> None:
@@ -452,7 +467,7 @@ def test_no_label_can_name_a_person_a_room_or_a_message() -> None:
     labels = {label for labels in every_metric().values() for label in labels}
     assert labels == {
         *("channel", "account", "kind", "outcome", "way", "how", "state", "model", "direction", "tool", "trouble"),
-        *("change", "role", "version", "step", "verdict", "cause", "instead_of"),
+        *("change", "role", "version", "step", "verdict", "cause", "instead_of", "budget"),
     }
 
 
