@@ -44,19 +44,33 @@ def amount(scope: Scope, number: int) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def share(scope: Scope, part: int, whole: int) -> str:
+    """`part` of a budget of `whole`.
+
+    >>> share(Scope.DAY, 1_500_000, 2_000_000), share(Scope.AGENT_CALLS_HOUR, 1, 3)
+    ('$1.50 of $2.00', '1 of 3 calls')
+    """
+    first = amount(scope, part) if scope in MONEY else f"{part:,}"
+    return f"{first} of {amount(scope, whole)}"
+
+
+def _is(scope: Scope) -> str:
+    return "is" if scope in MONEY else "are"
+
+
 def spent(over: Exceeded, clocks: tzinfo = UTC) -> str:
     """Last words of a run that no budget allows another call."""
     title, when = TITLES[over.scope], moment(over.ends_at, clocks)
     if over.is_held:
         return (
             f"I stopped here: the rest of {title} ({amount(over.scope, over.limit)}) is held for requests under way. "
-            f"Ask again in a minute. It starts again at {when}."
+            f"Ask again in a minute. The budget starts again at {when}."
         )
     words = (
-        f"I stopped here: {title} is spent ({amount(over.scope, over.used)} of {amount(over.scope, over.limit)}). "
-        f"It starts again at {when}."
+        f"I stopped here: {title} {_is(over.scope)} spent ({share(over.scope, over.used, over.limit)}). "
+        f"I can go on at {when}."
     )
-    return words if over.was_asked else f"{words} If this can't wait, ask an operator to raise it."
+    return words if over.was_asked else f"{words} If this can't wait, ask an operator to raise the limit."
 
 
 def question(over: Exceeded, call_id: str) -> ModelReply:
@@ -72,19 +86,22 @@ def question(over: Exceeded, call_id: str) -> ModelReply:
 
 def warned(counter: Counter, limit: int, name: str = "") -> str:
     """Words to a room or a person, called `name`, whose budget will soon be spent."""
-    used, most = amount(counter.scope, counter.used), amount(counter.scope, limit)
-    title = f"{name}'s budget for today" if name else TITLES[counter.scope]
-    return f"{title[0].upper()}{title[1:]} is nearly spent: {used} of {most}. It starts again at {moment(counter.ends_at)}."
+    title, used = (
+        f"{name}'s budget for today" if name else TITLES[counter.scope],
+        share(counter.scope, counter.used, limit),
+    )
+    words = f"{title[0].upper()}{title[1:]} {_is(counter.scope)} nearly spent: {used}."
+    return f"{words} A new budget starts at {moment(counter.ends_at)}."
 
 
 def alarm(counter: Counter, limit: int, whose: str) -> str:
     """Words to operators, of a budget that is nearly spent or spent."""
     title = " ".join(filter(None, [FOR_OPERATORS[counter.scope], whose]))
-    state = "is spent" if counter.level is Level.REACHED else "is nearly spent"
-    used, most = amount(counter.scope, counter.used), amount(counter.scope, limit)
+    state = "spent" if counter.level is Level.REACHED else "nearly spent"
+    used = share(counter.scope, counter.used, limit)
     return (
-        f"**{title[0].upper()}{title[1:]} {state}**: {used} of {most}. It starts again at {moment(counter.ends_at)}. "
-        f"To change it, set `budgets.{counter.scope}`."
+        f"**{title[0].upper()}{title[1:]} {_is(counter.scope)} {state}**: {used}. A new budget starts at "
+        f"{moment(counter.ends_at)}. To change it, set `budgets.{counter.scope}`."
     )
 
 
@@ -103,7 +120,7 @@ def left(rules: BudgetRules, counters: Iterable[Counter]) -> Sequence[str]:
     for counter in counters:
         limit = rules.limits[counter.scope]
         rest = max(0, limit - counter.used - counter.under_way)
-        told = f"{amount(counter.scope, rest)} left of {amount(counter.scope, limit)}"
+        told = f"{share(counter.scope, rest, limit)} left"
         lines.append(f"- {TITLES[counter.scope]}: {told}, until {moment(counter.ends_at)}")
         unpriced = max(unpriced, counter.unpriced)
     return [*lines, *([f"- {unpriced:,} {UNPRICED}"] if unpriced else [])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -11,7 +12,13 @@ from runtime.contract import Call, Reasoning
 
 OPENS: Final = "<think>"
 CLOSES: Final = "</think>"
-"""Marks around the thinking at the begin of an answer, where a server of one's own leaves it there."""
+"""Marks around the thinking at the beginning of an answer, where a server of one's own leaves it there."""
+UNOPENED: Final = re.compile(rf"(?:\A|\n)[ \t]*{CLOSES}[ \t]*\n")
+UNOPENED_AT_END: Final = re.compile(rf"(?:\A|\n)[ \t]*{CLOSES}[ \t]*\n?\Z")
+"""The closing mark on a line of its own: with some templates the opening one is part of the request, not of the answer."""
+
+MARGIN: Final = 16
+"""Blanks and line ends around the mark that may come in a piece of their own."""
 
 
 @dataclass(slots=True)
@@ -56,8 +63,9 @@ class Draft:
 
     def end(self) -> None:
         """Nothing comes any more: what might have become a mark was none."""
-        if not self.text and OPENS not in self._said:
+        if not self._is_plain and OPENS not in self._said:
             self.text = self._said
+        self._unthink(UNOPENED_AT_END)
 
     def reasoning(self, model: str) -> Reasoning | None:
         """The thinking of `model`, if it told any."""
@@ -71,6 +79,8 @@ class Draft:
         """Take words in. Thinking that stands before them between marks is none of them."""
         if self._is_plain:
             self.text += more
+            if CLOSES in self.text[-len(more) - len(CLOSES) - MARGIN :]:
+                self._unthink(UNOPENED)
             return
         self._said += more
         said = self._said.lstrip()
@@ -78,6 +88,14 @@ class Draft:
             self.text = said.partition(CLOSES)[2].lstrip()
         elif not OPENS.startswith(said):
             self._is_plain, self.text = True, self._said
+            self._unthink(UNOPENED)
+
+    def _unthink(self, close: re.Pattern[str]) -> None:
+        """What stands before a closing mark that was never opened was thinking."""
+        found = close.search(self.text)
+        if found and OPENS not in self.text[: found.start()]:
+            self._thoughts.append(self.text[: found.start()])
+            self.text = self.text[found.end() :].lstrip()
 
     def _think(self, piece: Any) -> None:
         """Take thinking in: its text, and Anthropic's blocks, each of which a signature ends."""

@@ -61,8 +61,8 @@ async def test_a_room_whose_budget_is_spent_in_the_middle_of_a_run_is_told_when_
     assert await any_stage.states() == [RunState.FAILED]
     (last,) = await any_stage.answers()
     assert last == (
-        "I stopped here: this room's budget for today is spent ($0.0300 of $0.0300). It starts again at "
-        "[2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z). If this can't wait, ask an operator to raise it."
+        "I stopped here: this room's budget for today is spent ($0.0300 of $0.0300). I can go on at "
+        "[2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z). If this can't wait, ask an operator to raise the limit."
     )
     await process.say("hello?", room="r2")
     await process.answer_all()
@@ -207,9 +207,9 @@ async def test_what_is_left_is_told_by_usage(stage: Stage) -> None:
     verdict = await process.say("/usage")
     await process.answer_all()
     told = verdict.notice or (await stage.answers())[-1]
-    assert "- today's budget for everybody: $0.80 left of $1.00, until" in told
-    assert "- this room's budget for today: $0.30 left of $0.50" in told
-    assert "- this agent's model calls for the hour: 9 calls left of 10 calls" in told
+    assert "- today's budget for everybody: $0.80 of $1.00 left, until" in told
+    assert "- this room's budget for today: $0.30 of $0.50 left" in told
+    assert "- this agent's model calls for the hour: 9 of 10 calls left" in told
 
 
 async def test_answers_about_a_call_and_summaries_that_people_ask_for_count(any_stage: Stage) -> None:

@@ -233,7 +233,7 @@ async def test_each_step_is_told_once(stage: Stage) -> None:
     told = [(await _told(stage, 2 * CENT)) for _ in range(6)]
     assert told == [(), (), (), (ROOM,), (), ()]
     assert [text for text in await stage.drain() if "nearly spent" in text] == [
-        "This room's budget for today is nearly spent: $0.0800 of $0.10. It starts again at "
+        "This room's budget for today is nearly spent: $0.0800 of $0.10. A new budget starts at "
         "[2026-03-02 00:00 UTC](time:2026-03-02T00:00:00Z)."
     ]
     assert len(await stage.audit("budget nearly spent")) == 1

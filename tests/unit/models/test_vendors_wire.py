@@ -149,6 +149,24 @@ async def test_thinking_that_a_server_leaves_between_marks_is_taken_out(stream: 
     assert not any("greeting" in text or "think" in text for text in shown)
 
 
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("end", ["\n\nHello <b> to you.", "\n", ""])
+async def test_thinking_whose_opening_mark_is_part_of_the_request_is_taken_out(end: str, stream: bool) -> None:
+    async with at(OpenAI([Reply(f"A greeting,\nI'd say.\n</think>{end}", CALL, "tool_calls")]), stream=stream) as it:
+        reply = await it.ask()
+    assert reply.text == end.strip()
+    assert reply.reasoning is not None
+    assert reply.reasoning.text == "A greeting,\nI'd say."
+
+
+@pytest.mark.parametrize(
+    "text", ["So it ends:\n```\n<think>\nhm\n</think>\n```\nlike this", "`</think>` ends it\nthen"]
+)
+async def test_an_answer_about_the_marks_stays_whole(text: str) -> None:
+    async with at(OpenAI([Reply(text)])) as it:
+        assert (await it.ask()).text == text
+
+
 async def test_an_answer_that_only_looks_like_a_mark_stays_whole() -> None:
     async with at(OpenAI([Reply("<thin"), Reply("Write <think> first, then </think>.")])) as it:
         assert (await it.ask()).text == "<thin"
