@@ -23,7 +23,17 @@ from runtime.models.lean.stand_in import Late, is_late, settled
 Adapt = Callable[[ModuleType], None]
 
 
-class LateModule(ModuleType):
+class Holding(ModuleType):
+    """A module that holds stand-ins, or does while it is executed: owners are given them, everybody else the real things."""
+
+    def __getattribute__(self, name: str) -> Any:
+        value = ModuleType.__getattribute__(self, name)
+        if is_late(value) and package_of(importer(sys._getframe(1))) not in value._late_loader.owners:
+            return settled(value)
+        return value
+
+
+class LateModule(Holding):
     """A module whose body was not executed yet."""
 
     def __getattr__(self, name: str) -> Any:
@@ -36,16 +46,6 @@ class LateModule(ModuleType):
         if not state.may_stand_in(name, asked):
             return state.real(self, name)
         return state.stand_in(self, name, asked.f_globals)
-
-
-class Holding(ModuleType):
-    """A module that was executed and holds stand-ins: owners are given them, everybody else the real things."""
-
-    def __getattribute__(self, name: str) -> Any:
-        value = ModuleType.__getattribute__(self, name)
-        if is_late(value) and package_of(importer(sys._getframe(1))) not in value._late_loader.owners:
-            return settled(value)
-        return value
 
 
 def package_of(frame: FrameType) -> str:
