@@ -29,6 +29,8 @@ ARGUMENT_MAX_CHARS: Final = 100
 """Characters behind a command that is written as a message."""
 FORM: Final = re.compile(rf"[/!]({'|'.join(COMMANDS)})", re.IGNORECASE)
 ARGUED: Final = re.compile(rf"[/!]({'|'.join(ARGUMENTS)})[ \t]+(\S[^\n]{{0,99}})", re.IGNORECASE)
+LOOKS_LIKE_ONE: Final = re.compile(r"/([a-z][a-z0-9_-]{1,31})", re.IGNORECASE)
+"""A word alone behind a slash is meant as a command, also where there is none of that name. A path has more slashes."""
 PAIR_FORM: Final = re.compile(rf"[/!]{PAIR}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 STOP_WORDS: Final[Mapping[str, Sequence[str]]] = {
     "English": ("stop", "cancel", "halt", "abort"),
@@ -109,6 +111,8 @@ def spoken(said: Said) -> Said | Stopped | Commanded:
         return Commanded(found[1].lower(), found[2].strip())
     if found := PAIR_FORM.fullmatch(text):
         return Commanded(PAIR, found[1].strip())
+    if found := LOOKS_LIKE_ONE.fullmatch(text):
+        return Commanded(found[1].lower())
     return said
 
 

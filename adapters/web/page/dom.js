@@ -33,7 +33,7 @@ export function newId(length = 24) {
   return Array.from(bytes, (byte) => letters[byte % letters.length]).join("");
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
 const day = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
 const dayAndYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
 const shortDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });

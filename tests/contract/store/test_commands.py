@@ -123,7 +123,7 @@ async def test_a_written_command_stands_in_its_room_as_answered(stage: Stage) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["/help me", "what is /help?", "/etc/hosts", "/nothing", "!", "/", "help", "/ help", "//help"]
+    "text", ["/help me", "what is /help?", "/etc/hosts", "!nothing", "!", "/", "help", "/ help", "//help"]
 )
 async def test_other_words_are_a_message(stage: Stage, text: str) -> None:
     assert (await stage.say(text)).deliveries == ()
@@ -139,6 +139,13 @@ async def test_a_command_the_program_does_not_know_is_answered_with_those_it_doe
     taken = await command(stage, "dance")
     assert taken.verdict.outcome is Outcome.UNCHANGED
     assert (await told(stage)).startswith("There's no command `/dance`. These work:\n\n- `/help`")
+
+
+async def test_a_written_command_that_there_is_not_goes_to_no_model(stage: Stage) -> None:
+    taken = await stage.say("/dance")
+    assert taken.verdict.outcome is Outcome.UNCHANGED
+    assert (await told(stage)).startswith("There's no command `/dance`.")
+    assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
 
 
 async def test_the_first_word_to_a_bot_on_telegram_is_answered_with_help(stage: Stage) -> None:

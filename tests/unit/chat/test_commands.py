@@ -71,12 +71,12 @@ def test_a_zone_is_named_with_its_command(text: str) -> None:
     "text",
     [
         "/timezone a\nb",
-        "/timezones",
         "/schedules x",
-        "/pair",
         "/help me",
+        "/etc/hosts",
+        "/x",
+        "/notes.txt",
         "say /help",
-        "/unknown",
         "!important",
         "/",
         "",
@@ -87,6 +87,11 @@ def test_a_zone_is_named_with_its_command(text: str) -> None:
 def test_anything_else_is_said(text: str) -> None:
     said = Said(text)
     assert commands.spoken(said) is said
+
+
+@pytest.mark.parametrize("name", ["unknown", "timezones", "pair", "Dance-now"])
+def test_a_word_alone_behind_a_slash_is_meant_as_a_command(name: str) -> None:
+    assert commands.spoken(Said(f" /{name}\n")) == Commanded(name.lower())
 
 
 def test_words_with_a_file_are_said() -> None:
