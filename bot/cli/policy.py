@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -69,7 +69,9 @@ def try_call(
     if everything:
         _show_all(settings, asker, as_json=as_json)
         return
-    ask = asker.ask(tool, _effect(settings, tool, effect), dict(map(_pair, arg or ())))
+    arguments = dict(map(_pair, arg or ()))
+    ask = asker.ask(tool, _effect(settings, tool, effect), arguments)
+    _check_arguments(settings, tool, arguments)
     _show(settings, ask, as_json=as_json)
 
 
@@ -221,6 +223,17 @@ def _effect(settings: Settings, tool: str, given: str) -> str:
     near = nearest(tool, known)
     fix = f"Did you mean {near}? " if near else ""
     raise ConfigError(f"--tool {tool}: I know no tool by that name. {fix}Otherwise, say what it may do with --effect.")
+
+
+def _check_arguments(settings: Settings, tool: str, given: Collection[str]) -> None:
+    """Errors: ConfigError names an argument that a tool of ours never takes. Those of MCP servers are known to them alone."""
+    from bot.server.tools import known_tools
+
+    known = known_tools(settings)
+    takes = list(known[tool].spec.schema.get("properties", {})) if tool in known else given
+    if wrong := next((name for name in given if name not in takes), None):
+        listed = f"It takes: {', '.join(takes)}." if takes else "It takes none."
+        raise ConfigError(f"--arg {wrong}: {tool} has no such argument. {listed}")
 
 
 def _show_all(settings: Settings, asker: _Asker, *, as_json: bool) -> None:

@@ -66,9 +66,13 @@ class Finder:
             raise Refusal(404, await self._nothing(words, things))
         return found
 
-    async def one(self, words: str, thing: Thing) -> str:
-        """The id of the one `thing` that `words` mean. Errors: Refusal 409 lists those to choose from."""
-        found = await self.found(words, thing)
+    async def one(self, words: str, thing: Thing, *, state: str = "") -> str:
+        """The id of the one `thing` that `words` mean; of several those in `state` alone, where there are such.
+
+        Errors: Refusal 409 lists those to choose from.
+        """
+        every = await self.found(words, thing)
+        found = [one for one in every if one.state == state] or every
         if len(found) > 1:
             several = "; ".join(f"{one.id} ({self._told(one)})" for one in found)
             raise Refusal(409, f"Several begin with {words.strip()!r}: {several}.")

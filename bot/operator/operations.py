@@ -280,7 +280,7 @@ class Operations(OperatorApi):
 
     async def _pressed(self, approval_id: str, answer: View) -> tuple[ApprovalId, Verdict]:
         approval_id, mark, revision = approval_id.partition(REVISION)
-        approval_id = await self._meant(approval_id, Thing.APPROVAL)
+        approval_id = await self._meant(approval_id, Thing.APPROVAL, state=ApprovalState.PENDING)
         question = await self._store.approvals.approval(ApprovalId(approval_id))
         if question is None:
             raise Refusal(404, f"There is no approval {approval_id}.")
@@ -516,10 +516,10 @@ class Operations(OperatorApi):
     async def _one_entitled(self, row: View) -> View:
         return (await self._entitled([row]))[0]
 
-    async def _meant(self, words: str, thing: Thing) -> str:
+    async def _meant(self, words: str, thing: Thing, *, state: str = "") -> str:
         """The id of what an operator named. Errors: Refusal."""
         await self._context.refresh()
-        return await self._context.finder.one(words, thing)
+        return await self._context.finder.one(words, thing, state=state)
 
     async def _with_rooms(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """`fields` with the addresses of rooms that are called by their names."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import getpass
-import os
 import shutil
 import socket
 from dataclasses import replace
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -51,8 +51,12 @@ def folder_fault(folder: Path) -> str | None:
     place = _nearest(folder)
     if not place.is_dir():
         return f"{place} isn't a folder."
-    if not os.access(place, os.W_OK | os.X_OK):
+    try:
+        Path(mkdtemp(prefix=".signalbox-", dir=place)).rmdir()  # rights alone say nothing of /proc, or of a full disk
+    except PermissionError:
         return f"You can't write to {place}."
+    except OSError as error:
+        return f"No folder can be made in {place}: {error.strerror}."
     return None
 
 

@@ -66,6 +66,10 @@ def test_a_tool_of_a_server_that_does_not_run_has_the_effect_of_its_table(file: 
         (["test", "--tool", "shel"], "Did you mean shell? Otherwise, say what it may do with --effect."),
         (["test", "--tool", "x", "--effect", "all"], "--effect all: expected read, write, danger."),
         (["test", "--tool", "shell", "--arg", "ls"], "--arg ls: expected NAME=VALUE, such as command=ls."),
+        (
+            ["test", "--tool", "shell", "--arg", "comand=ls"],
+            "--arg comand: shell has no such argument. It takes: command.",
+        ),
         (["test", "--tool", "shell", "--room", "general"], "--room general: expected an address"),
         (["explain"], "Name one question, or take the newest with --last."),
     ],

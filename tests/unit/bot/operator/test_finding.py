@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Final
 
 import pytest
 
 from bot.accounts.naming import calling, naming
 from bot.operator.actor import Actor
+from bot.operator.finding import Finder
 from bot.operator.operations import Operations
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, Busy, Content, DeliveryId, Identity, Kind, Role, Said, Signal
@@ -19,6 +21,7 @@ from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
 from runtime.store.protocol import Gate, NewDelivery
 from runtime.store.store import Store, open_store
+from runtime.timeline.trail import Candidate, Thing
 from tests.unit.bot.fake_store import FakeStore, context_of
 
 GATE: Final = Gate(open_to_all=True, busy=Busy.STEER, rights=Rights(), agent="main")
@@ -30,6 +33,10 @@ NAMES: Final = {GENERAL: "#general", RANDOM: "#random", KITCHEN: "Family Kitchen
 PLATFORMS: Final = {"slack": "slack:T1", "telegram": "telegram:77", "discord": "discord:88"}
 """As adapters name them, which is not as addresses do."""
 ACCOUNTS: Final = {"work": ("slack", "T1"), "home": ("telegram", "77"), "guild": ("discord", "88")}
+
+
+NOON: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ENDS: Final = (("a", "denied"), ("b", "pending"), ("c", "approved"))
 
 
 @dataclass
@@ -102,6 +109,17 @@ async def test_a_name_that_several_rooms_have_lists_them(house: House) -> None:
     assert told.value.status == 409
     assert "slack:work/C1GENERAL (#general)" in str(told.value)
     assert "discord:guild/700 (#general)" in str(told.value)
+
+
+async def test_of_several_that_begin_alike_the_one_that_waits_is_meant(house: House) -> None:
+    class Two(Finder):
+        async def found(self, words: str, *things: Thing) -> list[Candidate]:
+            return [Candidate(f"0353{n}", Thing.APPROVAL, NOON, "Ada", OTHER, state, "ls") for n, state in ENDS]
+
+    finder = Two(house.store, None, str, str, "main")
+    assert await finder.one("0353", Thing.APPROVAL, state="pending") == "0353b"
+    with pytest.raises(Refusal, match="Several begin with '0353'"):
+        await finder.one("0353", Thing.APPROVAL)
 
 
 async def test_a_room_that_is_not_there_is_told_with_those_that_are(house: House) -> None:

@@ -18,7 +18,7 @@ from bot.secrets.sealed import Lock
 from bot.settings.settings import load
 from bot.wizard.draft import Draft, Flags, Kept
 from bot.wizard.model import ask_model
-from bot.wizard.place import ask_owner, ask_place, ask_port
+from bot.wizard.place import ask_owner, ask_place, ask_port, folder_fault
 from bot.wizard.steps import Step, walk
 from bot.wizard.write import add_owner, require_free, seal_secrets, write_settings
 from runtime.errors import ConfigError
@@ -166,6 +166,11 @@ def test_a_key_whose_vendor_has_no_usual_name_gets_one(draft: Draft) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------- the rest
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="there is no /proc here")
+def test_a_folder_that_the_system_does_not_let_anybody_make_is_told() -> None:
+    assert "/proc" in (folder_fault(Path("/proc/nope")) or "")
 
 
 def test_a_folder_that_cannot_be_is_asked_for_again(draft: Draft, tmp_path: Path) -> None:
