@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 
-from runtime.contract import Effect
+from runtime.contract import Choice, Effect
 from runtime.models.litellm_loading import LIBRARY, VARIABLES
 from runtime.models.litellm_model import LiteModel
 from runtime.models.settings import ModelSettings
@@ -117,3 +118,47 @@ async def test_cut_words_and_malformed_calls_in_a_full_window_cost_nobody_their_
     assert look.calls == []
     assert window.refused
     assert window.largest <= window.tokens
+
+
+class Remembering:
+    """A vendor with a window, whose model calls a tool once, and which counts the requests that lack what must be in each."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self.has_called = False
+        self.answered = self.forgot = 0
+
+    def __call__(self, request: Json) -> Reply:
+        told = json.dumps(request)
+        if not self.has_called and "run it" in told:
+            self.has_called = True
+            return Reply("", (ToolCall("shell", '{"command": "uname -a"}'),), "tool_calls")
+        before = (self._window.refused, self._window.condensed)
+        reply = self._window(request)
+        if self.has_called and before == (self._window.refused, self._window.condensed):
+            self.answered += 1
+            self.forgot += "BLUEBIRD-7" not in told or "uname -a" not in told
+        return reply
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+@BOTH
+async def test_ten_thousand_turns_are_answered_within_the_window_and_nothing_agreed_is_lost(
+    stage: Stage, vendor: str
+) -> None:
+    """What was agreed in the third turn and the open question are in each request to the last; the call is made once."""
+    window, shell = Window(vendor, 4_000), fake_tool("shell", Effect.DANGER)
+    remembering = Remembering(window)
+    async with vendor_of(window, remembering) as model:
+        process = await life(stage, model, shell, window=4_000)
+        await said(process, "Find a name for the release.", AGREED, "run it", *chatter(5_000))
+        [question] = await stage.pending()
+        async with process.running():
+            await process.click(question.id, Choice.APPROVE)
+            await process.rest()
+    assert len(await stage.answers()) == 5_003
+    assert (remembering.answered >= 5_000, remembering.forgot) == (True, 0)
+    assert window.largest <= window.tokens
+    assert max(window.sizes[-1_000:]) <= 1.1 * max(window.sizes[:1_000])
+    assert len(shell.calls) == 1
