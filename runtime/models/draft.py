@@ -91,7 +91,7 @@ class Draft:
             self._unthink(UNOPENED)
 
     def _unthink(self, close: re.Pattern[str]) -> None:
-        """What stands before a closing mark that was never opened was thinking."""
+        """Take away the thinking before a closing mark that was never opened."""
         found = close.search(self.text)
         if found and OPENS not in self.text[: found.start()]:
             self._thoughts.append(self.text[: found.start()])

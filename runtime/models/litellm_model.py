@@ -219,8 +219,8 @@ class LiteModel:
         calls = draft.calls(taken) if draft.has_calls else ()
         usage = draft.usage or estimated_usage(litellm, request, draft.text, calls)
         cost = self._pricing.cost(litellm, usage)
-        tokens = usage.prompt_tokens, usage.completion_tokens
-        spent = Usage(self.name, *tokens, cost or 0, cached_tokens(usage), unpriced=cost is None)
+        tokens = max(0, usage.prompt_tokens), max(0, usage.completion_tokens)  # nobody is paid for a call
+        spent = Usage(self.name, *tokens, max(0, cost or 0), cached_tokens(usage), unpriced=cost is None)
         reply = ModelReply(draft.text, calls, spent, reasoning=draft.reasoning(self.name))
         return Answer(reply, draft.finish == "length")
 

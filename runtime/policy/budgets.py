@@ -33,6 +33,9 @@ HOURLY: Final = (Scope.AGENT_TOKENS_HOUR, Scope.AGENT_CALLS_HOUR)
 MONEY: Final = tuple(scope for scope in Scope if scope not in HOURLY)
 
 
+CLOCKS_DIFFER: Final = timedelta(minutes=5)
+
+
 class Then(StrEnum):
     """Course of a run that no budget allows another call."""
 
@@ -106,9 +109,17 @@ class Counter:
             case _:
                 return self.reserved
 
+    def is_on(self, now: datetime) -> bool:
+        """True if this is its time."""
+        return self.ends_at > now and not self.is_from_ahead(now)
+
+    def is_from_ahead(self, now: datetime) -> bool:
+        """True if a clock that was ahead began it. Clocks of nodes may differ a little."""
+        return self.ends_at > ends_of(self.scope, now + CLOCKS_DIFFER)
+
     def at(self, now: datetime) -> Counter:
         """As it is `now`: its time may be over, and nobody has counted since."""
-        if self.ends_at > now:
+        if self.is_on(now):
             return self
         fresh = replace(self, spent=0, tokens=0, calls=0, unpriced=0, level=Level.BELOW)
         return replace(fresh, ends_at=ends_of(self.scope, now))

@@ -11,12 +11,22 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, case, func, literal_column, or_, select, update
+from sqlalchemy import and_, bindparam, case, delete, func, literal_column, or_, select, update
 
 from runtime.contract import Address, NewId, Usage
 from runtime.domain.ids import first_at
 from runtime.domain.schedules import NO_MODEL
-from runtime.policy.budgets import HOURLY, BudgetRules, Counter, Level, Scope, began_of, ends_of, in_order
+from runtime.policy.budgets import (
+    CLOCKS_DIFFER,
+    HOURLY,
+    BudgetRules,
+    Counter,
+    Level,
+    Scope,
+    began_of,
+    ends_of,
+    in_order,
+)
 from runtime.store.common import add, in_room
 from runtime.store.schema import budgets, reservations, usage
 from runtime.store.sql.driver import Op, is_word, micros, moment
@@ -74,8 +84,8 @@ class Change:
     def of(cls, used: Usage | None, *, hold: int = 0, held: int = 0) -> Change:
         if used is None or used.model == NO_MODEL:
             return cls(hold=hold, held=held)
-        tokens = used.input_tokens + used.output_tokens
-        return cls(used.cost_micros, tokens, 1, int(used.unpriced), hold, held)
+        tokens = max(0, used.input_tokens) + max(0, used.output_tokens)
+        return cls(max(0, used.cost_micros), tokens, 1, int(used.unpriced), hold, held)
 
     def values(self) -> dict[str, int]:
         return {f"by_{name}": getattr(self, name) for name in self.__slots__}
@@ -125,6 +135,7 @@ CHANGE = (
     .returning(*COLUMNS)
 )
 LOOK = select(*COLUMNS).where(THESE)
+DROP = delete(budgets).where(budgets.c.scope == bindparam("false_scope"), budgets.c.subject == bindparam("whose"))
 
 _new = add(budgets)
 MAKE = _new.on_conflict_do_update(  # another node was faster, and has not seen what this call takes
@@ -150,6 +161,7 @@ _SINCE = (
     usage.c.run_id >= bindparam("first"),
     usage.c.run_id <= bindparam("last"),
     usage.c.at >= bindparam("since"),
+    usage.c.at < bindparam("until"),  # what a clock that was ahead has dated later is none of this time
     usage.c.model != literal_column(f"'{NO_MODEL}'"),
 )
 _HELD = (func.coalesce(func.sum(reservations.c.micros), 0), func.count())
@@ -191,6 +203,9 @@ def changed(payer: Payer, change: Change, rules: BudgetRules, now: datetime) -> 
     }
     rows = yield CHANGE, {**_these(whose), **times, **change.values()}
     found = [counter_of(row) for row in rows]
+    for counter in [one for one in found if not one.is_on(now)]:  # a clock was ahead once: it is made anew
+        yield DROP, {"false_scope": counter.scope.value, "whose": counter.subject}
+        found.remove(counter)
     for scope in _missing(whose, found):
         fresh = yield from _made(scope, whose[scope], change, now)
         found.append(fresh)
@@ -205,7 +220,7 @@ def _missing(whose: Mapping[Scope, str], found: Iterable[Counter]) -> list[Scope
 def looked_at(payer: Payer, rules: BudgetRules, now: datetime) -> Op[list[Counter]]:
     """Every counter of a call as it is now, for whoever only wants to know."""
     whose = subjects(payer, rules)
-    found = [counter_of(row).at(now) for row in (yield LOOK, _these(whose))]
+    found = [one.at(now) for one in map(counter_of, (yield LOOK, _these(whose))) if not one.is_from_ahead(now)]
     for scope in _missing(whose, found):
         fresh = yield from _summed(scope, whose[scope], now)
         found.append(fresh)
@@ -233,7 +248,13 @@ def _made(scope: Scope, subject: str, change: Change, now: datetime) -> Op[Count
 def _summed(scope: Scope, subject: str, now: datetime) -> Op[Counter]:
     """A counter made of what is recorded."""
     since = began_of(scope, now)
-    within = {"since": micros(since), "first": first_at(since - LONGEST_RUN), "last": first_at(now + FAR_AHEAD)}
+    until = ends_of(scope, now + CLOCKS_DIFFER)
+    within = {
+        "since": micros(since),
+        "until": micros(until),
+        "first": first_at(since - LONGEST_RUN),
+        "last": first_at(now + FAR_AHEAD),
+    }
     used = yield SPENT_SO_FAR[scope], {**within, "whose": subject, "room": subject}
     spent, tokens, calls, unpriced = map(int, used[0])
     reserved, held = map(int, (yield HELD_SO_FAR[scope], {"whose": subject})[0])

@@ -26,7 +26,7 @@ from runtime.store.sql.driver import Op, is_word, micros
 
 HELD_FOR = (reservations.c.agent, reservations.c.room, reservations.c.person_id, reservations.c.micros)
 HELD = select(*HELD_FOR).where(reservations.c.run_id == bindparam("run"))
-TAKE_BACK = delete(reservations).where(reservations.c.run_id == bindparam("run")).returning(*HELD_FOR)
+TAKE_BACK = delete(reservations).where(reservations.c.run_id == bindparam("run"))
 HOLD = put(reservations)
 TELL = (
     update(budgets)
@@ -128,7 +128,7 @@ class Settled:
 
 def settled(run: RunId, used: Usage | None, at: Moment, *, goes_on: bool) -> Op[Settled]:
     """Count what a call took, in place of what was held back. A run that goes on holds as much back for its next one."""
-    held = (yield from _held(run)) if goes_on else (yield from _taken_back(run))
+    held = yield from _held(run)
     spent = Change.of(used)
     if held is None and spent == Change():
         return Settled()
@@ -138,6 +138,8 @@ def settled(run: RunId, used: Usage | None, at: Moment, *, goes_on: bool) -> Op[
     counters = yield from changed(payer, change, at.rules, at.now)
     told = yield from _told(payer, counters, at)
     if not goes_on:
+        if held:  # only now: a counter that was missing is made of what is held, and this was taken off it
+            yield TAKE_BACK, {"run": run}
         return Settled(None, told)
     if over := (yield from _over(run, counters, hold, at.rules)):
         yield from changed(payer, Change(hold=-hold, held=-1), at.rules, at.now)
@@ -163,14 +165,7 @@ def affords(run: RunId, at: Moment) -> Op[bool]:
 
 
 def _held(run: RunId) -> Op[Held | None]:
-    return _held_of((yield HELD, {"run": run}))
-
-
-def _taken_back(run: RunId) -> Op[Held | None]:
-    return _held_of((yield TAKE_BACK, {"run": run}))
-
-
-def _held_of(rows: Sequence[Sequence[str]]) -> Held | None:
+    rows = yield HELD, {"run": run}
     if not rows:
         return None
     agent, room, person, held = rows[0]

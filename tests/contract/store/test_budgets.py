@@ -321,3 +321,32 @@ async def test_who_is_one_person_has_one_budget_and_who_is_removed_has_none(stag
     await spent(stage, CENT, actor=Identity("web:otto"))
     await stage.store.people.remove("Otto", actor="test")
     assert [one.spent for one in (await counters(stage)).values()] == [8 * CENT]
+
+
+async def test_a_budget_that_is_set_while_a_call_is_under_way_holds_nothing_back_once_it_is_recorded(
+    stage: Stage,
+) -> None:
+    await stage.store.budgets.begin(of(day=10))
+    claim = await stage.begin("hello")
+    await stage.store.budgets.begin(of(day=10, month=100))
+    await finished(stage, claim, CENT)
+    held = [(one.scope, one.spent, one.reserved, one.held) for one in await stage.store.budgets.counters()]
+    assert held == [(Scope.DAY, CENT, 0, 0), (Scope.MONTH, CENT, 0, 0)]
+
+
+async def test_a_clock_that_was_ahead_leaves_no_budget_spent(stage: Stage) -> None:
+    await stage.store.budgets.begin(of(day=0.05, agent_calls_hour=1))
+    stage.clock.advance(hours=40 * 24)
+    await finished(stage, await stage.begin("hello"), 5 * CENT)
+    stage.clock.advance(hours=-40 * 24)
+    assert [one.used for one in await stage.store.budgets.counters()] == [0, 0]
+    stage.clock.advance(hours=24)
+    claim = await stage.begin("again")
+    assert over(claim) is None
+
+
+async def test_a_vendor_that_counts_below_zero_gives_nothing_back(stage: Stage) -> None:
+    await stage.store.budgets.begin(of(day=1))
+    await finished(stage, await stage.begin("hello"), 4 * CENT)
+    await finished(stage, await stage.begin("again"), -4 * CENT)
+    assert [one.spent for one in await stage.store.budgets.counters()] == [4 * CENT]
