@@ -42,6 +42,10 @@ def faults_together(layers: Layers) -> Iterator[Fault]:
     yield from _fallbacks(layers, stands_for)
     for place in ("model", *(place for place, _ in tables)):
         yield from _keys(layers, place)
+        yield from _prices(layers, place, stands_for)
+    for place, table in tables:
+        if table.get("model") == DEMO:
+            yield f"{place}.model", 'the demo model stands alone; name a vendor\'s model, such as "openai/gpt-4o"'
     for place, model in asked_vendors(layers):
         if "/" not in model and (fault := _no_vendor(model, layers.get(f"{place}.api_base"), stands_for)):
             yield f"{place}.{'name' if place == 'model' else 'model'}", fault
@@ -81,6 +85,15 @@ def _keys(layers: Layers, place: str) -> Iterator[Fault]:
             f"model.{given[0]}",
             'is set, but "auto" chooses the vendor by its key; set model.name to one model instead',
         )
+
+
+def _prices(layers: Layers, place: str, stands_for: Mapping[str, Any]) -> Iterator[Fault]:
+    """A price that is left out would be none, so that half of each call were free; an alias may have it from its model."""
+    read, written = f"{place}.input_price", f"{place}.output_price"
+    is_alias = layers.get("model.name" if place == "model" else f"{place}.model") in stands_for
+    missing = [name for name in (read, written) if layers.get(name) is None]
+    if len(missing) == 1 and not is_alias:
+        yield layers.title(missing[0]), "is missing, and the other price is set; set both, with 0 for what is free"
 
 
 def _no_vendor(model: str, api_base: object, stands_for: Mapping[str, Any]) -> str:

@@ -57,6 +57,25 @@ def test_all_faults_of_models_are_told_at_once(tmp_path: Path) -> None:
     assert '"sonet" names no model; did you mean sonnet?' in told
 
 
+def test_half_a_price_is_refused_since_the_other_half_would_be_free(tmp_path: Path) -> None:
+    local = FIRST + 'api_base = "http://127.0.0.1:9/v1"\ninput_price = 1.0\n'
+    assert faults(tmp_path, local, **OPENAI) == [
+        "model.output_price: is missing, and the other price is set; set both, with 0 for what is free."
+    ]
+    assert read(tmp_path, local + "output_price = 0\n", **OPENAI).model.output_price == 0
+
+
+def test_an_alias_may_have_the_other_price_from_its_model(tmp_path: Path) -> None:
+    priced = SONNET + "input_price = 3.0\noutput_price = 15.0\n"
+    text = FIRST + priced + '[[models]]\nname = "cheaper"\nmodel = "sonnet"\ninput_price = 1.0\n'
+    assert read(tmp_path, text, **OPENAI, **ANTHROPIC).models[1].input_price == 1.0
+
+
+def test_the_demo_stands_beside_no_other_model(tmp_path: Path) -> None:
+    text = FIRST + '[[models]]\nname = "toy"\nmodel = "demo"\n'
+    assert any("the demo model stands alone" in line for line in faults(tmp_path, text, **OPENAI))
+
+
 def test_a_circle_of_names_is_shown_whole(tmp_path: Path) -> None:
     text = '[[models]]\nname = "a"\nmodel = "b"\n[[models]]\nname = "b"\nmodel = "a"\n'
     assert any("leads in a circle: a → b → a" in line for line in faults(tmp_path, text))
