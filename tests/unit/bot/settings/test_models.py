@@ -58,7 +58,7 @@ def test_all_faults_of_models_are_told_at_once(tmp_path: Path) -> None:
 
 
 def test_half_a_price_is_refused_since_the_other_half_would_be_free(tmp_path: Path) -> None:
-    local = FIRST + 'api_base = "http://127.0.0.1:9/v1"\ninput_price = 1.0\n'
+    local = FIRST.replace('fallbacks = ["sonnet"]\n', "") + 'api_base = "http://127.0.0.1:9/v1"\ninput_price = 1.0\n'
     assert faults(tmp_path, local, **OPENAI) == [
         "model.output_price: is missing, and the other price is set; set both, with 0 for what is free."
     ]
