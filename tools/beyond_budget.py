@@ -12,9 +12,9 @@ from tools.kit.declare import tool
 @tool(effect=Effect.DANGER, idempotent=True)
 def spend_beyond_budget(
     budget: Annotated[str, "The budget that is spent."],
-    spent: Annotated[str, "The sum that was spent."],
-    limit: Annotated[str, "The bound of the budget."],
-    starts_again: Annotated[str, "The instant from which it counts anew."],
+    spent: Annotated[str, "The amount that was spent."],
+    limit: Annotated[str, "The limit of the budget."],
+    starts_again: Annotated[str, "When it starts again."],
 ) -> str:
     """Go on with this request although a budget is spent."""
     return f"Allowed: this request may go on beyond {budget}."

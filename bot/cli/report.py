@@ -76,11 +76,15 @@ def report(
 
 
 def _check(wish: Wish, *, is_list: bool, is_print: bool) -> None:
+    from bot.settings.schedules import reports
+
     if is_list and (wish.name or wish.to or is_print):
         raise ConfigError("--list takes nothing else: signalbox report --list")
     if not is_list and not wish.name:
         raise ConfigError("Which report? For example: signalbox report cost --print; or see: signalbox report --list")
     if not is_list and is_print == bool(wish.to):
+        if wish.name not in (known := reports()):
+            raise ConfigError(f"There is no report {wish.name!r}. There are: {', '.join(known)}.")
         raise ConfigError(
             f"Give either --to ADDRESS or --print, for example: signalbox report {wish.name} --to web:main/team42"
         )

@@ -38,7 +38,7 @@ BUDGET_NAMES: Final = {
     Scope.AGENT_TOKENS_HOUR: "An agent's tokens, an hour",
     Scope.AGENT_CALLS_HOUR: "An agent's model calls, an hour",
 }
-NO_BUDGETS: Final = "No budgets are set, so work may cost what it costs. Set [budgets] to limit it."
+NO_BUDGETS: Final = "No budgets are set, so nothing limits what work costs. To limit it, set [budgets]."
 
 
 async def models(_request: web.Request, do: Operations) -> Html:

@@ -62,16 +62,14 @@ UNSETTLED_PARTS: Final = Gauge(
     "signalbox_parts_unsettled", "Parts that may be on screen and are being checked.", "channel", "account"
 )
 NODES: Final = Gauge("signalbox_nodes", "Live nodes.")
-RESTING: Final = Gauge(
-    "signalbox_models_resting", "1 for each model that is not asked after failures.", "model", "cause"
-)
+RESTING: Final = Gauge("signalbox_models_resting", "1 for each model that rests after failures.", "model", "cause")
 
 BUDGET_USED: Final = Gauge(
-    "signalbox_budget_used_ratio", "Share of a budget that is used or held, of whoever used most of it.", "budget"
+    "signalbox_budget_used_ratio",
+    "Largest share of a budget that anybody has used, or that is held for them.",
+    "budget",
 )
-BUDGETS_SPENT: Final = Gauge(
-    "signalbox_budgets_spent", "How many of those that a budget bounds have spent it.", "budget"
-)
+BUDGETS_SPENT: Final = Gauge("signalbox_budgets_spent", "People, rooms or agents that have spent a budget.", "budget")
 
 OF_THE_STORE: Final[Sequence[Gauge]] = (
     SIGNALS,

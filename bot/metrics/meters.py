@@ -98,7 +98,7 @@ class Meters:
     steps: Counter = counted("signalbox_steps_total", "Steps that were recorded.", "kind")
     model_calls: Counter = counted("signalbox_model_calls_total", "Calls to a language model.", "model", "outcome")
     model_failures: Counter = counted(
-        "signalbox_model_failures_total", "Failed calls to a language model, by why.", "model", "cause"
+        "signalbox_model_failures_total", "Failed calls to a language model, by cause.", "model", "cause"
     )
     stood_in: Counter = counted(
         "signalbox_model_fallbacks_total", "Answers that one model gave in another's place.", "model", "instead_of"

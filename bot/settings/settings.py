@@ -125,7 +125,7 @@ class Settings(Section):
     web: Web = Field(default_factory=Web, description="Web page, console and API.")
     model: Model = Field(default_factory=Model, description="The language model.")
     models: tuple[ModelTable, ...] = Field(default=(), description="More models, each with a name.")
-    budgets: BudgetSection = Field(default_factory=BudgetSection, description="Limits of what is spent.")
+    budgets: BudgetSection = Field(default_factory=BudgetSection, description="Limits on spending.")
     access: Access = Field(default_factory=Access, description="People.")
     accounts: tuple[AnyAccount, ...] = Field(
         default=(),
@@ -137,7 +137,7 @@ class Settings(Section):
     heartbeats: tuple[HeartbeatTable, ...] = Field(
         default=(), description="Tools that are called regularly and report when their answer changes."
     )
-    planning: Planning = Field(default_factory=Planning, description="Limits for what people plan.")
+    planning: Planning = Field(default_factory=Planning, description="Limits on what people schedule.")
     operators: Operators = Field(default_factory=Operators, description="The people who keep it running.")
     policy: tuple[PolicyRule, ...] = Field(default=(), description="Rules about tool calls.")
     approvals: Approvals = Field(default_factory=Approvals, description="Questions about calls.")

@@ -18,16 +18,16 @@ TITLES: Final = {
     Scope.PERSON_DAY: "your budget for today",
     Scope.ROOM_DAY: "this room's budget for today",
     Scope.AGENT_DAY: "this agent's budget for today",
-    Scope.AGENT_TOKENS_HOUR: "this agent's tokens for the hour",
-    Scope.AGENT_CALLS_HOUR: "this agent's model calls for the hour",
+    Scope.AGENT_TOKENS_HOUR: "this agent's tokens for this hour",
+    Scope.AGENT_CALLS_HOUR: "this agent's model calls for this hour",
 }
 FOR_OPERATORS: Final = {
     **TITLES,
     Scope.PERSON_DAY: "today's budget of",
     Scope.ROOM_DAY: "today's budget of",
     Scope.AGENT_DAY: "today's budget of the agent",
-    Scope.AGENT_TOKENS_HOUR: "the hour's tokens of the agent",
-    Scope.AGENT_CALLS_HOUR: "the hour's model calls of the agent",
+    Scope.AGENT_TOKENS_HOUR: "this hour's tokens of the agent",
+    Scope.AGENT_CALLS_HOUR: "this hour's model calls of the agent",
 }
 UNPRICED: Final = "calls had no known price and are missing from these sums; set `input_price` and `output_price`"
 

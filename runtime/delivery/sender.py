@@ -133,7 +133,7 @@ class PartSender:
         """Its wire messages. Errors: whatever an adapter raises; ValueError when it broke its word."""
         wires = tuple(self._adapter.render(delivery))
         if not wires:
-            raise ValueError("the adapter made no message of it")
+            raise ValueError("the adapter made no message from it")
         if any(wire.more for wire in wires[:-1]):
             raise ValueError("only the last message may take several without its form")
         return wires

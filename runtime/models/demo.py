@@ -231,7 +231,7 @@ def mused(turns: Sequence[Turn]) -> Reasoning | None:
     since = lines(turns[last_answer(turns) + 1 :])
     subjects = [bound(subject, 300) for line in since if (subject := pondered(line))]
     thoughts = (
-        f"I was asked to think about {subject}. That names no call of mine, so words will do." for subject in subjects
+        f"I was asked to think about {subject}. That doesn't need a tool, so I'll just answer." for subject in subjects
     )
     return Reasoning("\n\n".join(thoughts), "demo") if subjects else None
 

@@ -21,7 +21,7 @@ MOST: float = 1e9
 
 
 def dollars(what: str) -> Any:
-    return Field(default=None, ge=LEAST, le=MOST, description=f"USD that {what}. Without it there is no such bound.")
+    return Field(default=None, ge=LEAST, le=MOST, description=f"USD that {what}. Without it, there is no limit.")
 
 
 class BudgetSection(Section):
@@ -38,25 +38,22 @@ class BudgetSection(Section):
     agent_calls_hour: Whole | None = Field(
         default=None, ge=1, le=10**12, description="Model calls that each agent may make in an hour."
     )
-    warn_at: Number = Field(
-        default=0.8, gt=0, le=1, description="Part of a budget from which on people are warned, once."
-    )
+    warn_at: Number = Field(default=0.8, gt=0, le=1, description="Share of a budget at which people are warned, once.")
     over: Literal["stop", "cheapest", "ask"] = Field(
         default="stop",
-        description='What follows once a budget is spent: "stop" ends the work with a sentence, "cheapest" goes on with the '
-        'cheapest model of `[[models]]`, "ask" asks an approver whether this request may go on.',
+        description='What happens once a budget is spent: "stop" ends the work with a sentence, "cheapest" continues with the '
+        'cheapest model of `[[models]]`, "ask" asks an approver if this request may continue.',
     )
     unpriced: Literal["warn", "refuse"] = Field(
         default="warn",
-        description='Calls of a model without a known price: "warn" counts their tokens and tells operators, "refuse" does '
+        description='Calls to a model without a known price: "warn" counts their tokens and tells operators, "refuse" does '
         "not make them.",
     )
     hold: Number = Field(
         default=NO_BUDGETS.hold / DOLLAR,
         ge=LEAST,
         le=1000,
-        description="USD held back for each call under way until it is known what it cost; at least the cost of the call "
-        "before it.",
+        description="USD held for each call until its cost is known; if the run's previous call cost more, that much.",
     )
 
     @property
@@ -77,4 +74,4 @@ class BudgetSection(Section):
 def faults_together(layers: Layers) -> Iterator[Fault]:
     """Faults that only show beside other tables."""
     if layers.get("budgets.over") == Then.CHEAPEST and not layers.tables("models"):
-        yield "budgets.over", 'is "cheapest", and there is one model alone; add others under [[models]]'
+        yield "budgets.over", 'is "cheapest", but there is only one model; add others under [[models]]'

@@ -134,7 +134,7 @@ class ModelTable(AnyModel):
     works: tuple[Work, ...] = Field(
         default=(),
         alias="for",
-        description=f"Kinds of work for which it comes before all others: {', '.join(work.value for work in Work)}.",
+        description=f"Kinds of work it is chosen for first: {', '.join(work.value for work in Work)}.",
     )
     least_complexity: Whole | None = Field(
         default=None,

@@ -209,7 +209,7 @@ async def test_what_is_left_is_told_by_usage(stage: Stage) -> None:
     told = verdict.notice or (await stage.answers())[-1]
     assert "- today's budget for everybody: $0.80 of $1.00 left, until" in told
     assert "- this room's budget for today: $0.30 of $0.50 left" in told
-    assert "- this agent's model calls for the hour: 9 of 10 calls left" in told
+    assert "- this agent's model calls for this hour: 9 of 10 calls left" in told
 
 
 async def test_answers_about_a_call_and_summaries_that_people_ask_for_count(any_stage: Stage) -> None:

@@ -90,6 +90,7 @@ def test_what_cannot_be_made_is_told(house: Path, arguments: list[str], words: s
     ("arguments", "words"),
     [
         ([], "Which report? For example: signalbox report cost --print"),
+        (["nonsense"], "There is no report 'nonsense'. There are: activity, approvals, cost, dead-letters."),
         (["cost"], "Give either --to ADDRESS or --print, for example: signalbox report cost --to"),
         (["cost", "--print", "--to", "web:main/team42"], "Give either --to ADDRESS or --print"),
         (["cost", "--list"], "--list takes nothing else"),
