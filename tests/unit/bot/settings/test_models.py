@@ -190,7 +190,7 @@ def test_all_faults_of_budgets_are_told_at_once(tmp_path: Path) -> None:
     for name in ("day", "month", "person_dya", "agent_calls_hour", "warn_at", "over", "unpriced", "room_day"):
         assert f"budgets.{name}" in told
     assert "person_day" in told  # what was meant
-    assert "there is one model alone" in told
+    assert "there is only one model" in told
 
 
 def test_a_model_without_a_price_is_refused_only_where_budgets_are_set(tmp_path: Path) -> None:
