@@ -17,7 +17,7 @@ UNOPENED: Final = re.compile(rf"(?:\A|\n)[ \t]*{CLOSES}[ \t]*\n")
 UNOPENED_AT_END: Final = re.compile(rf"(?:\A|\n)[ \t]*{CLOSES}[ \t]*\n?\Z")
 """The closing mark on a line of its own: with some templates the opening one is part of the request, not of the answer."""
 
-MARGIN: Final = 16
+MARK_MARGIN_CHARS: Final = 16
 """Blanks and line ends around the mark that may come in a piece of their own."""
 
 
@@ -79,7 +79,7 @@ class Draft:
         """Take words in. Thinking that stands before them between marks is none of them."""
         if self._is_plain:
             self.text += more
-            if CLOSES in self.text[-len(more) - len(CLOSES) - MARGIN :]:
+            if CLOSES in self.text[-len(more) - len(CLOSES) - MARK_MARGIN_CHARS :]:
                 self._unthink(UNOPENED)
             return
         self._said += more
