@@ -349,14 +349,21 @@ async def _tab_to(tab: Tab, target: Locator, *, back: bool = False) -> None:
     """Press Tab until the target has the focus, and can be seen to have it."""
     for _ in range(40):
         if await target.evaluate("element => element === document.activeElement"):
-            outline = "element => getComputedStyle(element.closest('.composer-box') ?? element)"
-            shown = await target.evaluate(
-                f"element => (({outline})(element)).outlineStyle + (({outline})(element)).boxShadow"
-            )
-            assert shown != "nonenone"
+            await _be_outlined(target)
             return
         await tab.page.keyboard.press("Shift+Tab" if back else "Tab")
     raise AssertionError("the keyboard does not get there")
+
+
+async def _be_outlined(target: Locator) -> None:
+    """The outline may come in over some frames."""
+    outline = "element => getComputedStyle(element.closest('.composer-box') ?? element)"
+    shown = f"element => (({outline})(element)).outlineStyle + (({outline})(element)).boxShadow"
+    for _ in range(40):
+        if await target.evaluate(shown) != "nonenone":
+            return
+        await asyncio.sleep(0.025)
+    raise AssertionError("the focus cannot be seen")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
