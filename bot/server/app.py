@@ -65,6 +65,8 @@ async def build(
         identity = await store.cluster.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
         before = await store.cluster.named_accounts()
         base = store_phase(settings, store, instruments, probe=probe, new_id=new_id)
+        if settings.models:  # which of them rest is known before the first message
+            await base.cooldowns.look()
         model = model or models_of(settings, base.cooldowns, store.now, probe)
         at = accounts_phase(base, web_identity=identity, before=before, adapters=adapters, model=model)
         engine = engine_phase(base, at, model=model, tools=tools)
