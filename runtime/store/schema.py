@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0029"
+REVISION: Final = "0030"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -230,6 +230,7 @@ summaries = Table(
     number("at"),
     number("turns", server_default="0"),
     PrimaryKeyConstraint("session", "upto_turn"),
+    Index("ix_summaries_made", "session", "at"),
 )
 
 approvals = Table(
@@ -380,6 +381,7 @@ deliveries = Table(
     partial("ix_deliveries_stuck", "channel", "account", "state", where="state IN ('held', 'dead')"),
     Index("ix_deliveries_address", "address", "created_at"),
     Index("ix_deliveries_created", "created_at"),
+    partial("ix_deliveries_edits", "address", "created_at", where="edits IS NOT NULL"),
 )
 
 parts = Table(

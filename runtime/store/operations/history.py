@@ -9,7 +9,7 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Integer, bindparam, exists, func, literal_column, select
+from sqlalchemy import Integer, bindparam, exists, func, literal_column, or_, select
 
 from runtime.contract import Address, Author, Entry, FileRef, Identity, Room, View
 from runtime.domain.approvals import LISTED_WITH
@@ -122,9 +122,17 @@ EDITED = (
 Found = tuple[int, str, Callable[[], Entry]]
 """When an entry stands in a room, in microseconds, its id, and how it is made."""
 
+earlier = summaries.alias("earlier")
+# Those made before the page begins stand before it too, but the last of them: its next turn may be on the page.
+last_before = (
+    select(func.max(earlier.c.at))
+    .where(earlier.c.session == summaries.c.session, earlier.c.at < bindparam("since"))
+    .scalar_subquery()
+)
 SUMMARISED = (
     KEPT.where(
         summaries.c.session.in_(select(sessions.c.key).where(sessions.c.address == bindparam("room"))),
+        or_(summaries.c.at >= bindparam("since"), summaries.c.at == last_before),
         bindparam("before") > STANDS_AT,
     )
     .order_by(STANDS_AT.desc())
@@ -195,10 +203,11 @@ def timeline(address: Address, before: datetime | None, limit: int) -> Op[tuple[
     oldest = min((row[2] for row in shown_rows), default=until)
     edits = yield EDITED, {"room": str(address), "since": oldest - 24 * 3600 * 10**6}
     latest = {row[0]: (row[1], row[2]) for row in edits}
-    summary_rows = yield SUMMARISED, key
     # By time and id; of most rows nothing more is made, since a page has room for half of them.
     found: list[Found] = [(row[2], row[0], partial(_said, row)) for row in said_rows]
     found += [(row[2], f"{row[0]}.{row[1]}", partial(_shown, row, latest.get(row[0]))) for row in shown_rows]
+    found.sort(key=itemgetter(0, 1))
+    summary_rows = yield SUMMARISED, {**key, "since": found[-limit][0] if len(found) > limit else 0}
     found += [(row[6], f"summary.{row[0]}.{row[7]}", partial(_summary, row)) for row in summary_rows]
     entries = [make() for _, _, make in last_page(sorted(found, key=itemgetter(0, 1)), limit)]
     told = {one.id for one in entries}

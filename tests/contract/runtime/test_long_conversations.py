@@ -51,6 +51,28 @@ async def told(stage: Stage, process: Process) -> list[tuple[int, int]]:
     return [(one.turns, micros(one.since)) for one in known]
 
 
+@pytest.mark.parametrize("limit", [3, 40])
+async def test_pages_walked_back_tell_of_each_summary_once(any_stage: Stage, limit: int) -> None:
+    """Also of one that stands on a page later than when it was made: its next turn came after others had spoken."""
+    process = await life(any_stage, Windowed(), rooms=RoomRules(Attention.OBSERVE))
+    await said(process, *chatter(70))
+    async with process.running():
+        for number in range(5):
+            any_stage.clock.advance(timedelta(hours=1))
+            signal = any_stage.signal(Said(f"{number}: lunch?"), ADA, "r1")
+            await process.reception.sink(replace(signal, reach=Addressing.OVERHEARD))
+    await said(process, *chatter(2))
+    view = process.store.history.view
+    whole = [one.id for one in (await view(address("r1"), limit=1_000)).entries]
+    walked: list[str] = []
+    before = None
+    while page := (await view(address("r1"), before=before, limit=limit)).entries:
+        walked[:0] = [one.id for one in page]
+        before = page[0].at
+    assert walked == whole
+    assert sum(one.startswith("summary.") for one in walked) == len(await kept(any_stage)) > 1
+
+
 async def test_after_the_retention_a_summary_tells_of_the_turns_that_are_left(any_stage: Stage) -> None:
     process = await life(any_stage, Windowed())
     await said(process, *chatter(40))

@@ -62,9 +62,10 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "whether a room is at work": (history.BUSY, {"room": "web:main/r7"}, "ix_sessions_address"),
     "the summaries of a room": (
         history.SUMMARISED,
-        {"room": "web:main/r7", "before": NOW, "n": 200},
+        {"room": "web:main/r7", "before": NOW, "since": 7, "n": 200},
         "ix_sessions_address",
     ),
+    "what was edited in a room": (history.EDITED, {"room": "web:main/r7", "since": 7}, "ix_deliveries_edits"),
     "how many lanes are ready": (queue_depths.LANES["ready"], {}, "ix_sessions_ready"),
     "how many runs are open": (queue_depths.OPEN_RUNS, {}, "ix_runs_open"),
     "how many signals wait": (queue_depths.SIGNALS_WAITING, {}, "ix_signals_waiting"),
