@@ -98,10 +98,13 @@ def show_prompt(
 def _sizes(told: Mapping[str, Any]) -> Iterator[str]:
     """Lines on the window, part by part."""
     from runtime.chat.context_views import SOURCES, STEPS
+    from runtime.context.shares import beyond
 
     yield f"{told['room']}: {told['model']}, a window of {told['window']:,} tokens ({SOURCES[told['source']]})"
+    over = beyond({part["name"]: part["tokens"] for part in told["partitions"]}, told["window"])
     for part in (*told["partitions"], {**told, "name": "total"}):
-        yield f"  {part['name']:<10} {part['tokens']:>9,} tokens {part['percent']:>6.2f}%"
+        share = f"  more than its share of {over[part['name']]:.0%}" if part["name"] in over else ""
+        yield f"  {part['name']:<10} {part['tokens']:>9,} tokens {part['percent']:>6.2f}%{share}"
     how = STEPS.get(told["condensed"], "all of it")
     yield f"The conversation has {told['turns']:,} turns. What is sent: {how}."
     yield _condensed(told["summaries"])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from runtime.context.shares import beyond
 from runtime.markup.moments import ago, several
 
 SOURCES: Final[Mapping[str, str]] = {
@@ -31,6 +32,15 @@ KINDS: Final[Mapping[str, str]] = {
     "handoff": "in a handoff that it restarted from",
 }
 """How turns were condensed, by the word of a summary's kind."""
+
+LESS: Final[Mapping[str, str]] = {
+    "system": "a shorter prompt leaves more room for the conversation",
+    "skills": "fewer skills leave more room for the conversation",
+    "memory": "less memory leaves more room for the conversation",
+    "working": "fewer open questions leave more room for the conversation",
+    "tools": "a tool that a rule denies here takes no room",
+}
+"""Advice on a partition that takes more than its share, by its name in `context.shares`."""
 
 UNKNOWN: Final = "I can't tell how full the window is right now. Please ask again in a moment."
 NOTHING: Final = (
@@ -102,9 +112,11 @@ def _filled(measured: Measured, kept: Remembered, now: datetime, mark: str) -> I
         f"{part(measured.tokens, measured.window)} of its window of {measured.window:,} ({source}):"
     )
     yield ""
+    over = beyond(measured.sizes, measured.window)
     for name, tokens in measured.sizes.items():
         size = f"{tokens:,} tokens, {part(tokens, measured.window)}" if tokens else "nothing"
-        yield f"- {name}: {size}{_of_history(measured, kept) if name == 'history' else ''}"
+        share = f" (its share is {over[name]:.0%}: {LESS[name]})" if name in over else ""
+        yield f"- {name}: {size}{_of_history(measured, kept) if name == 'history' else share}"
     yield ""
     yield condensed_last(kept, now)
     if measured.spare:

@@ -8,8 +8,11 @@ from types import MappingProxyType
 
 import pytest
 
-from runtime.chat.context_views import KINDS, SOURCES, STEPS, UNKNOWN, Kept, Measured, Remembered, condensed, filled
+from runtime.chat.context_views import KINDS, LESS, SOURCES, STEPS, UNKNOWN, Kept, Measured, Remembered, condensed, filled
+from runtime.context.builder import Partitions
 from runtime.context.condensing import Step
+from runtime.context.measuring import by_partition
+from runtime.context.shares import SHARES, beyond
 from runtime.context.sizes import of_tool
 from runtime.context.window import Source, Window
 from runtime.contract import Effect, ToolSpec
@@ -44,6 +47,21 @@ def test_what_was_condensed_is_told_with_how_and_when() -> None:
     assert "Last condensed 3 hours ago, in a summary by the model: 70 turns, about 40,000 tokens before" in told
     assert "It is the newest of 2 summaries here." in told
     assert told.endswith("`!compact` condenses 30 older turns now.")
+
+
+def test_a_part_that_takes_more_than_its_share_is_told_with_what_helps() -> None:
+    told = filled(Measured("m", 4_000, "set", {"system": 801, "working": 200, "history": 2_000}), Remembered(3), NOW)
+    assert (
+        "- system: 801 tokens, 20% (its share is 20%: a shorter prompt leaves more room for the conversation)" in told
+    )
+    assert "- working: 200 tokens, 5%\n" in told
+
+
+def test_each_part_but_the_history_has_a_share_and_leaves_it_a_third() -> None:
+    parts = by_partition(Partitions("", "", "", [], ""), ())
+    assert SHARES.keys() == LESS.keys() == parts.keys() - {"history"}
+    assert sum(SHARES.values()) <= 0.65
+    assert beyond({name: int(share * 1_000) for name, share in SHARES.items()}, 1_000) == {}
 
 
 def test_without_an_agent_at_work_nothing_is_made_up() -> None:
