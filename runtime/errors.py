@@ -13,7 +13,7 @@ BotError
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 
@@ -104,7 +104,11 @@ class RunError(BotError):
 
 
 class BudgetSpent(RunError):
-    """No budget allows another call of a model."""
+    """No budget allows another call of a model. `until` is when it may again; None where calls under way hold what is left."""
+
+    def __init__(self, words: str, until: datetime | None = None) -> None:
+        super().__init__(words)
+        self.until = until
 
 
 class Cause(StrEnum):

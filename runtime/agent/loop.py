@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from operator import attrgetter
 from typing import Final, Protocol
@@ -228,7 +229,7 @@ class AgentLoop:
             return await self._finish(run, None, RunState.FAILED, str(error))
         except BudgetSpent as error:
             log.info("budget spent", reason=str(error))
-            return await self._finish(run, None, RunState.FAILED, str(error))
+            return await self._finish(run, None, RunState.FAILED, str(error), error.until)
         except Ended as ended:
             return await self._finish(run, None, RunState.STOPPED, stopped(run.said, ended.after))
 
@@ -273,7 +274,7 @@ class AgentLoop:
             return None
         if over.then is Then.ASK and not over.was_asked and not over.is_held:
             return budgets.question(over, f"budget-{run.next_step}")
-        raise BudgetSpent(budgets.spent(over, run.claim.clocks))
+        raise BudgetSpent(budgets.spent(over, run.claim.clocks), None if over.is_held else over.ends_at)
 
     async def _affords(self, run: LiveRun) -> bool:
         """True if a summary may be asked for: with what is held back for the run, or once it has ended as budgets allow."""
@@ -433,11 +434,13 @@ class AgentLoop:
         log.info("run parked", approvals=[question.id for question in questions])
         return released
 
-    async def _finish(self, run: LiveRun, reply: ModelReply | None, state: RunState, text: str) -> Released:
+    async def _finish(
+        self, run: LiveRun, reply: ModelReply | None, state: RunState, text: str, until: datetime | None = None
+    ) -> Released:
         words = "\n\n".join([text, *run.long]) if run.claim.job is None else text
         last = [await self._outlet.prepare(new, run.claim) for new in await self._last_words.closing(run, state, words)]
         lane, run_id = run.claim.lane, run.claim.run_id
-        finish = self._store.finish(lane, run_id, run.next_step, reply, state, text, last)
+        finish = self._store.finish(lane, run_id, run.next_step, reply, state, text, last, until)
         released = await self._handed_on(run, last, finish, point="delivery-stored")
         log.info("run ended", state=state.value, deliveries=[new.id for new in last])
         return released

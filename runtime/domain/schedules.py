@@ -153,6 +153,12 @@ def after_failure(
     return AfterFailure(None if next_at and next_at <= again else again, pause=False)
 
 
+def put_off(until: datetime, next_at: datetime | None, *, manual: bool) -> datetime | None:
+    """The next try of an occurrence for which nothing can be done before `until`; None where its next instant comes first, or
+    a person asked for it and can ask again."""
+    return None if manual or (next_at and next_at <= until) else until
+
+
 def said(work: Schedule | Report, planned: str, previous: str) -> str:
     """Words that the agent reads. The task stands in it as it was written; `planned` is the instant in words."""
     if work.task.kind is not TaskKind.PROMPT:

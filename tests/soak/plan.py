@@ -258,12 +258,17 @@ def weather(chance: Random, place: str) -> Iterator[Gust]:
                 yield Gust(wait, None, seconds=chance.uniform(0.2, 1.5))
 
 
+SELDOM: Final = (CONDENSED, RESERVED, *FELL_BACK)
+"""Points that a life passes seldom. They are drawn more often than their number, so that a short campaign has some of each."""
+
+
 def ends(chance: Random, kills: int) -> Iterator[End]:
     """How the lives end until there were so many kills."""
     while kills:
         match chance.choices(["point", "moment", "start", "freeze", "leave"], [50, 36, 4, 5, 5])[0]:
             case "point":
-                point, hit = chance.choice((*POINTS, CONDENSED, RESERVED, *FELL_BACK)), chance.choice([1, 1, 2, 3, 5])
+                where = chance.choices([POINTS, SELDOM], [60, 40])[0]
+                point, hit = chance.choice(where), chance.choice([1, 1, 2, 3, 5])
                 # Of each a life sees one or none, so a later hit of the one is the first of the other.
                 yield AtPoint(HANDED_OVER, 1) if (point, hit > 1) == (CONDENSED, True) else AtPoint(point, hit)
             case "moment":

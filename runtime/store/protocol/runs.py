@@ -490,8 +490,12 @@ class Runs(Forms, Modes, Protocol):
         state: RunState,
         text: str,
         deliveries: Sequence[NewDelivery],
+        until: datetime | None = None,
     ) -> Released | None:
-        """The last model step, the run's end and its deliveries; None when fenced. Open steps are closed."""
+        """The last model step, the run's end and its deliveries; None when fenced. Open steps are closed.
+
+        `until`: a failed run could do no more before then, so that planned work waits for it and counts no failure.
+        """
 
     async def release(self, lane: Lane) -> None:
         """Give the lane back with its run unfinished: another claim resumes it."""

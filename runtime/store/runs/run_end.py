@@ -177,6 +177,7 @@ def finish(
     new_deliveries: Sequence[NewDelivery],
     now: datetime,
     new_id: NewId,
+    until: datetime | None = None,
 ) -> Op[Released | None]:
     """The reply and everything that makes it: step, usage, turn, deliveries, the run's end, the lane."""
     mine = yield from owned(lane)
@@ -198,7 +199,7 @@ def finish(
             begun.add(new.id)
     told = None
     if trigger in FOR_SCHEDULES:
-        told = yield from ended(run, trigger, state, text, len(new_deliveries), now, new_id)
+        told = yield from ended(run, trigger, state, text, len(new_deliveries), now, new_id, until)
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}
     return Released(rows[0][0] == "ready", frozenset(begun), (*cards_told, *(told or ())), planned=told is not None)
 

@@ -211,10 +211,11 @@ class RunStore(Base):
         state: RunState,
         text: str,
         deliveries: Sequence[NewDelivery],
+        until: datetime | None = None,
     ) -> Released | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         used = reply.usage if reply else None
-        work = partial(finish, lane, run, number, reply, state, text, deliveries, at.now, self._new_id)
+        work = partial(finish, lane, run, number, reply, state, text, deliveries, at.now, self._new_id, until)
         released = await self._driver.write(lambda: ending(work(), run, used, at) if at.rules.limits else work())
         if released:
             self._observer.finished(run, reply, state, deliveries, released)

@@ -39,14 +39,17 @@ from runtime.domain.schedules import (
     OccurrenceEvent,
     ScheduleEvent,
     after_failure,
+    put_off,
 )
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
 from runtime.store.protocol import NewDelivery
 from runtime.store.schedules.book import ONE, SCHEDULE_LOCKED, SET_STATE, schedule_of
-from runtime.store.schema import occurrences, schedules, signals, steps
+from runtime.store.schema import deliveries, occurrences, schedules, signals, steps
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
 NOTHING_TOLD: Final[Mapping[str, object]] = {}
+
+COULD_NOT: Final = "couldn't be made"
 
 OF_ID = select(occurrences).where(occurrences.c.id == bindparam("occurrence"))
 LOCKED_ONE = OF_ID.with_for_update()
@@ -78,6 +81,7 @@ DATA = (
     .where(steps.c.run_id == bindparam("run"), is_word(steps.c.kind, "tool"))
     .order_by(steps.c.number)
 )
+TOLD = select(deliveries.c.ordinal).where(deliveries.c.origin == bindparam("origin"))
 FAILURES = update(schedules).where(schedules.c.id == bindparam("schedule")).values(failures=bindparam("failed"))
 ANSWER = (
     update(signals)
@@ -158,11 +162,18 @@ def _held(row: Kept) -> Op[Held]:
 
 
 def ended(
-    run: RunId, trigger: Trigger, state: RunState, text: str, shown: int, now: datetime, new_id: NewId
+    run: RunId,
+    trigger: Trigger,
+    state: RunState,
+    text: str,
+    shown: int,
+    now: datetime,
+    new_id: NewId,
+    until: datetime | None = None,
 ) -> Op[tuple[Address, ...] | None]:
     """End the occurrence of a run that is over and made `shown` deliveries; where a courier is to look beside.
 
-    None: it worked for none.
+    None: it worked for none. `until`: see `protocol.RunStore.finish`.
     """
     rows = (yield LOCKED_OF_RUN, {"run": run}) if trigger in FOR_SCHEDULES else []
     if not rows:
@@ -189,8 +200,25 @@ def ended(
         case RunState.STOPPED:
             yield from set_occurrence(row, OccurrenceEvent.FAIL, now, reason=text)
             return ()
+        case _ if until:
+            return (yield from _put_off(row, schedule, text, until, now, new_id))
         case _:
             return (yield from _failed(row, schedule, text, now, new_id))
+
+
+def _put_off(
+    row: Kept, schedule: Held, text: str, until: datetime, now: datetime, new_id: NewId
+) -> Op[tuple[Address, ...]]:
+    """Nothing can be done before `until`: tried again then, or left to the next instant. That is no failure of its schedule,
+    and its home is told once, however many instants come before."""
+    again = put_off(until, maybe_moment(schedule.next_at), manual=bool(row.manual))
+    event = OccurrenceEvent.AGAIN if again else OccurrenceEvent.FAIL
+    yield from set_occurrence(row, event, now, reason=text, not_before=again)
+    about = f"{row.schedule or row.id}:{micros(until)}"
+    if (yield TOLD, {"origin": f"schedule:{about}"}):
+        return ()
+    told = f"The report **{schedule.name}** {'comes later' if again else COULD_NOT}. {text}"
+    return (yield from _tell(about, schedule.home, told, now, new_id))
 
 
 def _failed(row: Kept, schedule: Held, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
@@ -204,7 +232,7 @@ def _failed(row: Kept, schedule: Held, text: str, now: datetime, new_id: NewId) 
     if then.pause and schedule.state == ScheduleState.ACTIVE:
         return (yield from _pause(row.schedule, schedule, failures, text, now, new_id))
     if not then.again:
-        told = f"The report **{schedule.name}** couldn't be made: {text}"
+        told = f"The report **{schedule.name}** {COULD_NOT}: {text}"
         return (yield from _tell(row.id, schedule.home, told, now, new_id))
     return ()
 

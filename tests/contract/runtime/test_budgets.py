@@ -10,11 +10,11 @@ import pytest
 
 from runtime.agent.registry import Limits
 from runtime.context.window import Window
-from runtime.contract import Call, Choice, Effect, ModelReply, ModelRequest, NodeId, OnText, Usage
+from runtime.contract import Call, Choice, Effect, ModelReply, ModelRequest, NodeId, OnText, ScheduleState, Usage
 from runtime.domain.runs import RunState
 from runtime.policy.budgets import DOLLAR, BudgetRules, Then
 from runtime.store.sql.driver import Driver
-from tests.contract.runtime.planning import desk
+from tests.contract.runtime.planning import HOUR, desk
 from tests.contract.runtime.stage import READ, SHELL, FakeTool, Process, Stage, crash_at, fake_tool
 from tests.contract.store.test_budgets import WIDE, agree, of
 from tests.fakes.models import Scripted
@@ -67,6 +67,41 @@ async def test_a_room_whose_budget_is_spent_in_the_middle_of_a_run_is_told_when_
     await process.say("hello?", room="r2")
     await process.answer_all()
     assert len(model.requests) > 3  # another room has its own
+
+
+async def test_planned_work_waits_for_its_budget_and_is_not_paused_for_it(any_stage: Stage) -> None:
+    """Seven instants of an hour each, none of which may call a model: its home is told once."""
+    await any_stage.store.budgets.begin(of(room_day=0.01))
+    at = await desk(any_stage, Scripted([reply("news")] * 2))
+    planned = await at.plan("every hour")
+    await at.fire()
+    for _ in range(7):
+        await at.fire()
+    shown = await any_stage.screen()
+    assert shown[0] == "news"
+    assert [one.partition(". ")[0] for one in shown[1:]] == ["The report **news** couldn't be made"]
+    assert "I can go on at [2026-03-02 00:00 UTC]" in shown[1]
+    now = await at.now(planned)
+    assert (now.state, now.failures) == (ScheduleState.ACTIVE, 0)
+    assert {one.attempts for one in await at.history(planned)} == {1}
+    await at.fire(timedelta(days=1))
+    assert (await any_stage.screen())[-1] == "news"
+
+
+async def test_planned_work_with_no_instant_before_is_done_when_its_budget_starts_again(any_stage: Stage) -> None:
+    await any_stage.store.budgets.begin(of(room_day=0.01))
+    at = await desk(any_stage, Scripted([reply("hello"), reply("done")]))
+    await at.process.say("hello")
+    await at.process.answer_all()
+    planned = await at.plan("in 4 hours")
+    await at.fire(timedelta(hours=4))
+    told = (await any_stage.screen())[-1]
+    assert told.startswith("The report **news** comes later. I stopped here: this room's budget for today is spent")
+    await at.fire(HOUR)
+    assert (await any_stage.screen())[-1] == told
+    await at.fire(timedelta(hours=12))
+    assert (await any_stage.screen())[-1] == "done"
+    assert await at.states(planned) == ["done"]
 
 
 async def test_a_person_reads_the_time_by_their_own_clocks(stage: Stage) -> None:
