@@ -98,7 +98,12 @@ def partitions(run: RunFacts, history: History, budget: Budget) -> Partitions:
 
 def may_be_full(history: History, window: int) -> bool:
     """True if the size of the conversation is worth a closer look, as it is of few."""
-    return history.summary is not None or len(history.turns) >= LONG_TURNS or not is_short(history.turns, window)
+    return history.summary is not None or is_long(history) or not is_short(history.turns, window)
+
+
+def is_long(history: History) -> bool:
+    """True if the conversation has so many turns that to read them takes its time."""
+    return len(history.turns) >= LONG_TURNS
 
 
 def is_short(turns: Sequence[Turn], window: int) -> bool:

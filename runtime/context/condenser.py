@@ -12,7 +12,7 @@ from typing import Final
 import structlog
 
 from runtime.context import handoff
-from runtime.context.builder import LONG_TURNS, Budget, Partitions, RunFacts, partitions
+from runtime.context.builder import Budget, Partitions, RunFacts, is_long, partitions
 from runtime.context.condensing import BEGINS_AT, Step
 from runtime.context.resting import Rest, Restore, rested_at
 from runtime.context.scales import SCALE_BOUNDS, Scales
@@ -204,4 +204,4 @@ def _rested(of: Conversation, history: History) -> int:
 
 def is_full(parts: Partitions, history: History, window: int) -> bool:
     """True if the conversation should be summarised before somebody has to wait for it."""
-    return parts.tokens >= window * TIDY_PART or len(history.turns) >= LONG_TURNS
+    return parts.tokens >= window * TIDY_PART or is_long(history)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from runtime.store.protocol import SummaryKind
 from tests.fakes.postgres import Postgres
 from tests.soak.episode import BrokenPromise, Episode, Scene
 from tests.soak.evidence import CANNOT_TELL, Evidence
@@ -106,6 +107,9 @@ def counts(evidence: Evidence) -> Counter[str]:
     found["merged"] = sum(row["state"] == "merged" for row in tables["signals"])
     found["runs stopped"] = sum(row["state"] == "stopped" for row in tables["runs"])
     found["calls"] = len(evidence.steps)
+    for kind in (SummaryKind.MODEL, SummaryKind.HANDOFF):
+        found[kind.value] = sum(row["kind"] == kind for row in tables["summaries"])
+    found["fallbacks"] = sum(bool(row["instead_of"]) for row in tables["usage"])
     for row in tables["approvals"]:
         found[f"asked: {row['kind']} {row['choice'] or row['state']}"] += 1
     found["parts"] = len(tables["parts"])
@@ -130,6 +134,9 @@ def summary(counted: Counter[str]) -> str:
         ("the same words, sharing one", counted["merged"]),
         ("runs stopped by a person", counted["runs stopped"]),
         ("tool calls", counted["calls"]),
+        ("summaries", counted[SummaryKind.MODEL.value]),
+        ("handoffs", counted[SummaryKind.HANDOFF.value]),
+        ("answers by another model", counted["fallbacks"]),
         *((name, counted[name]) for name in asked),
         ("parts", counted["parts"]),
         ("attempts at showing them", counted["attempts"]),

@@ -27,6 +27,7 @@ TABLES: Final = (
     "moves",
     "nodes",
     "usage",
+    "summaries",
     "budgets",
     "reservations",
 )

@@ -48,6 +48,8 @@ def test_a_short_campaign_keeps_every_promise(soak: Soak) -> None:
     counted = {name.strip(): int(number) for name, number in told.items()}
     assert counted["kills"] == KILLS
     assert counted["messages with an answer of their own"] > 30
+    assert counted["summaries"] > 0
+    assert counted["answers by another model"] > 0
     assert (counted["lost"], counted["repeated"], counted["double executions"]) == (0, 0, 0)
 
 
