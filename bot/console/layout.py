@@ -57,6 +57,7 @@ TONES: Final = {
     "well": "good",
     "resting": "bad",
     "tried again": "ask",
+    "fails": "bad",
     "missing": "bad",
 }
 

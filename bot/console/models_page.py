@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import quote
 
@@ -14,6 +14,7 @@ from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.chat.budgets import UNPRICED, amount
+from runtime.markup.moments import several
 from runtime.policy.budgets import DOLLAR, HOURLY, Scope
 from runtime.text.glyphs import legible
 
@@ -25,7 +26,7 @@ PRICE_SOURCES: Final = {
     "free": "nothing",
     "unknown": "nobody knows its price",
 }
-STATES: Final = {"well": "well", "resting": "resting", "due": "tried again"}
+STATES: Final = {"well": "well", "resting": "resting", "due": "tried again", "failing": "fails"}
 
 
 BUDGET_HEADS: Final = ("Budget", "Of", "Used", "Under way", "Left", "Limit", "State", "Starts again")
@@ -92,9 +93,14 @@ def _state(row: View) -> Html:
     rest = row["cooldown"]
     if rest is None:
         return badge(STATES[row["state"]])
-    until = [" until ", moment(rest["until"])] if rest["until"] else [" until its settings or key change"]
     reason = tag("p", legible(rest["reason"]), class_="faint")
-    return tag("div", badge(STATES[row["state"]]), *until, reason)
+    return tag("div", badge(STATES[row["state"]]), *_until(rest), reason)
+
+
+def _until(rest: View) -> Sequence[str]:
+    if rest["alone"]:
+        return [f", {several(rest['failures'], 'time')} in a row; each new message asks it again"]
+    return [" until ", moment(rest["until"])] if rest["until"] else [" until its settings or key change"]
 
 
 def _key(row: View) -> str:

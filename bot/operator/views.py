@@ -66,6 +66,7 @@ def run(row: RunRow, named: Named, called: Named) -> View:
 
 def model(entry: ListedModel, rest: Rest | None, now: datetime) -> View:
     price, stands = entry.price, standing(rest, entry.mark, now)
+    failing = rest is not None and rest.is_alone and stands is not Standing.WELL
     dollars = (f"${one:g}" for one in (price.input, price.output) if one is not None)
     return {
         "name": entry.name,
@@ -84,13 +85,13 @@ def model(entry: ListedModel, rest: Rest | None, now: datetime) -> View:
         "key": entry.key,
         "wanted_key": entry.wanted_key,
         "api_base": entry.given.api_base,
-        "state": stands.value,
+        "state": "failing" if failing else stands.value,
         "cooldown": cooldown(rest) if rest and stands is not Standing.WELL else None,
     }
 
 
 def cooldown(rest: Rest) -> View:
-    """A model at rest. Without `until` it rests until its settings or its key change."""
+    """A model at rest. Without `until` it rests until its settings or its key change; one that is `alone` does not rest."""
     return {
         "model": rest.model,
         "cause": rest.cause.value,
@@ -98,6 +99,7 @@ def cooldown(rest: Rest) -> View:
         "since": at(rest.since),
         "until": at(rest.until),
         "failures": rest.count,
+        "alone": rest.is_alone,
     }
 
 

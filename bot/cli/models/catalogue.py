@@ -35,6 +35,7 @@ COOLDOWN_COLUMNS: Final = {
     "reason": "Reason",
 }
 UNTIL_CHANGED: Final = "its settings or key change"
+NO_REST: Final = "doesn't rest, but fails"
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `models list` shows it.")]
 
 
@@ -75,12 +76,12 @@ def show(context: typer.Context, name: Name, as_json: AsJson = False, config: Co
 
 @commands.command("cooldowns")
 def cooldowns(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """List models that aren't asked for a while, because they failed."""
+    """List models that failed, and until when they aren't asked."""
     rows = ask_operator(settings_of(context, config), lambda api: api.cooldowns())
     if as_json:
         show_json(rows)
         return
-    lines = [{**row, "until": row["until"] or UNTIL_CHANGED} for row in rows]
+    lines = [{**row, "until": _until(row)} for row in rows]
     show_rows(lines, COOLDOWN_COLUMNS, empty="No model is resting.")
 
 
@@ -100,8 +101,14 @@ def _line(row: View) -> dict[str, Any]:
         "window": f"{row['window']:,} ({row['window_source']})",
         "price": " ".join(filter(None, [row["price"], f"({row['price_source']})"])),
         "key": f"missing: {row['wanted_key']}" if row["key"] == "missing" else row["key"],
-        "rests": (word(rest["until"]) if rest["until"] else UNTIL_CHANGED) if rest else "",
+        "rests": _until(rest) if rest else "",
     }
+
+
+def _until(rest: View) -> str:
+    if rest["alone"]:
+        return NO_REST
+    return word(rest["until"]) if rest["until"] else UNTIL_CHANGED
 
 
 def _roles(row: View) -> Iterator[str]:

@@ -51,7 +51,7 @@ def duties_of(
     yield Expiry(approvals=store.approvals, decided=decided, first=jumps.look, remind=remind, probe=base.probe).run
     yield engine.undoer.run
     yield engine.answerer.run
-    if settings.models:
+    if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
     yield engine.compactor.run
     if settings.budgets.rules.limits:
@@ -140,10 +140,24 @@ def _failovers(base: StorePhase, at: AccountsPhase, engine: EnginePhase, others:
 
 async def _tell_of_model(base: StorePhase, at: AccountsPhase, engine: EnginePhase, rest: Rest) -> None:
     """Tell operators of a model that only they can help. Where they have no room, log and audit tell it."""
-    until = f" until {moment(rest.until)}" if rest.until else " until its settings or its key change"
-    text = f"**The model {rest.model} isn't in use**{until}. {rest.reason}"
-    text += f" To try it again now: `signalbox models clear {rest.model}`"
+    text = _of_one_alone(rest) if rest.is_alone else _of_a_rest(rest)
     await _post_to_operators(base, at, engine, f"model:{rest.model}:{int(rest.since.timestamp() * 1_000_000)}", text)
+
+
+def _of_a_rest(rest: Rest) -> str:
+    until = f" until {moment(rest.until)}" if rest.until else " until its settings or its key change"
+    return (
+        f"**The model {rest.model} isn't in use**{until}. {rest.reason} "
+        f"To try it again now: `signalbox models clear {rest.model}`"
+    )
+
+
+def _of_one_alone(rest: Rest) -> str:
+    failures = "" if rest.count == 1 else f", {rest.count} times in a row"
+    return (
+        f"**The model {rest.model} failed{failures}**, and there's no other to take its place. {rest.reason} "
+        "Each new message asks it again. `model.fallbacks` names models that answer meanwhile."
+    )
 
 
 async def _name_of(base: StorePhase, at: AccountsPhase, counter: Counter) -> str:

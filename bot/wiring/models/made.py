@@ -15,6 +15,7 @@ from bot.settings.settings import Settings
 from runtime.context.window import WINDOW_TOKENS, Source, Window
 from runtime.contract import Model, Now, Probe, no_probe
 from runtime.domain.ids import digest
+from runtime.models.choice.alone import Alone
 from runtime.models.choice.chain import Member, ModelChain
 from runtime.models.choice.cooling import Cooldowns
 from runtime.models.choice.routing import Route
@@ -37,8 +38,11 @@ def model_of(settings: Settings) -> Model:
 
 def models_of(settings: Settings, cooldowns: Cooldowns, now: Now, probe: Probe = no_probe) -> Model:
     """The model that the settings name, with all that are asked in its place."""
-    if settings.model.is_demo or not settings.models:
+    if settings.model.is_demo:
         return model_of(settings)
+    if not settings.models:
+        ((name, given),) = every_settings(settings).items()
+        return Alone(model_of(settings), name, mark_of(given), cooldowns=cooldowns, now=now)
     tables = {table.name: table for table in settings.models}
     members = [_member(name, given, tables.get(name)) for name, given in every_settings(settings).items()]
     return ModelChain(members, settings.model.fallbacks, cooldowns=cooldowns, now=now, probe=probe)

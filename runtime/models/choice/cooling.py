@@ -6,6 +6,7 @@
     auth                    until its settings or its key change
 
 An answer ends it, and counting begins anew. Once its time is over one node asks it, and the others wait for what comes of it.
+A model that nothing can take the place of is asked all the same: its failures are counted for those who should know.
 """
 
 from __future__ import annotations
@@ -25,13 +26,17 @@ BENCHED: Final = frozenset({*STEPS, Cause.AUTH})
 LOUD: Final = frozenset({Cause.AUTH, Cause.BILLING})
 """Causes that only an operator can do something about."""
 
+OUTAGE: Final = 3
+"""Failures in a row after which operators are told of a vendor that is away."""
+
 PROBE_TIME: Final = timedelta(minutes=2)
 """How long others wait for the node that asks a model again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A call of `model` that `began` then and failed. `mark` is of the settings and keys that it was asked with."""
+    """A call of `model` that `began` then and failed. `mark` is of the settings and keys that it was asked with; `alone`: no
+    other model can take its place."""
 
     model: str
     mark: str
@@ -39,6 +44,7 @@ class Failed:
     began: datetime
     reason: str
     wait: timedelta | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,11 @@ class Rest:
     count: int
     reason: str
     probe_until: datetime | None = None
+
+    @property
+    def is_alone(self) -> bool:
+        """True if it does not rest: nothing can take its place."""
+        return self.until == self.since
 
 
 class Standing(StrEnum):
@@ -81,12 +92,21 @@ def rest_after(before: Rest | None, failed: Failed, now: datetime) -> Rest:
     Calls that were under way when it began to rest, as several often are, count as one failure.
     """
     known = before if before and before.mark == failed.mark else None
+    if failed.alone:
+        return _counted(known, failed, now)
     if known and failed.began < known.since and (known.cause in LOUD or failed.cause not in LOUD):
         until = latest(known.until, now + failed.wait if failed.wait else None)
         return replace(known, until=until, probe_until=None)
     goes_on = known and STEPS.get(known.cause) is STEPS.get(failed.cause)
     count = known.count + 1 if known and goes_on else 1
     return Rest(failed.model, failed.mark, failed.cause, now, _until(failed, count, now), count, failed.reason)
+
+
+def _counted(known: Rest | None, failed: Failed, now: datetime) -> Rest:
+    """No rest, but one more failure of those in a row, which began with the first."""
+    before = known if known and known.cause is failed.cause and known.is_alone else None
+    since, count = (before.since, before.count + 1) if before else (now, 1)
+    return Rest(failed.model, failed.mark, failed.cause, since, since, count, failed.reason)
 
 
 def _until(failed: Failed, count: int, now: datetime) -> datetime | None:
@@ -104,8 +124,16 @@ def latest(one: datetime | None, other: datetime | None) -> datetime | None:
 
 
 def is_news(rest: Rest) -> bool:
-    """True if only operators can do something about it, and this is how it began."""
-    return rest.cause in LOUD and rest.count == 1
+    """True if operators should be told now: only they can do something about it, or its vendor has been away for long."""
+    return concerns_operators(rest) and (rest.is_alone or rest.count == _told_at(rest))
+
+
+def concerns_operators(rest: Rest) -> bool:
+    return rest.cause in {*LOUD, Cause.AWAY} and rest.count >= _told_at(rest)
+
+
+def _told_at(rest: Rest) -> int:
+    return 1 if rest.cause in LOUD else OUTAGE
 
 
 class Cooldowns(Protocol):

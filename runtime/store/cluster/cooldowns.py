@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, delete, or_, select, update
 
 from runtime.errors import Cause
-from runtime.models.choice.cooling import LOUD, PROBE_TIME, Failed, Rest, is_news, rest_after
+from runtime.models.choice.cooling import PROBE_TIME, Failed, Rest, concerns_operators, is_news, rest_after
 from runtime.store.common import fact, put
 from runtime.store.schema import cooldowns
 from runtime.store.sql.base import Base
@@ -27,7 +27,7 @@ COLUMNS = (
 ALL = select(*COLUMNS).order_by(cooldowns.c.model)
 ONE = select(*COLUMNS).where(cooldowns.c.model == bindparam("of")).with_for_update()
 SET_COOLDOWN = put(cooldowns)
-CLEAR = delete(cooldowns).where(cooldowns.c.model == bindparam("of")).returning(cooldowns.c.cause)
+CLEAR = delete(cooldowns).where(cooldowns.c.model == bindparam("of")).returning(*COLUMNS)
 PROBE = (
     update(cooldowns)
     .where(
@@ -80,14 +80,14 @@ def _failed(failed: Failed, now: datetime) -> Op[Rest]:
             "probe_until": rest.probe_until and micros(rest.probe_until),
         },
     )
-    if is_news(rest) and (before is None or before.since != rest.since):
+    if is_news(rest) and not (before and is_news(before) and before.since == rest.since):
         yield from fact(now, "model benched", "", rest.model, rest.reason)
     return rest
 
 
 def _clear(model: str, by: str, now: datetime) -> Op[bool]:
     rows = yield CLEAR, {"of": model}
-    if rows and (by or Cause(rows[0][0]) in LOUD):
+    if rows and (by or concerns_operators(_rest(rows[0]))):
         yield from fact(now, "model well", by, model)
     return bool(rows)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -10,10 +11,13 @@ import pytest
 
 from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.notifier import LocalNotifier
-from runtime.errors import Cause
-from runtime.models.choice.cooling import Failed, Rest, Standing, standing
+from runtime.contract import ModelRequest
+from runtime.errors import Cause, ModelFailed
+from runtime.models.choice.alone import Alone
+from runtime.models.choice.cooling import Failed, Rest, Standing, is_news, standing
 from runtime.store.store import Store, open_store
 from tests.contract.store.stage import HandClock, Stage
+from tests.fakes.models import Scripted
 
 MARK = "the-key"
 
@@ -148,6 +152,53 @@ async def test_another_node_knows_it_once_it_is_told_and_tells_of_its_own_models
     finally:
         watching.cancel()
     assert told == ["sonnet"]
+
+
+async def test_operators_are_told_of_a_vendor_that_is_away_for_the_third_time(stage: Stage) -> None:
+    store, news = stage.store.cooldowns, list[bool]()
+    for _ in range(5):
+        rest = await store.failed(failed(stage, Cause.AWAY))
+        news.append(is_news(rest))
+        stage.clock.advance(hours=2)
+    assert news == [False, False, True, False, False]
+    assert len(await stage.audit("model benched")) == 1
+    assert await store.clear("sonnet")
+    assert len(await stage.audit("model well")) == 1
+
+
+async def failing(stage: Stage, *answers: str | Cause) -> list[Rest]:
+    """The rests known after each call of a model that nothing can take the place of."""
+    known, told = SharedCooldowns(store=stage.store.cooldowns, notifier=LocalNotifier(), now=stage.clock), list[Rest]()
+    script = [ModelFailed("It failed.", cause=one) if isinstance(one, Cause) else one for one in answers]
+    alone = Alone(Scripted(script), "sonnet", MARK, cooldowns=known, now=stage.clock)
+    for _ in answers:
+        stage.clock.advance(seconds=1)
+        with suppress(ModelFailed):
+            await alone.reply(ModelRequest("", [], []), lambda _: None)
+        told += await stage.store.cooldowns.resting()
+    return told
+
+
+async def test_a_model_that_is_alone_is_asked_each_time_and_its_failures_are_counted(stage: Stage) -> None:
+    told = await failing(stage, Cause.AWAY, Cause.AWAY, Cause.AWAY, Cause.AWAY)
+    assert [one.count for one in told] == [1, 2, 3, 4]
+    assert [is_news(one) for one in told] == [False, False, True, True]
+    assert len({one.since for one in told}) == 1  # by which operators are told once
+    assert {standing(one, MARK, stage.clock()) for one in told} == {Standing.DUE}
+    assert len(await stage.audit("model benched")) == 1
+
+
+async def test_an_answer_of_a_model_that_is_alone_ends_the_count(stage: Stage) -> None:
+    told = await failing(stage, Cause.AUTH, Cause.AUTH, "well again", Cause.AUTH)
+    assert [one.count for one in told] == [1, 2, 1]
+    assert [is_news(one) for one in told] == [True] * 3
+    assert len({one.since for one in told}) == 2
+    assert len(await stage.audit("model benched")) == 2
+    assert len(await stage.audit("model well")) == 1
+
+
+async def test_a_request_that_was_at_fault_counts_for_no_model(stage: Stage) -> None:
+    assert await failing(stage, Cause.REQUEST, Cause.OVERFLOW, Cause.ANSWER) == []
 
 
 async def test_a_restart_remembers(tmp_path: object, clock: HandClock) -> None:

@@ -15,6 +15,7 @@ from bot.wiring.models.made import every_settings, mark_of, models_of, window_of
 from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Model
+from runtime.models.choice.alone import Alone
 from runtime.models.choice.chain import ModelChain
 from runtime.models.demo import Demo
 from runtime.models.litellm_model import LiteModel
@@ -42,7 +43,9 @@ async def made(settings: Settings) -> Model:
 
 async def test_one_model_stands_alone(tmp_path: Path) -> None:
     assert isinstance(await made(read(tmp_path, "")), Demo)
-    assert isinstance(await made(read(tmp_path, FIRST)), LiteModel)
+    alone = await made(read(tmp_path, FIRST))
+    assert isinstance(alone, Alone)
+    assert isinstance(alone.model, LiteModel)
 
 
 async def test_beside_the_demo_there_is_no_model_to_choose(tmp_path: Path) -> None:
