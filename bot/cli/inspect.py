@@ -14,9 +14,9 @@ from bot.terminal.output import clean, show_json, show_rows, tell
 
 if TYPE_CHECKING:
     from bot.settings.settings import Settings
-    from bot.telemetry.masking import Mask
     from runtime.contract import Finding
     from runtime.errors import ConfigError
+    from runtime.guard.masks import Mask
 
 config_commands = typer.Typer(no_args_is_help=True, help="Settings: show those in effect, and where each came from.")
 audit_commands = typer.Typer(no_args_is_help=True, help="The audit: verify that nobody changed it.")

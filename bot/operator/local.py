@@ -19,7 +19,6 @@ from bot.operator.reports import LateReporters, ReportOperations, figure_tools
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.titles import in_reports
 from bot.settings.settings import Settings, load_usable
-from bot.telemetry.masking import Mask
 from bot.wiring.access import gate_of
 from bot.wiring.identities import written
 from bot.wiring.live_rules import destinations_of
@@ -31,6 +30,7 @@ from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, Signal, Verdict
 from runtime.domain.ids import new_id
 from runtime.domain.routing import AccountNames
+from runtime.guard.masks import Mask
 from runtime.intake.room_names import RoomNames
 from runtime.store.protocol import Changed
 from runtime.store.store import Store, open_store

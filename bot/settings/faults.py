@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from bot.plugins.channels import known_channels
 from runtime.errors import ConfigError
-from runtime.text.redaction import HIDDEN
+from runtime.guard.masks import HIDDEN
 
 if TYPE_CHECKING:
     from bot.settings.sources import Layers

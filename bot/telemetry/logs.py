@@ -19,7 +19,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from bot.plugins.channels import known_channels
 from bot.settings.faults import MASK, is_secret
-from bot.telemetry.masking import Mask
+from runtime.guard.masks import Mask
 
 # Libraries that tell each request or each model call at "info", or what people wrote at "debug".
 _CHATTY: Final = (

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bot.operator.api import OperatorApi
     from bot.secrets.keys import Ask
     from bot.settings.settings import Settings
-    from bot.telemetry.masking import Mask
+    from runtime.guard.masks import Mask
 
 ConfigFile = Annotated[
     Path | None,
@@ -63,7 +63,7 @@ def settings_of(
 
 def mask_of(context: typer.Context) -> Mask:
     """Keeps the secrets of this command's settings out of what it says."""
-    from bot.telemetry.masking import Mask
+    from runtime.guard.masks import Mask
 
     return context.find_root().meta.get(MASK) or Mask()
 
@@ -86,7 +86,8 @@ def ask_first(yes: bool, question: str) -> None:
 
 def hide_secrets(settings: Settings) -> Mask:
     """Print no secret of `settings`, whatever ends this command."""
-    from bot.telemetry.masking import Mask, mask_tracebacks
+    from bot.telemetry.masking import mask_tracebacks
+    from runtime.guard.masks import Mask
 
     mask = Mask(settings.secret_values())
     mask_tracebacks(mask)

@@ -17,10 +17,10 @@ from bot.secrets.file import Opened, SealedFile
 from bot.secrets.sealed import Entry
 from bot.settings.settings import load
 from bot.settings.sources import safe_lines
-from bot.telemetry.masking import Mask
 from bot.wizard.draft import Draft
 from runtime.contract import Role
 from runtime.errors import ConfigError, StoreError
+from runtime.guard.masks import Mask
 from runtime.store.store import open_store
 
 MOST_SHOWN: Final = 40  # lines of a settings file that is in the way

@@ -23,13 +23,13 @@ from bot.server.phases.engine import EnginePhase
 from bot.server.phases.store import StorePhase
 from bot.server.reload import in_words
 from bot.server.site import site_of
-from bot.telemetry.masking import Mask
 from bot.wiring.hooks import webhooks_of
 from bot.wiring.identities import written
 from bot.wiring.models.catalogue import catalogue_of
 from bot.wiring.scheduling import reach_of
 from runtime.audit.anchor import CheckpointFile
 from runtime.cluster.topics import LANES
+from runtime.guard.masks import Mask
 
 Reread = Callable[[str], Awaitable[dict[str, Any]]]
 """Reads the settings again, for whoever is recorded by that name."""

@@ -8,7 +8,18 @@ from types import MappingProxyType
 
 import pytest
 
-from runtime.chat.context_views import KINDS, LESS, SOURCES, STEPS, UNKNOWN, Kept, Measured, Remembered, condensed, filled
+from runtime.chat.context_views import (
+    KINDS,
+    LESS,
+    SOURCES,
+    STEPS,
+    UNKNOWN,
+    Kept,
+    Measured,
+    Remembered,
+    condensed,
+    filled,
+)
 from runtime.context.builder import Partitions
 from runtime.context.condensing import Step
 from runtime.context.measuring import by_partition

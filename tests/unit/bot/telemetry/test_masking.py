@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.telemetry import logs
-from bot.telemetry.masking import Mask, mask_tracebacks
-from runtime.text.redaction import HIDDEN, hide
+from bot.telemetry.masking import mask_tracebacks
+from runtime.guard.masks import HIDDEN, Mask, hide
 
 PRIVATE = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nsesamesesame/+=\n-----END RSA PRIVATE KEY-----"
 

@@ -1,0 +1,121 @@
+"""Shapes of secrets: the forms that vendors give to their keys and tokens. Pure.
+
+Vendors' own pages on their key formats, read 2026-08 and 2026-11. Lengths are at the low end, so that none slips through.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from runtime.guard.findings import Detector, Found
+
+# A border before each keeps a longer word from being cut in the middle. Colours of a terminal end with a letter, and are one
+# too, and so are escapes of JSON and of addresses.
+BORDER: Final = (
+    r"(?:(?<![A-Za-z0-9_-])|(?<=\x1b\[\dm)|(?<=\x1b\[\d\dm)|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4})|(?<=%[0-9A-Fa-f]{2}))"
+)
+
+
+Anchor = str | re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One of `anchors`, letters or a pattern that begins with one, stands in each text that `pattern` fits.
+
+    Where the pattern has a group, that is the secret.
+    """
+
+    name: str
+    anchors: tuple[Anchor, ...]
+    pattern: re.Pattern[str]
+
+    def may_be_in(self, words: str) -> bool:
+        return any(one in words if isinstance(one, str) else one.search(words) for one in self.anchors)
+
+    def found(self, text: str) -> Iterator[Found]:
+        group = self.pattern.groups
+        for match in self.pattern.finditer(text):
+            yield Found(Detector.SHAPE, self.name, *match.span(group))
+
+
+def _word(name: str, pattern: str, *anchors: Anchor) -> Shape:
+    return Shape(name, anchors, re.compile(BORDER + pattern))
+
+
+def _within(name: str, pattern: str, *anchors: Anchor) -> Shape:
+    return Shape(name, anchors, re.compile(pattern))
+
+
+PRIVATE_KEY: Final = _within(
+    "private key",
+    # Its end may be missing: then the key goes as far as its letters do, also where line ends are written as \n.
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=:,\s\\]|-(?!----))*(?:-----END [A-Z ]*PRIVATE KEY-----)?",
+    "PRIVATE KEY-----",
+)
+"""The only shape with blanks in it."""
+
+GITLAB: Final = ("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-")
+
+SHAPES: Final = (
+    _word("Stripe key", r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}", "k_live_", "k_test_"),
+    _word("Stripe webhook secret", r"whsec_[A-Za-z0-9+/=]{24,}", "whsec_"),
+    _word("API key", r"sk-[A-Za-z0-9_-]{16,}", "sk-"),  # OpenAI, Anthropic, OpenRouter, DeepSeek and others
+    _word("GitHub token", r"gh[pousr]_[A-Za-z0-9]{20,}", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
+    _word("GitHub token", r"github_pat_[A-Za-z0-9_]{20,}", "github_pat_"),
+    _word("GitLab token", r"gl(?:pat|dt|rt|cbt|ptt|ft)-[A-Za-z0-9_.-]{20,}", *GITLAB),
+    _word("Google API key", r"AIza[A-Za-z0-9_-]{30,}", "AIza"),
+    _word("Google access token", r"ya29\.[A-Za-z0-9_.-]{20,}", "ya29."),
+    _word("Google client secret", r"GOCSPX-[A-Za-z0-9_-]{20,}", "GOCSPX-"),
+    _word("Slack token", r"xox[a-z]-[A-Za-z0-9-]{10,}", "xox"),
+    _word("Slack token", r"xapp-[A-Za-z0-9-]{10,}", "xapp-"),
+    _within("Slack webhook", r"hooks\.slack\.com/(?:services|workflows)/([A-Za-z0-9_/-]{20,})", "hooks.slack.com/"),
+    _word("Telegram token", r"[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])", re.compile(":[A-Za-z0-9_-]{35}")),
+    _word(
+        "Discord token",
+        r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",
+        re.compile(r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}"),
+    ),
+    _within("Discord webhook", r"discord(?:app)?\.com/api/webhooks/[0-9]+/([A-Za-z0-9_-]{30,})", "/api/webhooks/"),
+    _word("AWS access key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Z0-9])", "AKIA", "ASIA", "ABIA", "ACCA"),
+    _within(
+        "AWS secret key",
+        r"(?i:aws_?|secret_?|session_?)(?i:secret_?)?(?i:access_?)?(?i:key|token)[\"']?[:=][\"']?([A-Za-z0-9/+=]{40,})",
+        re.compile("=[\"']?[A-Za-z0-9/+=]{40}"),
+        re.compile(":[\"']?[A-Za-z0-9/+=]{40}"),
+    ),
+    _within("Azure account key", r"AccountKey=([A-Za-z0-9+/]{40,}={0,2})", "AccountKey="),
+    _within("Azure signature", r"[?&;]sig=([A-Za-z0-9%+/_-]{40,})", "sig="),
+    _word("Azure client secret", r"[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}", "Q~"),
+    _word("npm token", r"npm_[A-Za-z0-9]{30,}", "npm_"),
+    _word("PyPI token", r"pypi-[A-Za-z0-9_-]{40,}", "pypi-"),
+    _word("Hugging Face token", r"hf_[A-Za-z0-9]{30,}", "hf_"),
+    _word("SendGrid key", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}", "SG."),
+    _word("DigitalOcean token", r"do[opr]_v1_[a-f0-9]{64}", "_v1_"),
+    _word("JSON web token", r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}", "eyJ"),
+    _within(
+        "password in an address",
+        r"://[^\s:/?#@\[\]\"'<>]*:([^\s:/?#@\[\]\"'<>]{3,})@",
+        re.compile(r"://[^\s/@]{4,}@"),
+    ),
+)
+"""Shapes without blanks: each stands in one word of a text, of `SHORTEST_WORD` characters and more."""
+
+SHORTEST_WORD: Final = 14
+
+
+def long_words_of(text: str) -> str:
+    """Words that are long enough to be secrets, a line each: nearly all secrets stand in one, and most words are short."""
+    return "\n".join([word for word in text.split() if len(word) >= SHORTEST_WORD])
+
+
+def shapes_in(text: str, long_words: str) -> Iterator[Found]:
+    """`long_words` are the words of `text` that are long enough to be secrets."""
+    if PRIVATE_KEY.may_be_in(text):
+        yield from PRIVATE_KEY.found(text)
+    for shape in SHAPES:
+        if shape.may_be_in(long_words):
+            yield from shape.found(text)
