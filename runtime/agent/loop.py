@@ -58,6 +58,9 @@ from runtime.domain.runs import RunState, StepState
 from runtime.domain.schedules import NO_MODEL
 from runtime.domain.transcript import OURS, not_seen
 from runtime.errors import BudgetSpent, ContextOverflow, ModelFailed, StoreError
+from runtime.guard.door import OPEN_DOOR, Door
+from runtime.guard.findings import Gate
+from runtime.models.guarded import GuardedModel
 from runtime.policy.budgets import Then
 from runtime.policy.rules import Policy
 from runtime.reports.fan_out import Reporting
@@ -125,7 +128,9 @@ class AgentLoop:
         asking: QuestionContext | None = None,
         space: Space = BOUNDLESS,
         notices: LoopNotices | None = None,
+        door: Door = OPEN_DOOR,
     ) -> None:
+        self._door = door
         self._store = store
         self._agents = agents
         self._live: dict[RunId, LiveRun] = {}
@@ -148,6 +153,7 @@ class AgentLoop:
             rights=context.rights,
             probe=probe,
             whole=self._whole,
+            door=door,
             findable=self.surroundings.findable,
         )
         self._modes = Modes(store=store, calls=self._calls, rights=context.rights, now=now)
@@ -347,9 +353,10 @@ class AgentLoop:
         limit, job = run.agent.limits.model_time, run.claim.job
         speaker = run.agent.model
         if job and self._reporter and job.task.kind is not TaskKind.PROMPT:
-            speaker = self._reporter(job)  # a report without a model has a maker
+            speaker = GuardedModel(self._reporter(job), self._door)  # a report without a model has a maker
         work, kept = Work.REPORT if job else Work.CHAT, run.model or run.claim.model
-        request = replace(parts.request(facts), work=work, wanted=run.claim.wanted, kept=kept)
+        room = self._door.room(run.claim.address)
+        request = replace(parts.request(facts), work=work, wanted=run.claim.wanted, kept=kept, room=room)
         if run.allowance:
             self._probe("budget-reserved")
             request = replace(request, cheapest=run.allowance.over is not None)
@@ -437,6 +444,7 @@ class AgentLoop:
     async def _finish(
         self, run: LiveRun, reply: ModelReply | None, state: RunState, text: str, until: datetime | None = None
     ) -> Released:
+        text = self._door.clean(text, Gate.DELIVERY, self._door.room(run.claim.address))
         words = "\n\n".join([text, *run.long]) if run.claim.job is None else text
         last = [await self._outlet.prepare(new, run.claim) for new in await self._last_words.closing(run, state, words)]
         lane, run_id = run.claim.lane, run.claim.run_id

@@ -38,6 +38,9 @@ from runtime.domain.ids import digest
 from runtime.domain.runs import StepState
 from runtime.domain.transcript import DENIED, ERROR, NOT_RUN
 from runtime.errors import StoreError, ToolError
+from runtime.guard.door import Door
+from runtime.guard.findings import Gate
+from runtime.guard.sealing import Unsealable
 from runtime.policy.grants import GrantId, Sought, form_of, grantable
 from runtime.policy.rules import Ask, Policy, Rule, Ruling
 from runtime.policy.terms import Terms
@@ -49,6 +52,7 @@ from runtime.workspace.whole_texts import WholeTexts
 T = TypeVar("T")
 log = structlog.get_logger("agent")
 
+SEALED_ELSEWHERE: Final = "the arguments of this call hold a secret, and were sealed with a key that this node does not have. It was not called."
 READ_ONLY_BY_NOW: Final = "the read-only mode of this conversation"
 STORE_RETRY_DELAY: Final = timedelta(seconds=0.5)
 """Between two tries to record a result."""
@@ -70,6 +74,7 @@ class Calls:
         rights: Callable[[], Rights],
         probe: Probe,
         whole: WholeTexts,
+        door: Door,
         findable: Callable[[LiveRun], Sequence[ToolSpec]],
     ) -> None:
         self._store = store
@@ -81,6 +86,7 @@ class Calls:
         self._rights = rights
         self._probe = probe
         self._whole = whole
+        self._door = door
         self._findable = findable
         self._accepted: dict[str, str] = {}
 
@@ -138,7 +144,8 @@ class Calls:
     def terms(self, run: LiveRun, step: ToolStep | NewStep) -> Terms:
         """Terms of a question about `step`, by the rules that hold now."""
         terms = self._policy().terms(self._ask(run, step.call, step.effect))
-        return replace(terms, grants=False, editable=False) if step.call.tool == SPEND_MORE else terms
+        plain = step.call.tool != SPEND_MORE and not step.call.sealed
+        return terms if plain else replace(terms, grants=False, editable=False)
 
     def _ask(self, run: LiveRun, call: Call, effect: Effect) -> Ask:
         arguments = parsed(call.arguments)
@@ -266,7 +273,10 @@ class Calls:
             return f"{ERROR}{step.call.tool} has changed since people were asked, so it was not called."
         if step.caution:
             await self._accept(run, tool)
-        arguments = parsed(step.call.arguments)
+        try:
+            arguments = parsed(self._door.true_arguments(step.call))
+        except Unsealable:
+            return f"{ERROR}{SEALED_ELSEWHERE}"
         if isinstance(arguments, str):
             return f"{ERROR}{arguments}"
         claim, folder = run.claim, run.agent.workspaces.folder(run.claim.address)
@@ -284,7 +294,8 @@ class Calls:
         if tool.spec.undo and (kept := await kept_before(tool, arguments, context)) is not None:
             keep(kept)
         work = self._guarded(tool, arguments, context)
-        text = await (run.unless_stopped(work) if repeatable(run.agent.tools, step) else work)
+        told = await (run.unless_stopped(work) if repeatable(run.agent.tools, step) else work)
+        text = self._door.clean(told, Gate.TOOL_RESULT, self._door.room(claim.address))
         return text if len(text) <= tool.spec.output_bound else await self._cut(run, step, text, tool.spec.output_bound)
 
     async def _cut(self, run: LiveRun, step: ToolStep, text: str, most: int) -> str:

@@ -36,11 +36,15 @@ class Work(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One tool call as a model wrote it. `arguments` is JSON text, perhaps malformed."""
+    """One tool call as a model wrote it. `arguments` is JSON text, perhaps malformed.
+
+    Where the leak guard took something out of them, `sealed` holds the true ones, for the call alone.
+    """
 
     id: str
     tool: str
     arguments: str
+    sealed: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +247,7 @@ class ModelRequest:
     `words_only`: the tools are those of the conversation, and none may be called: what is wanted are words for people.
     `work` is the kind of work, `wanted` the model that people chose for the conversation, `kept` the one that the run began
     with; empty where there is none. `cheapest`: it is for the one that costs least, whatever else is so.
-    `working` is what is true at this moment, for the model alone: it stands behind all turns, since it changes most often.
+    `room` is where it is made for, as the settings write it. `working` is what is true at this moment, for the model alone: it stands behind all turns, since it changes most often.
     Errors of `files`: OSError where the file is not there any more.
     """
 
@@ -257,6 +261,7 @@ class ModelRequest:
     kept: str = ""
     cheapest: bool = False
     working: str = ""
+    room: str = ""
 
 
 @dataclass(frozen=True, slots=True)

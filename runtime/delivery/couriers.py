@@ -8,6 +8,8 @@ from dataclasses import replace
 from runtime.contract import Address, Progress, RunId
 from runtime.delivery.courier import Courier
 from runtime.errors import Rejected
+from runtime.guard.door import OPEN_DOOR, Door
+from runtime.guard.findings import Gate
 from runtime.store.protocol import Claim, KeptRoom, NewDelivery, Outbox
 
 
@@ -15,8 +17,13 @@ class Couriers:
     """Finds the courier of an address. `call` reaches the other nodes, for rooms that are not served from here."""
 
     def __init__(
-        self, couriers: Iterable[Courier], outbox: Outbox, call: Callable[[Address], None] = lambda address: None
+        self,
+        couriers: Iterable[Courier],
+        outbox: Outbox,
+        call: Callable[[Address], None] = lambda address: None,
+        door: Door = OPEN_DOOR,
     ) -> None:
+        self._door = door
         self._couriers = tuple(couriers)
         self._outbox = outbox
         self._call = call
@@ -40,17 +47,25 @@ class Couriers:
         """
         if not self.serves(delivery.address):
             raise Rejected(f"No account here serves {delivery.address}: is its account in the settings?")
-        fresh = await self._outbox.enqueue(delivery)
+        fresh = await self._outbox.enqueue(self._cleaned(delivery))
         self.nudge(delivery.address)
         return fresh
 
     async def prepare(self, new: NewDelivery, claim: Claim) -> NewDelivery:
         """Prepare what a run is about to commit: over its preview, and rendered if its courier is here and its room free."""
-        courier = self._of(new.address)
+        courier, new = self._of(new.address), self._cleaned(new)
         if courier is None:
             return new
         new = courier.live_status.last_word(new, claim)
         return replace(new, rendered=await courier.prepare(new))
+
+    def _cleaned(self, new: NewDelivery) -> NewDelivery:
+        """The last gate before a table and a chat: what comes here is clean already, but for what tools and templates made."""
+        room, content = self._door.room(new.address), new.content
+        text, folded = (self._door.clean(one, Gate.DELIVERY, room) for one in (content.text, content.folded))
+        if (text, folded) == (content.text, content.folded):
+            return new
+        return replace(new, content=replace(content, text=text, folded=folded))
 
     def carry_on(self, new: NewDelivery, run_id: RunId, *, begun: bool) -> None:
         """Carry on with a prepared delivery: `begun` with its commit, or it waits its turn, or was never stored."""

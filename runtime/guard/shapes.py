@@ -50,6 +50,7 @@ def _within(name: str, pattern: str, *anchors: Anchor) -> Shape:
     return Shape(name, anchors, re.compile(pattern))
 
 
+PRIVATE_KEY_BEGINS: Final = "-----BEGIN "
 PRIVATE_KEY: Final = _within(
     "private key",
     # Its end may be missing: then the key goes as far as its letters do, also where line ends are written as \n.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Final, Protocol
@@ -31,6 +31,9 @@ from runtime.contract import (
 )
 from runtime.domain.routing import Decision
 from runtime.errors import Rejected
+from runtime.guard.door import OPEN_DOOR, Door
+from runtime.guard.findings import Finding
+from runtime.intake.cleaning import cleaned
 from runtime.store.protocol import Accept, Changed, Decided, Gate, Intake, KeptRoom, TakeIn, Taken
 from runtime.store.protocol.intake import ignored
 
@@ -62,6 +65,14 @@ async def unchanged(click: Clicked) -> Changed | None:
     return None
 
 
+Pasted = Callable[[Signal, Sequence[Finding]], Awaitable[None]]
+"""Tells whoever wrote a secret what became of it."""
+
+
+async def told_nobody(_signal: Signal, _findings: Sequence[Finding]) -> None:
+    """For a place without people."""
+
+
 class Reception:
     """Takes a Signal in, in one transaction, and then wakes whoever has work from it."""
 
@@ -77,7 +88,11 @@ class Reception:
         heard: Callable[[Signal], None] = lambda _: None,
         changed: Callable[[Clicked], Awaitable[Changed | None]] = unchanged,
         probe: Probe = no_probe,
+        door: Door = OPEN_DOOR,
+        pasted: Pasted = told_nobody,
     ) -> None:
+        self._door = door
+        self._pasted = pasted
         self._take_in = take_in
         self._heard = heard
         self._store = store
@@ -92,17 +107,12 @@ class Reception:
         """Implements `contract.Sink`. Errors: also Rejected, for an address to which no answer could go."""
         if not self._outlet.serves(signal.address):
             raise Rejected(f"No account here serves {signal.address}, so no answer could go there.")
+        signal, findings = cleaned(signal, self._door)
         gate = self._gate()
         if gate.rooms.course(signal) is Decision.IGNORE:  # as the store would say, which need not be asked
             log.debug("signal ignored", address=str(signal.address))
             return ignored().verdict
-        if isinstance(signal.body, Said):
-            said = placed(signal)
-            taken = await self._take_in(lambda offer: self._store.accept(said, gate, offer))
-        elif isinstance(signal.body, Clicked):
-            taken = await self._pressed(signal, signal.body, gate)
-        else:
-            taken = await self._store.accept(signal, gate)
+        taken = await self._accepted(signal, gate)
         if isinstance(signal.body, Clicked) and taken.verdict.outcome is Outcome.DECIDED:
             self._probe("approval-decided")
             if signal.body.choice is Choice.UNDO:
@@ -116,7 +126,19 @@ class Reception:
             if signal.room_name:
                 self._heard(signal)
             self._wake(taken, signal.address)
+        if findings and taken.verdict.outcome is not Outcome.DUPLICATE:
+            await self._pasted(signal, findings)
         return taken.verdict
+
+    async def _accepted(self, signal: Signal, gate: Gate) -> Taken:
+        match signal.body:
+            case Said():
+                said = placed(signal)
+                return await self._take_in(lambda offer: self._store.accept(said, gate, offer))
+            case Clicked() as click:
+                return await self._pressed(signal, click, gate)
+            case _:
+                return await self._store.accept(signal, gate)
 
     async def _pressed(self, signal: Signal, click: Clicked, gate: Gate) -> Taken:
         """A press, and the change of its card, which is sent before anybody else is woken."""

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0030"
+REVISION: Final = "0031"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -179,6 +179,7 @@ steps = Table(
     maybe_number("ended_at"),
     maybe_words("node"),
     number("trusted", server_default="0"),
+    words("sealed", server_default=""),
     PrimaryKeyConstraint("run_id", "number"),
 )
 

@@ -36,6 +36,7 @@ OPEN_STEPS = (
         steps.c.state,
         steps.c.turn,
         steps.c.caution,
+        steps.c.sealed,
     )
     .where(steps.c.run_id == bindparam("run"), is_word(steps.c.state, "open", "asked", "marked"))
     .order_by(steps.c.number)
@@ -49,7 +50,7 @@ CALLS = (
 
 ADD_STEP = add(steps)
 BLANK_STEP: Mapping[str, object] = {
-    **dict.fromkeys(("call_id", "effect", "arguments", "arguments_hash", "result", "caution"), ""),
+    **dict.fromkeys(("call_id", "effect", "arguments", "arguments_hash", "result", "caution", "sealed"), ""),
     "started_at": None,
     "trusted": 0,
 }
@@ -112,8 +113,8 @@ LAPSE_STEP = (
 def open_steps(run: RunId) -> Op[tuple[ToolStep, ...]]:
     rows = yield OPEN_STEPS, {"run": run}
     return tuple(
-        ToolStep(number, Call(call, tool, arguments), Effect(effect), hashed, StepState(state), turn, caution)
-        for number, call, tool, arguments, effect, hashed, state, turn, caution in rows
+        ToolStep(number, Call(call, tool, arguments, sealed), Effect(effect), hashed, StepState(state), turn, caution)
+        for number, call, tool, arguments, effect, hashed, state, turn, caution, sealed in rows
     )
 
 
@@ -214,6 +215,7 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
             "ended_at": micros(now) if done else None,
             "node": lane.node,
             "trusted": int(bool(step.unasked)),
+            "sealed": step.call.sealed,
         },
     )
     if step.unasked:

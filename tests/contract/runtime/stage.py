@@ -82,9 +82,11 @@ from runtime.domain.approvals import Approval, ApprovalState, Rights
 from runtime.domain.ids import new_id
 from runtime.domain.routing import BusyRules, RoomRules
 from runtime.domain.runs import RunState
+from runtime.guard.door import OPEN_DOOR
 from runtime.intake.dispatch import Dispatch
 from runtime.intake.downloads import Fetching, FileBounds
 from runtime.intake.reception import Reception
+from runtime.models.guarded import GuardedModel
 from runtime.policy.rules import Policy, Rule
 from runtime.policy.terms import Terms
 from runtime.reports.fan_out import Reporting
@@ -315,7 +317,7 @@ class Process:
         main = Agent(
             name="main",
             prompt=given.prompt,
-            model=model,
+            model=GuardedModel(model, OPEN_DOOR),
             tools=self.tools,
             scope="main",
             workspaces=self.stage.workspaces,

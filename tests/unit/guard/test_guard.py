@@ -17,7 +17,7 @@ from runtime.guard.findings import MARKED, Detector, Found, Gate, Strictness
 from runtime.guard.guard import BROKEN, USUAL, Guard, GuardRules, apart
 from runtime.guard.held import Held
 from runtime.guard.own_rules import OwnRule, of_phrase, of_words
-from runtime.guard.previews import preview
+from runtime.guard.previews import Preview
 from tests.unit.guard.secrets import IN_PLACE, PEM, SECRETS
 
 KEY: Final = b"a key of the test"
@@ -244,17 +244,30 @@ def test_at_no_moment_does_a_preview_show_a_secret(secret: str) -> None:
     alone = Guard(GuardRules(key=KEY))
     heads = {value[: len(value) - cut] for cut in range(len(value) - 12)} if len(value) < 200 else {value[:60]}
     for end in range(len(whole)):
-        shown = preview(alone, whole[:end])
+        shown = Preview(alone)(whole[:end])
         assert not any(head in shown for head in heads)
-    assert preview(alone, whole).startswith("I found it: [redacted: ")
+    assert Preview(alone)(whole).startswith("I found it: [redacted: ")
+
+
+@pytest.mark.parametrize("secret", ["openai", "telegram", "jwt", "private key"])
+def test_a_preview_of_a_long_answer_shows_what_the_whole_shows(secret: str) -> None:
+    """It looks at each part a few times only, and takes out the same."""
+    alone = Guard(GuardRules(key=KEY))
+    whole = " ".join(["word"] * 700) + f" {SECRETS[secret][1]} " + " ".join(["more"] * 900) + " end"
+    preview = Preview(alone)
+    shown = [preview(whole[:end]) for end in range(0, len(whole), 37)]
+    assert not any(SECRETS[secret][1][:40] in one for one in shown)
+    assert preview(whole) == alone.check(whole, Gate.DELIVERY).text
+    assert preview("another answer") == "another answer"
 
 
 def test_a_preview_keeps_up_with_plain_words() -> None:
     alone = Guard(GuardRules(key=KEY))
-    assert preview(alone, "Let me look at") == "Let me look at"
-    assert preview(alone, "Let me look at everything") == "Let me look at "
-    assert preview(alone, "让我看看所有的文件和设置") == "让我看看所有的文件和设置"
-    assert preview(guard(), "x" * 20 + " word" * 40) == "x" * 20 + " word" * 14 + " w"
+    preview = Preview(alone)
+    assert preview("Let me look at") == "Let me look at"
+    assert preview("Let me look at everything") == "Let me look at "
+    assert preview("让我看看所有的文件和设置") == "让我看看所有的文件和设置"
+    assert Preview(guard())("x" * 20 + " word" * 40) == "x" * 20 + " word" * 14 + " w"
 
 
 def test_marks_are_known_by_their_form() -> None:

@@ -1,0 +1,118 @@
+"""The guard at the places where text flows: it knows whose room that is, and tells those who keep count."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from runtime.contract import Address, Call
+from runtime.guard.findings import Clean, Finding, Gate
+from runtime.guard.guard import Checked, Guard, GuardRules
+from runtime.guard.previews import Preview
+from runtime.guard.sealing import KEY_BYTES, Sealer
+
+Told = Callable[[Gate, str, Finding], None]
+"""Whoever counts and records findings: at which gate, in which room as the settings write it."""
+
+KNOWN_MOST: Final = 8_192
+"""Texts that are known to be clean. A conversation is sent again with each message, and its turns stay as they are."""
+
+
+def told_nobody(_gate: Gate, _room: str, _finding: Finding) -> None:
+    """For tests, and where nobody counts."""
+
+
+class Door:
+    """Text goes through it once on each of its ways."""
+
+    def __init__(
+        self,
+        guard: Guard,
+        *,
+        named: Callable[[Address], str] = str,
+        told: Told = told_nobody,
+        sealer: Sealer | None = None,
+    ) -> None:
+        self.guard = guard
+        self._sealer = sealer or Sealer(os.urandom(KEY_BYTES))
+        self._named = named
+        self._told = told
+        self._known: OrderedDict[int, None] = OrderedDict()
+
+    def room(self, address: Address | None) -> str:
+        """The room as the settings write it."""
+        return self._named(address.whole_room) if address else ""
+
+    def check(self, text: str, gate: Gate, room: str = "") -> Checked:
+        """`text` as it may go on; findings are counted."""
+        checked = self.guard.check(text, gate, room)
+        for finding in checked.findings:
+            self._told(gate, room, finding)
+        return checked
+
+    def clean(self, text: str, gate: Gate, room: str = "") -> Clean:
+        return self.check(text, gate, room).text
+
+    def known(self, text: str, gate: Gate, room: str = "") -> Clean:
+        """The same for what comes again and again: it is looked at once. Rows that were written before may hold anything."""
+        key = hash((text, gate, room))
+        if key in self._known:
+            self._known.move_to_end(key)
+            return Clean(text)
+        checked = self.check(text, gate, room)
+        if checked.text == text:
+            self._known[key] = None
+            if len(self._known) > KNOWN_MOST:
+                self._known.popitem(last=False)
+        return checked.text
+
+    def call(self, call: Call, room: str = "") -> Call:
+        """A call as people and tables may see it; where something was taken out, with its true arguments sealed."""
+        checked = self.check(call.arguments, Gate.TOOL_ARGUMENTS, room)
+        if checked.text == call.arguments:
+            return call
+        if checked.is_withheld:
+            return replace(call, arguments=checked.text)
+        seen = self._redacted(call.arguments, room)
+        return replace(call, arguments=seen, sealed=self._sealer.seal(call.arguments, about(call.tool, seen)))
+
+    def true_arguments(self, call: Call) -> str:
+        """Errors: Unsealable."""
+        if not call.sealed:
+            return call.arguments
+        return self._sealer.open(call.sealed, about(call.tool, call.arguments))
+
+    def _redacted(self, arguments: str, room: str) -> str:
+        """Arguments as JSON that is still whole, where they were."""
+        try:
+            return json.dumps(self._json(json.loads(arguments), room), ensure_ascii=False)
+        except ValueError:
+            return self.guard.check(arguments, Gate.TOOL_ARGUMENTS, room).text
+
+    def _json(self, value: Any, room: str) -> Any:
+        match value:
+            case str():
+                return self.guard.check(value, Gate.TOOL_ARGUMENTS, room).text
+            case dict():
+                return {self._json(key, room): self._json(one, room) for key, one in value.items()}
+            case list():
+                return [self._json(one, room) for one in value]
+            case _:
+                return value
+
+    def preview(self, room: str = "") -> Preview:
+        """For one answer under way."""
+        return Preview(self.guard, room)
+
+
+OPEN_DOOR: Final = Door(Guard(GuardRules()))
+"""With the usual rules, for nobody's values."""
+
+
+def about(tool: str, seen: str) -> str:
+    """The place that sealed arguments belong to: a call of this tool, which people saw like this."""
+    return f"{tool}\n{seen}"
