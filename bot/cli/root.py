@@ -39,11 +39,12 @@ MODULES: Final[Mapping[str, str]] = {
     "approvals": "approvals",
     "grants": "approvals",
     "policy": "policy",
+    "guard": "safety.guard",
     "models": "models.catalogue",
     "outbox": "outbox",
     "schedules": "schedules",
     "people": "people",
-    "secrets": "secrets",
+    "secrets": "safety.secrets",
     "config": "inspect",
     "audit": "inspect",
 }

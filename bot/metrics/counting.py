@@ -49,6 +49,9 @@ class CountingLoop(LoopWatch):
     def summary_failed(self) -> None:
         self._meters.summaries.add("failed")
 
+    def guarded(self, gate: str, detector: str, action: str) -> None:
+        self._meters.leaks.add(gate, detector, action)
+
     def ended_by_guard(self) -> None:
         self._meters.guarded.add("", GUARD_ENDED)
 

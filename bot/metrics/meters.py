@@ -124,6 +124,13 @@ class Meters:
     summary_seconds: Histogram = observed(
         "signalbox_summary_seconds", "How long it took to make a summary.", bounds=MODEL
     )
+    leaks: Counter = counted(
+        "signalbox_guard_total",
+        "Secrets and personal data that the leak guard found in what flows, and what it did.",
+        "gate",
+        "detector",
+        "action",
+    )
     guarded: Counter = counted(
         "signalbox_guard_verdicts_total",
         "Calls the loop guard warned about or refused, and runs it ended.",

@@ -14,9 +14,9 @@ from bot.accounts.supervisor import AccountSupervisor
 from bot.operator.reports import figure_tools
 from bot.plugins.packages import tools_named
 from bot.settings.settings import Settings
-from bot.wiring.egress import egress_of
 from bot.wiring.engine import shell_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, terms_of, toolbox_of
+from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
 from runtime.contract import SPEND_MORE, Effect, Figures, Now, Space, Timetable, Tool
 from runtime.errors import ConfigError

@@ -8,6 +8,7 @@ ConfigError. What comes out is frozen and is handed on in slices. Secrets are Se
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +27,6 @@ from bot.secrets.keys import VARIABLE as PASSPHRASE_VARIABLE
 from bot.settings.accounts import AnyAccount
 from bot.settings.approvals import OLD_NAME, Approvals, take_old_name
 from bot.settings.cross_checks import add_together
-from bot.settings.egress import Egress
 from bot.settings.faults import Faults, without_tag
 from bot.settings.heartbeats import HeartbeatTable
 from bot.settings.hooks import HookTable
@@ -34,6 +34,8 @@ from bot.settings.mcp import McpTable, handed_on
 from bot.settings.models.aliases import key_names
 from bot.settings.models.budgets import BudgetSection
 from bot.settings.models.tables import Model, ModelTable
+from bot.settings.safety.egress import Egress
+from bot.settings.safety.guard import GuardRule, GuardSection
 from bot.settings.schedules import Planning, ScheduleTable
 from bot.settings.secrets import (
     ADDRESSES,
@@ -72,6 +74,15 @@ from runtime.settings.accounts import TOKENS
 from runtime.settings.types import Place, Section, beside_file
 
 PREFIX: Final = "SIGNALBOX_"
+
+
+SECRET_NAME: Final = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSPHRASE|PASSWD|CREDENTIALS?)\Z", re.IGNORECASE)
+"""Names of variables that hold a secret, whoever reads them."""
+
+
+def _is_plain(value: str) -> bool:
+    """True for what is no secret, such as a path or a switch."""
+    return value.startswith(("/", "./", "~")) or value.isalpha()
 
 
 def _database(url: str, info: ValidationInfo) -> str:
@@ -140,6 +151,12 @@ class Settings(Section):
     planning: Planning = Field(default_factory=Planning, description="Limits on what people schedule.")
     operators: Operators = Field(default_factory=Operators, description="The people who keep it running.")
     policy: tuple[PolicyRule, ...] = Field(default=(), description="Rules about tool calls.")
+    guard: GuardSection = Field(
+        default_factory=GuardSection, description="The leak guard: secrets and personal data in what flows."
+    )
+    guard_rules: tuple[GuardRule, ...] = Field(
+        default=(), description="Words, phrases and patterns of your own that must not flow."
+    )
     approvals: Approvals = Field(default_factory=Approvals, description="Questions about calls.")
     sessions: Sessions = Field(default_factory=Sessions, description="Conversations.")
     run: Run = Field(default_factory=Run, description="Agent work.")
@@ -159,6 +176,7 @@ class Settings(Section):
     _sources: Mapping[str, str] = PrivateAttr(default_factory=dict)
     _unused_key: str | None = PrivateAttr(None)
     _held: Sequence[str] = PrivateAttr(())
+    _secret_variables: Sequence[tuple[str, str]] = PrivateAttr(())
     _chain: Chain = PrivateAttr(default_factory=lambda: Chain({}, [], Keyring()))
     _again: Callable[[Demand], Settings] | None = PrivateAttr(None)
     _reread: Callable[[], Settings] | None = PrivateAttr(None)
@@ -218,6 +236,13 @@ class Settings(Section):
         """Secret values, for those who must keep them out of what they write."""
         used = [use.value for use in uses(self, self._sources)]
         return list(dict.fromkeys([*used, *self._chain.values(), *self._chain.passphrases(), *self._held]))
+
+    def held_values(self) -> list[tuple[str, str]]:
+        """Secret values by what people call them: the setting, or the variable with a name like that of a secret."""
+        named = [(use.purpose, use.value) for use in uses(self, self._sources)]
+        known = {value for _, value in named}
+        others = [("a secret of the settings", value) for value in self.secret_values() if value not in known]
+        return [*named, *others, *self._secret_variables]
 
     def with_secrets(self, *names: str) -> Settings:
         """Settings with the named secrets at hand; without names, with all. Errors: as `load`."""
@@ -387,6 +412,9 @@ class _Reading:
         settings._sources = dict(layers.sources)
         settings._unused_key = model_keys.any_present(self.variables)
         settings._held = [value for name in model_keys.ALL_KEYS if (value := self.variables.get(name))]
+        settings._secret_variables = [
+            (name, value) for name, value in self.variables.items() if SECRET_NAME.search(name) and not _is_plain(value)
+        ]
         settings._chain = chain
         return settings
 

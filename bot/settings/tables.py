@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
@@ -12,6 +13,7 @@ from pydantic import AfterValidator, Field, model_validator
 from bot.settings.approvals import AskedAt, Hours
 from runtime.contract import Address, Busy, Effect
 from runtime.domain.routing import Attention
+from runtime.guard.findings import Detector, Strictness
 from runtime.policy.matchers import words_of
 from runtime.policy.terms import Changes
 from runtime.settings.types import (
@@ -145,6 +147,15 @@ class RoomTable(Section):
         default="", description="What the agent is told there beside its own prompt; it may name the same values."
     )
     prompt_file: PromptFile | None = Field(default=None, description="The same as a text file, in place of `prompt`.")
+
+    secrets: Strictness | None = Field(default=None, description="Stricter than `guard.secrets` there.")
+    personal: Strictness | None = Field(default=None, description="Stricter than `guard.personal` there.")
+
+    @property
+    def guarded(self) -> Mapping[Detector, Strictness]:
+        """How strict the leak guard is there, as far as it says so."""
+        given = {Detector.HELD: self.secrets, Detector.SHAPE: self.secrets, Detector.PERSONAL: self.personal}
+        return {detector: strictness for detector, strictness in given.items() if strictness}
 
     @model_validator(mode="after")
     def _one_prompt(self) -> Self:

@@ -130,11 +130,9 @@ class AgentLoop:
         notices: LoopNotices | None = None,
         door: Door = OPEN_DOOR,
     ) -> None:
+        self._store, self._agents, self._outlet = store, agents, outlet
         self._door = door
-        self._store = store
-        self._agents = agents
         self._live: dict[RunId, LiveRun] = {}
-        self._outlet = outlet
         self._busy = busy
         self._probe = probe
         self._files = files

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from runtime.context.shares import beyond
+from runtime.chat.window_shares import beyond
 from runtime.markup.moments import ago, several
 
 SOURCES: Final[Mapping[str, str]] = {
@@ -40,7 +40,7 @@ LESS: Final[Mapping[str, str]] = {
     "working": "fewer open questions leave more room for the conversation",
     "tools": "a tool that a rule denies here takes no room",
 }
-"""Advice on a partition that takes more than its share, by its name in `context.shares`."""
+"""Advice on a partition that takes more than its share, by its name in `window_shares`."""
 
 UNKNOWN: Final = "I can't tell how full the window is right now. Please ask again in a moment."
 NOTHING: Final = (

@@ -21,6 +21,9 @@ class LoopWatch:
     def summary_failed(self) -> None:
         """The model gave no summary of use; an extract takes its place."""
 
+    def guarded(self, gate: str, detector: str, action: str) -> None:
+        """The leak guard found something at a gate, and did this about it."""
+
     def ended_by_guard(self) -> None:
         """A run that went round in circles was ended."""
 

@@ -17,9 +17,9 @@ LEAST_CHARS: Final = 32
 MOST_CHARS: Final = 512
 """A longer one is data, such as an image."""
 
-NAME: Final = "random text"
+RANDOM_NAME: Final = "random text"
 RUNS: Final = re.compile(rf"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{{{LEAST_CHARS},{MOST_CHARS}}}(?![A-Za-z0-9+/=_-])")
-KINDS: Final = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]"))
+LETTER_KINDS: Final = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]"))
 
 
 def random_in(text: str, long_words: str) -> Iterator[Found]:
@@ -27,7 +27,7 @@ def random_in(text: str, long_words: str) -> Iterator[Found]:
     seen = {run for run in RUNS.findall(long_words) if looks_random(run)}
     for run in seen:
         for match in re.finditer(re.escape(run), text):
-            yield Found(Detector.ENTROPY, NAME, *match.span())
+            yield Found(Detector.ENTROPY, RANDOM_NAME, *match.span())
 
 
 def looks_random(run: str) -> bool:
@@ -35,7 +35,7 @@ def looks_random(run: str) -> bool:
     >>> looks_random("f3b0c44298fc1c149afbf4c8996fb92427ae41e4"), looks_random("q8Zt1LrWm0XvB7cYp3KdNs5HgUe2JfTa6RoI")
     (False, True)
     """
-    return all(kind.search(run) for kind in KINDS) and bits(run) >= LEAST_BITS
+    return all(kind.search(run) for kind in LETTER_KINDS) and bits(run) >= LEAST_BITS
 
 
 def bits(text: str) -> float:

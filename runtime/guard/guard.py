@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Final
 
@@ -54,16 +55,17 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class GuardRules:
-    """How strict the guard is, by detector, and stricter in some rooms. `key` is what marks are made with."""
+    """How strict the guard is, by detector, and stricter in some rooms: the first glob that fits decides. `key` is what marks
+    are made with."""
 
     strictness: Mapping[Detector, Strictness] = field(default_factory=lambda: USUAL)
-    rooms: Mapping[str, Mapping[Detector, Strictness]] = field(default_factory=dict)
+    rooms: Sequence[tuple[str, Mapping[Detector, Strictness]]] = ()
     own: Sequence[OwnRule] = ()
     key: bytes = b""
 
     def of(self, room: str) -> Mapping[Detector, Strictness]:
         """Strictness in a room: that of all, or where it is tighter its own."""
-        own = self.rooms.get(room)
+        own = next((rules for glob, rules in self.rooms if fnmatchcase(room, glob)), None)
         if not own:
             return self.strictness
         return {one: stricter(self.strictness.get(one, OFF), own.get(one, OFF)) for one in Detector}

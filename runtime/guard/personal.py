@@ -21,7 +21,7 @@ MOST_IBAN: Final = 34
 
 
 def personal_in(text: str) -> Iterator[Found]:
-    for name, (pattern, holds) in KINDS.items():
+    for name, (pattern, holds) in PERSONAL_KINDS.items():
         for match in pattern.finditer(text):
             if holds(match[0]):
                 yield Found(Detector.PERSONAL, name, *match.span())
@@ -77,7 +77,7 @@ def _any(_: str) -> bool:
 
 
 Kind = tuple[re.Pattern[str], Callable[[str], bool]]
-KINDS: Final[Mapping[str, Kind]] = {
+PERSONAL_KINDS: Final[Mapping[str, Kind]] = {
     "e-mail address": (EMAIL, _any),
     "account number": (IBAN, is_iban),
     "card number": (CARD, is_card),

@@ -50,6 +50,7 @@ def duties_of(
     decided, remind = engine.reception.decided, engine.reminders.look
     yield Expiry(approvals=store.approvals, decided=decided, first=jumps.look, remind=remind, probe=base.probe).run
     yield engine.undoer.run
+    yield engine.guard_book.run
     yield engine.answerer.run
     if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))

@@ -12,6 +12,7 @@ from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
 from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, marks_in, pace_of
+from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.scheduling import reach_of, timetable_of
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
@@ -30,8 +31,11 @@ from runtime.contract import QUESTIONS, Address, Model, Sink, Timetable, Tool
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
+from runtime.guard.door import Door
 from runtime.intake.dispatch import Dispatch
+from runtime.intake.pasted import Pasted
 from runtime.intake.reception import Reception
+from runtime.models.guarded import GuardedModel
 from runtime.reports.fan_out import Reporting
 from runtime.store.protocol import Lease
 from tools.kit.schemas import schema_faults
@@ -54,24 +58,27 @@ class EnginePhase:
     answerer: Answerer
     compactor: Compactor
     previews: Previews
+    guard_book: GuardBook
     sink: Sink
 
 
 def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Mapping[str, Tool] | None) -> EnginePhase:
     """`tools` take the place of our own, for a test."""
-    couriers = _couriers(base, at)
+    book = GuardBook(base.store.cluster, base.instruments.loop)
+    door = door_of(base.settings, at.named, book.told)
+    couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers)
     toolkit = _toolkit(base, at, timetable, tools)
     reporters = LateReporters(base.store.now)
-    agents = Agents(_main(base, at, model, toolkit))
+    agents = Agents(_main(base, at, GuardedModel(base.instruments.model(model), door), toolkit))
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     asking = QuestionContext(lambda: at.live.gate().rights, places)
-    loop = _loop(base, at, agents, couriers, reporters, asking)
+    loop = _loop(base, at, agents, couriers, reporters, asking, door)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
     edits = Edits(
         approvals=base.store.approvals, agents=agents, policy=at.live.policy, named=at.named, faults=schema_faults
     )
-    reception = _reception(base, at, couriers, peers, edits)
+    reception = _reception(base, at, couriers, peers, edits, door)
     previews = Previews(agents, loop.surroundings, loop.condenser)
     at.live.measures(previews.measured)
     return EnginePhase(
@@ -95,6 +102,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         answerer=_answerer(base, agents, couriers, asking),
         compactor=_compactor(base, agents, couriers, loop),
         previews=previews,
+        guard_book=book,
         sink=base.instruments.sink(reception.sink),
     )
 
@@ -142,12 +150,12 @@ def dispatch_of(base: StorePhase, at: AccountsPhase, engine: EnginePhase, lease:
     )
 
 
-def _couriers(base: StorePhase, at: AccountsPhase) -> Couriers:
+def _couriers(base: StorePhase, at: AccountsPhase, door: Door) -> Couriers:
     def call(address: Address) -> None:
         """Something waits for a room whose courier is at another node."""
         base.notifier.tell(outbox_topic(address))
 
-    return Couriers((_courier(base, account) for account in at.accounts), base.store.outbox, call)
+    return Couriers((_courier(base, account) for account in at.accounts), base.store.outbox, call, door)
 
 
 def _courier(base: StorePhase, account: AccountSupervisor) -> Courier:
@@ -202,7 +210,7 @@ def _main(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -
     return Agent(
         name=MAIN,
         prompt=at.live.prompt,
-        model=base.instruments.model(model),
+        model=model,
         tools=toolkit.toolbox.tools,
         scope=MAIN,
         workspaces=base.workspaces,
@@ -217,6 +225,7 @@ def _loop(
     couriers: Couriers,
     reporters: LateReporters,
     asking: QuestionContext,
+    door: Door,
 ) -> AgentLoop:
     store, new_id, files_of = base.store, base.new_id, files_in(at.accounts)
     long_replies = long_replies_of(base.settings, base.workspaces, files_of, new_id)
@@ -237,6 +246,7 @@ def _loop(
         reporter=reporters,
         asking=asking,
         space=base.space,
+        door=door,
         notices=LoopNotices(
             asked=lambda: base.notifier.notify(QUESTIONS),
             changed=base.notifier.notify_room,
@@ -245,7 +255,9 @@ def _loop(
     )
 
 
-def _reception(base: StorePhase, at: AccountsPhase, couriers: Couriers, peers: PeerEvents, edits: Edits) -> Reception:
+def _reception(
+    base: StorePhase, at: AccountsPhase, couriers: Couriers, peers: PeerEvents, edits: Edits, door: Door
+) -> Reception:
     return Reception(
         store=base.store.intake,
         gate=at.live.gate,
@@ -256,4 +268,6 @@ def _reception(base: StorePhase, at: AccountsPhase, couriers: Couriers, peers: P
         heard=at.rooms.hear,
         changed=edits.check,
         probe=base.probe,
+        door=door,
+        pasted=Pasted(base.store.people, couriers.post, base.new_id).tell,
     )

@@ -10,7 +10,18 @@ from sqlalchemy import bindparam, exists, select
 
 from runtime.chat import inbox
 from runtime.chat.inbox import Answer
-from runtime.contract import Address, ApprovalId, ApprovalKind, Content, DeliveryId, Kind, NewId, Person, Signal
+from runtime.contract import (
+    Address,
+    ApprovalId,
+    ApprovalKind,
+    Content,
+    DeliveryId,
+    Identity,
+    Kind,
+    NewId,
+    Person,
+    Signal,
+)
 from runtime.domain.approvals import ApprovalState, Rights
 from runtime.store.approvals.decisions import locked
 from runtime.store.approvals.rulings import standing
@@ -71,9 +82,14 @@ def _private_chat(signal: Signal, who: Person) -> Op[Address | None]:
     if is_page or asks_alone(signal):
         key = {"room": str(signal.address), "identity": signal.actor}
         return None if is_page and bool((yield OTHERS_SPOKE, key)[0][0]) else signal.address
-    rows = yield PRIVATE_CHAT, {"identity": signal.actor}
-    room = Address.parse(rows[0][0]) if rows else None
+    room = yield from private_chat(signal.actor)
     return room if room and same_account(room, signal.address) else None
+
+
+def private_chat(identity: Identity) -> Op[Address | None]:
+    """The room in which they wrote last to the agent alone."""
+    rows = yield PRIVATE_CHAT, {"identity": identity}
+    return Address.parse(rows[0][0]) if rows else None
 
 
 def _put(answer: Answer, at: Address, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:

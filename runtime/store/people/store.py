@@ -8,9 +8,10 @@ from secrets import token_urlsafe
 from time import monotonic
 from typing import Final, TypeVar
 
-from runtime.contract import Identity, NewId, Person, Role
+from runtime.contract import Address, Identity, NewId, Person, Role
 from runtime.domain.ids import digest
 from runtime.store.common import whom
+from runtime.store.intake.listing import private_chat
 from runtime.store.intake.pairings import pair, pending
 from runtime.store.observer import UNOBSERVED, Observer
 from runtime.store.people.people import (
@@ -55,6 +56,9 @@ class PeopleStore(Base):
 
     async def identified(self, identity: Identity) -> Person | None:
         return await self._driver.read(lambda: whom(identity))
+
+    async def private_chat(self, identity: Identity) -> Address | None:
+        return await self._driver.read(lambda: private_chat(identity))
 
     async def add_person(self, name: str, role: Role, identities: Sequence[Identity], *, actor: str) -> Person | None:
         now = self.now()

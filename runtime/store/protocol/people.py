@@ -74,6 +74,9 @@ class People(Links, Protocol):
     async def identified(self, identity: Identity) -> Person | None:
         """Person who speaks under `identity`."""
 
+    async def private_chat(self, identity: Identity) -> Address | None:
+        """The room in which they wrote last to the agent alone."""
+
     async def add_person(self, name: str, role: Role, identities: Sequence[Identity], *, actor: str) -> Person | None:
         """A new person; None when the name or an identity is taken."""
 

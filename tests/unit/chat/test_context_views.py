@@ -20,10 +20,10 @@ from runtime.chat.context_views import (
     condensed,
     filled,
 )
+from runtime.chat.window_shares import SHARES, beyond
 from runtime.context.builder import Partitions
 from runtime.context.condensing import Step
 from runtime.context.measuring import by_partition
-from runtime.context.shares import SHARES, beyond
 from runtime.context.sizes import of_tool
 from runtime.context.window import Source, Window
 from runtime.contract import Effect, ToolSpec

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.settings.settings import Settings, load
-from bot.wiring.egress import egress_of, rules_of
+from bot.wiring.safety.egress import egress_of, rules_of
 from runtime.egress import NoAnswer, Refused, Result, Rule
 from runtime.errors import ConfigError
 from tests.wire.egress.listener import SECONDS, get, listening

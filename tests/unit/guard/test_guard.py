@@ -160,7 +160,7 @@ def test_each_strictness_does_what_it_says(action: Strictness) -> None:
 
 
 def test_a_room_may_only_tighten() -> None:
-    rooms = {"slack:main/C1": {Detector.SHAPE: Strictness.ENFORCE, Detector.HELD: Strictness.OFF}}
+    rooms = [("slack:main/C1", {Detector.SHAPE: Strictness.ENFORCE, Detector.HELD: Strictness.OFF})]
     strict = guard(rooms=rooms)
     assert strict.check(SECRETS["npm"][1], Gate.DELIVERY, "slack:main/C1").is_withheld
     assert not strict.check(SECRETS["npm"][1], Gate.DELIVERY, "slack:main/C2").is_withheld

@@ -1,0 +1,1 @@
+"""Commands of what keeps people and secrets safe."""

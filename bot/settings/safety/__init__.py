@@ -1,0 +1,1 @@
+"""Settings of what keeps people and secrets safe."""

@@ -1,0 +1,97 @@
+"""`[guard]` and `[[guard_rules]]`: secrets and personal data in what flows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from pydantic import Field, model_validator
+
+from runtime.guard.findings import Detector, Gate, Strictness
+from runtime.guard.own_rules import OwnRule, Spans, of_pattern, of_phrase, of_words
+from runtime.settings.types import Section, Text
+
+if TYPE_CHECKING:
+    from bot.settings.sources import Layers
+
+Fault = tuple[str, str]
+"""The setting, and what is wrong with it."""
+
+WAYS: Final = ("words", "phrase", "pattern")
+STRICTNESS: Final = (
+    '"off", "warn" (only recorded), "redact" (a mark takes its place) or "enforce" (the whole text is withheld)'
+)
+
+
+class GuardSection(Section):
+    """The leak guard: what happens to secrets and personal data in messages, calls, results and answers. See [security.md](security.md)."""
+
+    secrets: Strictness = Field(
+        default=Strictness.REDACT,
+        description=f"Values of our own settings and known shapes of keys and tokens: {STRICTNESS}.",
+    )
+    random: Strictness = Field(
+        default=Strictness.WARN, description="Long random text without a known shape: as above. It is often no secret."
+    )
+    personal: Strictness = Field(
+        default=Strictness.OFF,
+        description="E-mail addresses, phone numbers, IBANs, card numbers and US social security numbers: as above.",
+    )
+
+    @property
+    def strictness(self) -> Mapping[Detector, Strictness]:
+        return {
+            Detector.HELD: self.secrets,
+            Detector.SHAPE: self.secrets,
+            Detector.ENTROPY: self.random,
+            Detector.PERSONAL: self.personal,
+        }
+
+
+class GuardRule(Section):
+    """Something of your own that must not flow: words, a phrase or a pattern."""
+
+    name: Text = Field(max_length=40, description="Its name, which stands in the mark.")
+    words: tuple[Text, ...] = Field(default=(), description="Any of these words, in upper or lower case.")
+    phrase: str = Field(default="", max_length=1_000, description="These words in this order, in upper or lower case.")
+    pattern: str = Field(
+        default="", max_length=1_000, description="A regular expression of RE2. Needs the extra `guard`."
+    )
+    gates: tuple[Gate, ...] = Field(
+        default=(), description="Where it holds. Empty: everywhere. " + ", ".join(f'"{gate}"' for gate in Gate) + "."
+    )
+    result: Strictness = Field(default=Strictness.REDACT, description=f"What happens: {STRICTNESS}.")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        given = [way for way in WAYS if getattr(self, way)]
+        if len(given) != 1:
+            raise ValueError(f"needs exactly one of words, phrase and pattern; it has {' and '.join(given) or 'none'}")
+        if self.phrase and not self.phrase.split():
+            raise ValueError("phrase: has no word in it")
+        if any(mark in self.name for mark in "[]\n·"):
+            raise ValueError("name: without brackets, line ends and dots in the middle")
+        try:
+            self._spans()
+        except ValueError as error:
+            raise ValueError(f"pattern: {error}") from error
+        return self
+
+    def _spans(self) -> Spans:
+        if self.words:
+            return of_words(self.words)
+        return of_phrase(self.phrase) if self.phrase else of_pattern(self.pattern)
+
+    @property
+    def rule(self) -> OwnRule:
+        return OwnRule(self.name, self._spans(), self.result, frozenset(self.gates))
+
+
+def faults_together(layers: Layers) -> Iterator[Fault]:
+    """Faults that only show beside other tables."""
+    taken: dict[Any, str] = {}
+    for place, table in layers.tables("guard_rules"):
+        name = table.get("name")
+        if isinstance(name, str) and name in taken:
+            yield f"{place}.name", f'"{name}" is the name of {taken[name]} already; choose another'
+        taken.setdefault(name, place)

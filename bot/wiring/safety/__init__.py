@@ -1,0 +1,1 @@
+"""What keeps people and secrets safe, made of settings."""

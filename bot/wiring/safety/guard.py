@@ -1,0 +1,91 @@
+"""The leak guard of a process: its values, its key, and the record of what it found."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from bot.settings.settings import Settings
+from runtime.context.watch import LoopWatch
+from runtime.contract import Address
+from runtime.errors import StoreError
+from runtime.guard.door import Door, Told, told_nobody
+from runtime.guard.findings import Detector, Finding, Gate, Strictness
+from runtime.guard.guard import Guard, GuardRules
+from runtime.guard.held import Held
+from runtime.guard.sealing import KEY_BYTES, Sealer
+from runtime.store.protocol import Cluster
+
+log = structlog.get_logger("guard")
+
+KEY_FILE: Final = "guard.key"
+WAITING_MOST: Final = 1_000
+"""Findings that wait to be recorded; of more the oldest are only in the log and in the metrics."""
+
+
+def guard_of(settings: Settings, key: bytes) -> Guard:
+    own = tuple(rule.rule for rule in settings.guard_rules)
+    rooms = tuple((room.address, room.guarded) for room in settings.rooms if room.guarded)
+    return Guard(GuardRules(settings.guard.strictness, rooms, own, key), Held(settings.held_values()))
+
+
+def door_of(settings: Settings, named: Callable[[Address], str], told: Told = told_nobody) -> Door:
+    key = key_of(settings.data_dir)
+    return Door(guard_of(settings, key), named=named, told=told, sealer=Sealer(key))
+
+
+def key_of(folder: Path) -> bytes:
+    """The key of this data folder, made by the first process that needs it."""
+    path = folder / KEY_FILE
+    with suppress(FileNotFoundError):
+        return path.read_bytes()
+    fresh = path.with_name(f"{KEY_FILE}.{os.getpid()}")
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(os.urandom(KEY_BYTES))
+    with suppress(FileExistsError):
+        os.link(fresh, path)  # whole, or not there: of two processes that make one the first wins
+    fresh.unlink()
+    return path.read_bytes()
+
+
+@dataclass(slots=True)
+class GuardBook:
+    """Counts findings as they come, and records them beside the work: no message waits for that."""
+
+    store: Cluster
+    watch: LoopWatch
+    waiting: deque[tuple[Gate, str, Finding]] = field(default_factory=lambda: deque(maxlen=WAITING_MOST))
+    rung: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def told(self, gate: Gate, room: str, finding: Finding) -> None:
+        self.watch.guarded(gate.value, finding.detector.value, finding.action.value)
+        log.warning("guard", gate=gate.value, room=room, found=str(finding), action=finding.action.value)
+        if finding.detector is not Detector.ENTROPY or finding.action is not Strictness.WARN:
+            self.waiting.append((gate, room, finding))
+            self.rung.set()
+
+    async def run(self) -> None:
+        """Record for ever."""
+        while True:
+            await self.rung.wait()
+            self.rung.clear()
+            try:
+                await self.record()
+            except StoreError as error:  # the next finding tries again
+                log.debug("findings are not recorded yet", reason=str(error), waiting=len(self.waiting))
+
+    async def record(self) -> None:
+        """Errors: StoreError; what is not recorded waits on."""
+        while self.waiting:
+            gate, room, finding = self.waiting[0]
+            detail = f"{finding} at {gate.value}, {finding.action.value}"
+            await self.store.note_fact("leak guard", "", room, detail)
+            self.waiting.popleft()

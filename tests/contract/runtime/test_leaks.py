@@ -1,0 +1,197 @@
+"""A secret that flows is in no table, no model request, no log and no chat, whichever way it came in: each shape, way and sink.
+
+Each case plays one way with one secret over the real runtime, and then looks for it in every text column of the database, in each
+request that the model got, in what was logged and in what rooms show. The whole is soak; a few shapes are in the usual run.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Final
+
+import pytest
+from structlog.testing import capture_logs
+
+from runtime.contract import Call, Choice, Effect, Json, ModelReply, ModelRequest, OnText, Reasoning
+from runtime.store.schema import metadata
+from tests.contract.runtime.planning import desk
+from tests.contract.runtime.stage import FakeTool, Process, Stage, fake_tool
+from tests.fakes.models import USAGE, Answer, Scripted
+from tests.unit.guard.secrets import SECRETS
+
+USUAL: Final = ("openai", "telegram", "private key")
+MARK: Final = "[redacted: "
+
+
+@pytest.fixture(params=[pytest.param(one, marks=[] if one in USUAL else pytest.mark.soak) for one in SECRETS])
+def secret(request: pytest.FixtureRequest) -> str:
+    return SECRETS[request.param][1]
+
+
+class Watched(Scripted):
+    """A scripted model that streams what it says letter by letter, and keeps what people were shown of that."""
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        reply = await super().reply(request, on_text)
+        for end in range(0, len(reply.text), 7):
+            on_text(reply.text[:end])
+        return reply
+
+
+def lines_of(secret: str) -> list[str]:
+    """The secret, or where it has several lines each of them that is one by itself."""
+    return [line for line in secret.splitlines() if len(line) > 20 and not line.startswith("-----")]
+
+
+def forms(secret: str) -> list[str]:
+    return [form for line in lines_of(secret) for form in (line, base64.b64encode(line.encode()).decode()[:-4])]
+
+
+async def in_tables(stage: Stage, secret: str) -> list[str]:
+    """Columns that hold it."""
+    found = []
+    for table in metadata.sorted_tables:
+        rows = await stage.rows(f"SELECT * FROM {table.name}")
+        names = [column.name for column in table.columns]
+        for row in rows:
+            held = [
+                name for name, value in zip(names, row, strict=False) if any(f in str(value) for f in forms(secret))
+            ]
+            found += [f"{table.name}.{name}" for name in held]
+    return found
+
+
+def in_requests(model: Scripted, secret: str) -> list[str]:
+    told = [
+        repr((request.system, request.working, [(turn, getattr(turn, "calls", ())) for turn in request.turns]))
+        for request in model.requests
+    ]
+    return [text for text in told if any(form in text for form in forms(secret))]
+
+
+async def never_seen(stage: Stage, model: Scripted, secret: str, logged: list[Mapping[str, object]]) -> None:
+    assert await in_tables(stage, secret) == []
+    assert in_requests(model, secret) == []
+    assert not any(form in str(logged) for form in forms(secret))
+    shown = [*await stage.screen(), *await stage.screen("r2")]
+    assert not any(form in text for form in forms(secret) for text in shown)
+
+
+async def play(
+    stage: Stage, secret: str, answers: list[Answer], tools: list[FakeTool], *said: str, **more: object
+) -> Process:
+    """Say it, and see that nothing is left of the secret anywhere."""
+    model = Watched(answers)
+    with capture_logs() as logged:
+        process = await stage.process(model, tools, **more)
+        for words in said:
+            await process.say(words)
+            await process.answer_all()
+    await never_seen(stage, model, secret, [dict(line) for line in logged])
+    return process
+
+
+def told(text: str) -> FakeTool:
+    async def look(_arguments: Mapping[str, Json]) -> str:
+        return text
+
+    return fake_tool("look", Effect.READ, look)
+
+
+LOOK: Final = Call("c1", "look", '{"path": "a.txt"}')
+
+
+async def test_what_a_person_writes(any_stage: Stage, secret: str) -> None:
+    await play(any_stage, secret, ["Thanks.", "Yes."], [], f"The key is {secret} and stays", "and now?")
+    assert MARK in (await any_stage.rows("SELECT text FROM signals ORDER BY accepted_at"))[0][0]
+    assert await any_stage.screen() == ["Thanks.", "Yes."]
+
+
+async def test_what_a_tool_gives(stage: Stage, secret: str) -> None:
+    await play(stage, secret, [LOOK, "I saw it."], [told(f"TOKEN={secret}\nMORE=1")], "look")
+    [(result,)] = await stage.rows("SELECT result FROM steps WHERE kind = 'tool'")
+    assert MARK in result
+    assert result.endswith("MORE=1")
+
+
+async def test_what_a_tool_gives_across_its_bound(stage: Stage, secret: str) -> None:
+    """The result is cut in the middle, just where the secret stands: it is looked at whole before."""
+    for before in (29_990, 24_980):
+        await play(stage, secret, [LOOK, "I saw it."], [told("x " * (before // 2) + secret + " y" * 20_000)], "look")
+
+
+async def test_an_error_of_a_tool(stage: Stage, secret: str) -> None:
+    from runtime.errors import ToolFailed
+
+    async def fails(_arguments: Mapping[str, Json]) -> str:
+        raise ToolFailed(f"refused: {secret}")
+
+    await play(stage, secret, [LOOK, "It failed."], [fake_tool("look", Effect.READ, fails)], "look")
+
+
+async def test_what_a_model_says(stage: Stage, secret: str) -> None:
+    words = f"Here it is: {secret} and that is all I know about it."
+    await play(stage, secret, [words, "Fine."], [], "tell me", "thanks")
+    assert (await stage.screen())[0].endswith("and that is all I know about it.")
+
+
+async def test_what_a_model_thinks(stage: Stage, secret: str) -> None:
+    thought = Reasoning(f"They want {secret}.", "m", json.dumps([{"thinking": secret}]))
+    await play(stage, secret, [ModelReply("No.", (), USAGE, reasoning=thought)], [], "tell me")
+
+
+async def test_what_a_model_calls_with_runs_as_it_was_and_is_shown_without(any_stage: Stage, secret: str) -> None:
+    seen: list[object] = []
+
+    async def runs(arguments: Mapping[str, Json]) -> str:
+        seen.append(arguments["command"])
+        return "done"
+
+    call = Call("c1", "shell", json.dumps({"command": f"curl -H 'token: {secret}' x"}))
+    tools = [fake_tool("shell", Effect.WRITE, runs)]
+    process = await play(any_stage, secret, [call, "Done."], tools, "run it")
+    assert seen == []
+    [question] = await any_stage.pending()
+    assert MARK in question.arguments
+    await process.click(question.id)
+    await process.answer_all()
+    assert seen == [f"curl -H 'token: {secret}' x"]
+    assert await in_tables(any_stage, secret) == []
+
+
+async def test_a_report(stage: Stage, secret: str) -> None:
+    model = Watched([f"News: {secret}."])
+    at = await desk(stage, model)
+    await at.plan()
+    await at.fire()
+    assert MARK in (await stage.screen())[0]
+    await never_seen(stage, model, secret, [])
+
+
+async def test_a_reason_and_a_question_about_a_call(stage: Stage, secret: str) -> None:
+    tools = [fake_tool("shell", Effect.WRITE)]
+    process = await play(stage, secret, [Call("c1", "shell", "{}"), "No then."], tools, "run it")
+    [question] = await stage.pending()
+    await process.click(question.id, Choice.DENY, f"because of {secret}")
+    await process.answer_all()
+    assert await in_tables(stage, secret) == []
+
+
+async def test_rows_of_before_the_guard_reach_no_model(stage: Stage, secret: str) -> None:
+    """A database of an older version holds them; what is sent is looked at once more."""
+    model = Watched(["Hello.", "Yes."])
+    process = await stage.process(model)
+    await process.say("hello")
+    await process.answer_all()
+
+    def write() -> object:
+        from sqlalchemy import text
+
+        yield text("UPDATE turns SET text = :t WHERE role = 'user'"), {"t": f"my key is {secret}"}
+
+    await stage.store.driver.write(write)  # type: ignore[arg-type]  # a plain statement
+    await process.say("and?")
+    await process.answer_all()
+    assert in_requests(model, secret) == []
