@@ -153,7 +153,7 @@ class RoomTable(Section):
 
     @property
     def guarded(self) -> Mapping[Detector, Strictness]:
-        """How strict the leak guard is there, as far as it says so."""
+        """Strictness of the leak guard there, as far as the table says so."""
         given = {Detector.HELD: self.secrets, Detector.SHAPE: self.secrets, Detector.PERSONAL: self.personal}
         return {detector: strictness for detector, strictness in given.items() if strictness}
 

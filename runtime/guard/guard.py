@@ -55,7 +55,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class GuardRules:
-    """How strict the guard is, by detector, and stricter in some rooms: the first glob that fits decides. `key` is what marks
+    """Strictness of the guard, by detector, and tighter in some rooms: the first glob that fits decides. `key` is what marks
     are made with."""
 
     strictness: Mapping[Detector, Strictness] = field(default_factory=lambda: USUAL)

@@ -39,7 +39,7 @@ class Preview:
         return self._settled + self._held_back(self._clean(rest))
 
     def _settle(self, rest: str) -> str:
-        """What is left once whole words that nothing can be added to are done with."""
+        """The rest, once whole words that nothing can be added to are done with."""
         cut = rest.rfind(" ", 0, len(rest) - HELD_BACK) + 1
         if not cut or PRIVATE_KEY_BEGINS in rest:
             return rest

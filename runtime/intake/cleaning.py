@@ -1,4 +1,4 @@
-"""What came in, without the secrets in it: before anything of it is kept."""
+"""Takes secrets out of a signal before anything of it is kept."""
 
 from __future__ import annotations
 

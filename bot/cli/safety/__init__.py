@@ -1,1 +1,1 @@
-"""Commands of what keeps people and secrets safe."""
+"""Commands about secrets and the leak guard."""

@@ -1,1 +1,1 @@
-"""Settings of what keeps people and secrets safe."""
+"""Settings of parts that keep people and secrets safe."""

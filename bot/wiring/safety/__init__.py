@@ -1,1 +1,1 @@
-"""What keeps people and secrets safe, made of settings."""
+"""Parts that keep people and secrets safe, made of settings."""
