@@ -65,13 +65,20 @@ class Cuts:
         for cuts in self._cuts.values():
             cuts.sort(key=attrgetter("end", "start"))
 
-    def best(self, start: int, reach: int) -> Cut:
-        """Best cut of a piece that begins at `start` and may go on up to `reach`, which is beyond `start`."""
+    def best(self, start: int, fits: int, most: int) -> Cut | None:
+        """Best cut of a piece from `start` that may go on up to some place from `fits` to `most`, which are beyond `start`.
+
+        None where it depends on that place.
+        """
         for rank, least in LEAST_FILLED.items():
-            cut = self.last(rank, reach)
-            if cut is not None and cut.end > start and cut.end - start >= least * (reach - start):
-                return cut
-        place = self._whole_character(start, reach)
+            cut = self.last(rank, most)
+            if cut != self.last(rank, fits):
+                return None
+            if cut is not None and cut.end > start and cut.end - start >= least * (fits - start):
+                return cut if cut.end - start >= least * (most - start) else None
+        if fits < most:
+            return None
+        place = self._whole_character(start, fits)
         return Cut(place, place)
 
     def last(self, rank: Rank, reach: int) -> Cut | None:

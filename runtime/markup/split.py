@@ -25,6 +25,7 @@ Measure = Callable[[Document], int]
 
 HEAVY: Final = 3  # what each piece repeats around its words may take one third of it
 THIN: Final = 16  # a piece that holds fewer characters than limit / 16 has too much around them
+DENSER: Final = 1.02  # a look that is to be too long
 LEAD: Final = 8  # behind reach / 8 or more, code or a table that fits whole goes into the next piece
 
 
@@ -75,44 +76,72 @@ class _Cutting:
         self._cuts = Cuts(self._root)
         self._measure = measure
         self._limit = limit
+        self._held = limit  # places of the piece before: the next is about as dense
+        self._fitting = (0, 0), document  # what fitted last, and its bounds
+        self._whole: dict[int, bool] = {}
 
     def pieces(self) -> Generator[Document, None, Document | None]:
         """The pieces in which there is something to see; at last what is left to be cut anew, if anything."""
         start = 0
         while start < self._root.end:
-            reach = self._reach(start)
-            if self._is_thin(start, reach) and (looser := self._loosened(start)):
-                return looser
-            if reach == start:
-                raise ValueError(f"a limit of {self._limit} is too small for one character")
-            cut = self._cut(start, reach)
-            piece = self._root.stretch(start, cut.end)
+            cut = self._next(start)
+            if isinstance(cut, Document):
+                return cut
+            bounds, piece = self._fitting
+            if bounds != (start, cut.end):
+                piece = self._root.stretch(start, cut.end)
             if to_plain(piece).strip():
                 yield piece
-            start = cut.start
+            self._held, start = cut.end - start, cut.start
         return None
 
-    def _size(self, start: int, end: int) -> int:
-        return self._measure(self._root.stretch(start, end))
+    def _next(self, start: int) -> Cut | Document:
+        """The cut of the piece from `start`; or what is left, looser, where there is too much around its words."""
+        for fits, most in self._reaches(start):
+            if self._is_thin(start, most) and (looser := self._loosened(start)):
+                return looser
+            if most == start:
+                raise ValueError(f"a limit of {self._limit} is too small for one character")
+            if self._is_thin(start, fits) and fits < most:
+                continue
+            cut = self._cut(start, fits, most)
+            # A shorter text can be longer once rendered, if seldom.
+            if cut is not None and (cut.end == fits or self._size(start, cut.end) <= self._limit):
+                return cut
+        return Cut(fits, fits)
 
-    def _reach(self, start: int) -> int:
-        """The last place that a piece from `start` may reach; `start` where nothing fits."""
+    def _size(self, start: int, end: int) -> int:
+        piece = self._root.stretch(start, end)
+        size = self._measure(piece)
+        if size <= self._limit:
+            self._fitting = (start, end), piece
+        return size
+
+    def _reaches(self, start: int) -> Iterator[tuple[int, int]]:
+        """Bounds of the last place that a piece from `start` may reach: one that fits, and the last not found too long.
+
+        They come closer with each look, until they meet; at `start` where nothing fits. A look is at a place where the
+        piece would be cut, if there is one, since it is likely to end there.
+        """
         fits, size, over = start, 0, self._root.end + 1
-        guess = start + self._limit
+        guess = start + self._held
         for look in count():
             guess = min(max(guess, fits + 1), over - 1)
+            if (cut := self._cut(start, guess, guess)) and cut.end > fits:
+                guess = cut.end
             measured = self._size(start, guess)
             if measured <= self._limit:
-                fits, size, guess = guess, measured, start + 2 * (guess - start)
+                fits, size = guess, measured
             else:
                 over, over_size = guess, measured
+            yield fits, over - 1
             if over - fits <= 1:
-                return fits
-            if over <= self._root.end:
-                # Where the limit is if all is equally dense; every other time the middle, so that few looks suffice.
-                share = (self._limit - size) / (over_size - size) if look % 2 == 0 else 0.5
-                guess = fits + int((over - fits) * share)
-        raise AssertionError("unreachable")
+                return
+            # Where the limit is if all is equally dense; every other time the middle, so that few looks suffice.
+            if over > self._root.end:
+                guess = start + int((fits - start) * (DENSER * self._limit / size if look % 2 == 0 and size else 2))
+            else:
+                guess = fits + int((over - fits) * ((self._limit - size) / (over_size - size) if look % 2 == 0 else 0.5))
 
     def _is_thin(self, start: int, reach: int) -> bool:
         """True if so little of a block fits that what is around its words must go."""
@@ -123,12 +152,14 @@ class _Cutting:
         looser = loosened(first)
         return None if looser is None else Document((*looser, *others))
 
-    def _cut(self, start: int, reach: int) -> Cut:
-        if reach == self._root.end:
-            return Cut(reach, reach)
-        cut = self._before_a_whole(start, reach) or self._cuts.best(start, reach)
-        # A shorter text can be longer once rendered, if seldom; `reach` was measured.
-        return cut if cut.end == reach or self._size(start, cut.end) <= self._limit else Cut(reach, reach)
+    def _cut(self, start: int, fits: int, most: int) -> Cut | None:
+        """The cut of a piece that may reach some place from `fits` to `most`; None where that depends on the place."""
+        if most == self._root.end:
+            return Cut(most, most) if fits == most else None
+        whole = self._before_a_whole(start, fits)
+        if whole != self._before_a_whole(start, most):
+            return None
+        return whole or self._cuts.best(start, fits, most)
 
     def _before_a_whole(self, start: int, reach: int) -> Cut | None:
         """The cut before the code or table that `reach` would cut, where that fits whole into a piece of its own."""
@@ -136,8 +167,14 @@ class _Cutting:
         if cut is None or cut.end - start < max((reach - start) // LEAD, 1):
             return None
         block = self._block(cut.start)
-        whole = isinstance(block.node, CodeBlock | Table) and self._size(block.start, block.end) <= self._limit
-        return cut if whole and block.end > reach else None
+        return cut if block.end > reach and self._fits_whole(block) else None
+
+    def _fits_whole(self, block: Span) -> bool:
+        """True for code or a table that one piece can hold."""
+        if block.start not in self._whole:
+            fits = isinstance(block.node, CodeBlock | Table) and self._measure(Document((block.node,))) <= self._limit
+            self._whole[block.start] = fits
+        return self._whole[block.start]
 
     def _block(self, place: int) -> Span:
         """The outermost block around `place`."""
