@@ -8,7 +8,7 @@ characters. Lists count on; the fence of code and the header of a table come aga
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from operator import attrgetter
 from typing import Final, TypeVar
@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 from runtime.markup.cuts import Cut, Cuts, Rank
 from runtime.markup.plain import to_plain
 from runtime.markup.simplify import lightened, loosened
-from runtime.markup.spans import Span, span
+from runtime.markup.spans import Span, span, spans_before
 from runtime.markup.tree import CodeBlock, Document, Table
 
 T = TypeVar("T")
@@ -63,39 +63,43 @@ def beginning(document: Document, measure: Measure, limit: int) -> Document:
 
 
 def _pieces(document: Document, measure: Measure, limit: int) -> Iterator[Document]:
-    rest: Document | None = lightened(document, lambda part: measure(part) > limit // HEAVY)
-    while rest is not None and rest.blocks:
-        rest = yield from _Cutting(rest, measure, limit).pieces()
+    light = lightened(document, lambda part: measure(part) > limit // HEAVY)
+    if light.blocks:
+        yield from _Cutting(span(light), measure, limit).pieces()
 
 
 class _Cutting:
-    """One tree being cut from its begin to its end, or to where it must be loosened."""
+    """One tree being cut from its begin to its end, loosened where it must be."""
 
-    def __init__(self, document: Document, measure: Measure, limit: int) -> None:
-        self._root = span(document)
-        self._cuts = Cuts(self._root)
+    def __init__(self, root: Span, measure: Measure, limit: int) -> None:
         self._measure = measure
         self._limit = limit
         self._held = limit  # places of the piece before: the next is about as dense
-        self._fitting = (0, 0), document  # what fitted last, and its bounds
-        self._whole: dict[int, bool] = {}
+        self._take(root)
 
-    def pieces(self) -> Generator[Document, None, Document | None]:
-        """The pieces in which there is something to see; at last what is left to be cut anew, if anything."""
+    def _take(self, root: Span) -> None:
+        self._root = root
+        self._cuts = Cuts(root)
+        self._whole: dict[int, bool] = {}
+        self._fitting = (root.start, root.start), Document(())  # what fitted last, and its bounds
+
+    def pieces(self) -> Iterator[Document]:
+        """The pieces in which there is something to see."""
         start = 0
         while start < self._root.end:
             cut = self._next(start)
-            if isinstance(cut, Document):
-                return cut
+            if isinstance(cut, Span):
+                self._take(cut)
+                start = cut.start
+                continue
             bounds, piece = self._fitting
             if bounds != (start, cut.end):
                 piece = self._root.stretch(start, cut.end)
             if to_plain(piece).strip():
                 yield piece
             self._held, start = cut.end - start, cut.start
-        return None
 
-    def _next(self, start: int) -> Cut | Document:
+    def _next(self, start: int) -> Cut | Span:
         """The cut of the piece from `start`; or what is left, looser, where there is too much around its words."""
         for fits, most in self._reaches(start):
             if self._is_thin(start, most) and (looser := self._loosened(start)):
@@ -141,16 +145,24 @@ class _Cutting:
             if over > self._root.end:
                 guess = start + int((fits - start) * (DENSER * self._limit / size if look % 2 == 0 and size else 2))
             else:
-                guess = fits + int((over - fits) * ((self._limit - size) / (over_size - size) if look % 2 == 0 else 0.5))
+                guess = fits + int(
+                    (over - fits) * ((self._limit - size) / (over_size - size) if look % 2 == 0 else 0.5)
+                )
 
     def _is_thin(self, start: int, reach: int) -> bool:
         """True if so little of a block fits that what is around its words must go."""
         return reach < self._block(start).end and reach - start < max(self._limit // THIN, 1)
 
-    def _loosened(self, start: int) -> Document | None:
-        first, *others = self._root.stretch(start, self._root.end).blocks
-        looser = loosened(first)
-        return None if looser is None else Document((*looser, *others))
+    def _loosened(self, start: int) -> Span | None:
+        """What is left from `start`, its first block looser; all that follows keeps its places."""
+        index = self._index(start)
+        first = self._root.children[index]
+        looser = loosened(first.stretch(start, first.end))
+        if looser is None:
+            return None
+        spans = (*spans_before(looser, first.end), *self._root.children[index + 1 :])
+        others = self._root.stretch(first.end, self._root.end).blocks
+        return Span(Document((*looser, *others)), spans[0].start if spans else first.end, self._root.end, spans)
 
     def _cut(self, start: int, fits: int, most: int) -> Cut | None:
         """The cut of a piece that may reach some place from `fits` to `most`; None where that depends on the place."""
@@ -163,7 +175,7 @@ class _Cutting:
 
     def _before_a_whole(self, start: int, reach: int) -> Cut | None:
         """The cut before the code or table that `reach` would cut, where that fits whole into a piece of its own."""
-        cut = self._cuts.last(Rank.BLOCK, reach)
+        cut = self._cuts.last(Rank.BLOCK, start, reach)
         if cut is None or cut.end - start < max((reach - start) // LEAD, 1):
             return None
         block = self._block(cut.start)
@@ -178,5 +190,7 @@ class _Cutting:
 
     def _block(self, place: int) -> Span:
         """The outermost block around `place`."""
-        blocks = self._root.children
-        return blocks[bisect_right(blocks, place, key=attrgetter("end"))]
+        return self._root.children[self._index(place)]
+
+    def _index(self, place: int) -> int:
+        return bisect_right(self._root.children, place, key=attrgetter("end"))
