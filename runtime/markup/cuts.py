@@ -77,6 +77,25 @@ class Cuts:
         place = self._whole_character(start, fits)
         return Cut(place, place)
 
+    def next(self, place: int, most: int) -> Cut | None:
+        """First cut of the best rank that has any behind `place` and up to `most`."""
+        return next(filter(None, (self._first(rank, place, most) for rank in Rank)), None)
+
+    def _first(self, rank: Rank, place: int, most: int) -> Cut | None:
+        blocks = self._root.children
+        for index in range(bisect_right(blocks, place, key=attrgetter("end")), len(blocks)):
+            block = blocks[index]
+            if block.start > most:
+                break
+            if rank is Rank.BLOCK:
+                cuts = [Cut(block.start, block.start)] if self._is_between(index) else []
+            else:
+                cuts = self._in(block, rank)
+            behind = bisect_right(cuts, place, key=attrgetter("end"))
+            if behind < len(cuts):
+                return cuts[behind] if cuts[behind].end <= most else None
+        return None
+
     def last(self, rank: Rank, start: int, reach: int) -> Cut | None:
         """The last cut of `rank` behind `start` and up to `reach`."""
         blocks = self._root.children
@@ -87,11 +106,15 @@ class Cuts:
                 place = bisect_right(cuts, reach, key=attrgetter("end"))
                 if place and cuts[place - 1].end > start:
                     return cuts[place - 1]
-            elif block.start > start and index and not _introduces(self._root.node, index - 1, blocks[index - 1]):
+            elif block.start > start and self._is_between(index):
                 return Cut(block.start, block.start)
             if block.start <= start:
                 break
         return None
+
+    def _is_between(self, index: int) -> bool:
+        """True if a cut may fall before the outermost block number `index`."""
+        return index > 0 and not _introduces(self._root.node, index - 1, self._root.children[index - 1])
 
     def _in(self, block: Span, rank: Rank) -> list[Cut]:
         """The cuts of `rank` in an outermost block, found when they are first asked for."""

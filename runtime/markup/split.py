@@ -26,6 +26,7 @@ Measure = Callable[[Document], int]
 HEAVY: Final = 3  # what each piece repeats around its words may take one third of it
 THIN: Final = 16  # a piece that holds fewer characters than limit / 16 has too much around them
 DENSER: Final = 1.02  # a look that is to be too long
+NEAR: Final = 4  # a look is at the next cut where that is less than a quarter of the way farther
 LEAD: Final = 8  # behind reach / 8 or more, code or a table that fits whole goes into the next piece
 
 
@@ -74,7 +75,7 @@ class _Cutting:
     def __init__(self, root: Span, measure: Measure, limit: int) -> None:
         self._measure = measure
         self._limit = limit
-        self._held = limit  # places of the piece before: the next is about as dense
+        self._held = limit  # places of a piece that is as dense as what was measured last
         self._take(root)
 
     def _take(self, root: Span) -> None:
@@ -97,7 +98,7 @@ class _Cutting:
                 piece = self._root.stretch(start, cut.end)
             if to_plain(piece).strip():
                 yield piece
-            self._held, start = cut.end - start, cut.start
+            start = cut.start
 
     def _next(self, start: int) -> Cut | Span:
         """The cut of the piece from `start`; or what is left, looser, where there is too much around its words."""
@@ -127,13 +128,12 @@ class _Cutting:
         They come closer with each look, until they meet; at `start` where nothing fits. A look is at a place where the
         piece would be cut, if there is one, since it is likely to end there.
         """
-        fits, size, over = start, 0, self._root.end + 1
+        fits, size, over, over_size = start, 0, self._root.end + 1, 0
         guess = start + self._held
         for look in count():
-            guess = min(max(guess, fits + 1), over - 1)
-            if (cut := self._cut(start, guess, guess)) and cut.end > fits:
-                guess = cut.end
+            guess = self._likely(start, fits, min(max(guess, fits + 1), over - 1), over - 1)
             measured = self._size(start, guess)
+            self._held = (guess - start) * self._limit // max(measured, 1)
             if measured <= self._limit:
                 fits, size = guess, measured
             else:
@@ -141,13 +141,20 @@ class _Cutting:
             yield fits, over - 1
             if over - fits <= 1:
                 return
-            # Where the limit is if all is equally dense; every other time the middle, so that few looks suffice.
+            # Where the limit is if all is equally dense; every third time the middle, so that few looks suffice.
+            even = look % 3 < 2
             if over > self._root.end:
-                guess = start + int((fits - start) * (DENSER * self._limit / size if look % 2 == 0 and size else 2))
+                guess = start + int(DENSER * self._held if even else 2 * (fits - start))
             else:
-                guess = fits + int(
-                    (over - fits) * ((self._limit - size) / (over_size - size) if look % 2 == 0 else 0.5)
-                )
+                guess = fits + int((over - fits) * ((self._limit - size) / (over_size - size) if even else 0.5))
+
+    def _likely(self, start: int, fits: int, guess: int, most: int) -> int:
+        """The place near `guess`, behind `fits` and up to `most`, where a piece would be cut or where the next cut is."""
+        cut = self._cut(start, guess, guess)
+        if cut is not None and cut.end > fits:
+            return cut.end
+        after = self._cuts.next(guess, min(most, guess + (guess - start) // NEAR))
+        return after.end if after else guess
 
     def _is_thin(self, start: int, reach: int) -> bool:
         """True if so little of a block fits that what is around its words must go."""
