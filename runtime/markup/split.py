@@ -8,6 +8,7 @@ characters. Lists count on; the fence of code and the header of a table come aga
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import count
 from operator import attrgetter
@@ -23,6 +24,8 @@ T = TypeVar("T")
 Measure = Callable[[Document], int]
 """How long a document is once rendered, in the platform's unit (see `measures`). Pure; more text is not less."""
 
+RECENT: Final = 3  # a piece is measured, then the next cut, and perhaps a table as a whole
+SEVERAL: Final = 32  # blocks; a document with no more is measured as a whole
 HEAVY: Final = 3  # what each piece repeats around its words may take one third of it
 THIN: Final = 16  # a piece that holds fewer characters than limit / 16 has too much around them
 DENSER: Final = 1.02  # a look that is to be too long
@@ -31,14 +34,15 @@ LEAD: Final = 8  # behind reach / 8 or more, code or a table that fits whole goe
 
 
 def once(made_of: Callable[[Document], T]) -> Callable[[Document], T]:
-    """`made_of` that knows what it made last: where a document fits at once, it is asked several times about the same."""
-    last: tuple[Document, T] | None = None
+    """`made_of` that knows what it made of the last few documents: of the same one it is asked several times."""
+    last: deque[tuple[Document, T]] = deque(maxlen=RECENT)
 
     def known(document: Document) -> T:
-        nonlocal last
-        if last is None or last[0] is not document:
-            last = document, made_of(document)
-        return last[1]
+        for one, made in last:
+            if one is document:
+                return made
+        last.append((document, made_of(document)))
+        return last[-1][1]
 
     return known
 
@@ -51,16 +55,41 @@ def split(document: Document, measure: Measure, limit: int) -> list[Document]:
 
     Errors: ValueError where `limit` does not even hold one character.
     """
-    if measure(document) <= limit:
-        return [document]
-    return list(_pieces(document, measure, limit)) or [document]
+    return list(_split(document, measure, limit))
+
+
+def split_made(document: Document, make: Callable[[Document], T], size: Callable[[T], int], limit: int) -> list[T]:
+    """What `make` makes of each piece that `split` would cut, where its `size` is the measure: each is made once."""
+    made = once(make)
+    return [made(piece) for piece in _split(document, lambda part: size(made(part)), limit)]
 
 
 def beginning(document: Document, measure: Measure, limit: int) -> Document:
     """The first piece that `split` would make, without making the others. Errors: as `split`."""
-    if measure(document) <= limit:
+    begin = _begin(document, measure, 2 * limit)  # too long also without what makes it heavy
+    if begin is document and measure(document) <= limit:
         return document
-    return next(_pieces(document, measure, limit), document)
+    return next(_pieces(begin, measure, limit), None) or next(_pieces(document, measure, limit), document)
+
+
+def _split(document: Document, measure: Measure, limit: int) -> Iterator[Document]:
+    if _begin(document, measure, limit) is document and measure(document) <= limit:
+        yield document
+        return
+    pieces = _pieces(document, measure, limit)
+    yield next(pieces, document)
+    yield from pieces
+
+
+def _begin(document: Document, measure: Measure, limit: int) -> Document:
+    """As many of the first blocks as are too long for `limit`; all where there are few, or none too long."""
+    several = SEVERAL
+    while several < len(document.blocks):
+        begin = Document(document.blocks[:several])
+        if measure(begin) > limit:
+            return begin
+        several *= 2
+    return document
 
 
 def _pieces(document: Document, measure: Measure, limit: int) -> Iterator[Document]:
