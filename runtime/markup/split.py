@@ -24,7 +24,7 @@ T = TypeVar("T")
 Measure = Callable[[Document], int]
 """How long a document is once rendered, in the platform's unit (see `measures`). Pure; more text is not less."""
 
-RECENT: Final = 3  # a piece is measured, then the next cut, and perhaps a table as a whole
+RECENT: Final = 4  # a piece is the last that fitted, but for tables behind it that were measured as a whole
 SEVERAL: Final = 32  # blocks; a document with no more is measured as a whole
 HEAVY: Final = 3  # what each piece repeats around its words may take one third of it
 THIN: Final = 16  # a piece that holds fewer characters than limit / 16 has too much around them
@@ -34,15 +34,14 @@ LEAD: Final = 8  # behind reach / 8 or more, code or a table that fits whole goe
 
 
 def once(made_of: Callable[[Document], T]) -> Callable[[Document], T]:
-    """`made_of` that knows what it made of the last few documents: of the same one it is asked several times."""
-    last: deque[tuple[Document, T]] = deque(maxlen=RECENT)
+    """`made_of` that knows what it made last: where a document fits at once, it is asked several times about the same."""
+    last: tuple[Document, T] | None = None
 
     def known(document: Document) -> T:
-        for one, made in last:
-            if one is document:
-                return made
-        last.append((document, made_of(document)))
-        return last[-1][1]
+        nonlocal last
+        if last is None or last[0] is not document:
+            last = document, made_of(document)
+        return last[1]
 
     return known
 
@@ -59,9 +58,19 @@ def split(document: Document, measure: Measure, limit: int) -> list[Document]:
 
 
 def split_made(document: Document, make: Callable[[Document], T], size: Callable[[T], int], limit: int) -> list[T]:
-    """What `make` makes of each piece that `split` would cut, where its `size` is the measure: each is made once."""
-    made = once(make)
-    return [made(piece) for piece in _split(document, lambda part: size(made(part)), limit)]
+    """What `make` makes of each piece that `split` would cut, where its `size` is the measure: no piece is made twice."""
+    fitting: deque[tuple[Document, T]] = deque(maxlen=RECENT)
+
+    def measure(part: Document) -> int:
+        made = make(part)
+        if (length := size(made)) <= limit:
+            fitting.append((part, made))
+        return length
+
+    def made_of(piece: Document) -> T:
+        return next((made for part, made in fitting if part is piece), None) or make(piece)
+
+    return list(map(made_of, _split(document, measure, limit)))
 
 
 def beginning(document: Document, measure: Measure, limit: int) -> Document:
@@ -111,7 +120,7 @@ class _Cutting:
         self._root = root
         self._cuts = Cuts(root)
         self._whole: dict[int, bool] = {}
-        self._fitting = (root.start, root.start), Document(())  # what fitted last, and its bounds
+        self._fitting = Document(())  # the last piece that was found to fit
 
     def pieces(self) -> Iterator[Document]:
         """The pieces in which there is something to see."""
@@ -122,11 +131,8 @@ class _Cutting:
                 self._take(cut)
                 start = cut.start
                 continue
-            bounds, piece = self._fitting
-            if bounds != (start, cut.end):
-                piece = self._root.stretch(start, cut.end)
-            if to_plain(piece).strip():
-                yield piece
+            if to_plain(self._fitting).strip():
+                yield self._fitting
             start = cut.start
 
     def _next(self, start: int) -> Cut | Span:
@@ -139,7 +145,7 @@ class _Cutting:
             if self._is_thin(start, fits) and fits < most:
                 continue
             cut = self._cut(start, fits, most)
-            # A shorter text can be longer once rendered, if seldom.
+            # A shorter text can be longer once rendered, if seldom. With any cut its piece has just been found to fit.
             if cut is not None and (cut.end == fits or self._size(start, cut.end) <= self._limit):
                 return cut
         return Cut(fits, fits)
@@ -148,7 +154,7 @@ class _Cutting:
         piece = self._root.stretch(start, end)
         size = self._measure(piece)
         if size <= self._limit:
-            self._fitting = (start, end), piece
+            self._fitting = piece
         return size
 
     def _reaches(self, start: int) -> Iterator[tuple[int, int]]:
