@@ -21,7 +21,7 @@ def render(delivery: Delivery) -> Wire:
     body = {
         "kind": delivery.kind,
         "markdown": in_words(content.all_text),
-        "html": html(content),
+        "html": html(content, document),
         "buttons": [_button(button) for button in content.buttons],
         "files": [file(ref) for ref in content.files],
     }
@@ -30,9 +30,13 @@ def render(delivery: Delivery) -> Wire:
     return Wire(json.dumps(body, ensure_ascii=False), to_plain(document))
 
 
-def html(content: Content) -> str:
-    """The text without its mark, which the page draws; of a long call both ends; and what is folded, folded."""
-    document = parse(content.text.removeprefix(content.mark or "").lstrip())
+def html(content: Content, whole: Document | None = None) -> str:
+    """The text without its mark, which the page draws; of a long call both ends; and what is folded, folded.
+
+    `whole` is all of it as it was parsed already, so that it is not parsed twice where that is what is shown.
+    """
+    text = content.text.removeprefix(content.mark or "").lstrip()
+    document = whole if whole is not None and text == content.all_text else parse(text)
     short = folding(document, content.whole) if content.whole else Abridged(document)
     shown = [to_html(short.document)]
     if short.file:

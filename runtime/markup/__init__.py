@@ -11,7 +11,7 @@ from runtime.markup.mentions import mass_mentions, neutralised, neutralised_text
 from runtime.markup.moments import moment
 from runtime.markup.plain import table_text, to_plain
 from runtime.markup.reader import parse
-from runtime.markup.split import once, split
+from runtime.markup.split import once, split, split_made
 from runtime.markup.tree import Document
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "once",
     "parse",
     "split",
+    "split_made",
     "table_text",
     "to_html",
     "to_plain",

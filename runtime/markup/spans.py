@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from runtime.markup.tree import (
     Break,
@@ -39,9 +39,8 @@ Node = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """`node` and the places it takes, from `start` up to `end`."""
+class Span(NamedTuple):
+    """`node` and the places it takes, from `start` up to `end`. As a tuple, since a text has ten thousands of them."""
 
     node: Node
     start: int
@@ -74,6 +73,15 @@ def span(node: Node, start: int = 0) -> Span:
         children.append(span(child, end))
         end = children[-1].end
     return Span(node, start, end if children else start + max(len(text_of(node)), 1), tuple(children))
+
+
+def spans_before(nodes: Sequence[Node], end: int) -> tuple[Span, ...]:
+    """`nodes` with their places counted so that the last of them ends at `end`."""
+    made: list[Span] = []
+    for node in reversed(nodes):
+        made.append(span(node, end - span(node).end))
+        end = made[-1].start
+    return tuple(reversed(made))
 
 
 def inside(node: Node) -> Sequence[Node]:

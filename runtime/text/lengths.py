@@ -12,9 +12,7 @@ from __future__ import annotations
 
 def utf16(text: str) -> int:
     """UTF-16 code units: one for most characters, two beyond U+FFFF."""
-    if text.isascii():
-        return len(text)
-    return len(text) + sum(character > "\uffff" for character in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def characters(text: str) -> int:

@@ -20,7 +20,7 @@ from runtime.markup import Document, parse, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
 from runtime.markup.mentions import NOTHING_WIDE, WAITING, mass_mentions, neutralised, neutralised_text
-from runtime.markup.split import once, split
+from runtime.markup.split import once, split_made
 from runtime.text.lengths import characters
 
 REPEAT_MARK: Final = "(repeated)\n"  # on a line of its own: a heading or a fence begins its line
@@ -40,6 +40,7 @@ GREY, GREEN, RED = 2, 3, 4  # styles of buttons
 STYLES: Final = {Choice.APPROVE: GREEN, Choice.DENY: RED}
 
 Body = dict[str, Any]
+Texts = tuple[str, str]
 
 
 def render(delivery: Delivery) -> list[Wire]:
@@ -52,7 +53,7 @@ def render(delivery: Delivery) -> list[Wire]:
         return _rendered(delivery, document)
     if not (rest.blocks or content.files or content.text_file):
         return _rendered(delivery, above)
-    return [*(_wire(piece) for piece in split(above, measure, LIMIT)), *_rendered(delivery, rest)]
+    return [*(_wire(texts) for texts in _pieces(above)), *_rendered(delivery, rest)]
 
 
 def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
@@ -61,8 +62,8 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
         return _card(delivery, document, content.whole)
     if content.text_file is not None:
         return [_as_file(content, document, content.text_file, reply_to)]
-    *before, last = split(document, measure, LIMIT)
-    wires = [_wire(piece) for piece in before] + [_last(last, content)]
+    *before, last = _pieces(document)
+    wires = [_wire(texts) for texts in before] + [_last(last, content)]
     first, *others = [*wires, *_further(content.files[FILES:])]
     return [_replying(first, reply_to), *others]
 
@@ -72,13 +73,10 @@ def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
     content = delivery.content
     called, texts = _called(content.mentions), once(_texts)
 
-    def measured(piece: Document) -> int:
-        return max(map(characters, texts(piece)))
-
-    short = abridged(document, whole, measured, LIMIT - len(called), asks=content.asks)
-    first, *others = split(short.document, measured, LIMIT - len(called))
+    short = abridged(document, whole, lambda part: _longer(texts(part)), LIMIT - len(called), asks=content.asks)
+    first, *others = split_made(short.document, texts, _longer, LIMIT - len(called))
     rows, users = buttons(content.buttons), [one.identity.rpartition(":")[2] for one in content.mentions]
-    text, plain = (f"{form}{called}" for form in (texts(first)[0], neutralised_text(texts(first)[1], EVERYBODY)))
+    text, plain = (f"{form}{called}" for form in (first[0], _spared(first[1])))
     files = list[Body]()
     fallback = _json(plain, rows)
     if short.file and content.asks:
@@ -104,25 +102,33 @@ def reply_of(delivery: Delivery) -> str:
 
 def measure(document: Document) -> int:
     """Length in characters of the longer form: Discord's Markdown or its plain twin."""
-    return max(map(characters, _texts(document)))
+    return _longer(_texts(document))
 
 
-def _texts(document: Document) -> tuple[str, str]:
+def _longer(texts: Texts) -> int:
+    return max(map(characters, texts))
+
+
+def _pieces(document: Document) -> list[Texts]:
+    return split_made(document, _texts, _longer, LIMIT)
+
+
+def _texts(document: Document) -> Texts:
     """Discord's Markdown and its plain twin."""
     return to_discord(document), to_plain(document)
 
 
-def _wire(piece: Document, content: Content | None = None) -> Wire:
+def _wire(texts: Texts, content: Content | None = None) -> Wire:
     rows = buttons(content.buttons) if content else []
-    return Wire(_json(to_discord(piece), rows), _json(_plain(piece), rows))
+    return Wire(_json(texts[0], rows), _json(_spared(texts[1]), rows))
 
 
-def _last(piece: Document, content: Content) -> Wire:
+def _last(texts: Texts, content: Content) -> Wire:
     files = content.files[:FILES]
     if not files:
-        return _wire(piece, content)
+        return _wire(texts, content)
     rows = buttons(content.buttons)
-    return Wire(_json(to_discord(piece), rows, files), _without_files(_plain(piece), rows, files))
+    return Wire(_json(texts[0], rows, files), _without_files(_spared(texts[1]), rows, files))
 
 
 def _further(files: Sequence[FileRef]) -> Iterator[Wire]:
@@ -136,8 +142,8 @@ def _as_file(content: Content, document: Document, file: FileRef, reply_to: str)
     """The opening of a long text with a file that holds all of it; the text in parts in case the file is refused."""
     rows = buttons(content.buttons)
     text = to_discord(opening(document, file.name, measure, LIMIT))
-    *before, last = split(document, measure, LIMIT)
-    parts = [_json(to_discord(piece)) for piece in before] + [_json(to_discord(last), rows)]
+    *before, last = (marked for marked, _ in _pieces(document))
+    parts = [_json(marked) for marked in before] + [_json(last, rows)]
     first, *more = parts
     files = (file, *content.files)[:FILES]
     return _replying(Wire(_json(text, rows, files), first, tuple(more)), reply_to)
@@ -154,8 +160,9 @@ def _with(body: str, reply_to: str) -> str:
     return json.dumps({**json.loads(body), "reply_to": reply_to}, ensure_ascii=False)
 
 
-def _plain(piece: Document) -> str:
-    return neutralised_text(to_plain(piece), EVERYBODY)
+def _spared(plain: str) -> str:
+    """A plain twin that calls nobody."""
+    return neutralised_text(plain, EVERYBODY)
 
 
 def _without_files(text: str, rows: list[Body], files: Sequence[FileRef]) -> str:

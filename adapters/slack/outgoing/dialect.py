@@ -144,11 +144,10 @@ def _escaped_start(found: re.Match[str]) -> str:
 
 def _inlines(children: Iterable[Inline], within: str = "") -> str:
     """`within` are the marks around them: what is strong twice is no stronger."""
-    pieces = [_inline(child, within) for child in children]
+    pieces = [piece for child in children if any(piece := _inline(child, within))]
     made = ""
-    for place, (mark, inner) in enumerate(pieces):
-        following = next((m or text for m, text in pieces[place + 1 :] if m or text), "")
-        made += _marked(mark, inner, made[-1:], following[:1]) if mark else inner
+    for (mark, inner), (next_mark, following) in zip(pieces, [*pieces[1:], ("", "")], strict=False):
+        made += _marked(mark, inner, made[-1:], (next_mark or following)[:1]) if mark else inner
     return made
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from adapters.slack.envelope import COMMAND_MARK
+from adapters.slack.outgoing.dialect import to_slack
 from adapters.slack.outgoing.mrkdwn import blocks_of
 from adapters.slack.outgoing.render import SECTION, actions
 from runtime.contract import Waiting
@@ -65,7 +66,7 @@ def _block(block: Block) -> Iterator[Json]:
         yield {"type": "rich_text", "elements": [{"type": "rich_text_preformatted", "elements": [text]}]}
         return
     alone = Document((block,))
-    [first, *more] = blocks_of(alone)
+    [first, *more] = blocks_of(alone, to_slack(alone))
     if not more and first["type"] == "section":  # an instant stands in it, which only mrkdwn shows in local time
         yield first
         return

@@ -39,11 +39,13 @@ MARKUP_BROKEN: Final = str.maketrans({mark: f"{JOINT}{mark}" for mark in "*_~`"}
 Json = dict[str, Any]
 
 
-def blocks_of(document: Document) -> list[Json]:
-    """The text of a message as blocks, in their order."""
+def blocks_of(document: Document, marked: str) -> list[Json]:
+    """The text of a message as blocks, in their order; `marked` is all of it as one."""
+    if not any(map(_has_moment, document.blocks)):
+        return [_block(marked)]
     made = [_made(own, list(blocks)) for own, blocks in groupby(document.blocks, key=_has_moment)]
     found = [block for blocks in made for block in blocks]
-    return found if 0 < len(found) <= SECTIONS else [_markdown(document.blocks)]
+    return found if len(found) <= SECTIONS else [_block(marked)]
 
 
 def _made(own: bool, blocks: Sequence[Block]) -> list[Json]:
@@ -54,7 +56,11 @@ def _made(own: bool, blocks: Sequence[Block]) -> list[Json]:
 
 
 def _markdown(blocks: Sequence[Block]) -> Json:
-    return {"type": "markdown", "text": to_slack(Document(tuple(blocks)))}
+    return _block(to_slack(Document(tuple(blocks))))
+
+
+def _block(marked: str) -> Json:
+    return {"type": "markdown", "text": marked}
 
 
 def _has_moment(block: Block) -> bool:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from adapters.slack.interactions import BUTTON
 from adapters.slack.outgoing.dialect import NOBODY, to_slack
 from adapters.slack.outgoing.mrkdwn import blocks_of
 from adapters.slack.text import escaped
 from runtime.contract import WITH_REASON, Button, Choice, Content, Delivery, FileRef, Kind, Mention, Whole, Wire
-from runtime.markup import Document, neutralised, neutralised_text, once, parse, split, to_plain
+from runtime.markup import Document, neutralised, neutralised_text, once, parse, split_made, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
 from runtime.markup.mentions import WAITING
@@ -44,6 +44,14 @@ DENY_WHY: Final = "Deny with a reason…"
 Json = dict[str, Any]
 
 
+class Made(NamedTuple):
+    """A document, as Slack's Markdown, and its plain twin."""
+
+    document: Document
+    marked: str
+    plain: str
+
+
 def render(delivery: Delivery) -> list[Wire]:
     """Wire messages of `delivery`, each valid alone. Buttons stand under the last one with text."""
     content = delivery.content
@@ -54,15 +62,15 @@ def render(delivery: Delivery) -> list[Wire]:
     if not above.blocks:
         return _rendered(delivery, document)
     if not (rest.blocks or content.files or content.text_file):
-        return [_wire(above, content.buttons)]
-    return [*(_wire(piece) for piece in split(above, size, MARKDOWN)), *_rendered(delivery, rest)]
+        return [_wire(_made(above), content.buttons)]
+    return [*map(_wire, _pieces(above)), *_rendered(delivery, rest)]
 
 
 def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
     content = delivery.content
     if content.whole is not None:
         return _card(delivery, document, content.whole)
-    pieces = split(document, size, MARKDOWN)
+    pieces = _pieces(document)
     if content.text_file is not None:
         return _with_file(content, document, pieces, content.text_file, over=delivery.edits is not None)
     if content.files and not document.blocks and not content.buttons:
@@ -76,14 +84,10 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
 def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
     """One message with its buttons, and the whole call as a file under it where that is asked about for the first time."""
     content, is_new = delivery.content, delivery.edits is None or not delivery.ordinal  # an edit, or over a preview
-    texts = once(_texts)
-
-    def measured(piece: Document) -> int:
-        return _size(*texts(piece))
-
-    short = abridged(document, whole, measured, MARKDOWN - CALLING, asks=content.asks)
-    first, *others = split(short.document, measured, MARKDOWN - CALLING)
-    card = [_wire(first, content.buttons, content.mentions, plain=texts(first)[1]), *map(_wire, others)]
+    made = once(_made)
+    short = abridged(document, whole, lambda part: _size(made(part)), MARKDOWN - CALLING, asks=content.asks)
+    first, *others = split_made(short.document, made, _size, MARKDOWN - CALLING)
+    card = [_wire(first, content.buttons, content.mentions), *map(_wire, others)]
     if not (short.file and content.asks and is_new):
         return card
     name = WHOLE_FILE.format(whole.sha256)
@@ -94,34 +98,35 @@ def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
 
 def size(document: Document) -> int:
     """Size against the limit of a Markdown block, of the larger form: Markdown or its plain twin."""
-    return _size(*_texts(document))
+    return _size(_made(document))
 
 
-def _texts(document: Document) -> tuple[str, str]:
-    """Slack's Markdown and its plain twin."""
-    return to_slack(document), to_plain(document)
+def _pieces(document: Document) -> list[Made]:
+    return split_made(document, _made, _size, MARKDOWN)
 
 
-def _size(marked: str, plain: str) -> int:
+def _made(document: Document) -> Made:
+    return Made(document, to_slack(document), to_plain(document))
+
+
+def _size(made: Made) -> int:
+    _, marked, plain = made
     return max(len(_dumped(marked)), len(_dumped(plain)), len(escaped(plain)) * MARKDOWN // TEXT)
 
 
-def _preview(text: str, document: Document) -> Wire:
+def _preview(text: str, piece: Made) -> Wire:
     """A text that grows: as it is, so that what comes next only adds to it. A stream shows by itself that it grows."""
     so_far = neutralised_text(text.removesuffix(GROWING), NOBODY)
-    wire = _wire(document)
+    wire = _wire(piece)
     if len(so_far) > MARKDOWN or not so_far.strip():
         return wire
     return replace(wire, body=_dumped({**json.loads(wire.body), "stream": so_far}))
 
 
-def _wire(
-    document: Document, buttons: Sequence[Button] = (), mentions: Sequence[Mention] = (), *, plain: str | None = None
-) -> Wire:
-    """Wire message of `document`; `plain` is its plain twin, where that is known."""
-    plain = to_plain(document) if plain is None else plain
+def _wire(made: Made, buttons: Sequence[Button] = (), mentions: Sequence[Mention] = ()) -> Wire:
+    document, marked, plain = made
     if plain.strip():
-        blocks = blocks_of(document)
+        blocks = blocks_of(document, marked)
     else:
         plain = EMPTY_TEXT
         blocks = [{"type": "markdown", "text": EMPTY_TEXT}]
@@ -168,7 +173,7 @@ def _button(approval: str, word: str, label: str, style: str | None) -> Json:
 
 
 def _with_file(
-    content: Content, document: Document, pieces: Sequence[Document], file: FileRef, *, over: bool
+    content: Content, document: Document, pieces: Sequence[Made], file: FileRef, *, over: bool
 ) -> list[Wire]:
     """The opening of a long text with a file that holds all of it; the text in parts in case the file is refused.
 
@@ -180,7 +185,7 @@ def _with_file(
     comment = "" if apart else escaped(to_plain(beginning))
     parts = [_wire(piece).body for piece in pieces]
     whole = Wire(_dumped({"file": _file(file), "comment": comment}), parts[0], tuple(parts[1:]))
-    return [_wire(beginning), *_files(content.files), whole] if apart else [whole]
+    return [_wire(_made(beginning)), *_files(content.files), whole] if apart else [whole]
 
 
 def _files(files: Sequence[FileRef]) -> list[Wire]:

@@ -10,8 +10,7 @@ from telegram import Bot
 from telegram.error import TelegramError
 
 from adapters.telegram.errors import Refused
-from adapters.telegram.outgoing.entities import written
-from adapters.telegram.outgoing.render import is_visible, pieces
+from adapters.telegram.outgoing.render import forms, is_visible
 from adapters.telegram.outgoing.send import entities
 from adapters.telegram.rooms import is_group
 from runtime.markup import parse
@@ -42,7 +41,7 @@ class Drafting:
 
     async def show(self, chat: int, topic: int | None, text: str) -> None:
         """The end of `text`, where it is longer than one message. Best effort."""
-        said, made = written(pieces(parse(text))[-1])
+        (said, made), _ = forms(parse(text))[-1]
         if not is_visible(said):
             return
         try:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from adapters.telegram.outgoing.entities import MESSAGE_MAX_ENTITIES, Entity, written
 from runtime.contract import WITH_REASON, Button, Choice, Delivery, FileRef, Mention, Whole, Wire
-from runtime.markup import Document, once, parse, split, to_plain
+from runtime.markup import Document, once, parse, split, split_made, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
 from runtime.markup.mentions import WAITING
@@ -41,6 +41,9 @@ EMPTY_TEXT: Final = "(no text)"
 PHOTOS: Final = ("image/jpeg", "image/png", "image/webp")
 PHOTO_MOST: Final = 10 * 1024 * 1024
 """Bytes of a photo; a larger picture goes as a document. Source: core.telegram.org/bots/api#sendphoto, read 2026-11."""
+
+
+Forms = tuple[tuple[str, list[Entity]], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,7 @@ def render(delivery: Delivery) -> list[Wire]:
         return _rendered(delivery, document)
     if not (rest.blocks or content.files or content.text_file):
         return _rendered(delivery, above)
-    first = [_texts(piece) for piece in pieces(above)]
+    first = pieces(above)
     return [*(Wire(rich.to_json(), plain.to_json()) for rich, plain in first), *_rendered(delivery, rest)]
 
 
@@ -107,9 +110,9 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
         return _card(delivery, document, content.whole)
     if content.text_file is not None:
         return _as_file(delivery, document, content.text_file)
-    pairs = [_texts(piece) for piece in pieces(document)] if document.blocks or not content.files else []
+    pairs = pieces(document) if document.blocks or not content.files else []
     if content.folded:
-        pairs += [_texts(Document(()), piece) for piece in pieces(parse(content.folded))]
+        pairs += [_texts(Document(()), piece) for piece in split(parse(content.folded), _length, TEXT_MAX_UNITS)]
     pairs += [_file(file) for file in content.files]
     buttons = keys(content.buttons)
     pairs[0] = tuple(replace(body, reply_to=delivery.reply_to) for body in pairs[0])
@@ -128,7 +131,7 @@ def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
     if measured(short.document) <= room:
         pairs = [_texts(short.document, folded)]
     else:
-        pairs = [_texts(piece) for piece in pieces(Document((*document.blocks, *(folded.blocks if folded else ()))))]
+        pairs = pieces(Document((*document.blocks, *(folded.blocks if folded else ()))))
     rich, plain = (replace(body, reply_to=delivery.reply_to) for body in pairs[0])
     pairs[0] = _with(rich, called, content.buttons), _with(plain, replace(called, entities=()), content.buttons)
     if short.file and content.asks and is_new:
@@ -167,7 +170,7 @@ def _as_file(delivery: Delivery, document: Document, file: FileRef) -> list[Wire
     """
     buttons, reply_to = keys(delivery.content.buttons), delivery.reply_to
     brief, plain = _texts(opening(document, file.name, _length, CAPTION))
-    *before, last = [_texts(piece)[1] for piece in pieces(document)]
+    *before, last = (plainly for _, plainly in pieces(document))
     first, *more = [*before, replace(last, buttons=buttons)]
     sent = replace(_sent(file), buttons=buttons)
     others = [Wire(rich.to_json(), plain.to_json()) for rich, plain in map(_file, delivery.content.files)]
@@ -182,25 +185,40 @@ def _refusable(file: Body, first: Body, more: list[Body]) -> Wire:
     return Wire(file.to_json(), first.to_json(), tuple(body.to_json() for body in more))
 
 
-def pieces(document: Document) -> list[Document]:
-    """`document` in documents that each fit one message, both as they look and as plain text."""
-    return split(document, _length, TEXT_MAX_UNITS)
+def pieces(document: Document) -> list[tuple[Body, ...]]:
+    """`document` in bodies and plain twins that each fit one message."""
+    return [_bodies(made) for made in forms(document)]
+
+
+def forms(document: Document) -> list[Forms]:
+    """The forms of the pieces that each fit one message, both as they look and as plain text."""
+    return split_made(document, _forms, _size, TEXT_MAX_UNITS)
 
 
 def _length(document: Document, folded: Document | None = None) -> int:
-    text, entities = written(document, folded)
-    return max(utf16(text), utf16(_plainly(document, folded)), PER_ENTITY * len(entities))
+    return _size(_forms(document, folded))
+
+
+def _size(made: Forms) -> int:
+    (text, entities), plain = made
+    return max(utf16(text), utf16(plain), PER_ENTITY * len(entities))
 
 
 def _texts(document: Document, folded: Document | None = None) -> tuple[Body, ...]:
-    text, entities = written(document, folded)
+    return _bodies(_forms(document, folded))
+
+
+def _bodies(made: Forms) -> tuple[Body, ...]:
+    (text, entities), plain = made
     if not is_visible(text):
         return Body(EMPTY_TEXT), Body(EMPTY_TEXT)
-    return Body(text, tuple(entities)), Body(_plainly(document, folded).strip())
+    return Body(text, tuple(entities)), Body(plain.strip())
 
 
-def _plainly(document: Document, folded: Document | None) -> str:
-    return to_plain(Document((*document.blocks, *folded.blocks)) if folded else document)
+def _forms(document: Document, folded: Document | None = None) -> Forms:
+    """The text with its entities, and its plain twin."""
+    plain = to_plain(Document((*document.blocks, *folded.blocks)) if folded else document)
+    return written(document, folded), plain
 
 
 def _file(file: FileRef) -> tuple[Body, ...]:

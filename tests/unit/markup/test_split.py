@@ -10,9 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from runtime.markup import Document, parse, split, to_html, to_plain
-from runtime.markup.spans import Node, inside, text_of
-from runtime.markup.split import Measure
+from runtime.markup import Document, parse, split, split_made, to_html, to_plain
+from runtime.markup.cuts import Cuts
+from runtime.markup.spans import Node, inside, span, text_of
+from runtime.markup.split import Measure, beginning
 from runtime.markup.tree import CodeBlock, List, Quote, Table, Text
 from runtime.text.lengths import characters, utf8, utf16
 from tests.unit.markup.shapes import markdown
@@ -116,6 +117,12 @@ BIG = {
     "stars": "*a **b " * 4_200,
     "empty items": "- \n" * 10_000,
     "long addresses": "[a label](http://x.io/" + "y" * 2_500 + ") then " + "words " * 4_500,
+    "dense marks": "*a* **b** `c` " * 2_200,
+    "dense lists": ("- `a` *b* `c`\n" * 60 + "\n---\n\n") * 35,
+    "lists and tables": (
+        "- **alpha**: [b](https://x.io/c)\n  - `d`\n" * 20 + "\n|e|f|\n|-|-|\n" + "|g|h *i*|\n" * 20 + "\n"
+    )
+    * 25,
     "a wide header": "|" + "h" * 1_500 + "|b|\n|-|-|\n" + f"|{'w' * 90}|b|\n" * 300,
 }
 
@@ -134,8 +141,43 @@ def test_thirty_thousand_characters_take_few_looks(name: str, measure: Measure) 
     document = parse(BIG[name])
     made = split(document, counted, 2_000)
     assert all(measure(piece) <= 2_000 for piece in made)
-    assert looked <= 60 * measure(document)
+    assert looked <= 12 * measure(document)
     assert in_order(words(document), words(*made))
+
+
+@given(markdown, st.integers(60, 200))
+def test_what_is_made_of_the_pieces_is_what_would_be_made_of_them_afterwards(text: str, limit: int) -> None:
+    document = parse(text)
+    assert split_made(document, to_plain, len, limit) == [to_plain(piece) for piece in split(document, plain, limit)]
+
+
+@pytest.mark.parametrize("name", ["prose", "code", "a table", "a list in quotes"])
+def test_what_was_made_to_measure_a_piece_is_not_made_again(name: str) -> None:
+    seen: list[Document] = []
+
+    def made(document: Document) -> str:
+        seen.append(document)
+        return to_plain(document)
+
+    split_made(parse(BIG[name]), made, len, 2_000)
+    assert len(seen) == len(set(map(id, seen)))
+
+
+@given(markdown, st.data())
+def test_a_cut_that_is_decided_early_is_the_cut_of_every_reach(text: str, data: st.DataObject) -> None:
+    """So a search may end before it knows how much fits."""
+    root = span(parse(text))
+    cuts = Cuts(root)
+    start, fits, reach, most = sorted(data.draw(st.lists(st.integers(0, root.end), min_size=4, max_size=4)))
+    early = cuts.best(start, fits, most) if start < fits else None
+    if early is not None:
+        assert early == cuts.best(start, reach, reach)
+
+
+@given(markdown, st.integers(60, 200))
+def test_the_beginning_is_the_first_piece(text: str, limit: int) -> None:
+    document = parse(f"{text}\n\n" * 12)
+    assert beginning(document, plain, limit) == split(document, plain, limit)[0]
 
 
 @pytest.mark.parametrize("text", ["👩‍👩‍👧‍👦", "🇩🇪", "é́", "한", "각", "👍🏽", "1️⃣", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "क्ष", "\r\n"])
