@@ -52,6 +52,7 @@ BLANK_STEP: Mapping[str, object] = {
     **dict.fromkeys(("call_id", "effect", "arguments", "arguments_hash", "result", "caution"), ""),
     "started_at": None,
     "trusted": 0,
+    "called_at": None,
 }
 ADD_USAGE = add(usage)
 ADVANCE_LANE = update(sessions).where(sessions.c.key == bindparam("k")).values(next_turn=bindparam("next"))
@@ -214,6 +215,7 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
             "ended_at": micros(now) if done else None,
             "node": lane.node,
             "trusted": int(bool(step.unasked)),
+            "called_at": None if done else micros(now),
         },
     )
     if step.unasked:
