@@ -34,6 +34,7 @@ from bot.settings.mcp import McpTable, handed_on
 from bot.settings.models.aliases import key_names
 from bot.settings.models.budgets import BudgetSection
 from bot.settings.models.tables import Model, ModelTable
+from bot.settings.policy.rules import PolicyRule
 from bot.settings.schedules import Planning, ScheduleTable
 from bot.settings.secrets import (
     ADDRESSES,
@@ -55,7 +56,6 @@ from bot.settings.tables import (
     Nodes,
     Operators,
     Outbox,
-    PolicyRule,
     Retention,
     RoomTable,
     Run,

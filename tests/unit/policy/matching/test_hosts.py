@@ -67,8 +67,8 @@ HOSTILE = [
     "https://example.org\n/",
     "https://exa%6dple.org/",
     "https://exa%256dple.org/",
-    "https://ｅxample.org/",
-    "https://example。org/",
+    "https://\uff45xample.org/",
+    "https://example\u3002org/",
     "https://example\u200b.org/",
     "https://example.org%2f@evil.test/",
     "https://evil.test%2f@example.org/",
@@ -128,7 +128,7 @@ def test_what_it_cannot_tell_is_no_reason_to_allow_and_one_to_ask(value: object,
     assert (EXAMPLE.surely(value), EXAMPLE.perhaps(value)) == (surely, perhaps)
 
 
-@given(st.text(alphabet="htps:/\\@.%2fexamplorg[]1x#? \t:é。", max_size=40))
+@given(st.text(alphabet="htps:/\\@.%2fexamplorg[]1x#? \t:é\u3002", max_size=40))
 def test_whatever_is_surely_so_is_perhaps_so_too(url: str) -> None:
     for text in (url, f"https://{url}", f"https://example.org{url}"):
         assert not EXAMPLE.surely(text) or EXAMPLE.perhaps(text)

@@ -58,7 +58,7 @@ def test_a_path_elsewhere_is_not_inside(path: str) -> None:
         "file:///notes/a",
         "/work/notes/a",
         "NOTES/a",
-        "ｎotes/a",
+        "\uff4eotes/a",
         "",
     ],
 )

@@ -21,7 +21,7 @@ SET, RANGE = OneOf(("eu", 1, True)), Range(1, 100)
         (PREFIX, "DROP TABLE x", True, True),
         (PREFIX, " DROP TABLE x", False, True),
         (PREFIX, "\u200bDROP TABLE x", False, True),
-        (PREFIX, "ＤROP", False, True),
+        (PREFIX, "\uff24ROP", False, True),
         (PREFIX, "drop table", False, False),
         (PREFIX, "SELECT", False, False),
         (PREFIX, None, False, False),
