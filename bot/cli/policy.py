@@ -32,6 +32,7 @@ OVERVIEW_COLUMNS: Final = {
     "operator": "An operator",
     "owner": "An owner",
     "rule": "Rule",
+    "limit": "Limit",
     "else": "With other arguments",
 }
 
@@ -46,7 +47,11 @@ def try_call(
     tool: Annotated[str, typer.Option("--tool", metavar="NAME", help="Tool to call.")] = "",
     arg: Annotated[
         list[str] | None,
-        typer.Option("--arg", metavar="NAME=VALUE", help="An argument of the call. Repeatable."),
+        typer.Option(
+            "--arg",
+            metavar="NAME=VALUE",
+            help="An argument of the call; NAME:=JSON for one that isn't text. Repeatable.",
+        ),
     ] = None,
     room: Annotated[str, typer.Option("--room", help="Address of the room, as in rules.")] = "",
     person: Annotated[
@@ -70,8 +75,9 @@ def try_call(
         _show_all(settings, asker, as_json=as_json)
         return
     arguments = dict(map(_pair, arg or ()))
-    ask = asker.ask(tool, _effect(settings, tool, effect), arguments)
+    effect = _effect(settings, tool, effect)
     _check_arguments(settings, tool, arguments)
+    ask = asker.ask(tool, effect, arguments)
     _show(settings, ask, as_json=as_json)
 
 
@@ -200,11 +206,16 @@ def _people(settings: Settings) -> Sequence[Sequence[str]]:
     return [[row["name"], *row["identities"]] for row in rows]
 
 
-def _pair(written: str) -> tuple[str, str]:
+def _pair(written: str) -> tuple[str, Any]:
     name, equals, value = written.partition("=")
-    if not equals or not name:
+    if not equals or not name.removesuffix(":"):
         raise ConfigError(f"--arg {written}: expected NAME=VALUE, such as command=ls.")
-    return name, value
+    if not name.endswith(":"):
+        return name, value
+    try:
+        return name.removesuffix(":"), json.loads(value)
+    except (ValueError, RecursionError):
+        raise ConfigError(f'--arg {written}: expected JSON after :=, such as 5, true or ["a"].') from None
 
 
 def _effect(settings: Settings, tool: str, given: str) -> str:
@@ -240,7 +251,7 @@ def _show_all(settings: Settings, asker: _Asker, *, as_json: bool) -> None:
     from bot.server.tools import known_tools
 
     rows = [
-        _row(settings, asker.ask(name, tool.spec.effect.value, {}))
+        _row(settings, asker.ask(name, tool.spec.effect.value, {}), tool.spec.schema.get("properties", {}))
         for name, tool in sorted(known_tools(settings).items())
     ]
     if as_json:
@@ -252,7 +263,7 @@ def _show_all(settings: Settings, asker: _Asker, *, as_json: bool) -> None:
             typer.echo(f'Tools of the MCP server "{table.name}" are known while it runs; try one by name with --tool.')
 
 
-def _row(settings: Settings, ask: Ask) -> dict[str, Any]:
+def _row(settings: Settings, ask: Ask, takes: Collection[str]) -> dict[str, Any]:
     from bot.wiring.live_rules import policy_of
     from runtime.contract import Role
 
@@ -265,12 +276,17 @@ def _row(settings: Settings, ask: Ask) -> dict[str, Any]:
             return found.ruling.value
         return "ask; may decide it, if an approver" if listed else "ask; may decide it"
 
-    others = [f"{one.rule.ruling.value}: {one.title}" for one in found.depending]
+    others = [
+        f"{one.rule.ruling.value}: {one.title}"
+        for one in found.depending
+        if all(name in takes for name in (*one.rule.arguments, *one.rule.where))
+    ]
     return {
         "tool": ask.tool,
         "effect": ask.effect.value,
         **{role.word: result(role) for role in (Role.USER, Role.OPERATOR, Role.OWNER)},
         "rule": found.by.title if found.by else "",
+        "limit": str(found.by.rule.limit or "") if found.by else "",
         "else": ", ".join(others),
     }
 
@@ -292,6 +308,8 @@ def _show(settings: Settings, ask: Ask, *, as_json: bool) -> None:
                 "ruling": found.ruling.value,
                 "why": found.why,
                 "rule": by.rule.name or by.title if by else "",
+                "reason": found.reason,
+                "limit": str(by.rule.limit or "") if by else "",
                 "conditions": [_condition(one) for one in by.conditions] if by else [],
                 "passed": [{"rule": one.title, "because": _because(one)} for one in found.passed if one.number],
                 "terms": terms,
@@ -306,6 +324,10 @@ def _told(found: Explanation, terms: Mapping[str, str]) -> Iterator[str]:
     yield f"{found.ruling.value}: {found.why}"
     for one in found.by.conditions if found.by else ():
         yield f"  {_condition(one)}"
+    if found.reason:
+        yield f"reason: {found.reason}"
+    if found.limit:
+        yield f"limit: {found.limit}"
     own = [one for one in found.passed if one.number is not None]
     near = [one for one in own if one.failed is not None and one.failed.setting != "tool"]
     for passed in near:

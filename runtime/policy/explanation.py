@@ -55,7 +55,7 @@ class Considered:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The ruling, the rule behind it (None where the effect decides), and the rules before it, which do not fit.
+    """The ruling, the rule behind it (None where the effect decides), and the rules asked before it, which do not fit.
 
     `depending` are those among them that only arguments keep from fitting: other arguments get another ruling.
     """
@@ -69,8 +69,20 @@ class Explanation:
     def why(self) -> str:
         """The reason in one sentence."""
         if self.by is not None:
-            return f"{self.by.title[0].upper()}{self.by.title[1:]} decides."
+            title = f"{self.by.title[0].upper()}{self.by.title[1:]}"
+            return f"{title} vetoes it. Nothing lifts that." if self.ruling is Ruling.VETO else f"{title} decides."
         return f"No rule matches, and a tool that {EFFECT_WORDS[self.effect]} is {PAST[self.ruling]}."
+
+    @property
+    def reason(self) -> str:
+        """Words of the rule, or nothing."""
+        return self.by.rule.reason if self.by else ""
+
+    @property
+    def limit(self) -> str:
+        """The limit of the rule in words, or nothing."""
+        limit = self.by.rule.limit if self.by else None
+        return f"{limit.words} of this tool for each person and agent" if limit else ""
 
     @property
     def depending(self) -> tuple[Considered, ...]:
@@ -79,7 +91,7 @@ class Explanation:
         )
 
 
-PAST: Final = {Ruling.ALLOW: "allowed", Ruling.ASK: "asked about", Ruling.DENY: "denied"}
+PAST: Final = {Ruling.ALLOW: "allowed", Ruling.ASK: "asked about", Ruling.DENY: "denied", Ruling.VETO: "vetoed"}
 
 
 def explained(policy: Policy, ask: Ask) -> Explanation:
@@ -87,7 +99,8 @@ def explained(policy: Policy, ask: Ask) -> Explanation:
     passed: list[Considered] = []
     built_in = len(SHIPPED) if policy.rules[-len(SHIPPED) :] == tuple(SHIPPED) else 0
     own = len(policy.rules) - built_in
-    for number, rule in enumerate(policy.rules, 1):
+    numbered = sorted(enumerate(policy.rules, 1), key=lambda one: one[1].ruling is not Ruling.VETO)
+    for number, rule in numbered:
         considered = Considered(number if number <= own else None, rule, tuple(conditions(rule, ask)))
         if considered.failed is None:
             return Explanation(rule.ruling, ask.effect, considered, tuple(passed))
