@@ -121,7 +121,7 @@ class Policy:
 
 
 class By(StrEnum):
-    """What decided about a call, in the order in which it is asked."""
+    """Stage that decided about a call."""
 
     ROLE = "role"
     LIMIT = "limit"
@@ -164,7 +164,7 @@ class Ruled:
 
     @property
     def whose(self) -> str:
-        """What denies, in sentences."""
+        """The rule that denies, in sentences."""
         return f"the rule {self.rule.name!r}" if self.rule and self.rule.name else "the policy here"
 
     @property
@@ -174,7 +174,7 @@ class Ruled:
 
     @property
     def why(self) -> str:
-        """Why a call is denied, in words for the model and for people."""
+        """The reason for which a call is denied, in words for the model and for people."""
         match self.by:
             case By.ROLE:
                 return "the person who asks for it may only read here."

@@ -22,10 +22,10 @@ URL: Final = re.compile(r"(?:https?|wss?)://([^/?#@%\\]+)(?:[/?#].*)?", re.IGNOR
 """A URL that every program reads alike: no user, nothing escaped in its host."""
 AUTHORITY: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::[0-9]{0,5})?")
 SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-NAME: Final = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+DNS_NAME: Final = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 DOTS: Final = str.maketrans("\u3002\uff0e\uff61", "...")
 """Signs that stand for a dot between the labels of a name. Source: RFC 3490, section 3.1."""
-NAME_MAX_CHARS: Final = 253
+DNS_NAME_MAX_CHARS: Final = 253
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def possible_hosts(text: str) -> Iterator[str]:
 
 
 def _behind_scheme(text: str) -> Iterator[str]:
-    """What follows the scheme; and all of it, where what looks like one may be a host with its port."""
+    """Rest of a text behind its scheme; and all of it, where what looks like one may be a host with its port."""
     scheme = SCHEME.match(text)
     if scheme is None or text[scheme.end() :][:1] not in ("/", "\\"):
         yield text
@@ -143,7 +143,7 @@ def _ascii(name: str) -> str | None:
     """A name as it goes into the DNS, in small letters and without the dot at its end; None for what is no name."""
     labels = unicodedata.normalize("NFKC", name.translate(DOTS)).lower().removesuffix(".").split(".")
     host = ".".join(one if one.isascii() else f"xn--{one.encode('punycode').decode()}" for one in labels)
-    return host if len(host) <= NAME_MAX_CHARS and NAME.fullmatch(host) else None
+    return host if len(host) <= DNS_NAME_MAX_CHARS and DNS_NAME.fullmatch(host) else None
 
 
 def _older(name: str) -> str | None:

@@ -22,7 +22,7 @@ def is_word(sign: str) -> bool:
     return sign.isalnum() or sign == "_"
 
 
-KINDS: Final[Mapping[str, Fits]] = {
+SIGN_KINDS: Final[Mapping[str, Fits]] = {
     "d": str.isdecimal,
     "w": is_word,
     "s": str.isspace,
@@ -118,7 +118,7 @@ class _Writer:
                 self._repeat(begin, least, most)
 
     def _counts(self) -> tuple[int, int | None]:
-        """How often the atom stands there, at least and at most. Lazy or not finds the same."""
+        """Least and greatest number of times that the atom stands there. Lazy or not finds the same."""
         sign, counted = self._next(), COUNTED.match(self.pattern, self.at)
         if sign and sign in "*+?":
             found: tuple[int, int | None] = {"*": (0, None), "+": (1, None), "?": (0, 1)}[sign]
@@ -211,7 +211,7 @@ class _Writer:
             digits = self.pattern[self.at : self.at + CODES[letter]]
             self.at += CODES[letter]
             return chr(int(digits, 16))
-        if fits := KINDS.get(letter.lower()):
+        if fits := SIGN_KINDS.get(letter.lower()):
             return (lambda sign: not fits(sign)) if letter.isupper() else fits
         if letter.isdecimal():
             raise self._refuse("references to groups, or octal codes")

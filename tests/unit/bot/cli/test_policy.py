@@ -51,7 +51,7 @@ def test_every_known_tool_is_listed_with_what_each_role_meets(file: Path) -> Non
 
 def test_name_reason_and_limit_of_the_rule_are_told(file: Path) -> None:
     def shown(url: str) -> dict[str, str]:
-        return json.loads(told(file, "test", "--tool", "http_get", "--arg", f"url={url}", "--json")[1])
+        return dict(json.loads(told(file, "test", "--tool", "http_get", "--arg", f"url={url}", "--json")[1]))
 
     wiki, payroll = shown("https://wiki.example.org"), shown("https://payroll.example.org")
     assert [wiki[one] for one in ("ruling", "rule", "limit", "reason")] == ["allow", "our wiki", "60/minute", ""]
