@@ -40,7 +40,7 @@ from runtime.domain.runs import StepState
 from runtime.domain.transcript import DENIED, ERROR, NOT_RUN
 from runtime.errors import StoreError, ToolError
 from runtime.policy.grants import GrantId
-from runtime.policy.rules import DENYING, Ask, By, Policy, Ruling, rule
+from runtime.policy.rules import DENYING, Ask, By, Policy, Ruling, because, rule
 from runtime.policy.terms import Terms
 from runtime.policy.tool_forms import warning
 from runtime.store.protocol import Claim, NewStep, Recorded, Runs, ToolStep
@@ -188,7 +188,7 @@ class Calls:
         ask = self._ask(run, step.call, step.effect)  # the rules may be others than when it was sorted
         ruled = rule(self._policy(), ask)
         if ruled.result in DENYING:
-            return await self._refuse(run, step, ruled.whose, ruled.reason)
+            return await self._refuse(run, step, ruled.whose, ruled.rule.reason if ruled.rule else "")
         changes = step.effect is not Effect.READ
         marked = own(await self._store.mark_tool(lane, run_id, step.number, changes=changes))
         if marked.lapsed:
@@ -220,11 +220,11 @@ class Calls:
     async def _refuse(self, run: LiveRun, step: ToolStep, whose: str, reason: str = "") -> int:
         """Leave a call that a rule denies by now, whoever allowed it before; how many signals wait."""
         lane, run_id = run.claim.lane, run.claim.run_id
-        result = f"{DENIED}{whose} no longer allows it.{reason}{NOT_RUN}"
+        result = f"{DENIED}{whose} no longer allows it.{because(reason)}{NOT_RUN}"
         log.info("call refused by a rule", tool=step.call.tool, step=step.number)
         if run.guard:
             run.guard.ended(step.call, result)
-        refused = own(await self._store.refuse_tool(lane, run_id, step.number, result, whose))
+        refused = own(await self._store.refuse_tool(lane, run_id, step.number, result, whose, reason))
         for room in refused.told:
             self._nudge(room)
         run.obey(refused.stop)

@@ -170,7 +170,7 @@ class Ruled:
     @property
     def reason(self) -> str:
         """The words of the rule, as a sentence behind others; or nothing."""
-        return f" {as_sentence(self.rule.reason)}" if self.rule and self.rule.reason else ""
+        return because(self.rule.reason) if self.rule else ""
 
     @property
     def why(self) -> str:
@@ -220,9 +220,9 @@ def _answered(terms: Terms, call: Ask, facts: Facts, found: Rule | None) -> Rule
     return None
 
 
-def as_sentence(words: str) -> str:
-    """Words with a full stop, where they end with nothing like it."""
-    return words if words.endswith((".", "!", "?", "…")) else f"{words}."
+def because(reason: str) -> str:
+    """The words of a rule as a sentence behind others; or nothing."""
+    return f" {reason}" if reason.endswith((".", "!", "?", "…")) else f" {reason}." if reason else ""
 
 
 def matches(rule: Rule, ask: Ask) -> bool:

@@ -455,8 +455,13 @@ class Runs(Forms, Modes, Protocol):
     async def mark_tool(self, lane: Lane, run: RunId, number: int, *, changes: bool = False) -> Recorded | None:
         """The marker before a tool starts, which is barred where it `changes` something and may not by now; None when fenced."""
 
-    async def refuse_tool(self, lane: Lane, run: RunId, number: int, result: str, whose: str) -> Recorded | None:
-        """A call that was allowed, and is not made since `whose` denies it by now: a rule, in words; None when fenced."""
+    async def refuse_tool(
+        self, lane: Lane, run: RunId, number: int, result: str, whose: str, reason: str = ""
+    ) -> Recorded | None:
+        """A call that was allowed, and is not made since `whose` denies it by now, for a reason of its own; None when fenced.
+
+        Both are in words.
+        """
 
     async def finish_tool(
         self,

@@ -286,7 +286,7 @@ def finish_tool(
 
 
 def refuse_tool(
-    lane: Lane, run: RunId, number: int, result: str, whose: str, now: datetime, new_id: NewId
+    lane: Lane, run: RunId, number: int, result: str, whose: str, reason: str, now: datetime, new_id: NewId
 ) -> Op[Recorded | None]:
     """A call that was allowed is not made: `whose` denies it by now. The model and the card of its question are told."""
     mine = yield from owned(lane)
@@ -298,7 +298,7 @@ def refuse_tool(
     told: tuple[Address, ...] = ()
     if asked:
         approval = approval_of((yield ONE, {"id": asked})[0])
-        told = yield from came_of(approval, settled_cards.refused(whose), now, new_id)
+        told = yield from came_of(approval, settled_cards.refused(whose, reason), now, new_id)
     return Recorded((yield from _got_on(run)), mine[1], told=told)
 
 

@@ -155,9 +155,13 @@ class RunStore(Base):
         now = self.now()
         return await self._driver.write(lambda: mark_tool(lane, run, number, now, changes=changes))
 
-    async def refuse_tool(self, lane: Lane, run: RunId, number: int, result: str, whose: str) -> Recorded | None:
+    async def refuse_tool(
+        self, lane: Lane, run: RunId, number: int, result: str, whose: str, reason: str = ""
+    ) -> Recorded | None:
         now = self.now()
-        return await self._driver.write(lambda: refuse_tool(lane, run, number, result, whose, now, self._new_id))
+        return await self._driver.write(
+            lambda: refuse_tool(lane, run, number, result, whose, reason, now, self._new_id)
+        )
 
     async def finish_tool(
         self,

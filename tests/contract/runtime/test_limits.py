@@ -1,4 +1,4 @@
-"""Limits of rules: counted by tool, person and agent, whatever becomes of a call, on every store."""
+"""Limits of rules: counted by tool, person and agent, whatever becomes of a call, on every store; and roles, which come first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from runtime.contract import Call, Choice, Effect, Identity, Json, ToolTurn
+from runtime.contract import Call, Choice, Effect, Identity, Json, Role, ToolTurn
 from runtime.errors import ToolFailed
 from runtime.policy.limits import Limit
 from runtime.policy.modes import READ_ONLY_REASON
@@ -118,3 +118,16 @@ async def test_what_a_mode_denies_counts_for_nothing(stage: Stage) -> None:
     await process.say("/mode normal", who=ADA)
     await ask(process)
     assert len(process.tools["write"].calls) == 1
+
+
+async def test_a_viewer_has_nothing_run_also_by_what_waits_since_before(stage: Stage) -> None:
+    model = Planned(looks(1), looks(2))
+    process = await stage.process(Planned(looks(1, tool="write")), tools())
+    await ask(process, who=OTTO)
+    [question] = await stage.pending()
+    assert await stage.store.people.set_role("Otto", Role.VIEWER, actor="test")
+    later = await stage.process(model, tools())
+    await later.click(question.id)
+    await later.answer_all()
+    assert later.tools["look"].calls == []
+    assert "may only read here" in results(model)[-1]
