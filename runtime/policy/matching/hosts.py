@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from runtime.contract import Json
-from runtime.policy.matching.values import as_read, every, some
+from runtime.policy.matching.values import as_read, every, is_long, some
 
 EXPECTED: Final = (
     'a host without scheme, port or path, such as "example.org", or "*.example.org" for all hosts below it'
@@ -38,10 +38,10 @@ class Host:
         return f"host {' or '.join(self.hosts)}"
 
     def surely(self, value: Json) -> bool:
-        return every(value, lambda one: isinstance(one, str) and self._is(plain_host(one)))
+        return not is_long(value) and every(value, lambda one: isinstance(one, str) and self._is(plain_host(one)))
 
     def perhaps(self, value: Json) -> bool:
-        return some(value, self._may_be)
+        return is_long(value) or some(value, self._may_be)
 
     def _is(self, host: str | None) -> bool:
         return host is not None and any(_below(host, one) or host == one for one in self.hosts)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from runtime.contract import Json
-from runtime.policy.matching.values import as_read, every, some
+from runtime.policy.matching.values import as_read, every, is_long, some
 
 EXPECTED: Final = 'a folder without "..", such as "notes", "." for the whole workspace, or "/srv/data"'
 UP: Final = ".."
@@ -26,13 +26,13 @@ class Inside:
         return f"inside {' or '.join(self.folders)}"
 
     def surely(self, value: Json) -> bool:
-        return every(
-            value,
-            lambda one: isinstance(one, str) and is_clear(one) and any(_holds(each, one) for each in self.folders),
-        )
+        return not is_long(value) and every(value, self._is)
 
     def perhaps(self, value: Json) -> bool:
-        return some(value, self._may_be)
+        return is_long(value) or some(value, self._may_be)
+
+    def _is(self, value: Json) -> bool:
+        return isinstance(value, str) and is_clear(value) and any(_holds(one, value) for one in self.folders)
 
     def _may_be(self, value: Json) -> bool:
         if not isinstance(value, str):

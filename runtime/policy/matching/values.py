@@ -11,6 +11,9 @@ from runtime.contract import Json
 UNSEEN: Final = frozenset({"Cc", "Cf", "Zl", "Zp"})
 """Categories of characters that nobody sees."""
 
+TEXT_MAX_CHARS: Final = 4000
+"""Of more text, all items of a list together, nobody tells where reading it takes time: a model chooses how long it is."""
+
 Holds = Callable[[Json], bool]
 
 
@@ -36,3 +39,9 @@ def readings(text: str) -> set[str]:
 def as_read(text: str) -> str:
     usual = unicodedata.normalize("NFKC", text)
     return "".join(sign for sign in usual if unicodedata.category(sign) not in UNSEEN).strip()
+
+
+def is_long(value: Json) -> bool:
+    """True for more text than is read: of a list, that of its items together."""
+    items = value if isinstance(value, list) else [value]
+    return sum(len(one) if isinstance(one, str) else 1 for one in items) > TEXT_MAX_CHARS

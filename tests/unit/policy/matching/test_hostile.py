@@ -11,6 +11,7 @@ from runtime.policy.matchers import Commands, Matcher
 from runtime.policy.matching.hosts import Host
 from runtime.policy.matching.paths import Inside
 from runtime.policy.matching.regexes import Regex
+from runtime.policy.matching.values import TEXT_MAX_CHARS
 from runtime.policy.matching.words import All, Glob, OneOf, Prefix, Range
 
 MATCHERS: dict[str, Matcher] = {
@@ -44,3 +45,10 @@ def test_a_matcher_answers_whatever_it_is_given(kind: str, value: Json) -> None:
 def test_an_argument_that_is_not_given_is_neither(kind: str) -> None:
     assert not MATCHERS[kind].surely(None)
     assert not MATCHERS[kind].perhaps(None)
+
+
+@pytest.mark.parametrize("kind", ["regex", "host", "inside"])
+@pytest.mark.parametrize("long", ["a" * (TEXT_MAX_CHARS + 1), ["a"] * (TEXT_MAX_CHARS + 1), ["a" * 2001] * 2])
+def test_of_more_text_than_is_read_nobody_can_tell(kind: str, long: Json) -> None:
+    assert not MATCHERS[kind].surely(long)
+    assert MATCHERS[kind].perhaps(long)
