@@ -131,3 +131,16 @@ async def test_a_viewer_has_nothing_run_also_by_what_waits_since_before(stage: S
     await later.answer_all()
     assert later.tools["look"].calls == []
     assert "may only read here" in results(model)[-1]
+
+
+async def test_what_two_conversations_ask_at_once_goes_beyond_by_that_much_at_most(any_stage: Stage) -> None:
+    """Each looks before the other's is recorded at worst; whatever comes after finds both."""
+    rule = Rule(Ruling.ALLOW, "look", limit=Limit(1, "hour"))
+    process = await any_stage.process(Planned(looks(1, 2)), tools(), rules=[rule])
+    for room in ("r1", "r2"):
+        await process.say("look around", who=ADA, room=room)
+    await process.answer_all()
+    assert 1 <= len(process.tools["look"].calls) <= 2
+    made = len(process.tools["look"].calls)
+    await ask(process, room="r3")
+    assert len(process.tools["look"].calls) == made

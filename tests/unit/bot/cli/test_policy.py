@@ -58,6 +58,18 @@ def test_name_reason_and_limit_of_the_rule_are_told(file: Path) -> None:
     assert [payroll[one] for one in ("ruling", "rule", "reason")] == ["veto", "no payroll", "Ask Ann in person."]
 
 
+def test_a_mode_comes_before_the_rules_and_no_denial_is_lifted(file: Path) -> None:
+    def shown(mode: str, *words: str) -> str:
+        return told(file, "test", "--mode", mode, *words)[1].splitlines()[0]
+
+    note, push = ("--tool", "write_file", "--arg", "path=notes/a"), ("--tool", "shell", "--arg", "command=git push")
+    assert shown("read-only", *note) == "deny: The mode read-only comes before the rules."
+    assert shown("plan", *note) == "ask: The mode plan comes before the rules."
+    assert shown("plan", *push) == 'deny: Rule 1 ("no pushes") decides.'
+    assert shown("plan", "--tool", "read_file") == "allow: No rule matches, and a tool that only reads is allowed."
+    assert '"rule": "the mode read-only"' in told(file, "test", "--all", "--mode", "read-only", "--json")[1]
+
+
 def test_an_argument_that_is_no_text_is_given_as_json(file: Path) -> None:
     file.write_text('[[policy]]\ntool = "tracker_pay"\nwhere = { amount = { max = 100 } }\nresult = "allow"\n')
     call = ("test", "--tool", "tracker_pay", "--effect", "danger", "--arg")
@@ -92,6 +104,7 @@ def test_a_tool_of_a_server_that_does_not_run_has_the_effect_of_its_table(file: 
         ),
         (["test", "--tool", "shell", "--room", "general"], "--room general: expected an address"),
         (["test", "--tool", "shell", "--arg", "command:=[5"], "--arg command:=[5: expected JSON after :=, such as 5"),
+        (["test", "--tool", "shell", "--mode", "trusted"], "--mode trusted: expected normal, read-only or plan."),
         (["explain"], "Name one question, or take the newest with --last."),
     ],
 )
