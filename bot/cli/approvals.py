@@ -40,6 +40,7 @@ SHOWN: Final = {
     "room": "Room",
     "requester": "Asked by",
     "rule": "Rule",
+    "rule_reason": "Why it asks",
     "votes": "Votes",
     "asked_at": "Asked",
     "expires_at": "Expires",

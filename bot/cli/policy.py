@@ -32,6 +32,7 @@ OVERVIEW_COLUMNS: Final = {
     "operator": "An operator",
     "owner": "An owner",
     "rule": "Rule",
+    "limit": "Limit",
     "else": "With other arguments",
 }
 
@@ -46,7 +47,11 @@ def try_call(
     tool: Annotated[str, typer.Option("--tool", metavar="NAME", help="Tool to call.")] = "",
     arg: Annotated[
         list[str] | None,
-        typer.Option("--arg", metavar="NAME=VALUE", help="An argument of the call. Repeatable."),
+        typer.Option(
+            "--arg",
+            metavar="NAME=VALUE",
+            help="An argument of the call; NAME:=JSON for one that isn't text. Repeatable.",
+        ),
     ] = None,
     room: Annotated[str, typer.Option("--room", help="Address of the room, as in rules.")] = "",
     person: Annotated[
@@ -57,22 +62,26 @@ def try_call(
         str, typer.Option("--effect", help="What the tool may do (read, write, danger), if it isn't known here.")
     ] = "",
     agent: Annotated[str, typer.Option("--agent", help="Name of the agent.")] = "main",
+    mode: Annotated[
+        str, typer.Option("--mode", help="Mode of the conversation: normal, read-only or plan.")
+    ] = "normal",
     everything: Annotated[bool, typer.Option("--all", help="All known tools, instead of one.")] = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
     """Show what the settings decide about a call, by which rule, and why. It calls nothing, and Signalbox needn't be running."""
     settings = settings_of(context, config)
-    asker = _Asker(_place(room), _names(settings, person or ()), agent)
+    asker = _Asker(_place(room), _names(settings, person or ()), agent, _mode(mode))
     if everything == bool(tool):
         raise ConfigError("Name a tool with --tool, or take all of them with --all.")
     if everything:
         _show_all(settings, asker, as_json=as_json)
         return
     arguments = dict(map(_pair, arg or ()))
-    ask = asker.ask(tool, _effect(settings, tool, effect), arguments)
+    effect = _effect(settings, tool, effect)
     _check_arguments(settings, tool, arguments)
-    _show(settings, ask, as_json=as_json)
+    ask = asker.ask(tool, effect, arguments)
+    _show(settings, ask, asker.mode, as_json=as_json)
 
 
 @commands.command()
@@ -112,7 +121,7 @@ def explain(
         for one in granted:
             told = f"Its answer made a grant ({one['state']}): {one['brief']}, {one['where']}."
             typer.echo(clean(as_called(f"{told} See signalbox grants show {one['id']}")))
-    _show(settings, asker.ask(row["tool"], row["effect"], json.loads(row["arguments"])), as_json=as_json)
+    _show(settings, asker.ask(row["tool"], row["effect"], json.loads(row["arguments"])), asker.mode, as_json=as_json)
 
 
 async def _of_rules(api: OperatorApi) -> list[View]:
@@ -153,12 +162,19 @@ class _Asker:
     room: str
     names: frozenset[str]
     agent: str
+    mode: str = "normal"
 
     def ask(self, tool: str, effect: str, arguments: Mapping[str, Any]) -> Ask:
         from runtime.contract import Effect
         from runtime.policy.rules import Ask
 
         return Ask(tool, Effect(effect), arguments, self.agent, self.room, self.names)
+
+
+def _mode(mode: str) -> str:
+    if mode not in ("normal", "read-only", "plan"):
+        raise ConfigError(f"--mode {mode}: expected normal, read-only or plan.")
+    return mode
 
 
 def _place(room: str) -> str:
@@ -200,11 +216,16 @@ def _people(settings: Settings) -> Sequence[Sequence[str]]:
     return [[row["name"], *row["identities"]] for row in rows]
 
 
-def _pair(written: str) -> tuple[str, str]:
+def _pair(written: str) -> tuple[str, Any]:
     name, equals, value = written.partition("=")
-    if not equals or not name:
+    if not equals or not name.removesuffix(":"):
         raise ConfigError(f"--arg {written}: expected NAME=VALUE, such as command=ls.")
-    return name, value
+    if not name.endswith(":"):
+        return name, value
+    try:
+        return name.removesuffix(":"), json.loads(value)
+    except (ValueError, RecursionError):
+        raise ConfigError(f'--arg {written}: expected JSON after :=, such as 5, true or ["a"].') from None
 
 
 def _effect(settings: Settings, tool: str, given: str) -> str:
@@ -240,7 +261,7 @@ def _show_all(settings: Settings, asker: _Asker, *, as_json: bool) -> None:
     from bot.server.tools import known_tools
 
     rows = [
-        _row(settings, asker.ask(name, tool.spec.effect.value, {}))
+        _row(settings, asker.ask(name, tool.spec.effect.value, {}), asker.mode, tool.spec.schema.get("properties", {}))
         for name, tool in sorted(known_tools(settings).items())
     ]
     if as_json:
@@ -252,11 +273,11 @@ def _show_all(settings: Settings, asker: _Asker, *, as_json: bool) -> None:
             typer.echo(f'Tools of the MCP server "{table.name}" are known while it runs; try one by name with --tool.')
 
 
-def _row(settings: Settings, ask: Ask) -> dict[str, Any]:
+def _row(settings: Settings, ask: Ask, mode: str, takes: Collection[str]) -> dict[str, Any]:
     from bot.wiring.live_rules import policy_of
     from runtime.contract import Role
 
-    found, terms = _explained(settings, ask), policy_of(settings).terms(ask)
+    found, terms = _explained(settings, ask, mode), policy_of(settings).terms(ask)
     own = settings.access.self_approval and not terms.four_eyes and terms.quorum == 1
     listed = bool(settings.access.approvers or terms.approvers)
 
@@ -265,25 +286,38 @@ def _row(settings: Settings, ask: Ask) -> dict[str, Any]:
             return found.ruling.value
         return "ask; may decide it, if an approver" if listed else "ask; may decide it"
 
-    others = [f"{one.rule.ruling.value}: {one.title}" for one in found.depending]
+    others = [
+        f"{one.rule.ruling.value}: {one.title}"
+        for one in found.depending
+        if all(name in takes for name in (*one.rule.arguments, *one.rule.where))
+    ]
     return {
         "tool": ask.tool,
         "effect": ask.effect.value,
         **{role.word: result(role) for role in (Role.USER, Role.OPERATOR, Role.OWNER)},
-        "rule": found.by.title if found.by else "",
+        "rule": _decider(found),
+        "limit": str(found.by.rule.limit or "") if found.by else "",
         "else": ", ".join(others),
     }
 
 
-def _explained(settings: Settings, ask: Ask) -> Explanation:
+def _decider(found: Explanation) -> str:
+    """The rule or mode that decides, or nothing where the effect does."""
+    if found.mode.value != "normal":
+        return f"the mode {found.mode.value}"
+    return found.by.title if found.by else ""
+
+
+def _explained(settings: Settings, ask: Ask, mode: str) -> Explanation:
     from bot.wiring.live_rules import policy_of
     from runtime.policy.explanation import explained
+    from runtime.policy.modes import Mode
 
-    return explained(policy_of(settings), ask)
+    return explained(policy_of(settings), ask, Mode(mode))
 
 
-def _show(settings: Settings, ask: Ask, *, as_json: bool) -> None:
-    found = _explained(settings, ask)
+def _show(settings: Settings, ask: Ask, mode: str, *, as_json: bool) -> None:
+    found = _explained(settings, ask, mode)
     terms = _terms(settings, ask) if found.ruling.value == "ask" else {}
     if as_json:
         by = found.by
@@ -292,6 +326,9 @@ def _show(settings: Settings, ask: Ask, *, as_json: bool) -> None:
                 "ruling": found.ruling.value,
                 "why": found.why,
                 "rule": by.rule.name or by.title if by else "",
+                "mode": found.mode.value,
+                "reason": found.reason,
+                "limit": str(by.rule.limit or "") if by else "",
                 "conditions": [_condition(one) for one in by.conditions] if by else [],
                 "passed": [{"rule": one.title, "because": _because(one)} for one in found.passed if one.number],
                 "terms": terms,
@@ -304,8 +341,12 @@ def _show(settings: Settings, ask: Ask, *, as_json: bool) -> None:
 
 def _told(found: Explanation, terms: Mapping[str, str]) -> Iterator[str]:
     yield f"{found.ruling.value}: {found.why}"
-    for one in found.by.conditions if found.by else ():
+    for one in found.by.conditions if found.by and found.mode.value == "normal" else ():
         yield f"  {_condition(one)}"
+    if found.reason:
+        yield f"reason: {found.reason}"
+    if found.limit:
+        yield f"limit: {found.limit}"
     own = [one for one in found.passed if one.number is not None]
     near = [one for one in own if one.failed is not None and one.failed.setting != "tool"]
     for passed in near:

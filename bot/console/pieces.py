@@ -41,6 +41,7 @@ def question(row: View) -> Html:
         *_asked(row),
         *_exchanges(row["asked_back"]),
         tag("p", row["caution"], class_="faint") if row["caution"] else None,
+        tag("p", f"Why this asks: {legible(row['rule_reason'])}") if row["rule_reason"] else None,
         tag("p", legible(row["votes"])) if row["votes"] else None,
         tag("p", _asked_by(row), moment(row["asked_at"]), ", expires ", moment(row["expires_at"]), class_="faint"),
         None if row["kind"] == ApprovalKind.PERSON else tag("p", trace_link(row["id"])),

@@ -14,6 +14,7 @@ from runtime.contract import Finding, Tool
 Tools = Mapping[str, Tool]
 ANY: Final = "*"
 GLOB_MARKS: Final = frozenset("*?[")
+VETO: Final = "veto"
 NEVER: Final = "So it never decides a call; other rules do."
 
 
@@ -69,9 +70,9 @@ def _may_fit(glob: str, server: str) -> bool:
 
 
 def _behind(before: Sequence[PolicyRule], rule: PolicyRule) -> tuple[str, str] | None:
-    """The first rule before it that takes all of its calls."""
+    """The first rule before it that takes all of its calls. A veto holds behind any rule but another veto."""
     for number, earlier in enumerate(before, start=1):
-        if _takes_all(earlier, rule):
+        if _takes_all(earlier, rule) and (rule.result != VETO or earlier.result == VETO):
             what = f" comes after policy[{number}], which already matches every call it matches"
             return what, f"move it before policy[{number}], or remove it"
     return None

@@ -147,6 +147,7 @@ def approval(row: Approval, named: Named, called: Named, voted: Sequence[str] = 
         "requester": row.requester_name,
         "votes": _votes(row, voted) if row.state is ApprovalState.PENDING else "",
         "rule": row.terms.rule,
+        "rule_reason": row.terms.reason,
         "asked_at": at(row.asked_at),
         "expires_at": at(row.expires_at),
         "choices": {choice.value: label for choice, label in labels_of(row).items()},

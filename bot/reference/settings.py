@@ -61,10 +61,12 @@ def _tables(model: type[BaseModel], above: str) -> Iterator[tuple[str, type[Base
 
 
 def _tables_in(model: type[BaseModel], above: str) -> Iterator[tuple[str, type[BaseModel]]]:
-    """(title, model) of lists of tables within a table of a list."""
+    """(title, model) of lists of tables within a table of a list, and of tables by a name that is free."""
     for name, info in model.model_fields.items():
         for kind in _repeated(info):
             yield f"`[[{above}{name}]]`", kind
+        if get_origin(info.annotation) is dict and (named := _table(get_args(info.annotation)[1])):
+            yield f"`[{above}{name}.NAME]`", named
 
 
 def _rows(model: type[BaseModel]) -> str:

@@ -16,6 +16,7 @@ from bot.settings.heartbeats import faults_together as heartbeat_faults
 from bot.settings.mcp import faults_together
 from bot.settings.models.aliases import faults_together as model_faults
 from bot.settings.models.budgets import faults_together as budget_faults
+from bot.settings.policy.together import faults_together as policy_faults
 from bot.settings.safety.guard import faults_together as guard_faults
 from bot.settings.schedules import faults_together as schedule_faults
 from bot.settings.sources import Layers
@@ -40,6 +41,7 @@ def add_together(layers: Layers, faults: Faults) -> None:
         model_faults,
         budget_faults,
         guard_faults,
+        policy_faults,
     ):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)

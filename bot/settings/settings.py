@@ -34,6 +34,7 @@ from bot.settings.mcp import McpTable, handed_on
 from bot.settings.models.aliases import key_names
 from bot.settings.models.budgets import BudgetSection
 from bot.settings.models.tables import Model, ModelTable
+from bot.settings.policy.rules import PolicyRule
 from bot.settings.safety.egress import Egress
 from bot.settings.safety.guard import GuardRule, GuardSection
 from bot.settings.schedules import Planning, ScheduleTable
@@ -57,7 +58,6 @@ from bot.settings.tables import (
     Nodes,
     Operators,
     Outbox,
-    PolicyRule,
     Retention,
     RoomTable,
     Run,

@@ -10,12 +10,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from bot.settings.approvals import AskedAt, Hours
-from runtime.contract import Address, Busy, Effect
+from runtime.contract import Address, Busy
 from runtime.domain.routing import Attention
 from runtime.guard.findings import Detector, Strictness
-from runtime.policy.matchers import words_of
-from runtime.policy.terms import Changes
 from runtime.settings.types import (
     IdentityName,
     Number,
@@ -172,73 +169,6 @@ class RoomTable(Section):
     def added(self) -> str:
         """Words that are added to the agent's prompt."""
         return self.prompt_file.read_text(encoding="utf-8").strip() if self.prompt_file else self.prompt
-
-
-def _command(command: str) -> str:
-    words_of(command)
-    return command
-
-
-class Where(Section):
-    """Conditions on one argument of a call."""
-
-    commands: tuple[Annotated[str, AfterValidator(_command)], ...] = Field(
-        min_length=1, description='Commands of a shell line, by their first words, such as ["git status", "ls"].'
-    )
-
-
-class PolicyRule(Section):
-    """One rule about tool calls; the first that matches wins. Strings are globs; a setting left out matches anything."""
-
-    tool: Text = Field(default="*", description="Name of the tool.")
-    effect: Effect | None = Field(default=None, description='What the tool may do: "read", "write" or "danger".')
-    agent: Text = Field(default="*", description="Name of the agent.")
-    room: Text = Field(default="*", description="Address of the room.")
-    person: Text = Field(
-        default="*",
-        description="Identity or name of the person who asked. In an allow rule, a glob only matches identities.",
-    )
-    arguments: dict[str, str] = Field(default={}, description="A glob for each argument that matters, by name.")
-    where: dict[str, Where] = Field(
-        default={},
-        description='For the argument of a shell, `{command = {commands = ["git status", "ls"]}}`: an allow rule '
-        "matches if every command in the line begins with one of these, an ask or deny rule if any "
-        "may.",
-    )
-    result: Literal["allow", "ask", "deny"] = Field(description="What happens to the call.")
-    name: str = Field(default="", max_length=60, description="Name of the rule, which cards and denials quote.")
-    to: tuple[AskedAt, ...] | None = Field(
-        default=None, min_length=1, description='Instead of `approvals.to`; `["room"]` keeps the call in its room.'
-    )
-    approvers: tuple[Text, ...] = Field(
-        default=(),
-        description='Only these of the people who may decide: identities, names of people, or roles such as "owner".',
-    )
-    quorum: Whole = Field(
-        default=1, ge=1, le=20, description="How many people must approve; one denial is enough to deny."
-    )
-    four_eyes: Switch = Field(default=False, description="Never count the person who asked.")
-    expires_hours: Hours | None = Field(default=None, description="Instead of `approvals.expires_hours`.")
-    remind_hours: tuple[Hours, ...] | None = Field(default=None, description="Instead of `approvals.remind_hours`.")
-    reason_required: Switch = Field(default=False, description="A denial needs a reason.")
-    edit: Switch = Field(default=True, description="Approvers may change the call before it runs.")
-    grants: Switch = Field(default=True, description="Approvers may extend their yes to later calls.")
-
-    @property
-    def asking(self) -> Changes:
-        """Terms of its questions that differ from the general ones."""
-        remind, expires = self.remind_hours, self.expires_hours
-        return Changes(
-            to=self.to,
-            approvers=self.approvers or None,
-            quorum=self.quorum,
-            four_eyes=self.four_eyes,
-            reason_required=self.reason_required,
-            editable=self.edit,
-            expires=None if expires is None else timedelta(hours=expires),
-            remind=None if remind is None else tuple(timedelta(hours=hours) for hours in remind),
-            grants=None if self.grants else False,
-        )
 
 
 class Sessions(Section):

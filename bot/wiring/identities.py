@@ -54,7 +54,7 @@ def named(settings: Settings) -> Iterator[tuple[str, Sequence[str], bool]]:
         yield f"rooms[{number}].people", room.people, True
         yield f"rooms[{number}].blocked", room.blocked, False
     for number, rule in enumerate(settings.policy, start=1):
-        yield f"policy[{number}].person", (rule.person,), rule.result != "deny"
+        yield f"policy[{number}].person", (rule.person,), rule.result not in ("deny", "veto")
         yield f"policy[{number}].approvers", rule.approvers, True
 
 

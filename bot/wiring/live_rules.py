@@ -13,7 +13,6 @@ from runtime.context.prompt.here import NOWHERE, Here, Place
 from runtime.context.prompt.prompts import Prompted, Prompts
 from runtime.contract import Address, Busy, Features
 from runtime.domain.routing import AccountNames, BusyRules
-from runtime.policy.matchers import Commands, words_of
 from runtime.policy.rules import SHIPPED, Policy, Rule, Ruling
 from runtime.store.protocol import Gate
 from runtime.store.protocol.intake import Measure, unmeasured
@@ -116,7 +115,7 @@ def policy_of(settings: Settings) -> Policy:
 
 
 def rule_of(rule: PolicyRule) -> Rule:
-    where = {name: Commands(tuple(map(words_of, given.commands))) for name, given in rule.where.items()}
+    where = {name: given.matcher for name, given in rule.where.items()}
     return Rule(
         Ruling(rule.result),
         rule.tool,
@@ -128,4 +127,6 @@ def rule_of(rule: PolicyRule) -> Rule:
         where,
         rule.name,
         rule.asking,
+        rule.reason,
+        rule.most,
     )

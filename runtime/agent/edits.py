@@ -8,7 +8,7 @@ from runtime.agent.registry import Agents
 from runtime.chat.forms import changed_arguments, written
 from runtime.contract import Address, Clicked, Json, Tool
 from runtime.domain.approvals import asked_about
-from runtime.policy.rules import Ask, Policy, Ruling
+from runtime.policy.rules import Ask, Policy, Ruling, rule
 from runtime.policy.terms import stricter
 from runtime.store.protocol import Approvals, Asked, Changed
 
@@ -52,11 +52,11 @@ class Edits:
     def _ruled(self, asked: Asked, tool: Tool, arguments: Mapping[str, Json]) -> Changed:
         about, policy, scope = asked.approval, self._policy(), self._agents[asked.agent].scope
         ask = Ask(about.tool, tool.spec.effect, arguments, scope, self._named(about.address), asked.names)
-        rule, terms = policy.rule(ask), about.terms
-        match policy.ruling(ask):
-            case Ruling.DENY:
-                whose = f"The rule {rule.name!r}" if rule and rule.name else "The policy here"
-                return Changed(fault=f"{whose} doesn't allow the changed call.")
+        ruled, terms = rule(policy, ask), about.terms
+        match ruled.result:
+            case Ruling.DENY | Ruling.VETO:
+                whose = f"{ruled.whose[0].upper()}{ruled.whose[1:]}"
+                return Changed(fault=f"{whose} doesn't allow the changed call.{ruled.reason}")
             case Ruling.ASK:
                 terms = stricter(about.terms, policy.terms(ask))
             case Ruling.ALLOW:

@@ -14,10 +14,10 @@ import structlog
 
 from runtime.agent.asking import asked_by_us
 from runtime.agent.guard import tripped
-from runtime.agent.modes import Modes
 from runtime.agent.outcome import LongText, RunOutcome
 from runtime.agent.questions import QuestionContext, Questions
 from runtime.agent.registry import Agents
+from runtime.agent.rulings import Rulings
 from runtime.agent.run_state import Dropped, Ended, LiveRun, own
 from runtime.agent.surroundings import Surroundings
 from runtime.agent.tool_calls import Calls, repeatable
@@ -149,12 +149,12 @@ class AgentLoop:
             nudge=outlet.nudge,
             named=named,
             rights=context.rights,
+            rulings=Rulings(store=store, policy=policy, rights=context.rights, now=now),
             probe=probe,
             whole=self._whole,
             door=door,
             findable=self.surroundings.findable,
         )
-        self._modes = Modes(store=store, calls=self._calls, rights=context.rights, now=now)
         self._questions = Questions(store=store, policy=policy, now=now, new_id=new_id, context=context)
         self.condenser = Condenser(self._notices.watch)
         self._last_words = RunOutcome(new_id=new_id, long_replies=long_replies, reporting=reporting)
@@ -402,7 +402,7 @@ class AgentLoop:
         if reply.usage.model == NO_MODEL and reply.calls[0].tool == SPEND_MORE:
             sorted_calls = [asked_by_us(call) for call in reply.calls]  # no rule, grant or mode answers for people
         else:
-            sorted_calls = await self._modes.applied(run, [await self._calls.sort(run, call) for call in reply.calls])
+            sorted_calls = await self._calls.sort(run, reply.calls)
         recorded = own(await self._store.record_model(lane, run.claim.run_id, number, reply, sorted_calls))
         self._probe("step-recorded")
         run.iterations, run.next_step = run.iterations + 1, number + len(reply.calls) + 1

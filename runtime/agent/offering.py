@@ -18,6 +18,8 @@ NAMED_MAX: Final = 40
 """Names of the others, told with the tool that finds them."""
 
 READ_ONLY: Final = "the conversation is read-only"
+BECAUSE: Final = ": "
+"""Between the rule that denies a tool and its reason."""
 SELDOM: Final = f"seldom needed: {FIND_TOOLS} finds it"
 LESS_USED: Final = f"not among the {MOST_USED} most used: {FIND_TOOLS} finds it"
 
@@ -43,7 +45,8 @@ def denied_by(policy: Policy, asks: Callable[[ToolSpec], Ask], mode: Mode) -> De
 
     def denied(tool: ToolSpec) -> str:
         if rule := policy.denies_all(asks(tool)):
-            return f"the rule {rule.name!r} denies it" if rule.name else "the policy denies it here"
+            whose = f"the rule {rule.name!r} denies it" if rule.name else "the policy denies it here"
+            return f"{whose}{BECAUSE}{rule.reason}" if rule.reason else whose
         return READ_ONLY if mode is Mode.READ_ONLY and tool.effect is not Effect.READ else ""
 
     return denied
@@ -57,13 +60,19 @@ def allowed(tools: Iterable[ToolSpec], denied: Denied) -> tuple[list[ToolSpec], 
 
 def kept_back(reasons: Mapping[str, str]) -> str:
     """Line of a prompt on the tools that rules deny there, so that the agent can say why it can't do a thing; or empty."""
-    names = [name for name, why in reasons.items() if why != READ_ONLY]
+    names = [_with_reason(name, why) for name, why in reasons.items() if why != READ_ONLY]
     if not names:
         return ""
     more = f" and {len(names) - NAMED_MAX:,} more" if len(names) > NAMED_MAX else ""
     return (
         f"- A rule keeps these tools from you here; say so if somebody needs one: {', '.join(names[:NAMED_MAX])}{more}."
     )
+
+
+def _with_reason(name: str, why: str) -> str:
+    """A tool, with the words that its rule has for people."""
+    _, _, reason = why.partition(BECAUSE)
+    return f"{name} ({reason.rstrip('.')})" if reason else name
 
 
 def offered(tools: Sequence[ToolSpec], denied: Denied, most_used: Sequence[str] = ()) -> Offered:

@@ -15,6 +15,7 @@ import structlog
 from runtime.agent.asking import not_run, sorted_question
 from runtime.agent.duties.undoing import kept_before
 from runtime.agent.guard import LoopGuard, Made, Verdict
+from runtime.agent.rulings import Answer, Rulings
 from runtime.agent.run_state import Dropped, LiveRun, own
 from runtime.cancellation import cancellable
 from runtime.context.oversize import FOLDER, note
@@ -41,8 +42,8 @@ from runtime.errors import StoreError, ToolError
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.guard.sealing import Unsealable
-from runtime.policy.grants import GrantId, Sought, form_of, grantable
-from runtime.policy.rules import Ask, Policy, Rule, Ruling
+from runtime.policy.grants import GrantId
+from runtime.policy.rules import DENYING, Ask, By, Policy, Ruling, because, rule
 from runtime.policy.terms import Terms
 from runtime.policy.tool_forms import warning
 from runtime.store.protocol import Claim, NewStep, Recorded, Runs, ToolStep
@@ -72,6 +73,7 @@ class Calls:
         nudge: Callable[[Address], object],
         named: Callable[[Address], str],
         rights: Callable[[], Rights],
+        rulings: Rulings,
         probe: Probe,
         whole: WholeTexts,
         door: Door,
@@ -84,14 +86,19 @@ class Calls:
         self._nudge = nudge
         self._named = named
         self._rights = rights
+        self._rulings = rulings
         self._probe = probe
         self._whole = whole
         self._door = door
         self._findable = findable
         self._accepted: dict[str, str] = {}
 
-    async def sort(self, run: LiveRun, call: Call) -> NewStep:
-        """Open, asked, or done at once with the reason why it does not run."""
+    async def sort(self, run: LiveRun, calls: Sequence[Call]) -> list[NewStep]:
+        """The calls of one answer: each open, asked, or done at once with the reason why it does not run."""
+        answer = Answer()
+        return [await self._judged(run, call, answer) for call in calls]
+
+    async def _judged(self, run: LiveRun, call: Call, answer: Answer) -> NewStep:
         tool = run.agent.tools.get(call.tool)
         guard = await self._guard(run)
         judged = guard.judge(call, polls=bool(tool and tool.spec.polls))
@@ -101,10 +108,12 @@ class Calls:
             return replace(not_run(call, effect, judged.words), guard=judged.verdict.value)
         if judged.words:
             run.warnings[call.id] = judged.words
-        sorted_call = await self._sorted(run, tool, call)
-        if sorted_call.state is StepState.DONE:
-            guard.ended(call, sorted_call.result)
-        return replace(sorted_call, guard=judged.verdict.value) if judged.words else sorted_call
+        step = await self._sorted(run, tool, call, answer)
+        if step.state is StepState.DONE:
+            guard.ended(call, step.result)
+        else:
+            answer.calls[call.tool] += 1
+        return replace(step, guard=judged.verdict.value) if judged.words else step
 
     async def _guard(self, run: LiveRun) -> LoopGuard:
         """The guard of this run, which knows every call that it made, also before a kill."""
@@ -115,31 +124,33 @@ class Calls:
             run.guard = LoopGuard(run.agent.limits.guard, known)
         return run.guard
 
-    async def _sorted(self, run: LiveRun, tool: Tool | None, call: Call) -> NewStep:
+    async def _sorted(self, run: LiveRun, tool: Tool | None, call: Call, answer: Answer) -> NewStep:
         if tool is None:
             known = ", ".join(sorted(run.agent.tools))
             return not_run(call, Effect.READ, f"{ERROR}there is no tool {call.tool!r}; there are {known}.")
         effect, arguments = tool.spec.effect, parsed(call.arguments)
         if isinstance(arguments, str):
             return not_run(call, effect, f"{ERROR}{arguments}")
-        policy, ask = self._policy(), self._ask(run, call, effect)
-        ruling = policy.ruling(ask)
-        if tool.spec.asks and ruling is not Ruling.DENY:
-            rule = policy.rule(ask)
-            is_open = ruling is Ruling.ALLOW and rule is not None and rule.tool != "*"
+        ask = self._ask(run, call, effect)
+        ruled, facts = await self._rulings.first(run, ask, answer)
+        if ruled.result in DENYING:
+            return not_run(call, effect, f"{DENIED}{ruled.why}")
+        if tool.spec.asks:
+            is_open = ruled.result is Ruling.ALLOW and ruled.rule is not None and ruled.rule.tool != "*"
             near = None if is_open else self._rights().approvers
             return await sorted_question(self._store, run, call, tool.spec.asks, arguments, near)
-        changed = "" if ruling is Ruling.DENY else await self._changed(tool)
+        changed = await self._changed(tool)
+        ruled = await self._rulings.answered(run, tool, call, ask, replace(facts, changed=bool(changed)), answer)
         caution = "\n\n".join(filter(None, [tool.caution(), changed]))
-        match ruling:
-            case Ruling.ALLOW if not changed:
-                return NewStep(call, effect, digest(call.arguments), StepState.OPEN, "", caution)
-            case Ruling.ALLOW | Ruling.ASK:
-                grant = None if changed else await self._granted(run, tool, ask)
-                state = StepState.OPEN if grant else StepState.ASKED
-                return NewStep(call, effect, digest(call.arguments), state, "", caution, grant=grant)
-            case Ruling.DENY:
-                return not_run(call, effect, f"{DENIED}{_named(policy.rule(ask))} does not allow it.")
+        state = StepState.OPEN if ruled.result is Ruling.ALLOW else StepState.ASKED
+        step = NewStep(call, effect, digest(call.arguments), state, "", caution)
+        match ruled.by:
+            case By.GRANT:
+                return replace(step, grant=GrantId(ruled.name))
+            case By.TRUST:
+                return replace(step, unasked=ruled.name)
+            case _:
+                return step
 
     def terms(self, run: LiveRun, step: ToolStep | NewStep) -> Terms:
         """Terms of a question about `step`, by the rules that hold now."""
@@ -151,27 +162,6 @@ class Calls:
         arguments = parsed(call.arguments)
         known = {} if isinstance(arguments, str) else arguments
         return Ask(call.tool, effect, known, run.agent.scope, self._named(run.claim.address), run.claim.names)
-
-    async def _granted(self, run: LiveRun, tool: Tool, ask: Ask) -> GrantId | None:
-        """A standing yes to such a call, where people would be asked."""
-        terms = self._policy().terms(ask)
-        if not grantable(terms):
-            return None
-        requester, room = run.claim.requester, str(run.claim.address.whole_room)
-        form, session = form_of(tool.spec, tool.caution()), run.claim.lane.session
-        call = Sought(
-            run.claim.agent,
-            ask.tool,
-            ask.effect,
-            form,
-            ask.arguments,
-            session,
-            room,
-            requester.id if requester else None,
-            terms,
-            run=run.claim.run_id,
-        )
-        return await self._store.granted(call, self._rights())
 
     async def _changed(self, tool: Tool) -> str:
         """A warning where the tool is not as it was accepted. What is known to be accepted is not looked up again."""
@@ -203,9 +193,9 @@ class Calls:
         if not self._lease_is_fresh():
             raise Dropped
         ask = self._ask(run, step.call, step.effect)  # the rules may be others than when it was sorted
-        denying = self._policy().rule(ask)
-        if denying and denying.ruling is Ruling.DENY:
-            return await self._refuse(run, step, _named(denying))
+        ruled = rule(self._policy(), ask)
+        if ruled.result in DENYING:
+            return await self._refuse(run, step, ruled.whose, ruled.rule.reason if ruled.rule else "")
         changes = step.effect is not Effect.READ
         marked = own(await self._store.mark_tool(lane, run_id, step.number, changes=changes))
         if marked.lapsed:
@@ -234,14 +224,14 @@ class Calls:
         run.obey(recorded.stop, after="" if repeatable(run.agent.tools, step) else step.call.tool)
         return recorded.waiting
 
-    async def _refuse(self, run: LiveRun, step: ToolStep, whose: str) -> int:
+    async def _refuse(self, run: LiveRun, step: ToolStep, whose: str, reason: str = "") -> int:
         """Leave a call that a rule denies by now, whoever allowed it before; how many signals wait."""
         lane, run_id = run.claim.lane, run.claim.run_id
-        result = f"{DENIED}{whose} no longer allows it.{NOT_RUN}"
+        result = f"{DENIED}{whose} no longer allows it.{because(reason)}{NOT_RUN}"
         log.info("call refused by a rule", tool=step.call.tool, step=step.number)
         if run.guard:
             run.guard.ended(step.call, result)
-        refused = own(await self._store.refuse_tool(lane, run_id, step.number, result, whose))
+        refused = own(await self._store.refuse_tool(lane, run_id, step.number, result, whose, reason))
         for room in refused.told:
             self._nudge(room)
         run.obey(refused.stop)
@@ -319,11 +309,6 @@ class Calls:
             # A tool's bug must not end the run: the model and the log are told.
             log.exception("tool broke", tool=tool.spec.name)
             return f"{ERROR}{tool.spec.name} failed unexpectedly ({type(error).__name__})."
-
-
-def _named(rule: Rule | None) -> str:
-    """A rule that denies a call, in sentences."""
-    return f"the rule {rule.name!r}" if rule and rule.name else "the policy here"
 
 
 def repeatable(tools: Mapping[str, Tool], step: ToolStep) -> bool:

@@ -9,7 +9,8 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from runtime.contract import Effect, Json
-from runtime.policy.rules import DEFAULTS, SHIPPED, Ask, Policy, Rule, Ruling, has_argument, holds, is_for
+from runtime.policy.modes import Mode
+from runtime.policy.rules import SHIPPED, Ask, By, Facts, Policy, Rule, Ruling, has_argument, holds, is_for, rule
 
 EFFECT_WORDS: Final = {
     Effect.READ: "only reads",
@@ -55,22 +56,37 @@ class Considered:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The ruling, the rule behind it (None where the effect decides), and the rules before it, which do not fit.
+    """The ruling, the rule behind it (None where the effect decides), and the rules asked before it, which do not fit.
 
-    `depending` are those among them that only arguments keep from fitting: other arguments get another ruling.
+    `mode` is that of the conversation, where it decides. `depending` are those among them that only arguments keep from fitting: other arguments get another ruling.
     """
 
     ruling: Ruling
     effect: Effect
     by: Considered | None
     passed: tuple[Considered, ...]
+    mode: Mode = Mode.NORMAL
 
     @property
     def why(self) -> str:
         """The reason in one sentence."""
+        if self.mode is not Mode.NORMAL:
+            return f"The mode {self.mode} comes before the rules."
         if self.by is not None:
-            return f"{self.by.title[0].upper()}{self.by.title[1:]} decides."
+            title = f"{self.by.title[0].upper()}{self.by.title[1:]}"
+            return f"{title} vetoes it. Nothing lifts that." if self.ruling is Ruling.VETO else f"{title} decides."
         return f"No rule matches, and a tool that {EFFECT_WORDS[self.effect]} is {PAST[self.ruling]}."
+
+    @property
+    def reason(self) -> str:
+        """Words of the rule that decides, or nothing."""
+        return self.by.rule.reason if self.by and self.mode is Mode.NORMAL else ""
+
+    @property
+    def limit(self) -> str:
+        """The limit of the rule in words, or nothing."""
+        limit = self.by.rule.limit if self.by else None
+        return f"{limit.words} of this tool for each person and agent" if limit else ""
 
     @property
     def depending(self) -> tuple[Considered, ...]:
@@ -79,20 +95,28 @@ class Explanation:
         )
 
 
-PAST: Final = {Ruling.ALLOW: "allowed", Ruling.ASK: "asked about", Ruling.DENY: "denied"}
+PAST: Final = {Ruling.ALLOW: "allowed", Ruling.ASK: "asked about", Ruling.DENY: "denied", Ruling.VETO: "vetoed"}
 
 
-def explained(policy: Policy, ask: Ask) -> Explanation:
-    """Explain the ruling of `policy` about a call."""
+def explained(policy: Policy, ask: Ask, mode: Mode = Mode.NORMAL) -> Explanation:
+    """Explain the ruling of `policy` about a call in a conversation of this mode."""
+    ruled = rule(policy, ask, Facts(mode=mode))
+    by, passed = _considered(policy, ask)
+    return Explanation(ruled.result, ask.effect, by, passed, mode if ruled.by is By.MODE else Mode.NORMAL)
+
+
+def _considered(policy: Policy, ask: Ask) -> tuple[Considered | None, tuple[Considered, ...]]:
+    """The rule that fits, and those that are asked before it."""
     passed: list[Considered] = []
     built_in = len(SHIPPED) if policy.rules[-len(SHIPPED) :] == tuple(SHIPPED) else 0
     own = len(policy.rules) - built_in
-    for number, rule in enumerate(policy.rules, 1):
-        considered = Considered(number if number <= own else None, rule, tuple(conditions(rule, ask)))
+    numbered = sorted(enumerate(policy.rules, 1), key=lambda one: one[1].ruling is not Ruling.VETO)
+    for number, one in numbered:
+        considered = Considered(number if number <= own else None, one, tuple(conditions(one, ask)))
         if considered.failed is None:
-            return Explanation(rule.ruling, ask.effect, considered, tuple(passed))
+            return considered, tuple(passed)
         passed.append(considered)
-    return Explanation(DEFAULTS[ask.effect], ask.effect, None, tuple(passed))
+    return None, tuple(passed)
 
 
 def conditions(rule: Rule, ask: Ask) -> Iterator[Condition]:

@@ -1,17 +1,21 @@
-"""May this call run? Rules in order, then defaults by effect. No I/O."""
+"""May this call run? Roles, vetoes, limits, modes, then the first rule that matches, else the effect. No I/O."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Final
 
-from runtime.contract import Effect, Json
+from runtime.contract import Effect, Json, Role
+from runtime.policy.grants import GrantId, grantable
+from runtime.policy.limits import Limit, soon
 from runtime.policy.matchers import Matcher
+from runtime.policy.modes import READ_ONLY_REASON, Mode
 from runtime.policy.terms import NO_CHANGES, Changes, Terms
 from runtime.text.naming import is_identity
 
@@ -20,8 +24,10 @@ class Ruling(StrEnum):
     ALLOW = "allow"
     ASK = "ask"
     DENY = "deny"
+    VETO = "veto"  # denies, wherever the rule stands: no rule before it, grant or mode lifts that
 
 
+DENYING: Final = frozenset({Ruling.DENY, Ruling.VETO})
 DEFAULTS: Final[Mapping[Effect, Ruling]] = {
     Effect.READ: Ruling.ALLOW,
     Effect.WRITE: Ruling.ASK,
@@ -33,7 +39,8 @@ DEFAULTS: Final[Mapping[Effect, Ruling]] = {
 class Rule:
     """One rule. Texts are globs; what is left out matches anything.
 
-    Every glob in `arguments` must match, and every matcher in `where` hold: surely for an allow, else perhaps.
+    Every glob in `arguments` must match, and every matcher in `where` hold: surely for an allow, else perhaps. `reason` is
+    for people and the model; beyond `limit` the calls that the rule decides are denied.
     """
 
     ruling: Ruling
@@ -46,6 +53,8 @@ class Rule:
     where: Mapping[str, Matcher] = field(default_factory=dict)
     name: str = ""
     asking: Changes = NO_CHANGES
+    reason: str = ""
+    limit: Limit | None = None
 
 
 OWN_PLANS: Final = (
@@ -73,16 +82,18 @@ SHIPPED: Final[Sequence[Rule]] = tuple(Rule(Ruling.ALLOW, name) for name in OWN_
 
 
 class Policy:
-    """Rules of which the first match wins; without one the effect decides. `version` changes with the rules.
+    """Rules of which the first match wins, vetoes before all others; without one the effect decides.
 
-    `terms` are those of every question, as far as its rule sets no others.
+    `in_order` are the rules as they are asked. `version` changes with the rules. `terms` are those of every question, as far
+    as its rule sets no others.
     """
 
     def __init__(self, rules: Sequence[Rule] = (), terms: Terms | None = None) -> None:
         self.rules = tuple(rules)
+        self.in_order = tuple(sorted(self.rules, key=lambda rule: rule.ruling is not Ruling.VETO))
         self._terms = terms or Terms()
-        told = [*(astuple(rule) for rule in self.rules), *([astuple(terms)] if terms else [])]
-        self.version = hashlib.sha256(repr(told).encode()).hexdigest()[:12]
+        told = [*map(repr, self.rules), *([repr(terms)] if terms else [])]
+        self.version = hashlib.sha256("\n".join(told).encode()).hexdigest()[:12]
 
     def ruling(self, ask: Ask) -> Ruling:
         rule = self.rule(ask)
@@ -90,23 +101,128 @@ class Policy:
 
     def rule(self, ask: Ask) -> Rule | None:
         """The rule that decides; None where the effect does."""
-        return next((rule for rule in self.rules if matches(rule, ask)), None)
+        return next((rule for rule in self.in_order if matches(rule, ask)), None)
 
     def denies_all(self, ask: Ask) -> Rule | None:
         """The rule that denies every call like this one, whatever its arguments; None where one may perhaps be made."""
-        for rule in self.rules:
+        for rule in self.in_order:
             if not matches(replace(rule, arguments={}, where={}), ask):
                 continue
             if not (rule.arguments or rule.where):
-                return rule if rule.ruling is Ruling.DENY else None
-            if rule.ruling is not Ruling.DENY:
+                return rule if rule.ruling in DENYING else None
+            if rule.ruling not in DENYING:
                 return None
         return None
 
     def terms(self, ask: Ask) -> Terms:
         """The terms of a question about this call."""
         rule = self.rule(ask)
-        return rule.asking.made_to(self._terms, rule.name) if rule else self._terms
+        return rule.asking.made_to(self._terms, rule.name, rule.reason) if rule else self._terms
+
+
+class By(StrEnum):
+    """Stage that decided about a call."""
+
+    ROLE = "role"
+    LIMIT = "limit"
+    MODE = "mode"
+    RULE = "rule"
+    EFFECT = "effect"  # no rule matches
+    FORM = "form"  # the tool is not as it was accepted
+    GRANT = "grant"
+    TRUST = "trust"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Facts that a ruling goes by beside the call; what is not known yet is left out.
+
+    `wait`: time until the rule's limit has room for the call; None where it has. `changed`: the tool is not as people
+    accepted it. `grant` fits the call, and `trusted` is the name of whoever's yes the mode takes as given.
+    """
+
+    role: Role | None = None
+    wait: timedelta | None = None
+    mode: Mode = Mode.NORMAL
+    changed: bool = False
+    grant: GrantId | None = None
+    trusted: str = ""
+
+
+NO_FACTS: Final = Facts()
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A ruling, what gave it, and that one's name: of a rule, a mode, a grant or a person."""
+
+    result: Ruling
+    by: By
+    name: str = ""
+    rule: Rule | None = None
+    wait: timedelta | None = None
+
+    @property
+    def whose(self) -> str:
+        """The rule that denies, in sentences."""
+        return f"the rule {self.rule.name!r}" if self.rule and self.rule.name else "the policy here"
+
+    @property
+    def reason(self) -> str:
+        """The words of the rule, as a sentence behind others; or nothing."""
+        return because(self.rule.reason) if self.rule else ""
+
+    @property
+    def why(self) -> str:
+        """The reason for which a call is denied, in words for the model and for people."""
+        match self.by:
+            case By.ROLE:
+                return "the person who asks for it may only read here."
+            case By.MODE:
+                return READ_ONLY_REASON
+            case By.LIMIT if self.rule and self.rule.limit and self.wait is not None:
+                most = f"{self.whose} allows {self.rule.limit.words} of this tool for each person"
+                return f"{most}. There is room again in {soon(self.wait)}.{self.reason}"
+            case _:
+                return f"{self.whose} does not allow it.{self.reason}"
+
+
+def rule(policy: Policy, call: Ask, facts: Facts = NO_FACTS) -> Ruled:
+    """Decide about a call. Roles, vetoes, limits and modes come before the rules; grants and trust only answer a question."""
+    found = next((one for one in policy.in_order if matches(one, call)), None)
+    name = found.name if found else ""
+    if facts.role is not None and facts.role < Role.USER:
+        return Ruled(Ruling.DENY, By.ROLE, facts.role.word)
+    if found and found.ruling is Ruling.VETO:
+        return Ruled(Ruling.VETO, By.RULE, name, found)
+    if found and found.limit and facts.wait is not None:
+        return Ruled(Ruling.DENY, By.LIMIT, name, found, facts.wait)
+    if facts.mode is Mode.READ_ONLY and call.effect is not Effect.READ:
+        return Ruled(Ruling.DENY, By.MODE, facts.mode)
+    result, by = (found.ruling, By.RULE) if found else (DEFAULTS[call.effect], By.EFFECT)
+    if result is Ruling.DENY:
+        return Ruled(result, by, name, found)
+    if facts.mode is Mode.PLAN and call.effect is not Effect.READ:
+        return Ruled(Ruling.ASK, By.MODE, facts.mode, found)
+    if facts.changed:
+        return Ruled(Ruling.ASK, By.FORM, "", found)
+    if result is Ruling.ASK and (facts.grant or facts.trusted):
+        return _answered(policy.terms(call), call, facts, found) or Ruled(result, by, name, found)
+    return Ruled(result, by, name, found)
+
+
+def _answered(terms: Terms, call: Ask, facts: Facts, found: Rule | None) -> Ruled | None:
+    """The ruling where a standing yes answers the question; None where people have to."""
+    if facts.grant and grantable(terms):
+        return Ruled(Ruling.ALLOW, By.GRANT, facts.grant, found)
+    if facts.trusted and call.effect is Effect.WRITE and terms.quorum == 1:
+        return Ruled(Ruling.ALLOW, By.TRUST, facts.trusted, found)
+    return None
+
+
+def because(reason: str) -> str:
+    """The words of a rule as a sentence behind others; or nothing."""
+    return f" {reason}" if reason.endswith((".", "!", "?", "…")) else f" {reason}." if reason else ""
 
 
 def matches(rule: Rule, ask: Ask) -> bool:

@@ -23,7 +23,7 @@ LISTS_OF_DURATIONS: Final = frozenset({"remind"})
 class Terms:
     """Conditions for asking and deciding a question, frozen with it.
 
-    `rule` is the name of the policy that asks. `to` holds "room", "dm" and addresses. `approvers` (names, identities or
+    `rule` is the name of the policy that asks, and `reason` its words for those who decide. `to` holds "room", "dm" and addresses. `approvers` (names, identities or
     roles) narrow who may decide, and add nobody; so do all of `approvers_before`, who were those of the call before it was
     changed. `quorum` people have to approve; with `four_eyes` the requester is none
     of them. Unless it is `editable` an approver cannot change the call; without `grants` a yes is for one call alone.
@@ -44,6 +44,7 @@ class Terms:
     escalate_to: tuple[str, ...] = ()
     editable: bool = True
     grants: bool = True
+    reason: str = ""
 
     def to_json(self) -> str:
         """Write what differs from the defaults, durations in seconds; nothing where nothing does."""
@@ -96,10 +97,12 @@ class Changes:
     editable: bool | None = None
     grants: bool | None = None
 
-    def made_to(self, terms: Terms, rule: str) -> Terms:
-        """`terms` with these changes, in the name of `rule`."""
+    def made_to(self, terms: Terms, rule: str, reason: str = "") -> Terms:
+        """`terms` with these changes, in the name of `rule` and for its reason."""
         own = {one.name: getattr(self, one.name) for one in fields(self)}
-        return replace(terms, rule=rule, **{name: value for name, value in own.items() if value is not None})
+        return replace(
+            terms, rule=rule, reason=reason, **{name: value for name, value in own.items() if value is not None}
+        )
 
 
 NO_CHANGES: Final = Changes()

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0031"
+REVISION: Final = "0032"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -180,7 +180,10 @@ steps = Table(
     maybe_words("node"),
     number("trusted", server_default="0"),
     words("sealed", server_default=""),
+    # When a call was let through by the rules, at once or by a question: limits count these. Null for all other steps.
+    maybe_number("called_at"),
     PrimaryKeyConstraint("run_id", "number"),
+    partial("ix_steps_called", "tool", "called_at", where="called_at IS NOT NULL"),
 )
 
 # What a parked run waits for: a row each. After the last one is settled the run is ready for its lane.

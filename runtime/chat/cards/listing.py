@@ -156,6 +156,7 @@ def _asking(
     parts = [
         head,
         settled_cards.circumstances_of(replace(lead, tool=several(len(group), "call")), "asks", end),
+        open_cards.reason_of(lead),
         open_cards.request_of(lead, home=home),
         _plan(known.get(PLAN, "")),
         *(part for number, one in enumerate(group, 1) for part in _open_call(number, one)),

@@ -99,7 +99,7 @@ def pending(
         return _to_person(approval, now, how, whom, again=again, mentions=mentions)
     left = briefly(approval.expires_at - now)
     above = [circumstances_of(approval, "asks", f"expires {moment(approval.expires_at)} (in {left})")]
-    above.append(request_of(approval, home=home))
+    above += [reason_of(approval), request_of(approval, home=home)]
     call, is_whole = call_of(approval)
     card = question(
         approval.as_shown,
@@ -119,6 +119,11 @@ def pending(
         card = replace(card, buttons=tuple(one for one in card.buttons if one.choice is not Choice.EDIT))
     more = tuple(Button(approval.as_shown, choice, LABELS[choice]) for choice in offers.shown(approval, at))
     return replace(card, whole=whole, buttons=(*card.buttons, *more), mentions=tuple(mentions))
+
+
+def reason_of(approval: Approval) -> str:
+    """The words of the rule that asks, for those who decide."""
+    return f"Why this asks: {plainly(approval.terms.reason)}" if approval.terms.reason else ""
 
 
 def request_of(approval: Approval, *, home: bool) -> str:

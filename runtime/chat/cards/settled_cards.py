@@ -164,9 +164,10 @@ def outcome(result: str, took: timedelta) -> str:
     return json.dumps(told | {name: value for name, value in more.items() if value is not None}, ensure_ascii=False)
 
 
-def refused(whose: str) -> str:
+def refused(whose: str, reason: str = "") -> str:
     """JSON for `Approval.outcome`: a rule denied the call after people had allowed it."""
-    return json.dumps({"state": "not run", "denied_by": whose}, ensure_ascii=False)
+    why = {"denied_for": reason} if reason else {}
+    return json.dumps({"state": "not run", "denied_by": whose, **why}, ensure_ascii=False)
 
 
 def came(outcome: str, *, home: bool) -> tuple[str, str]:
@@ -181,7 +182,8 @@ def came(outcome: str, *, home: bool) -> tuple[str, str]:
         case "waits":
             words = f"waiting for the other answer{'s' * (told['left'] > 1)}"
         case "not run" if whose := told.get("denied_by"):
-            words = f"not run: {plainly(whose)} doesn't allow it any more"
+            why = f": {plainly(told['denied_for'])}" if "denied_for" in told else ""
+            words = f"not run: {plainly(whose)} doesn't allow it any more{why}"
         case state:
             words = state
     more = [f"… {several(told['more'], 'more line')}"] if told.get("more") else []

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 from typing import Final, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -28,6 +28,7 @@ from runtime.contract import (
     ModelReply,
     NodeId,
     Person,
+    PersonId,
     Receipt,
     RunId,
     SessionKey,
@@ -42,6 +43,7 @@ from runtime.domain.runs import RunState, StepState
 from runtime.domain.transcript import WAITING_FOR_APPROVAL
 from runtime.policy.budgets import Allowance
 from runtime.policy.grants import GrantId, Sought
+from runtime.policy.limits import Limit
 from runtime.policy.modes import Mode
 from runtime.policy.terms import PLAIN, Terms
 from runtime.store.protocol.forms import Forms
@@ -434,6 +436,13 @@ class Runs(Forms, Modes, Protocol):
     async def tools_used(self, since: datetime) -> list[str]:
         """Tools that runs which began `since` then called, the most used first."""
 
+    async def until_room(self, agent: str, tool: str, person: PersonId | None, limit: Limit) -> timedelta | None:
+        """Time until a limit has room for one more call of a tool; None where it has.
+
+        Counted are the calls that `person`, or nobody, had the agent make and that the rules let through, whatever became
+        of them. A call counts once it is recorded: of two nodes that look at the same moment neither sees the other's.
+        """
+
     async def granted(self, call: Sought, rights: Rights) -> GrantId | None:
         """A grant that allows a call, by somebody who may still say so; its use comes with the step."""
 
@@ -446,8 +455,13 @@ class Runs(Forms, Modes, Protocol):
     async def mark_tool(self, lane: Lane, run: RunId, number: int, *, changes: bool = False) -> Recorded | None:
         """The marker before a tool starts, which is barred where it `changes` something and may not by now; None when fenced."""
 
-    async def refuse_tool(self, lane: Lane, run: RunId, number: int, result: str, whose: str) -> Recorded | None:
-        """A call that was allowed, and is not made since `whose` denies it by now: a rule, in words; None when fenced."""
+    async def refuse_tool(
+        self, lane: Lane, run: RunId, number: int, result: str, whose: str, reason: str = ""
+    ) -> Recorded | None:
+        """A call that was allowed, and is not made since `whose` denies it by now, for a reason of its own; None when fenced.
+
+        Both are in words.
+        """
 
     async def finish_tool(
         self,

@@ -53,6 +53,7 @@ BLANK_STEP: Mapping[str, object] = {
     **dict.fromkeys(("call_id", "effect", "arguments", "arguments_hash", "result", "caution", "sealed"), ""),
     "started_at": None,
     "trusted": 0,
+    "called_at": None,
 }
 ADD_USAGE = add(usage)
 ADVANCE_LANE = update(sessions).where(sessions.c.key == bindparam("k")).values(next_turn=bindparam("next"))
@@ -216,6 +217,7 @@ def _call_step(lane: Lane, run: RunId, number: int, turn: int, step: NewStep, no
             "node": lane.node,
             "trusted": int(bool(step.unasked)),
             "sealed": step.call.sealed,
+            "called_at": None if done else micros(now),
         },
     )
     if step.unasked:
@@ -286,7 +288,7 @@ def finish_tool(
 
 
 def refuse_tool(
-    lane: Lane, run: RunId, number: int, result: str, whose: str, now: datetime, new_id: NewId
+    lane: Lane, run: RunId, number: int, result: str, whose: str, reason: str, now: datetime, new_id: NewId
 ) -> Op[Recorded | None]:
     """A call that was allowed is not made: `whose` denies it by now. The model and the card of its question are told."""
     mine = yield from owned(lane)
@@ -298,7 +300,7 @@ def refuse_tool(
     told: tuple[Address, ...] = ()
     if asked:
         approval = approval_of((yield ONE, {"id": asked})[0])
-        told = yield from came_of(approval, settled_cards.refused(whose), now, new_id)
+        told = yield from came_of(approval, settled_cards.refused(whose, reason), now, new_id)
     return Recorded((yield from _got_on(run)), mine[1], told=told)
 
 

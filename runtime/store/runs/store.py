@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from runtime.chat.audience import Audience
@@ -27,6 +27,7 @@ from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
 from runtime.policy.budgets import Allowance
 from runtime.policy.grants import GrantId, Sought
+from runtime.policy.limits import Limit
 from runtime.policy.modes import RoomMode
 from runtime.store.approvals.audience import audience, called, speakers
 from runtime.store.approvals.granted.rows import allowing
@@ -53,6 +54,7 @@ from runtime.store.protocol import (
 from runtime.store.runs.board import board, tools_used
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.runs.compacting import begin_compacting, end_compacting, to_compact
+from runtime.store.runs.limits import until_room
 from runtime.store.runs.run_end import finish, park, release
 from runtime.store.runs.steps import Finished, calls_of, finish_tool, mark_tool, note, record_model, refuse_tool
 from runtime.store.runs.summaries import conversation, keep_summary
@@ -141,6 +143,10 @@ class RunStore(Base):
     async def tools_used(self, since: datetime) -> list[str]:
         return await self._driver.read(lambda: tools_used(since))
 
+    async def until_room(self, agent: str, tool: str, person: PersonId | None, limit: Limit) -> timedelta | None:
+        now = self.now()
+        return await self._driver.read(lambda: until_room(agent, tool, person, limit, now))
+
     async def granted(self, call: Sought, rights: Rights) -> GrantId | None:
         now = self.now()
         return await self._driver.read(lambda: allowing(call, rights, now))
@@ -149,9 +155,13 @@ class RunStore(Base):
         now = self.now()
         return await self._driver.write(lambda: mark_tool(lane, run, number, now, changes=changes))
 
-    async def refuse_tool(self, lane: Lane, run: RunId, number: int, result: str, whose: str) -> Recorded | None:
+    async def refuse_tool(
+        self, lane: Lane, run: RunId, number: int, result: str, whose: str, reason: str = ""
+    ) -> Recorded | None:
         now = self.now()
-        return await self._driver.write(lambda: refuse_tool(lane, run, number, result, whose, now, self._new_id))
+        return await self._driver.write(
+            lambda: refuse_tool(lane, run, number, result, whose, reason, now, self._new_id)
+        )
 
     async def finish_tool(
         self,

@@ -321,7 +321,9 @@ async def test_policy_decides_by_what_is_asked_who_asks_and_where(stage: Stage) 
 
 # ----------------------------------------------------------------------------------- a rule that came after the question
 
-NO_SHELL: Final = Rule(Ruling.DENY, "shell", where={"command": Commands((("uname",),))}, name="no uname")
+NO_SHELL: Final = Rule(
+    Ruling.DENY, "shell", where={"command": Commands((("uname",),))}, name="no uname", reason="Kernels are Ann's"
+)
 
 
 async def refused_by_the_rule(process: Process) -> None:
@@ -329,10 +331,10 @@ async def refused_by_the_rule(process: Process) -> None:
     stage = process.stage
     assert process.tools["shell"].calls == []
     [card] = [body for body in await stage.screen() if "Approved" in body]
-    assert "not run: the rule 'no uname' doesn't allow it any more" in card
+    assert "not run: the rule 'no uname' doesn't allow it any more: Kernels are Ann's" in card
     assert "[Approve]" not in card
     [(result,)] = await stage.rows("SELECT text FROM turns WHERE role = 'tool'")
-    assert result.startswith("denied: the rule 'no uname' no longer allows it.")
+    assert result.startswith("denied: the rule 'no uname' no longer allows it. Kernels are Ann's. It was")
     [(_, subject, detail)] = await stage.audit("call refused by a rule")
     assert subject.endswith("/2")
     assert detail.endswith("the rule 'no uname'")
@@ -370,3 +372,14 @@ async def test_a_rule_that_denies_another_call_stops_nothing(stage: Stage) -> No
     await process.click(question.id)
     await process.answer_all()
     assert len(process.tools["shell"].calls) == 1
+
+
+async def test_a_veto_behind_a_rule_that_allows_stops_an_approved_call(stage: Stage) -> None:
+    process = await stage.process(Planned(SHELL), [fake_tool("shell", Effect.DANGER)])
+    await process.say("please")
+    await process.answer_all()
+    [question] = await stage.pending()
+    process.policy = Policy([Rule(Ruling.ALLOW), replace(NO_SHELL, ruling=Ruling.VETO)])
+    await process.click(question.id)
+    await process.answer_all()
+    await refused_by_the_rule(process)

@@ -338,8 +338,9 @@ def rules(*, changed: Ruling = Ruling.ASK, **terms: Any) -> list[Rule]:
     return [own, Rule(Ruling.ASK, "shell", name="kernel")]
 
 
-async def test_a_changed_call_that_a_rule_denies_is_denied_in_the_form(any_stage: Stage) -> None:
-    process, question = await asked(any_stage, rules=rules(changed=Ruling.DENY))
+@pytest.mark.parametrize("ruling", [Ruling.DENY, Ruling.VETO])
+async def test_a_changed_call_that_a_rule_denies_is_denied_in_the_form(ruling: Ruling, any_stage: Stage) -> None:
+    process, question = await asked(any_stage, rules=rules(changed=ruling))
     await refused(process, question, "The rule 'releases' doesn't allow the changed call.", argument=CHANGED)
     assert (await process.edit(question.id, argument="uname -m")).outcome is Outcome.DECIDED
 

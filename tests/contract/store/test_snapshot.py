@@ -196,7 +196,7 @@ async def test_waits_and_triggers_are_found_for_the_runs_of_an_older_revision(
         "sessions": 1,
         "usage": 3,
         "turns": 1,
-        "steps": 1,
+        "steps": 3,
     }.items():
         rows.columns[table] = rows.columns[table][:-added]
         rows.all[table] = [row[:-added] for row in rows.all[table]]

@@ -62,6 +62,16 @@ def list_of(calls: int) -> Content:
     return listing.card(listed, ASKED)
 
 
+def test_the_card_tells_why_its_rule_asks() -> None:
+    terms = Terms(rule="kernel", reason="Kernels are *Ann's*")
+    asks = "Why this asks: Kernels are \\*Ann's\\*"
+    one = replace(ASKED_BY_BOB, terms=terms)
+    assert asks in pending(one, ASKED).text.split("\n\n")
+    group = [one, replace(one, id=ApprovalId("a2"), step=3)]
+    listed = listing.frozen(group, "", {each.id: shown_call(each.arguments) for each in group})
+    assert asks in listing.card(listed, ASKED).text.split("\n\n")
+
+
 DENIED = replace(
     PENDING,
     state=ApprovalState.DENIED,

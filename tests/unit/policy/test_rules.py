@@ -102,12 +102,13 @@ def test_an_argument_that_is_no_text_is_matched_as_its_json(value: Json, glob: s
 
 
 @given(st.lists(rules, max_size=5), asks)
-def test_the_first_rule_that_matches_wins(given_rules: list[Rule], ask: Ask) -> None:
-    first = next((rule.ruling for rule in given_rules if matches(rule, ask)), DEFAULTS[ask.effect])
+def test_the_first_rule_that_matches_wins_unless_one_vetoes(given_rules: list[Rule], ask: Ask) -> None:
+    fitting = [rule.ruling for rule in given_rules if matches(rule, ask)]
+    first = Ruling.VETO if Ruling.VETO in fitting else next(iter(fitting), DEFAULTS[ask.effect])
     assert Policy(given_rules).ruling(ask) is first
 
 
-@given(st.lists(rules, max_size=4), rules, asks)
+@given(st.lists(rules, max_size=4), rules.filter(lambda rule: rule.ruling is not Ruling.VETO), asks)
 def test_a_rule_behind_one_that_matches_changes_nothing(given_rules: list[Rule], last: Rule, ask: Ask) -> None:
     decided = [*given_rules, Rule(Ruling.DENY)]
     assert Policy([*decided, last]).ruling(ask) is Policy(decided).ruling(ask)

@@ -20,7 +20,7 @@ from runtime.store.delivery import open_deliveries
 from runtime.store.intake import commands, edits, messages, places, run_stop, signals
 from runtime.store.operations import audit, figures, finding, history, operators, queue_depths, retention, trail
 from runtime.store.protocol import Stock
-from runtime.store.runs import claims, compacting, run_begin, waits
+from runtime.store.runs import claims, compacting, limits, run_begin, waits
 from runtime.store.schedules import run_occurrence
 from runtime.store.sql.driver import Compiler
 from runtime.store.store import open_store
@@ -179,6 +179,11 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "whether a fact is to be sealed": (agenda.UNSEALED, {}, "ix_audit_unsealed|autoindex_audit"),
     "when the next schedule fires": (agenda.DUE, {}, "ix_schedules_due"),
     "when something is tried again": (agenda.OCCURRENCE_TO_REPEAT, {}, "ix_occurrences_again"),
+    "the call of a tool that fills a limit": (
+        limits.NTH_NEWEST,
+        {"tool": "look", "since": 9, "agent": "main", "person": "p", "before": 59},
+        "ix_steps_called",
+    ),
     "when the lease of another node ends": (agenda.LEASE, {"but": "n7"}, "ix_nodes_live"),
 }
 
@@ -196,6 +201,8 @@ FILL = [
     "NULL, NULL, CASE WHEN i % 1000 = 7 THEN 'queued' ELSE 'shown' END, 2, i, '', i, NULL, NULL, '' FROM n",
     "INSERT INTO parts SELECT 'd' || i, 1, CASE WHEN i % 1000 = 7 THEN 'unsettled' ELSE 'shown' END, '', NULL, 1, i, 0, "
     "0, NULL, NULL, '', NULL, '', NULL, '[]' FROM n",
+    "INSERT INTO steps SELECT 'r' || i, 2, 'tool', 'done', 'c', CASE WHEN i % 9 = 7 THEN 'look' ELSE 'shell' END, 'read', '{}', "
+    "'h', '', '', 1, i, i, 'n1', 0, '', i FROM n",
     "INSERT INTO approvals SELECT 'a' || i, 'call', CASE WHEN i % 1000 = 7 THEN 'pending' ELSE 'denied' END, 'r' || i, "
     "2, 's' || i, 'web:main/r', 'shell', 'danger', '{}', 'h', 'v', '', NULL, i, i, NULL, '', NULL, NULL, '', "
     "'', '', '', '', '', '', 0, NULL FROM n",

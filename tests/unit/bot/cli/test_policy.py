@@ -46,6 +46,38 @@ def test_every_known_tool_is_listed_with_what_each_role_meets(file: Path) -> Non
     assert (rows["shell"]["user"], rows["shell"]["operator"]) == ("ask", "ask; may decide it")
     assert rows["shell"]["else"] == 'deny: rule 1 ("no pushes"), allow: rule 2 ("looking around")'
     assert rows["schedule_set"]["rule"] == "a built-in rule"
+    assert rows["http_get"]["else"] == 'veto: rule 6 ("no payroll"), allow: rule 5 ("our wiki")'
+
+
+def test_name_reason_and_limit_of_the_rule_are_told(file: Path) -> None:
+    def shown(url: str) -> dict[str, str]:
+        return dict(json.loads(told(file, "test", "--tool", "http_get", "--arg", f"url={url}", "--json")[1]))
+
+    wiki, payroll = shown("https://wiki.example.org"), shown("https://payroll.example.org")
+    assert [wiki[one] for one in ("ruling", "rule", "limit", "reason")] == ["allow", "our wiki", "60/minute", ""]
+    assert [payroll[one] for one in ("ruling", "rule", "reason")] == ["veto", "no payroll", "Ask Ann in person."]
+
+
+def test_a_mode_comes_before_the_rules_and_no_denial_is_lifted(file: Path) -> None:
+    def shown(mode: str, *words: str) -> str:
+        return told(file, "test", "--mode", mode, *words)[1].splitlines()[0]
+
+    note, push = ("--tool", "write_file", "--arg", "path=notes/a"), ("--tool", "shell", "--arg", "command=git push")
+    assert shown("read-only", *note) == "deny: The mode read-only comes before the rules."
+    assert shown("plan", *note) == "ask: The mode plan comes before the rules."
+    assert shown("plan", *push) == 'deny: Rule 1 ("no pushes") decides.'
+    assert shown("plan", "--tool", "read_file") == "allow: No rule matches, and a tool that only reads is allowed."
+    assert '"rule": "the mode read-only"' in told(file, "test", "--all", "--mode", "read-only", "--json")[1]
+
+
+def test_an_argument_that_is_no_text_is_given_as_json(file: Path) -> None:
+    file.write_text('[[policy]]\ntool = "tracker_pay"\nwhere = { amount = { max = 100 } }\nresult = "allow"\n')
+    call = ("test", "--tool", "tracker_pay", "--effect", "danger", "--arg")
+    assert [told(file, *call, given)[1].partition(":")[0] for given in ("amount:=5", "amount:=500", "amount=5")] == [
+        "allow",
+        "ask",
+        "ask",
+    ]
 
 
 def test_a_question_for_two_people_is_nobodys_alone(file: Path) -> None:
@@ -71,6 +103,8 @@ def test_a_tool_of_a_server_that_does_not_run_has_the_effect_of_its_table(file: 
             "--arg comand: shell has no such argument. It takes: command.",
         ),
         (["test", "--tool", "shell", "--room", "general"], "--room general: expected an address"),
+        (["test", "--tool", "shell", "--arg", "command:=[5"], "--arg command:=[5: expected JSON after :=, such as 5"),
+        (["test", "--tool", "shell", "--mode", "trusted"], "--mode trusted: expected normal, read-only or plan."),
         (["explain"], "Name one question, or take the newest with --last."),
     ],
 )

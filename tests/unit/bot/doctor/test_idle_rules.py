@@ -68,3 +68,10 @@ async def test_tools_and_arguments_of_mcp_servers_are_not_known_here(tmp_path: P
     rules = [f'tool = "{tool}"\n{ticket}' for tool in ("tickets_open", "tick*", "*_open", "tickets_*")]
     assert await told(tmp_path, *rules, more=SERVER) == []
     assert len(await told(tmp_path, *rules)) == len(rules)
+
+
+async def test_a_veto_behind_a_wider_rule_still_decides(tmp_path: Path) -> None:
+    veto = 'tool = "shell"\nresult = "veto"'
+    assert await told(tmp_path, 'result = "ask"', veto) == []
+    [(what, _)] = await told(tmp_path, veto, 'tool = "shell"\nroom = "slack:work/C1"\nresult = "veto"')
+    assert what == "policy[2] comes after policy[1], which already matches every call it matches"

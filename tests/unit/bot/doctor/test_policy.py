@@ -54,6 +54,18 @@ async def test_other_rules_are_fine(tmp_path: Path, rule: str) -> None:
     assert [one.level for one in await found(tmp_path, rule)] == [Level.OK]
 
 
+@pytest.mark.parametrize("condition", ['prefix = "ls "', 'glob = "ls *"', 'regex = "^ls"'])
+async def test_a_condition_on_the_text_of_a_shell_line_is_told_like_a_glob(tmp_path: Path, condition: str) -> None:
+    [one] = await found(tmp_path, f'tool = "shell"\nwhere = {{ command = {{ {condition} }} }}\nresult = "allow"')
+    assert (one.id, 'commands = ["ls"]' in one.fix) == ("policy.1", True)
+
+
+async def test_a_veto_of_everything_is_told(tmp_path: Path) -> None:
+    [one] = await found(tmp_path, 'result = "veto"\nname = "never"\nreason = "No."')
+    assert (one.id, one.what) == ("policy.veto.1", "policy[1] vetoes every call")
+    assert [one.level for one in await found(tmp_path, 'effect = "danger"\nresult = "veto"')] == [Level.OK]
+
+
 async def test_where_there_is_no_rule_nothing_is_told(tmp_path: Path) -> None:
     assert await found(tmp_path) == []
 

@@ -1,0 +1,1 @@
+"""The rules about tool calls as settings."""
