@@ -54,6 +54,7 @@ from runtime.contract.features import (
 )
 from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Pending, Stuck
 from runtime.contract.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
+from runtime.contract.flows import UNDECLARED, Carries, Flow, Reads
 from runtime.contract.forms import (
     ANYBODY,
     FORM_BEHIND,
@@ -205,6 +206,7 @@ __all__ = [
     "REASON_MAX_CHARS",
     "SPEND_MORE",
     "TOO_LONG",
+    "UNDECLARED",
     "UNREAD",
     "UPLOADS",
     "WITH_REASON",
@@ -235,6 +237,7 @@ __all__ = [
     "CardPart",
     "CardText",
     "CardValue",
+    "Carries",
     "ChannelAdapter",
     "ChannelPlugin",
     "Choice",
@@ -259,6 +262,7 @@ __all__ = [
     "Figures",
     "FileRef",
     "Finding",
+    "Flow",
     "Form",
     "History",
     "Identity",
@@ -294,6 +298,7 @@ __all__ = [
     "Probe",
     "Progress",
     "ReadInbox",
+    "Reads",
     "Reasoning",
     "Receipt",
     "Report",

@@ -33,7 +33,8 @@ DEFAULTS: Final[Mapping[Effect, Ruling]] = {
 class Rule:
     """One rule. Texts are globs; what is left out matches anything.
 
-    Every glob in `arguments` must match, and every matcher in `where` hold: surely for an allow, else perhaps.
+    Every glob in `arguments` must match, and every matcher in `where` hold: surely for an allow, else perhaps. `tainted`:
+    an allow holds after outside text too (`runtime.policy.taint`).
     """
 
     ruling: Ruling
@@ -46,6 +47,7 @@ class Rule:
     where: Mapping[str, Matcher] = field(default_factory=dict)
     name: str = ""
     asking: Changes = NO_CHANGES
+    tainted: bool = False
 
 
 OWN_PLANS: Final = (
