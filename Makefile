@@ -58,6 +58,7 @@ lock:  ## write both lock files anew (ARGS=--upgrade for newer versions)
 		>.venv-lock/build.in
 	@$(UV_COMPILE) -o requirements.lock pyproject.toml - <.venv-lock/build.in >/dev/null
 	@$(UV_COMPILE) --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml - <.venv-lock/build.in >/dev/null
+	@$(UV_COMPILE) -o bench/injection/requirements.lock bench/injection/requirements.in >/dev/null
 	@rm -rf .venv-lock
 
 UV_COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \

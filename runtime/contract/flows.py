@@ -13,7 +13,7 @@ from typing import Final
 
 
 class Reads(StrEnum):
-    """Whose words the results of a tool hold."""
+    """Authors of the words in the results of a tool."""
 
     OURS = "ours"  # our own, or those of people in this conversation
     PEOPLE = "people"  # those of people we know, in other rooms too
