@@ -11,6 +11,7 @@ durations are timedeltas, ids are NewTypes over str.
 from __future__ import annotations
 
 from runtime.contract.calls import (
+    UNDECLARED,
     Card,
     CardChange,
     CardContext,
@@ -18,7 +19,10 @@ from runtime.contract.calls import (
     CardPart,
     CardText,
     CardValue,
+    Carries,
+    Flow,
     Mention,
+    Reads,
     Whole,
 )
 from runtime.contract.channels import CONNECTED, ChannelAdapter, Connection, ConnectionStatus
@@ -54,7 +58,6 @@ from runtime.contract.features import (
 )
 from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Pending, Stuck
 from runtime.contract.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
-from runtime.contract.flows import UNDECLARED, Carries, Flow, Reads
 from runtime.contract.forms import (
     ANYBODY,
     FORM_BEHIND,
