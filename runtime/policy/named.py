@@ -22,6 +22,10 @@ AUTHORITY: Final = re.compile(r"[a-z][a-z0-9+.-]{0,20}://([^\s/?#\\\"'<>]{1,300}
 """Of an address with its scheme."""
 BARE_HOST: Final = re.compile(r"(?<![\w@.-])(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}(?![\w@-]|\.\w)")
 """A host as people write it: `example.org`."""
+PERHAPS_HOST: Final = re.compile(r"(?:[^\W_](?:[\w-]{0,62})\.){1,8}(?:xn--[\w-]{2,59}|[^\W\d_]{2,24})", re.IGNORECASE)
+"""The same within anything, such as `_example.org_`: a platform may make a link of it."""
+DOTS: Final = str.maketrans(dict.fromkeys("\u3002\uff0e\uff61\u2024", "."))
+"""Letters that are read as the dot of a host. Source: RFC 3490, 3.1; and the leader that looks like one."""
 IP_FORM: Final = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])")
 NO_HOSTS: Final = frozenset(
     ("csv", "docx", "gif", "html", "jpeg", "jpg", "js", "json", "odt", "pdf", "png", "pptx", "txt", "xlsx", "xml")
@@ -30,7 +34,9 @@ NO_HOSTS: Final = frozenset(
 HOST_FORM: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
 MAIL_ADDRESS: Final = re.compile(r"[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[\w-]{2,24}")
 ACCOUNT_FORM: Final = re.compile(
-    r"(?<!\w)(?:[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){2,8}|\+?\d(?:[ ()/-]{0,2}\d){7,20})(?!\w)"
+    r"(?<![^\W_])(?:[A-Z]{2}\d{2}[A-Z0-9]{8,30}|[A-Z]{2}\d{2}(?: [A-Z0-9]{1,4}){1,7} [A-Z]{0,3}\d[A-Z0-9]{0,3}"
+    r"|\+?\d(?:[ .()/-]{0,2}\d){7,20})(?![^\W_])",
+    re.IGNORECASE,
 )
 """Bank accounts (IBAN and their like), cards and telephone numbers: eight digits and more."""
 DATE_FORM: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
@@ -98,9 +104,9 @@ class Named:
 
     def leads(self, text: str) -> Iterator[str]:
         """Ways out of a text that nobody named: hosts, mail addresses, accounts and telephone numbers."""
-        yield from (host for host in sorted(hosts_in(text)) if not self.host(host))
         found = [*MAIL_ADDRESS.findall(text), *ACCOUNT_FORM.findall(DATE_FORM.sub(" ", text))]
         yield from (one for one in dict.fromkeys(found) if not self.exactly(one))
+        yield from (host for host in sorted(hosts_perhaps_in(text)) if not self.host(host))
 
     def _says(self, value: str) -> bool:
         words = WORD.findall(value.casefold())
@@ -131,11 +137,30 @@ def hosts_in(text: str) -> frozenset[str]:
     >>> sorted(hosts_in("See https://docs.example.org/a and www.example.com. Not report.pdf or ann@example.net"))
     ['docs.example.org', 'www.example.com']
     """
-    whole = (found.rpartition("@")[2] for found in AUTHORITY.findall(text))
     rest = AUTHORITY.sub(" ", text)
-    bare = (one for one in BARE_HOST.findall(rest) if one.rpartition(".")[2].lower() not in NO_HOSTS)
-    hosts = (_in_ascii(re.sub(r":\d*$", "", one).strip(".,;:!)]")) for one in (*whole, *bare, *IP_FORM.findall(rest)))
-    return frozenset(filter(None, hosts))
+    return _of_addresses(text) | _in_form([*_that_may_be(BARE_HOST, rest), *IP_FORM.findall(rest)])
+
+
+def hosts_perhaps_in(text: str) -> frozenset[str]:
+    """Hosts to which a text may lead whoever reads it; more than people would name by it, and none of mail addresses.
+
+    >>> sorted(hosts_perhaps_in("_www.example.org_ and report.pdf, ann@example.net"))
+    ['www.example.org']
+    """
+    rest = MAIL_ADDRESS.sub(" ", AUTHORITY.sub(" ", text).translate(DOTS))
+    return _of_addresses(text) | _in_form([*_that_may_be(PERHAPS_HOST, rest), *IP_FORM.findall(rest)])
+
+
+def _of_addresses(text: str) -> frozenset[str]:
+    return _in_form(found.rpartition("@")[2] for found in AUTHORITY.findall(text.translate(DOTS)))
+
+
+def _that_may_be(form: re.Pattern[str], text: str) -> Iterator[str]:
+    yield from (one for one in form.findall(text) if one.rpartition(".")[2].lower() not in NO_HOSTS)
+
+
+def _in_form(hosts: Iterable[str]) -> frozenset[str]:
+    return frozenset(filter(None, (_in_ascii(re.sub(r":\d*$", "", one.strip(".,;:!)]"))) for one in hosts)))
 
 
 def is_plain_name(value: str) -> bool:

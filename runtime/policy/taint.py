@@ -24,7 +24,7 @@ from fnmatch import fnmatchcase
 from typing import Final, Protocol
 
 from runtime.contract import UNDECLARED, Carries, Effect, Flow, Json, Reads
-from runtime.policy.named import Named, host_of, hosts_in, is_plain_name
+from runtime.policy.named import Named, host_of, hosts_perhaps_in, is_plain_name
 from runtime.policy.rules import Ruling
 from runtime.text.glyphs import shortened
 
@@ -209,14 +209,16 @@ def reaches_out(call: CarriedCall) -> bool:
     if call.effect is not Effect.READ:
         return not call.flow.stays
     if call.flow.carries is None:
-        return any(hosts_in(text) for value in call.arguments.values() for text in _texts(value))
+        return any(hosts_perhaps_in(text) for value in call.arguments.values() for text in _texts(value))
     return any(call.flow.carries.get(name) is Carries.HOST for name in call.arguments)
 
 
 def _unnamed(call: CarriedCall, named: Named) -> Iterator[str]:
     """Values of a call that nobody of the room named, as they are."""
     if call.flow.carries is None and call.effect is Effect.READ:
-        hosts = sorted({host for value in call.arguments.values() for text in _texts(value) for host in hosts_in(text)})
+        hosts = sorted(
+            {host for value in call.arguments.values() for text in _texts(value) for host in hosts_perhaps_in(text)}
+        )
         yield from (host for host in hosts if not _is_known(host, named))
         return
     has_readers = any(_carried(call.flow, name) is Carries.RECIPIENT and value for name, value in _given(call))
