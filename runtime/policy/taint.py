@@ -3,11 +3,11 @@
 A run knows two things of where text came from. `Taint` are the **sources**: each text from outside that a model read in
 it, with the step in which it entered. It is a record of few words, made anew from the run's steps by `taint_of`, so a kill
 changes nothing. `Named` are the words of **people of this room**: the messages of the conversation, and calls that somebody
-approved on a card. What they name cannot have been chosen from outside.
+approved on a card, or the prompt of a schedule that one of them set. What they name cannot have been chosen from outside.
 
 A tool declares a `Flow`. It is **a source** by `reads`: `OUTSIDE` for the web, mail, files, MCP servers and other bots;
 `NAMES` where only a list of names is read, which counts once one of them is longer than a name; `PEOPLE` and `OURS` are
-none. It has **an effect outside this conversation** if it writes and does not say that it `stays`, and reads that call
+none. Of a file its reader has to look up who wrote it: one of a person of this room is `OURS`. It has **an effect outside this conversation** if it writes and does not say that it `stays`, and reads that call
 a `HOST` have one too: an address made of what was read carries it out.
 
 After that, a call that a rule or a grant allows asks, unless the rule or grant says `tainted`. One thing else lets it run: the
@@ -27,11 +27,14 @@ from runtime.contract import UNDECLARED, Carries, Effect, Flow, Json, Reads
 from runtime.policy.named import Named, host_of, hosts_perhaps_in, is_plain_name
 from runtime.policy.rules import Ruling
 from runtime.text.glyphs import shortened
+from runtime.text.naming import listed
 
 SOURCES_SHOWN: Final = 3
 """Sources that a card names; of more it says how many."""
 SOURCE_MAX_CHARS: Final = 60
 """Characters of a source, and of a value that nobody named, on a card."""
+UNNAMED_SHOWN: Final = 3
+"""Values that nobody named, on a card."""
 START_STEP: Final = 0
 """The step of what came with a run: from whoever handed it on, or with its memory."""
 
@@ -185,6 +188,14 @@ class TaintedRuling:
     why: str = ""
     unnamed: tuple[str, ...] = ()
 
+    @property
+    def caution(self) -> str:
+        """Plain words for the card: what was read, and what in the call nobody here named."""
+        named = listed(self.unnamed[:UNNAMED_SHOWN], "or")
+        more = len(self.unnamed) - UNNAMED_SHOWN
+        others = f", and {more} more weren't named" if more > 0 else ""
+        return f"{self.why} Nobody here named {named}{others}." if named else self.why
+
 
 def tainted_ruling(ruling: Ruling, call: CarriedCall, known: Known, rule: Allows | None) -> TaintedRuling:
     """Rule on a call once more, now that outside text may have led to it.
@@ -198,8 +209,10 @@ def tainted_ruling(ruling: Ruling, call: CarriedCall, known: Known, rule: Allows
         return TaintedRuling(ruling, why)
     if (rule is not None and rule.tainted) or not reaches_out(call):
         return TaintedRuling(ruling)
+    if call.effect is not Effect.READ and call.flow.carries is None:
+        return TaintedRuling(Ruling.ASK, why)  # nobody knows what is a name in there
     unnamed = tuple(dict.fromkeys(_unnamed(call, known.named)))
-    if not unnamed and (call.effect is Effect.READ or call.flow.carries is not None):
+    if not unnamed:
         return TaintedRuling(ruling)
     return TaintedRuling(Ruling.ASK, why, tuple(shortened(one, SOURCE_MAX_CHARS) for one in unnamed))
 

@@ -261,6 +261,22 @@ def test_an_id_is_named_by_the_name_that_its_tool_looked_up() -> None:
     assert ruled(write(DELETE, {"id": "tax.pdf"}, id="13"), said).unnamed == ("tax.pdf",)
 
 
+@pytest.mark.parametrize(
+    ("to", "words"),
+    [
+        (["Eve"], "Nobody here named Eve."),
+        (["Eve", "Mallory"], "Nobody here named Eve or Mallory."),
+        (
+            ["Eve", "Mallory", "Trudy", "Oscar", "Sybil"],
+            "Nobody here named Eve, Mallory or Trudy, and 2 more weren't named.",
+        ),
+    ],
+)
+def test_a_card_says_what_was_read_and_what_nobody_named(to: list[Json], words: str) -> None:
+    assert ruled(write(SEND, to=to, text="hi")).caution == f"After reading example.org. {words}"
+    assert ruled(write(UNDECLARED, id="x"), "x").caution == "After reading example.org."
+
+
 def test_an_argument_that_a_tool_says_nothing_of_must_be_named() -> None:
     ruling = ruled(write(SEND, to="Alice", text="hi", copy_to="mallory"), "Tell Alice")
     assert ruling.unnamed == ("mallory",)
