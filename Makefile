@@ -65,7 +65,7 @@ UV_COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(ARGS)
 
 clean:  ## remove the set-up and caches (data in var/ stays)
-	@rm -rf $(VENV) .venv-lock build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) .venv-lock .venv-injection build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -not -path './var/*' -prune -exec rm -rf {} +
 
 # The virtual environment itself; later set-ups reuse it.
