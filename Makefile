@@ -58,13 +58,14 @@ lock:  ## write both lock files anew (ARGS=--upgrade for newer versions)
 		>.venv-lock/build.in
 	@$(UV_COMPILE) -o requirements.lock pyproject.toml - <.venv-lock/build.in >/dev/null
 	@$(UV_COMPILE) --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml - <.venv-lock/build.in >/dev/null
+	@$(UV_COMPILE) -o bench/injection/requirements.lock bench/injection/requirements.in >/dev/null
 	@rm -rf .venv-lock
 
 UV_COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(ARGS)
 
 clean:  ## remove the set-up and caches (data in var/ stays)
-	@rm -rf $(VENV) .venv-lock build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) .venv-lock .venv-injection build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -not -path './var/*' -prune -exec rm -rf {} +
 
 # The virtual environment itself; later set-ups reuse it.

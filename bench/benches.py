@@ -21,6 +21,7 @@ from bench.cuts import cuts
 from bench.disk import fsync
 from bench.failover import failover
 from bench.figures import Figure
+from bench.injection import injection
 from bench.long import long
 from bench.memory import memory
 from bench.reply import replies
@@ -40,6 +41,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "memory": memory,
     "long": long,
     "schedules": schedules,
+    "injection": injection,
     **CHANNELS,
 }
 

@@ -11,6 +11,7 @@ durations are timedeltas, ids are NewTypes over str.
 from __future__ import annotations
 
 from runtime.contract.calls import (
+    UNDECLARED,
     Card,
     CardChange,
     CardContext,
@@ -18,7 +19,10 @@ from runtime.contract.calls import (
     CardPart,
     CardText,
     CardValue,
+    Carries,
+    Flow,
     Mention,
+    Reads,
     Whole,
 )
 from runtime.contract.channels import CONNECTED, ChannelAdapter, Connection, ConnectionStatus
@@ -205,6 +209,7 @@ __all__ = [
     "REASON_MAX_CHARS",
     "SPEND_MORE",
     "TOO_LONG",
+    "UNDECLARED",
     "UNREAD",
     "UPLOADS",
     "WITH_REASON",
@@ -235,6 +240,7 @@ __all__ = [
     "CardPart",
     "CardText",
     "CardValue",
+    "Carries",
     "ChannelAdapter",
     "ChannelPlugin",
     "Choice",
@@ -259,6 +265,7 @@ __all__ = [
     "Figures",
     "FileRef",
     "Finding",
+    "Flow",
     "Form",
     "History",
     "Identity",
@@ -294,6 +301,7 @@ __all__ = [
     "Probe",
     "Progress",
     "ReadInbox",
+    "Reads",
     "Reasoning",
     "Receipt",
     "Report",

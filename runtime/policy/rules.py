@@ -40,7 +40,8 @@ class Rule:
     """One rule. Texts are globs; what is left out matches anything.
 
     Every glob in `arguments` must match, and every matcher in `where` hold: surely for an allow, else perhaps. `reason` is
-    for people and the model; beyond `limit` the calls that the rule decides are denied.
+    for people and the model; beyond `limit` the calls that the rule decides are denied. `tainted`: an allow holds after
+    outside text too (`runtime.policy.taint`).
     """
 
     ruling: Ruling
@@ -55,6 +56,7 @@ class Rule:
     asking: Changes = NO_CHANGES
     reason: str = ""
     limit: Limit | None = None
+    tainted: bool = False
 
 
 OWN_PLANS: Final = (
