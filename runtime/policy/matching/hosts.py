@@ -6,13 +6,14 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from socket import inet_aton, inet_ntoa
 from typing import Final
 from urllib.parse import unquote
 
 from runtime.contract import Json
-from runtime.policy.matching.values import as_read, every, is_long, some
+from runtime.policy.matching.values import TEXTS_KEPT, as_read, every, is_long, some
 
 EXPECTED: Final = (
     'a host without scheme, port or path, such as "example.org", or "*.example.org" for all hosts below it'
@@ -49,7 +50,7 @@ class Host:
     def _may_be(self, value: Json) -> bool:
         if not isinstance(value, str):
             return value is not None
-        found = set(possible_hosts(value))
+        found = possible_hosts(value)
         return not found or "" in found or any(map(self._is, found))
 
 
@@ -66,6 +67,7 @@ def host_of(text: str) -> str:
     return below + host
 
 
+@lru_cache(maxsize=TEXTS_KEPT)
 def plain_host(url: str) -> str | None:
     """The host of a URL, if it is written so that nobody can read another; else None."""
     if not url.isprintable() or " " in url or unicodedata.normalize("NFKC", url.translate(DOTS)) != url:
@@ -82,8 +84,13 @@ def plain_host(url: str) -> str | None:
     return _ascii(host)
 
 
-def possible_hosts(text: str) -> Iterator[str]:
+@lru_cache(maxsize=TEXTS_KEPT)
+def possible_hosts(text: str) -> frozenset[str]:
     """Hosts that some program may read in a text, however it is written; an empty one where nobody can tell."""
+    return frozenset(_read_in(text))
+
+
+def _read_in(text: str) -> Iterator[str]:
     for written in _ways_to_read(text):
         for rest in _behind_scheme(written.lstrip("/\\")):
             for ends in (r"[/?#]", r"[/?#\\]"):

@@ -7,10 +7,11 @@ at a time: the longest text that is read takes half a second at most, and mostly
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from runtime.contract import Json
 from runtime.policy.matching.regex_programs import Program, is_word, program_of
-from runtime.policy.matching.values import every, is_long, readings, some
+from runtime.policy.matching.values import TEXTS_KEPT, every, is_long, readings, some
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,12 @@ class Regex:
         return any(map(self._is_in, readings(value)))
 
     def _is_in(self, text: str) -> bool:
-        return any(found(program_of(one), text) for one in self.patterns)
+        return any(is_in(one, text) for one in self.patterns)
+
+
+@lru_cache(maxsize=TEXTS_KEPT)
+def is_in(pattern: str, text: str) -> bool:
+    return found(program_of(pattern), text)
 
 
 def found(program: Program, text: str) -> bool:

@@ -14,6 +14,9 @@ UNSEEN: Final = frozenset({"Cc", "Cf", "Zl", "Zp"})
 TEXT_MAX_CHARS: Final = 4000
 """Of more text, all items of a list together, nobody tells where reading it takes time: a model chooses how long it is."""
 
+TEXTS_KEPT: Final = 64
+"""Texts whose reading is remembered: each rule asks about the same call, and several times."""
+
 Holds = Callable[[Json], bool]
 
 

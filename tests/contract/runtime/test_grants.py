@@ -308,9 +308,14 @@ async def test_a_rule_made_later_asks_in_spite_of_it(any_stage: Stage, asking: C
     assert not process.tools["shell"].calls
 
 
-async def test_a_denial_goes_before_it(any_stage: Stage) -> None:
+@pytest.mark.parametrize(
+    "rules",
+    [[Rule(Ruling.DENY, "shell")], [Rule(Ruling.ASK), Rule(Ruling.VETO, "shell")]],
+    ids=["deny", "veto behind ask"],
+)
+async def test_a_denial_goes_before_it(rules: list[Rule], any_stage: Stage) -> None:
     await granted(await any_stage.process(Planned(SHELL), [shell()]))
-    process = await any_stage.process(Planned(SHELL), [shell()], rules=[Rule(Ruling.DENY, "shell")])
+    process = await any_stage.process(Planned(SHELL), [shell()], rules=rules)
     await tell(process)
     assert not process.tools["shell"].calls
     assert not await any_stage.audit("grant used")

@@ -165,8 +165,13 @@ async def test_trust_spares_no_question_that_one_could_not_answer_alone(stage: S
     assert (called(process), await asked(stage)) == ([], ["write"])
 
 
-async def test_a_denying_rule_wins_over_trust(stage: Stage) -> None:
-    process = await stage.process(Planned(WRITE), tools(), rules=[DENY_WRITE])
+@pytest.mark.parametrize(
+    "rules",
+    [[DENY_WRITE], [ALLOW_WRITE, Rule(Ruling.VETO, "write")], [Rule(Ruling.ASK, "write"), Rule(Ruling.VETO, "w*")]],
+    ids=["deny", "veto behind allow", "veto behind ask"],
+)
+async def test_a_denying_rule_wins_over_trust(rules: list[Rule], stage: Stage) -> None:
+    process = await stage.process(Planned(WRITE), tools(), rules=rules)
     await tell(process, "/mode trusted 2h")
     await tell(process, "write")
     assert (called(process), await asked(stage)) == ([], [])
