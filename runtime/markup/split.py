@@ -58,7 +58,7 @@ def split(document: Document, measure: Measure, limit: int) -> list[Document]:
 
 
 def split_made(document: Document, make: Callable[[Document], T], size: Callable[[T], int], limit: int) -> list[T]:
-    """What `make` makes of each piece that `split` would cut, where its `size` is the measure: no piece is made twice."""
+    """The pieces that `split` would cut, as `make` makes them, where `size` of that is the measure. None is made twice."""
     fitting: deque[tuple[Document, T]] = deque(maxlen=RECENT)
 
     def measure(part: Document) -> int:
@@ -136,7 +136,7 @@ class _Cutting:
             start = cut.start
 
     def _next(self, start: int) -> Cut | Span:
-        """The cut of the piece from `start`; or what is left, looser, where there is too much around its words."""
+        """The cut of the piece from `start`; or the rest, looser, where there is too much around its words."""
         for fits, most in self._reaches(start):
             if self._is_thin(start, most) and (looser := self._loosened(start)):
                 return looser
@@ -196,7 +196,7 @@ class _Cutting:
         return reach < self._block(start).end and reach - start < max(self._limit // THIN, 1)
 
     def _loosened(self, start: int) -> Span | None:
-        """What is left from `start`, its first block looser; all that follows keeps its places."""
+        """The rest from `start`, its first block looser; all that follows keeps its places."""
         index = self._index(start)
         first = self._root.children[index]
         looser = loosened(first.stretch(start, first.end))
