@@ -26,6 +26,7 @@ from bot.node.version import VERSION
 from bot.operator.client import connected
 from bot.secrets.chain import SEALED
 from bot.settings.settings import Settings
+from bot.wiring.safety.guard import KEY_FILE
 from runtime.domain.ids import new_id
 from runtime.errors import BotError, ConfigError
 from runtime.store.snapshot import SQLITE, snapshot
@@ -35,6 +36,7 @@ from runtime.workspace.safe_fs import NO_LINK
 AUDIT: Final = "audit/"
 SETTINGS: Final = "settings.json"
 SECRETS: Final = "secrets/sealed"
+GUARD: Final = "guard/"
 KEY, HEAD, CHECKPOINT = "audit.key", "audit.head", "audit.checkpoint"
 
 
@@ -113,6 +115,7 @@ async def _write_all(settings: Settings, url: str, writer: Writer, *, with_secre
         tables = await write_tables(taken, writer)
     _write_file(writer, AUDIT + KEY, settings.data_dir / KEY)
     _write_file(writer, AUDIT + CHECKPOINT, settings.data_dir / CHECKPOINT)
+    _write_file(writer, GUARD + KEY_FILE, settings.data_dir / KEY_FILE)
     left_out = write_folders(settings.workspace_dir, writer)
     with writer.member(SETTINGS) as write:
         write(json.dumps(settings.shown(), indent=1).encode())

@@ -9,6 +9,7 @@ from typing import Final
 
 from bot.doctor.approvers import check_approvers
 from bot.doctor.configuration import check_configuration
+from bot.doctor.guard import check_guard
 from bot.doctor.machine.clock import check_clock
 from bot.doctor.machine.place import check_place
 from bot.doctor.machine.process import check_process
@@ -37,6 +38,7 @@ CHECK_TIMEOUT: Final = timedelta(seconds=60)  # for one check: a model that is l
 CHECKS: Final[Mapping[str, Check]] = {
     "settings": check_configuration,
     "secrets": check_secrets,
+    "guard": check_guard,
     "data_dir": check_place,
     "process": check_process,
     "store": check_store,

@@ -17,6 +17,7 @@ from bot.wiring.models.catalogue import ListedModel
 from runtime.agent.previews import Previews
 from runtime.contract import Address, Links, NewId, Notifier, Now, Sink, Tool
 from runtime.domain.approvals import Rights
+from runtime.guard.door import OPEN_DOOR, Door
 from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
 from runtime.policy.grants import form_of
@@ -54,7 +55,7 @@ class OperatorContext:
     program is called on its machine. `written` tells where the
     settings name a person, or one of the identities as an owner, and `rights` what they say of approvers.
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
-    models as it would; None where none runs. `models` are those of the settings.
+    models as it would; None where none runs. `models` are those of the settings. `door` is the leak guard with all values that are held here.
     """
 
     store: Store
@@ -84,6 +85,7 @@ class OperatorContext:
     tools: Callable[[], Mapping[str, Tool] | None] = lambda: None
     previews: Previews | None = None
     models: Callable[[], Sequence[ListedModel]] = tuple
+    door: Callable[[], Door] = lambda: OPEN_DOOR
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

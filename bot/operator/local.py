@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 from adapters.web.adapter import ACCOUNT, CHANNEL
@@ -23,6 +23,7 @@ from bot.wiring.access import gate_of
 from bot.wiring.identities import written
 from bot.wiring.live_rules import destinations_of
 from bot.wiring.models.catalogue import catalogue_of
+from bot.wiring.safety.guard import door_of
 from bot.wiring.scheduling import Reach, timetable_of
 from runtime.agent.registry import MAIN
 from runtime.audit.anchor import CheckpointFile, HeadFile
@@ -90,6 +91,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         reports=_reports(store, known, settings, named, called),
         schedules=_schedules(store, known, settings, named, called),
         models=lambda: catalogue_of(load_usable(settings.file)[0]),
+        door=cache(lambda: door_of(settings.with_secrets(), named)),
     )
 
 

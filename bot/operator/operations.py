@@ -26,6 +26,7 @@ from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
+from bot.wiring.safety.scan import GuardScan
 from runtime.agent.registry import MAIN
 from runtime.chat.forms import ARGUMENTS, QUESTION
 from runtime.cluster.topics import COOLDOWNS
@@ -67,6 +68,8 @@ LOOKED_THROUGH: Final = 2_000
 """Questions among which those of one person are looked for."""
 CHANGED: Final = "This call has changed in the meantime. Look at it again, and answer {}."
 NEVER_AT_WORK: Final = "No account {} has run here yet. Check its name, or start Signalbox with it once."
+COUNTS: Final = ("rows", "redacted", "left")
+SCANNED: Final = "{rows} rows looked at, {redacted} redacted, {left} left as they were"
 GLANCE: Final = timedelta(seconds=1)  # what another node changed does not ring here at once
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -321,6 +324,19 @@ class Operations(OperatorApi):
         """Save a copy of a lost database, and tell where it is; null while the database is in its place."""
         saved = await self._context.save()
         return {"file": str(saved) if saved else None}
+
+    async def scan_texts(self, fields: Mapping[str, Any]) -> View:
+        """Look through the next page of a table: `table`, `after` (a key, null for the first), and `redact`."""
+        return await GuardScan(self._store.texts, self._context.door).asked(fields)
+
+    async def note_scan(self, counts: Mapping[str, Any]) -> View:
+        """Record that a whole scan redacted rows: `rows`, `redacted` and `left`."""
+        numbers = {name: counts.get(name) for name in COUNTS}
+        if not all(type(one) is int and one >= 0 for one in numbers.values()):
+            raise Refusal(400, f"Write numbers for {', '.join(COUNTS)}.")
+        detail = SCANNED.format(**numbers)
+        await self._store.cluster.note_fact("leak guard scan", self.actor.name, "", detail)
+        return {"noted": detail}
 
     async def discard(self, delivery_id: str) -> View:
         delivery_id = await self._meant(delivery_id, Thing.DELIVERY)

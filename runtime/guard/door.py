@@ -87,11 +87,14 @@ class Door:
         return self._sealer.open(call.sealed, about(call.tool, call.arguments))
 
     def _redacted(self, arguments: str, room: str) -> str:
-        """Arguments as JSON that is still whole, where they were."""
+        """Arguments as JSON that is still whole, where they were, and where no secret is known by the name of its field."""
         try:
-            return json.dumps(self._json(json.loads(arguments), room), ensure_ascii=False)
+            cleaned = self._json(json.loads(arguments), room)
         except ValueError:
             return self.guard.check(arguments, Gate.TOOL_ARGUMENTS, room).text
+        short = json.dumps(cleaned, ensure_ascii=False, separators=(",", ":"))  # names stand close to their values
+        checked = self.guard.check(short, Gate.TOOL_ARGUMENTS, room).text
+        return checked if checked != short else json.dumps(cleaned, ensure_ascii=False)
 
     def _json(self, value: Any, room: str) -> Any:
         match value:

@@ -28,6 +28,7 @@ from runtime.store.operations.history import HistoryStore
 from runtime.store.operations.operators import OperationStore
 from runtime.store.operations.queue_depths import QueueStore
 from runtime.store.operations.retention import RetentionStore
+from runtime.store.operations.texts import TextStore
 from runtime.store.operations.trail import TraceStore
 from runtime.store.people.store import PeopleStore
 from runtime.store.protocol import (
@@ -42,6 +43,7 @@ from runtime.store.protocol import (
     Runs,
     Schedules,
     Sweeping,
+    Texts,
     Traces,
 )
 from runtime.store.runs.store import RunStore
@@ -81,6 +83,7 @@ class Store:
     retention: Sweeping
     figures: Figures
     queues: QueueStore
+    texts: Texts
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -105,6 +108,7 @@ class Store:
             retention=RetentionStore(*given),
             figures=FigureStore(*given),
             queues=QueueStore(*given),
+            texts=TextStore(*given),
         )
 
     async def check(self) -> None:

@@ -60,6 +60,8 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /console/api/pairings": OWNER,
     "POST /console/api/reload": OWNER,
     "POST /console/api/save": OWNER,
+    "POST /console/api/guard/scan": OWNER,
+    "POST /console/api/guard/scanned": OWNER,
     **dict.fromkeys(
         [
             "GET /console/api/approvals",

@@ -1,23 +1,27 @@
-"""`signalbox guard`: what the leak guard finds in a text, and what becomes of it."""
+"""`signalbox guard`: what the leak guard finds in a text, or in the rows of an older version, and what becomes of it."""
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bot.terminal.options import AsJson, ConfigFile, settings_of
-from bot.terminal.output import clean, show_json, show_rows
+from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, settings_of
+from bot.terminal.output import clean, show_json, show_rows, tell
 from runtime.errors import ConfigError
 
 if TYPE_CHECKING:
+    from bot.operator.api import OperatorApi
     from runtime.guard.findings import Gate
     from runtime.guard.guard import Checked
 
-commands = typer.Typer(no_args_is_help=True, help="The leak guard: try it on a text.")
+commands = typer.Typer(no_args_is_help=True, help="The leak guard: try it on a text, and clean old rows.")
 
+FOUND: Final = ("table", "column", "found", "action", "stays")
+SCAN_COLUMNS: Final = {"where": "Where", "rows": "Rows", "found": "Found", "note": "Note"}
 FINDING_COLUMNS: Final = {"found": "Found", "detector": "By", "action": "What happens"}
 
 
@@ -27,7 +31,7 @@ def add_to(cli: typer.Typer) -> None:
 
 @commands.callback()
 def guard() -> None:
-    """The leak guard: try it on a text."""
+    """The leak guard: try it on a text, and clean old rows."""
 
 
 @commands.command("test")
@@ -57,6 +61,82 @@ def try_text(
     show_rows(_rows(checked), FINDING_COLUMNS, empty="Nothing found.")
     if checked.findings:
         typer.echo(f"\n{clean(checked.text)}")
+
+
+@commands.command("scan")
+def scan(
+    context: typer.Context,
+    redact: Annotated[bool, typer.Option("--redact", help="Put a mark in the place of each finding.")] = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Look through all stored text for secrets that an older version kept. Ends with 1 if there are any.
+
+    With --redact they are replaced, for good; the audit has a line about it.
+    """
+    settings = settings_of(context, config)
+    if redact:
+        ask_first(yes, "Replace all that is found, which can't be undone")
+    found = ask_operator(settings, lambda api: Scanning(api, redact).whole())
+    if as_json:
+        show_json(found)
+    else:
+        show_rows([_scanned(row, redact=redact) for row in found["findings"]], SCAN_COLUMNS, empty="Nothing found.")
+        _tell_left(found, redact=redact)
+    if found["findings"] and not redact:
+        raise typer.Exit(1)
+
+
+class Scanning:
+    """A scan of all tables, a page at a time."""
+
+    def __init__(self, api: OperatorApi, redact: bool) -> None:
+        self._api = api
+        self._redact = redact
+        self._told: Counter[tuple[str, ...]] = Counter()
+        self._rows = self._redacted = 0
+
+    async def whole(self) -> Mapping[str, Any]:
+        from runtime.store.operations.text_columns import scanned_tables
+
+        try:
+            for table in scanned_tables():
+                await self._table(table)
+        finally:
+            if self._redacted:  # also of a scan that is broken off
+                await self._api.note_scan({"rows": self._rows, "redacted": self._redacted, "left": self._left})
+        findings = [dict(zip(FOUND, told, strict=True)) | {"rows": rows} for told, rows in self._told.items()]
+        return {"rows": self._rows, "redacted": self._redacted, "left": self._left, "findings": findings}
+
+    async def _table(self, table: str) -> None:
+        after = None
+        while True:
+            page = await self._api.scan_texts({"table": table, "after": after, "redact": self._redact})
+            self._rows += page["rows"]
+            self._redacted += page["redacted"]
+            for one in page["findings"]:
+                self._told[tuple(one[name] for name in FOUND)] += one["rows"]
+            if (after := page["after"]) is None:
+                return
+
+    @property
+    def _left(self) -> int:
+        return sum(rows for told, rows in self._told.items() if told[FOUND.index("stays")])
+
+
+def _scanned(row: Mapping[str, Any], *, redact: bool) -> Mapping[str, Any]:
+    note = f"stays: {row['stays']}" if row["stays"] else "redacted" if redact else ""
+    return {**row, "where": f"{row['table']}.{row['column']}", "note": note}
+
+
+def _tell_left(found: Mapping[str, Any], *, redact: bool) -> None:
+    if redact:
+        tell(f"{found['rows']:,} rows looked at, {found['redacted']:,} redacted.")
+        return
+    tell(f"{found['rows']:,} rows looked at.")
+    if any(not one["stays"] for one in found["findings"]):
+        tell("To put marks in their place: signalbox guard scan --redact. Renew each key that was found.")
 
 
 def _gate(name: str) -> Gate:

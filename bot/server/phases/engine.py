@@ -59,6 +59,7 @@ class EnginePhase:
     compactor: Compactor
     previews: Previews
     guard_book: GuardBook
+    door: Door
     sink: Sink
 
 
@@ -103,6 +104,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         compactor=_compactor(base, agents, couriers, loop),
         previews=previews,
         guard_book=book,
+        door=door,
         sink=base.instruments.sink(reception.sink),
     )
 

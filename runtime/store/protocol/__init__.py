@@ -33,8 +33,11 @@ from runtime.store.protocol.operations import (
     Head,
     Operations,
     RoomWork,
+    RowKey,
     RunRow,
     StepRow,
+    TextRow,
+    Texts,
     Traces,
 )
 from runtime.store.protocol.outbox import KeptRoom, OpenDelivery, OpenPart, Outbox
@@ -124,6 +127,7 @@ __all__ = [
     "Released",
     "Rendered",
     "RoomWork",
+    "RowKey",
     "RunRow",
     "Runs",
     "Schedules",
@@ -136,6 +140,8 @@ __all__ = [
     "Swept",
     "TakeIn",
     "Taken",
+    "TextRow",
+    "Texts",
     "ToolStep",
     "Traces",
     "Undoing",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -184,3 +184,27 @@ class Audit(Protocol):
 
     async def cut_audit(self, duty: Duty, checkpoint: AuditCheckpoint) -> bool:
         """Remove the rows up to `checkpoint`, which is signed already; False when the duty was lost."""
+
+
+RowKey = tuple[str | int, ...]
+"""Values of a row's primary key."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    """Text of one row by column. `is_open`: a call may still run with what stands in it, or a grant goes by it."""
+
+    key: RowKey
+    room: Address | None
+    is_open: bool
+    texts: Mapping[str, str | None]
+
+
+class Texts(Protocol):
+    """Free text of any table, for whoever looks through old rows."""
+
+    async def texts(self, table: str, after: RowKey | None = None, *, limit: int) -> list[TextRow]:
+        """Rows behind the key `after`, in the order of the keys; from the first without it."""
+
+    async def put_texts(self, table: str, changes: Sequence[tuple[TextRow, Mapping[str, str]]]) -> int:
+        """Write other text into rows; the number of those that were still as they were read. Others are left alone."""

@@ -24,6 +24,7 @@ from bot.backup.place import RestoreTargets
 from bot.backup.restore import Restored, restore
 from bot.node.lock import AlreadyRunning, holding
 from bot.settings.settings import Settings, load
+from bot.wiring.safety.guard import key_of
 from runtime.audit.anchor import HeadFile
 from runtime.contract import Role
 from runtime.errors import ConfigError, StoreError
@@ -44,6 +45,7 @@ async def live(settings: Settings, name: str = "Ada") -> None:
     await store.people.add_person(name, Role.OWNER, [], actor="test")
     await store.close()
     HeadFile(settings.data_dir).write(Head(0, ""))
+    key_of(settings.data_dir)
     write(settings.workspace_dir / "web-main-r1" / "notes.md", b"remember the milk")
 
 
@@ -95,7 +97,7 @@ async def test_everything_comes_back(home: Settings, made: Made, empty: Settings
     restored = await restore(empty, made.path)
     assert await names(empty) == ["Ada"]
     assert everything_below(empty.workspace_dir) == everything_below(home.workspace_dir)
-    for name in ("audit.key", "audit.head"):
+    for name in ("audit.key", "audit.head", "guard.key"):
         assert (empty.data_dir / name).read_bytes() == (home.data_dir / name).read_bytes()
         assert (empty.data_dir / name).stat().st_mode & 0o777 == 0o600
     assert (restored.files, restored.kept) == (1, [])
@@ -354,9 +356,20 @@ async def test_with_force_what_was_there_is_kept_aside(made: Made, tmp_path: Pat
     assert await names(other) == ["Ada"]
     assert not (other.data_dir / "audit.checkpoint").exists()
     kept = {path.name.partition(".before-")[0]: path for path in restored.kept}
-    assert sorted(kept) == ["audit.checkpoint", "audit.head", "audit.key", "signalbox.db", "workspaces"]
+    assert sorted(kept) == ["audit.checkpoint", "audit.head", "audit.key", "guard.key", "signalbox.db", "workspaces"]
     old = settings_in(tmp_path / "old", database_url=f"sqlite:///{kept['signalbox.db']}")
     assert await names(old) == ["Olga"]
+
+
+async def test_a_backup_without_the_key_of_the_leak_guard_leaves_the_one_that_is_there(
+    home: Settings, tmp_path: Path
+) -> None:
+    (home.data_dir / "guard.key").unlink()
+    old = await make(home, tmp_path / "old.zip")
+    key = key_of(home.data_dir)
+    restored = await restore(home, old.path, force=True)
+    assert key_of(home.data_dir) == key
+    assert not [path for path in restored.kept if path.name.startswith("guard.key")]
 
 
 async def test_a_journal_without_its_database_does_not_change_the_restored_one(made: Made, tmp_path: Path) -> None:

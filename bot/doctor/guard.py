@@ -1,0 +1,60 @@
+"""The leak guard: how strict it is, how much it looks for, and its key."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from bot.doctor.subject import Subject, fault, fine, warning
+from bot.settings.settings import Settings
+from bot.wiring.safety.guard import KEY_FILE
+from runtime.contract import Finding
+from runtime.guard.findings import Strictness
+from runtime.guard.held import SHORTEST
+from runtime.guard.sealing import KEY_BYTES
+
+OTHERS: Final = 0o077
+STAYS: Final = "Keys and tokens that people paste or tools return are stored, sent to the model and shown."
+
+
+async def check_guard(subject: Subject) -> Sequence[Finding]:
+    settings = subject.settings
+    return [_strictness(settings), *_key(settings)]
+
+
+def _strictness(settings: Settings) -> Finding:
+    guard = settings.guard
+    held = {value for _, value in settings.held_values() if len(value.strip()) >= SHORTEST}
+    told = [
+        f"secrets {guard.secrets}, random text {guard.random}, personal data {guard.personal}",
+        f"values held: {len(held):,}",
+        f"own rules: {len(settings.guard_rules):,}",
+        f"stricter rooms: {sum(bool(room.guarded) for room in settings.rooms):,}",
+    ]
+    what = "; ".join(told)
+    if guard.secrets in (Strictness.OFF, Strictness.WARN):
+        return warning("guard.secrets", what, STAYS, 'set secrets = "redact" in [guard]')
+    return fine("guard.secrets", what)
+
+
+def _key(settings: Settings) -> Iterator[Finding]:
+    """Nothing before the first start, which makes it."""
+    path = settings.data_dir / KEY_FILE
+    try:
+        about = path.stat()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        why = "Signalbox won't start without it."
+        yield fault("guard.key", f"{path} can't be read: {error.strerror}", why, f"give it to this user: chown {path}")
+        return
+    if about.st_size != KEY_BYTES:
+        why = "Calls that need a secret can't be sealed with it, or opened."
+        fix = "take it from a backup, or remove it: the next start makes another"
+        yield fault("guard.key", f"{path} has {about.st_size:,} bytes instead of {KEY_BYTES}", why, fix)
+    elif (mode := stat.S_IMODE(about.st_mode)) & OTHERS:
+        why = "Anyone who reads it and the database can open the arguments of calls that need a secret."
+        yield warning("guard.key", f"{path} is open to others (mode {mode:04o})", why, f"chmod 600 {path}")
+    else:
+        yield fine("guard.key", f"{path}, for this user alone")

@@ -1,0 +1,27 @@
+"""A call goes through the door without its secrets, as JSON, and its true arguments are sealed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from runtime.contract import Call
+from runtime.guard.door import OPEN_DOOR
+from runtime.guard.findings import Gate
+from tests.unit.guard.secrets import IN_PLACE, SECRETS
+
+IN_TEXT = {name: {"text": secret} for name, (_, secret) in SECRETS.items()}
+IN_TEXT |= {name: {"text": form.format(secret)} for name, (_, form, secret) in IN_PLACE.items()}
+BY_FIELD = {"aws key by its field": {"aws_secret_access_key": IN_PLACE["aws key"][2], "region": "eu"}}
+
+
+@pytest.mark.parametrize("arguments", [*IN_TEXT.values(), *BY_FIELD.values()], ids=[*IN_TEXT, *BY_FIELD])
+def test_a_call_is_seen_without_its_secret_and_made_with_it(arguments: dict[str, str]) -> None:
+    written = json.dumps(arguments, separators=(",", ":"))
+    seen = OPEN_DOOR.call(Call("c1", "tool", written))
+    shown = json.loads(seen.arguments)
+    assert shown.keys() == arguments.keys()
+    assert "[redacted: " in seen.arguments
+    assert OPEN_DOOR.clean(seen.arguments, Gate.TOOL_ARGUMENTS) == seen.arguments
+    assert OPEN_DOOR.true_arguments(seen) == written
