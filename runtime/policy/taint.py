@@ -25,7 +25,7 @@ from typing import Final, Protocol
 
 from runtime.contract import UNDECLARED, Carries, Effect, Flow, Json, Reads
 from runtime.policy.named import Named, host_of, hosts_perhaps_in, is_plain_name
-from runtime.policy.rules import Ruling
+from runtime.policy.rules import DENYING, Ruling
 from runtime.text.glyphs import shortened
 from runtime.text.naming import listed
 
@@ -114,7 +114,7 @@ def is_outside(step: ReadStep) -> bool:
             return False
         case Reads.NAMES:
             return not all(map(_is_listed, step.result.splitlines()))
-        case Reads.OUTSIDE:
+        case Reads.OUTSIDE | Reads.FILES:
             return bool(step.result.strip())
 
 
@@ -203,7 +203,7 @@ def tainted_ruling(ruling: Ruling, call: CarriedCall, known: Known, rule: Allows
     `ruling` is that of the rules, modes and grants, and `rule` the rule or grant that allows, None where the effect does.
     """
     why = after(known.taint)
-    if not why or ruling is Ruling.DENY:
+    if not why or ruling in DENYING:
         return TaintedRuling(ruling)
     if ruling is Ruling.ASK:
         return TaintedRuling(ruling, why)
