@@ -114,7 +114,7 @@ def is_outside(step: ReadStep) -> bool:
             return False
         case Reads.NAMES:
             return not all(map(_is_listed, step.result.splitlines()))
-        case Reads.OUTSIDE:
+        case Reads.OUTSIDE | Reads.FILES:
             return bool(step.result.strip())
 
 
