@@ -112,7 +112,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "runtime/reports/fan_out.py": (frozenset({"NewDelivery"}), COURIERS),
     "runtime/schedules/service.py": (
         frozenset({"add_schedule", "change_schedule", "turn_schedule"}),
-        "in a chat, as a call that Door.call cleaned",
+        "LateTimetable cleans what it hands on: wishes in a chat, on a page and of commands",
     ),
 }
 """By module: its sinks, and where their text is cleaned, or why it need not be."""
