@@ -110,6 +110,7 @@ def _schedules(
         named=named,
         started=lambda: None,
         planning=lambda: settings.planning,
+        door=cache(lambda: door_of(settings, named)),  # with the values that are at hand: no passphrase is asked for
     )
     return ScheduleOperations(timetable, here.address, named, Mask(settings.secret_values()), called)
 

@@ -19,6 +19,8 @@ from runtime.contract import (
     Timetable,
     Tool,
 )
+from runtime.guard.door import OPEN_DOOR, Door
+from runtime.guard.findings import Gate
 from runtime.store.store import Store
 from tools.schedules import schedule_tools
 
@@ -32,10 +34,14 @@ async def anywhere(address: Address) -> str | None:
 
 
 class LateTimetable:
-    """Implements `contract.Timetable`. What understands times takes 1 MB, so it is made for the first wish."""
+    """Implements `contract.Timetable`. What understands times takes 1 MB, so it is made for the first wish.
 
-    def __init__(self, make: Callable[[], Timetable]) -> None:
+    Wishes and reasons pass the leak guard on their way, whoever has them.
+    """
+
+    def __init__(self, make: Callable[[], Timetable], door: Callable[[], Door]) -> None:
         self._make = make
+        self._door = door
         self._made: Timetable | None = None
 
     @property
@@ -44,11 +50,17 @@ class LateTimetable:
             self._made = self._make()
         return self._made
 
+    def _cleaned(self, wanted: ScheduleRequest, asker: Asker) -> ScheduleRequest:
+        from runtime.schedules.requests import cleaned
+
+        door = self._door()
+        return cleaned(wanted, door, door.room(asker.address))
+
     async def add(self, wanted: ScheduleRequest, asker: Asker) -> Schedule:
-        return await self._own.add(wanted, asker)
+        return await self._own.add(self._cleaned(wanted, asker), asker)
 
     async def change(self, schedule: ScheduleId, wanted: ScheduleRequest, asker: Asker) -> Schedule:
-        return await self._own.change(schedule, wanted, asker)
+        return await self._own.change(schedule, self._cleaned(wanted, asker), asker)
 
     async def find(self, name: str, asker: Asker) -> Schedule:
         return await self._own.find(name, asker)
@@ -57,7 +69,8 @@ class LateTimetable:
         return await self._own.listed(asker)
 
     async def pause(self, schedule: ScheduleId, asker: Asker, reason: str = "") -> Schedule:
-        return await self._own.pause(schedule, asker, reason)
+        door = self._door()
+        return await self._own.pause(schedule, asker, door.clean(reason, Gate.MESSAGE_IN, door.room(asker.address)))
 
     async def resume(self, schedule: ScheduleId, asker: Asker) -> Schedule:
         return await self._own.resume(schedule, asker)
@@ -94,6 +107,7 @@ def timetable_of(
     named: Callable[[Address], str],
     started: Callable[[], None],
     planning: Callable[[], Planning] = Planning,
+    door: Callable[[], Door] = lambda: OPEN_DOOR,
 ) -> Timetable:
     """`planning` are the settings of this moment: a reload brings others."""
 
@@ -116,7 +130,7 @@ def timetable_of(
             started=started,
         )
 
-    return LateTimetable(make)
+    return LateTimetable(make, door)
 
 
 def planning_tools(

@@ -68,7 +68,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     book = GuardBook(base.store.cluster, base.instruments.loop)
     door = door_of(base.settings, at.named, book.told)
     couriers = _couriers(base, at, door)
-    timetable = _timetable(base, at, couriers)
+    timetable = _timetable(base, at, couriers, door)
     toolkit = _toolkit(base, at, timetable, tools)
     reporters = LateReporters(base.store.now)
     agents = Agents(_main(base, at, GuardedModel(base.instruments.model(model), door), toolkit))
@@ -179,7 +179,7 @@ def _courier(base: StorePhase, account: AccountSupervisor) -> Courier:
     )
 
 
-def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers) -> Timetable:
+def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Timetable:
     return timetable_of(
         base.store,
         reach_of(at.accounts),
@@ -189,6 +189,7 @@ def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers) -> Timet
         named=at.named,
         started=lambda: base.notifier.notify(LANES),
         planning=lambda: at.live.rules.planning,
+        door=lambda: door,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from sqlalchemy import Table, Text, text
 
 from bot.operator.audit import verify
-from bot.wiring.safety.scan import GuardScan, ScannedPage
+from bot.wiring.safety.scan import GuardScan
 from runtime.contract import Call, Effect, Json, ModelReply, Reasoning
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.ids import digest
@@ -24,7 +24,7 @@ from runtime.store.protocol import Head
 from runtime.store.schema import metadata
 from runtime.store.sql.driver import Op
 from tests.contract.runtime.stage import Process, Stage, address, fake_tool
-from tests.fakes.models import USAGE, Scripted
+from tests.fakes.models import USAGE, Answer, Scripted
 from tests.unit.guard.secrets import SECRETS
 
 NAME, SECRET = SECRETS["github"]
@@ -50,7 +50,7 @@ async def lived(stage: Stage) -> Process:
         return f"the {WORD} is blue"
 
     thought = Reasoning(f"They like the {WORD}.", "m", json.dumps([{"thinking": WORD}]))
-    answers = [LOOK, ModelReply(f"The {WORD}.", (), USAGE, reasoning=thought), SHELL, f"Said {WORD}."]
+    answers: list[Answer] = [LOOK, ModelReply(f"The {WORD}.", (), USAGE, reasoning=thought), SHELL, f"Said {WORD}."]
     tools = [fake_tool("look", Effect.READ, looks), fake_tool("shell", Effect.WRITE)]
     process = await stage.process(Scripted(answers), tools)
     for words in (f"look at the {WORD}", f"say {WORD} in the shell"):
@@ -109,9 +109,10 @@ async def scanned(stage: Stage, *, redact: bool = False) -> Told:
     """All tables, in small pages."""
     scan, told = GuardScan(stage.store.texts, lambda: OPEN_DOOR, page_rows=2), Told()
     for table in scanned_tables():
-        page: ScannedPage | None = None
-        while page is None or page.after is not None:
-            page = await scan.page(table, page and page.after, redact=redact)
+        after, is_over = None, False
+        while not is_over:
+            page = await scan.page(table, after, redact=redact)
+            after, is_over = page.after, page.after is None
             for column, found, _, stays in page.told:
                 assert found.startswith(f"{NAME} ·")
                 told.setdefault(f"{table}.{column}", set()).add(stays)

@@ -12,10 +12,13 @@ import pytest
 
 from bot.wiring.scheduling import LateTimetable
 from runtime.contract import Address, Call, Choice, Identity, Model, Schedule, ScheduleState, Task, TaskKind
+from runtime.guard.door import OPEN_DOOR
 from runtime.models.demo import Demo
 from runtime.policy.rules import SHIPPED, Rule, Ruling
+from runtime.store.schema import metadata
 from tests.contract.runtime.stage import ADA, OTTO, UMA, Process, Stage, address, crash_at
 from tests.contract.runtime.strict import Strict
+from tests.unit.guard.secrets import SECRETS
 from tools.files.files import list_files
 from tools.schedules import schedule_tools
 
@@ -48,7 +51,7 @@ class Chat:
 
 async def chat(stage: Stage, model: Model | None = None, rules: Sequence[Rule] = SHIPPED, **more: Any) -> Chat:
     process: Process
-    timetable = LateTimetable(lambda: process.booking)
+    timetable = LateTimetable(lambda: process.booking, lambda: OPEN_DOOR)
     called = {OTHER: address("r2")}
     tools: list[Any] = [list_files, *schedule_tools(timetable, address_at=called.get, named=named)]
     process = await stage.process(model or Demo(), tools, rules=rules, **more)
@@ -254,3 +257,23 @@ async def test_scheduled_work_plans_no_more_work(any_stage: Stage) -> None:
     await at.fire()
     assert "can't schedule more work" in (await any_stage.screen())[-1]
     assert len(await at.planned()) == 1
+
+
+# --------------------------------------------------------------------------------------------------------- the leak guard
+
+
+@pytest.mark.parametrize("named_too", [False, True])
+async def test_a_secret_in_a_wish_is_not_kept_with_the_schedule(stage: Stage, *, named_too: bool) -> None:
+    """The call is made with its true arguments, which hold it."""
+    _, secret = SECRETS["github"]
+    wish = {"when": "every hour", "task": f"tell {secret}"} | ({"name": f"tell {secret}"} if named_too else {})
+    at = await chat(stage, Strict([Call("c1", "schedule_set", json.dumps(wish)), "Planned.", "Told."]))
+    await at.say("plan it")
+    for question in await stage.pending():
+        await at.process.click(question.id)
+    await at.process.answer_all()
+    [planned] = await at.planned()
+    assert planned.task.text.startswith("tell [redacted: ")
+    await at.fire()
+    for table in metadata.sorted_tables:
+        assert secret not in str(await stage.rows(f"SELECT * FROM {table.name}")), table.name

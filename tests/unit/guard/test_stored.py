@@ -13,7 +13,7 @@ from runtime.guard.stored import Form, looked_at
 from tests.unit.guard.secrets import IN_PLACE, SECRETS, letters
 
 KEY = SECRETS["github"][1]
-RULE = OwnRule("code name", of_words(["approve", "bluebird"]), Strictness.REDACT, frozenset())
+RULE = OwnRule("code name", of_words(("approve", "bluebird")), Strictness.REDACT, frozenset())
 
 
 def check(text: str) -> Checked:

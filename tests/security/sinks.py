@@ -1,0 +1,218 @@
+"""Ways by which text enters a table, a model request or a chat, and the gate of the leak guard on each.
+
+A sink is a call of a store's writing method that takes text, or the making of a `NewDelivery` or a `ModelRequest`. They are
+read from the source: which methods of the stores write, and which modules call them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+PRODUCT: Final = ("runtime", "bot", "tools", "adapters", "signalbox")
+STORE: Final = ROOT / "runtime" / "store"
+WITHOUT_STORES: Final = ("adapters", "tools")
+"""Packages that import nothing of a store, which import-linter checks."""
+RECORDS: Final = ("NewDelivery", "ModelRequest")
+
+TEXT_WRITES: Final[frozenset[str]] = frozenset(
+    {
+        *("accept", "name_rooms", "add_person", "rename", "pair"),
+        *("record_model", "finish_tool", "refuse_tool", "finish", "park", "note", "keep_summary"),
+        *("enqueue", "render", "render_shown", "preview", "plain", "retry", "hold", "give_up"),
+        *("end_undo", "end_answer", "pay_answer", "refill", "failed", "note_fact", "put_texts"),
+        *("accepted_form", "see_form", "told_form", "accept_form"),
+        *("add_schedule", "change_schedule", "turn_schedule", "begin_report"),
+    }
+)
+"""Writing methods of the stores that take text of people, models, tools or platforms."""
+
+OTHER_WRITES: Final[frozenset[str]] = frozenset(
+    {
+        *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
+        *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
+        *("account_identity", "note_account", "adopt", "mark", "checkpoint", "doubt", "look_again", "absent", "repeat"),
+        *("drop", "detach", "pause", "seal", "cut_audit", "requeue", "discard", "sweep"),
+        *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge"),
+        *(
+            "claim",
+            "claim_suspect",
+            "steer",
+            "release",
+            "begin_compacting",
+            "end_compacting",
+            "mark_tool",
+            "set_zone",
+            "fire",
+            "fire_again",
+            "run_schedule",
+        ),
+    }
+)
+"""Writing methods that take ids, states, times, names of settings, and words of ours."""
+
+MODEL: Final = "the model behind it is a GuardedModel, which cleans what it is sent and what it answers"
+COURIERS: Final = "Couriers.post and Couriers.prepare clean it as it enters the outbox"
+RECEPTION: Final = "cleaned in Reception.sink, before the store is asked"
+OPERATOR: Final = "typed by an operator as a name; none, since commands find it by that name"
+ERRORS: Final = "none: words of ours, and of a platform or vendor about an error"
+
+SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
+    "bot/accounts/alerts.py": (frozenset({"NewDelivery"}), COURIERS),
+    "bot/operator/local.py": (frozenset({"accept"}), "an operator's press or words, while no process runs: none"),
+    "bot/operator/operations.py": (frozenset({"add_person", "note_fact", "pair"}), OPERATOR),
+    "bot/operator/people.py": (frozenset({"rename"}), OPERATOR),
+    "bot/operator/reports.py": (frozenset({"begin_report"}), "names and options of a report; what it says, COURIERS"),
+    "bot/server/phases/duties.py": (frozenset({"NewDelivery"}), COURIERS),
+    "bot/server/reload.py": (frozenset({"note_fact"}), "names of settings"),
+    "bot/tryouts/model.py": (frozenset({"ModelRequest"}), "a fixed question of ours"),
+    "bot/wiring/owner.py": (frozenset({"add_person"}), OPERATOR),
+    "bot/wiring/safety/guard.py": (frozenset({"note_fact"}), "names and marks of findings"),
+    "bot/wiring/safety/scan.py": (frozenset({"put_texts"}), "what the guard made of it"),
+    "bot/wiring/schedules.py": (
+        frozenset({"add_schedule", "change_schedule", "turn_schedule"}),
+        "schedules of the settings file, as its owner wrote them: none",
+    ),
+    "bot/wizard/write.py": (frozenset({"add_person"}), OPERATOR),
+    "runtime/agent/duties/answering.py": (frozenset({"end_answer", "pay_answer"}), MODEL),
+    "runtime/agent/duties/reminders.py": (frozenset({"refill"}), "counts of open questions, in words of ours"),
+    "runtime/agent/duties/undoing.py": (frozenset({"end_undo"}), ERRORS),
+    "runtime/agent/loop.py": (
+        frozenset({"finish", "keep_summary", "note", "park", "record_model"}),
+        f"{MODEL}; what it shows, Couriers.prepare",
+    ),
+    "runtime/agent/outcome.py": (frozenset({"NewDelivery"}), COURIERS),
+    "runtime/agent/questions.py": (frozenset({"NewDelivery"}), "cards of calls that Door.call cleaned"),
+    "runtime/agent/tool_calls.py": (
+        frozenset({"accept_form", "accepted_form", "finish_tool", "refuse_tool"}),
+        "results are cleaned in Calls; forms of tools are compared letter by letter, and none",
+    ),
+    "runtime/cluster/cooldowns.py": (frozenset({"failed"}), ERRORS),
+    "runtime/context/builder.py": (frozenset({"ModelRequest"}), MODEL),
+    "runtime/context/summaries.py": (frozenset({"ModelRequest"}), MODEL),
+    "runtime/delivery/couriers.py": (frozenset({"enqueue"}), COURIERS),
+    "runtime/delivery/live_status.py": (
+        frozenset({"preview"}),
+        "previews of a GuardedModel hold back what may be a secret",
+    ),
+    "runtime/delivery/sender.py": (
+        frozenset({"give_up", "hold", "plain", "render", "render_shown", "retry"}),
+        f"rendered from what is in the outbox; reasons: {ERRORS}",
+    ),
+    "runtime/delivery/streaming.py": (frozenset({"NewDelivery"}), "previews of a GuardedModel"),
+    "runtime/intake/pasted.py": (frozenset({"NewDelivery"}), COURIERS),
+    "runtime/intake/reception.py": (frozenset({"accept"}), RECEPTION),
+    "runtime/intake/room_names.py": (frozenset({"name_rooms"}), RECEPTION),
+    "runtime/models/choice/alone.py": (frozenset({"failed"}), ERRORS),
+    "runtime/models/choice/chain.py": (frozenset({"failed"}), ERRORS),
+    "runtime/reports/fan_out.py": (frozenset({"NewDelivery"}), COURIERS),
+    "runtime/schedules/service.py": (
+        frozenset({"add_schedule", "change_schedule", "turn_schedule"}),
+        "LateTimetable cleans what it hands on: wishes in a chat, on a page and of commands",
+    ),
+}
+"""By module: its sinks, and where their text is cleaned, or why it need not be."""
+
+NO_STORES: Final = frozenset(
+    {"_adapter", "_door", "_roster", "_own", "_liveness", "api", "layers", "page", "live_status", "courier"}
+)
+"""Names of other things that have a method of the same name, in modules that know a store."""
+
+
+HOLDERS: Final = frozenset(
+    {
+        *("store", "outbox", "book", "approvals", "runs", "registry", "people", "cooldowns", "intake", "cluster"),
+        *("schedules", "texts", "places", "operations"),
+    }
+)
+"""Names by which objects of the product hold a store, also where its type is not imported."""
+
+
+def writing_methods() -> frozenset[str]:
+    """Methods of the stores that write, at once or by another one of theirs."""
+    found: set[str] = set()
+    for path in STORE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and any(ast.unparse(base) in ("Base", "RunBase") for base in node.bases):
+                found |= _writing(node)
+    return frozenset(found)
+
+
+def _writing(store: ast.ClassDef) -> set[str]:
+    calls = {
+        one.name: {ast.unparse(call.func) for call in ast.walk(one) if isinstance(call, ast.Call)}
+        for one in store.body
+        if isinstance(one, ast.AsyncFunctionDef)
+    }
+    writing = {name for name, called in calls.items() if "self._driver.write" in called}
+    writing |= {name for name, called in calls.items() if called & {f"self.{other}" for other in writing}}
+    return {name for name in writing if not name.startswith("_")}
+
+
+@cache
+def protocols() -> frozenset[str]:
+    """Names by which modules know a store."""
+    tree = ast.parse((STORE / "protocol" / "__init__.py").read_text(encoding="utf-8"))
+    words = {
+        "Approvals",
+        "Cluster",
+        "Intake",
+        "Outbox",
+        "Runs",
+        "Schedules",
+        "People",
+        "Operations",
+        "Texts",
+        "Cooling",
+    }
+    exported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    return frozenset(exported & words) | {"Store"}
+
+
+def sinks() -> Mapping[str, frozenset[str]]:
+    """Sinks in the product, outside of the store itself, by module."""
+    found: dict[str, frozenset[str]] = {}
+    for top in PRODUCT:
+        for path in sorted((ROOT / top).rglob("*.py")):
+            if STORE not in path.parents and (
+                called := sinks_in(path.read_text(encoding="utf-8"), has_stores=top not in WITHOUT_STORES)
+            ):
+                found[path.relative_to(ROOT).as_posix()] = called
+    return found
+
+
+def sinks_in(source: str, *, has_stores: bool = True) -> frozenset[str]:
+    """`has_stores`: a name such as `outbox` may be that of a store."""
+    tree = ast.parse(source)
+    knows_a_store = any(name in protocols() for name in _imported(tree))
+    holders = HOLDERS if has_stores else frozenset[str]()
+    return frozenset(
+        name for name, receiver in _calls(tree) if _is_sink(name, receiver, holders, knows_a_store=knows_a_store)
+    )
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("runtime.store"):
+            yield from (alias.name for alias in node.names)
+
+
+def _calls(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Names that are called, each with the last name of what has it; empty for a name that stands alone."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield node.func.attr, ast.unparse(node.func.value).rpartition(".")[2]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield node.func.id, ""
+
+
+def _is_sink(name: str, receiver: str, holders: frozenset[str], *, knows_a_store: bool) -> bool:
+    if name in RECORDS:
+        return True
+    if name not in TEXT_WRITES or not receiver or receiver in NO_STORES:
+        return False
+    return knows_a_store or receiver.strip("_") in holders
