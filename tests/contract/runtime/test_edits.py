@@ -34,6 +34,7 @@ from tests.contract.runtime.stage import (
     ADA,
     LEASE,
     OTTO,
+    OUR_WORDS,
     SHELL,
     STRANGER,
     UMA,
@@ -62,7 +63,10 @@ CHANGED: Final = "uname -r"
 
 
 def tools() -> list[FakeTool]:
-    shell, send = ToolSpec("shell", "Runs.", COMMAND, Effect.DANGER), ToolSpec("send", "Sends.", SENDS, Effect.WRITE)
+    shell, send = (
+        ToolSpec("shell", "Runs.", COMMAND, Effect.DANGER, flow=OUR_WORDS),
+        ToolSpec("send", "Sends.", SENDS, Effect.WRITE),
+    )
     return [FakeTool(shell), FakeTool(send)]
 
 
