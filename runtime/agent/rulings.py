@@ -75,11 +75,15 @@ class Rulings:
         known = await self.known(run)
         if not known.taint.active:
             return ruled, ""
-        allows = ruled.rule if ruled.by is By.RULE else None  # a grant and trust were given for what people ask
+        allows = ruled.rule if ruled.by is By.RULE else None  # trust was given to what people ask for
         call = CarriedCall(ask.effect, ask.arguments, tool.spec.flow)
         found = tainted_ruling(ruled.result, call, replace(known, named=with_listed(known.named, ask, allows)), allows)
         if found.ruling is ruled.result:
             return ruled, found.why and found.caution
+        if ruled.by is By.GRANT and (
+            grant := await self._granted(run, tool, ask, self._policy().terms(ask), tainted=True)
+        ):
+            return replace(ruled, name=grant), ""
         log.info("call asked after outside text", tool=ask.tool, sources=[one.name for one in known.taint.active])
         return Ruled(found.ruling, By.TAINT, found.why, ruled.rule), found.caution
 
@@ -111,8 +115,10 @@ class Rulings:
             answer.mode = await self._store.mode_at(run.claim.agent, run.claim.address)
         return answer.mode
 
-    async def _granted(self, run: LiveRun, tool: Tool, ask: Ask, terms: Terms) -> GrantId | None:
-        """A standing yes to such a call, where people would be asked."""
+    async def _granted(
+        self, run: LiveRun, tool: Tool, ask: Ask, terms: Terms, *, tainted: bool = False
+    ) -> GrantId | None:
+        """A standing yes to such a call, where people would be asked; after outside text, where that is `tainted`."""
         if not grantable(terms):
             return None
         requester, room = run.claim.requester, str(run.claim.address.whole_room)
@@ -127,6 +133,7 @@ class Rulings:
             requester.id if requester else None,
             terms,
             run=run.claim.run_id,
+            tainted=tainted,
         )
         return await self._store.granted(call, self._rights())
 

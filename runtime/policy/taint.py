@@ -135,6 +135,14 @@ def origin(step: ReadStep) -> str:
     return value if isinstance(value, str) and value.strip() else step.tool
 
 
+AFTER: Final = "After reading "
+
+
+def told_in(caution: str) -> str:
+    """The words about outside text in what a card warns of; or nothing."""
+    return next((one for one in caution.split("\n\n") if one.startswith(AFTER)), "")
+
+
 def after(taint: Taint) -> str:
     """A sentence for a card; empty for a run that is not tainted.
 
@@ -145,8 +153,8 @@ def after(taint: Taint) -> str:
     if not names:
         return ""
     if len(names) > SOURCES_SHOWN:
-        return f"After reading {', '.join(names[:SOURCES_SHOWN])} and {len(names) - SOURCES_SHOWN} more."
-    return f"After reading {' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))}."
+        return f"{AFTER}{', '.join(names[:SOURCES_SHOWN])} and {len(names) - SOURCES_SHOWN} more."
+    return f"{AFTER}{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))}."
 
 
 # ------------------------------------------------------------------------------------------------------------ a call

@@ -35,6 +35,7 @@ from tests.contract.runtime.stage import (
     ADA,
     LEASE,
     OTTO,
+    OUR_WORDS,
     SHELL,
     STRANGER,
     UMA,
@@ -63,7 +64,10 @@ CHANGED: Final = "uname -r"
 
 
 def tools() -> list[FakeTool]:
-    shell, send = ToolSpec("shell", "Runs.", COMMAND, Effect.DANGER), ToolSpec("send", "Sends.", SENDS, Effect.WRITE)
+    shell, send = (
+        ToolSpec("shell", "Runs.", COMMAND, Effect.DANGER, flow=OUR_WORDS),
+        ToolSpec("send", "Sends.", SENDS, Effect.WRITE),
+    )
     return [FakeTool(shell), FakeTool(send)]
 
 
