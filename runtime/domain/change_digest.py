@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from runtime.domain.transcript import DENIED, ERROR
+from runtime.text.outside import unfenced
 
 DATA: Final = "data-"
 """How the id of a call begins that a template reads; the rest is the name by which it does."""
@@ -37,4 +38,4 @@ def digest(result: str) -> str:
     """
     if has_failed(result):
         return FAILED_DIGEST
-    return hashlib.sha256(result.encode("utf-8", "surrogatepass")).hexdigest()[:LENGTH]
+    return hashlib.sha256(unfenced(result).encode("utf-8", "surrogatepass")).hexdigest()[:LENGTH]
