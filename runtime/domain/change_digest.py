@@ -38,4 +38,4 @@ def digest(result: str) -> str:
     """
     if has_failed(result):
         return FAILED_DIGEST
-    return hashlib.sha256(result.encode("utf-8", "surrogatepass")).hexdigest()[:LENGTH]
+    return hashlib.sha256(unfenced(result).encode("utf-8", "surrogatepass")).hexdigest()[:LENGTH]
