@@ -27,6 +27,7 @@ COMMANDS: Final = (
         "schedules",
         "people",
         "secrets",
+        "guard",
         "trace",
         "report",
         "context",
