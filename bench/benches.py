@@ -21,6 +21,7 @@ from bench.cuts import cuts
 from bench.disk import fsync
 from bench.failover import failover
 from bench.figures import Figure
+from bench.guard import guard
 from bench.injection import injection
 from bench.long import long
 from bench.memory import memory
@@ -41,6 +42,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "memory": memory,
     "long": long,
     "schedules": schedules,
+    "guard": guard,
     "injection": injection,
     **CHANNELS,
 }

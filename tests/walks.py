@@ -28,7 +28,9 @@ from runtime.calendar import written as written_plan
 from runtime.contract import (
     Call,
     Effect,
+    Flow,
     Json,
+    Reads,
     Schedule,
     ScheduleId,
     ScheduleState,
@@ -58,7 +60,7 @@ Walk = Sequence[tuple[str, str]]
 class Ring:
     """A tool that waits for a yes."""
 
-    spec = ToolSpec("ring", "Ring once.", {"type": "object"}, Effect.WRITE)
+    spec = ToolSpec("ring", "Ring once.", {"type": "object"}, Effect.WRITE, flow=Flow(Reads.OURS))
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
         return "rung"

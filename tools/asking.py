@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Final
 
-from runtime.contract import Asking, Effect, Json, ToolContext
+from runtime.contract import Asking, Effect, Flow, Json, Reads, ToolContext
 from runtime.errors import ToolFailed, ToolRetry
 from tools.kit.declare import tool
 
@@ -16,7 +16,7 @@ FEWEST: Final = 2  # with one answer there is nothing to choose
 MOST: Final = 4  # buttons
 
 
-@tool(effect=Effect.READ)
+@tool(effect=Effect.READ, flow=Flow(Reads.OURS, carries={}))
 def ask_person(
     question: Annotated[str, "In one sentence."],
     context: ToolContext,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Final
 
-from runtime.contract import SPEND_MORE, Effect
+from runtime.contract import SPEND_MORE, Effect, Flow, Reads
 from tools.kit.declare import tool
 
 
-@tool(effect=Effect.DANGER, idempotent=True)
+@tool(effect=Effect.DANGER, idempotent=True, flow=Flow(Reads.OURS, stays=True))
 def spend_beyond_budget(
     budget: Annotated[str, "The budget that is spent."],
     spent: Annotated[str, "The amount that was spent."],

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Final
 
-from runtime.contract import Effect, ToolContext, ToolSpec, found_line
+from runtime.contract import Effect, Flow, Reads, ToolContext, ToolSpec, found_line
 from tools.kit.declare import tool
 
 FOUND_MAX: Final = 8
@@ -14,7 +14,7 @@ NAMES_MAX: Final = 100
 WORD: Final = re.compile(r"[^\W_]+")
 
 
-@tool(effect=Effect.READ, output_bound=8_000)
+@tool(effect=Effect.READ, output_bound=8_000, flow=Flow(Reads.OURS, carries={}))
 def find_tools(words: Annotated[str, "Names of tools, or what is to be done."], context: ToolContext) -> str:
     """Find tools; those found can be called from then on."""
     known = context.tools()

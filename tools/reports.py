@@ -12,7 +12,21 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
-from runtime.contract import Activity, Address, Cost, Costs, Effect, Figures, Json, Now, Role, Tool, ToolContext
+from runtime.contract import (
+    Activity,
+    Address,
+    Cost,
+    Costs,
+    Effect,
+    Figures,
+    Flow,
+    Json,
+    Now,
+    Reads,
+    Role,
+    Tool,
+    ToolContext,
+)
 from runtime.errors import ToolRetry
 from tools.kit.declare import tool
 
@@ -23,6 +37,7 @@ LINES_LISTED: Final = 50
 DRAWN: Final = 15
 """Rooms in a chart; the others are one bar."""
 MICROS: Final = 1_000_000
+FIGURES_FLOW: Final = Flow(Reads.PEOPLE, carries={})
 OTHER_ROOMS: Final = "other rooms"
 
 Named = Callable[[Address], str]
@@ -40,7 +55,7 @@ async def by_address(rooms: Collection[Address], context: ToolContext) -> Named:
 def report_tools(figures: Figures, *, now: Now, naming: Naming = by_address) -> list[Tool]:
     """`activity`, `costs`, `pending_approvals` and `dead_letters`. `naming` tells what people call rooms."""
 
-    @tool(effect=Effect.READ, seldom=True)
+    @tool(effect=Effect.READ, seldom=True, flow=FIGURES_FLOW)
     async def activity(context: ToolContext, hours: Hours = 24) -> str:
         """Count recent messages, runs, approvals, deliveries, scheduled work and failures."""
         since = _since(now(), hours)
@@ -50,7 +65,7 @@ def report_tools(figures: Figures, *, now: Now, naming: Naming = by_address) -> 
         named = await naming(_of(room, rooms), context)
         return _told(_about(room, named) | _span(since, hours) | activity_of(found, named))
 
-    @tool(effect=Effect.READ, seldom=True)
+    @tool(effect=Effect.READ, seldom=True, flow=FIGURES_FLOW)
     async def costs(context: ToolContext, hours: Hours = 24) -> str:
         """Show model costs by agent and room, in millionths of a US dollar."""
         since = _since(now(), hours)
@@ -60,7 +75,7 @@ def report_tools(figures: Figures, *, now: Now, naming: Naming = by_address) -> 
         named = await naming(_of(room, (row["room"] for row in rows[:LINES_LISTED])), context)
         return _told(_about(room, named) | _span(since, hours) | costs_of(found, with_names(rows, named)))
 
-    @tool(effect=Effect.READ, seldom=True)
+    @tool(effect=Effect.READ, seldom=True, flow=FIGURES_FLOW)
     async def pending_approvals(context: ToolContext) -> str:
         """List risky calls that wait for a person, soonest expiry first."""
         room = scope(context)
@@ -68,7 +83,7 @@ def report_tools(figures: Figures, *, now: Now, naming: Naming = by_address) -> 
         named = await naming(_of(room, (row.address for row in rows)), context)
         return _told(_about(room, named) | {"count": count, "approvals": _listed(rows, named)})
 
-    @tool(effect=Effect.READ, seldom=True)
+    @tool(effect=Effect.READ, seldom=True, flow=FIGURES_FLOW)
     async def dead_letters(context: ToolContext) -> str:
         """List messages that couldn't be delivered (dead) or may have been (held)."""
         room = scope(context)

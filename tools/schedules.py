@@ -19,12 +19,15 @@ from runtime.contract import (
     CardPart,
     CardText,
     CardValue,
+    Carries,
     Effect,
+    Flow,
     Identity,
     Json,
     Occurrence,
     OccurrenceState,
     Person,
+    Reads,
     Role,
     Schedule,
     ScheduleRequest,
@@ -52,6 +55,16 @@ UTC: Final = "UTC"
 PLANNED: Final = "Planned"
 ONCE: Final = "once, "
 """How the words of a time begin that comes but once."""
+
+_ASIDE: Final = {"zone": Carries.DETAIL, "quiet": Carries.DETAIL, "name": Carries.WORDS}
+PLANNING: Final = Flow(
+    Reads.OURS,
+    carries={**_ASIDE, "when": Carries.DETAIL, "new_name": Carries.WORDS, "room": Carries.RECIPIENT},
+)
+"""A plan works later, in a run that has read nothing: so its task, which this leaves out, is to be somebody's own words."""
+TURNING: Final = Flow(Reads.OURS, carries={})
+LOOKING: Final = Flow(Reads.OURS, carries={})
+ZONING: Final = Flow(Reads.OURS, stays=True)
 
 When = Annotated[
     str,
@@ -97,7 +110,9 @@ def _elsewhere(
 
 
 def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[Tool]:
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT)
+    card = partial(_elsewhere, words, address_at)
+
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, flow=PLANNING)
     async def schedule_set(
         when: When, task: What, context: ToolContext, name: NewName = "", zone: Zone = "", quiet: Quiet = False
     ) -> str:
@@ -106,9 +121,7 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
         made = await timetable.add(wanted, planner(context, wanted))
         return words.planned(made, context) + hint(zone, str(timetable.clocks(made)))
 
-    @tool(
-        effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, card=partial(_elsewhere, words, address_at), seldom=True
-    )
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, card=card, seldom=True, flow=PLANNING)
     async def schedule_elsewhere(
         when: AsSet,
         task: AsSet,
@@ -124,7 +137,7 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
         made = await timetable.add(wanted, planner(context, wanted))
         return words.planned(made, context) + hint(zone, str(timetable.clocks(made)))
 
-    @tool(effect=Effect.WRITE, timeout=TIMEOUT)
+    @tool(effect=Effect.WRITE, timeout=TIMEOUT, flow=PLANNING)
     async def schedule_change(
         name: Name,
         context: ToolContext,
@@ -147,7 +160,7 @@ def _making(timetable: Timetable, words: Words, address_at: AddressAt) -> list[T
 
 
 def _turning(timetable: Timetable, words: Words) -> list[Tool]:
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, seldom=True)
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, seldom=True, flow=TURNING)
     async def schedule_pause(name: Name, context: ToolContext) -> str:
         """Pause a schedule until it is resumed."""
         asker = actor(context)
@@ -155,14 +168,14 @@ def _turning(timetable: Timetable, words: Words) -> list[Tool]:
         paused = await timetable.pause(found.id, asker)
         return f'"{paused.name}" is {paused.state}{because(paused)}. It won\'t run until you resume it.'
 
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, seldom=True)
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, seldom=True, flow=TURNING)
     async def schedule_resume(name: Name, context: ToolContext) -> str:
         """Resume a paused schedule; missed runs are skipped."""
         asker = actor(context)
         found = await timetable.find(name, asker)
         return words.planned(await timetable.resume(found.id, asker), context, verb="Resumed")
 
-    @tool(effect=Effect.WRITE, timeout=TIMEOUT)
+    @tool(effect=Effect.WRITE, timeout=TIMEOUT, flow=TURNING)
     async def schedule_delete(name: Name, context: ToolContext) -> str:
         """Delete a schedule; work that has begun goes on."""
         asker = actor(context)
@@ -170,7 +183,7 @@ def _turning(timetable: Timetable, words: Words) -> list[Tool]:
         await timetable.remove(found.id, asker)
         return f'"{found.name}" is deleted. It won\'t run again.'
 
-    @tool(effect=Effect.WRITE, timeout=TIMEOUT, seldom=True)
+    @tool(effect=Effect.WRITE, timeout=TIMEOUT, seldom=True, flow=TURNING)
     async def schedule_run(name: Name, context: ToolContext) -> str:
         """Run a schedule once now; its report is posted as usual."""
         asker = planner(context)
@@ -183,7 +196,7 @@ def _turning(timetable: Timetable, words: Words) -> list[Tool]:
 
 
 def _looking(timetable: Timetable, words: Words) -> list[Tool]:
-    @tool(effect=Effect.READ, timeout=TIMEOUT)
+    @tool(effect=Effect.READ, timeout=TIMEOUT, flow=LOOKING)
     async def schedule_list(
         context: ToolContext,
         everywhere: Annotated[bool, "Other rooms too; only if asked."] = False,
@@ -196,7 +209,7 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
         others = 0 if everywhere else len(seen) - len(here)
         return listing(lines, others)
 
-    @tool(effect=Effect.READ, timeout=TIMEOUT, seldom=True)
+    @tool(effect=Effect.READ, timeout=TIMEOUT, seldom=True, flow=LOOKING)
     async def schedule_history(name: Name, context: ToolContext) -> str:
         """Show a schedule's last results, newest first, and next run."""
         found = await timetable.find(name, asker_of(context))
@@ -205,7 +218,7 @@ def _looking(timetable: Timetable, words: Words) -> list[Tool]:
         lines = [f"- {shown(one.planned_at.astimezone(clocks))}: {outcome(one)}" for one in past]
         return "\n".join([words.line(found, context), "", *(lines or ["It hasn't been due yet."])])
 
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, seldom=True)
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, seldom=True, flow=ZONING)
     async def set_zone(
         zone: Annotated[str, "IANA name or city: Europe/Berlin, Tokyo, UTC."],
         context: ToolContext,

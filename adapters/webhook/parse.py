@@ -13,6 +13,7 @@ from adapters.webhook.keys import Keys
 from adapters.webhook.payload import Payload
 from adapters.webhook.settings import Hook
 from runtime.contract import INBOX, Address, Addressing, FileRef, Identity, Said, Signal, Trigger
+from runtime.text.outside import material
 
 PAYLOAD_MAX_CHARS: Final = 20_000
 """Characters of a payload that the model is shown; the rest is in a file."""
@@ -40,8 +41,7 @@ def told_of(hook: Hook, headers: Mapping[str, str], payload: Payload, body: byte
         f'The webhook "{hook.name}" was called.',
         hook.prompt.strip(),
         DATA if payload.words else NOTHING_CAME,
-        _headers(hook, headers),
-        _block(payload),
+        _material(hook, _headers(hook, headers), _block(payload)),
         _rest(payload, file),
     ]
     return Told("\n\n".join(filter(None, pieces)), file)
@@ -70,6 +70,12 @@ def _headers(hook: Hook, headers: Mapping[str, str]) -> str:
     """Each on a line of its own, whatever its value."""
     there = ((name, " ".join(headers.get(name, "").split())[:HEADER_MOST]) for name in hook.headers)
     return "\n".join(f"{name}: {value}" for name, value in there if value)
+
+
+def _material(hook: Hook, *pieces: str) -> str:
+    """The sender's words, between marks that nothing in them can end."""
+    words = "\n\n".join(filter(None, pieces))
+    return material(words, f"webhook {hook.name}") if words else ""
 
 
 def _block(payload: Payload) -> str:

@@ -100,6 +100,8 @@ def explain(
     config: ConfigFile = None,
 ) -> None:
     """Show which rule in the current settings asks about this call, and why."""
+    from runtime.policy.taint import told_in
+
     settings = settings_of(context, config)
     which = Which(approval, last, "question", _of_rules)
 
@@ -118,6 +120,8 @@ def explain(
         typer.echo(clean(f"{row['tool']} in {row['room']}{who}: {row['state']}."))
         if row["rule"]:
             typer.echo(clean(f'The question came from the rule "{row["rule"]}".'))
+        if read := told_in(row["caution"]):
+            typer.echo(clean(f"{read} So it asks, even where a rule or a grant allows it."))
         for one in granted:
             told = f"Its answer made a grant ({one['state']}): {one['brief']}, {one['where']}."
             typer.echo(clean(as_called(f"{told} See signalbox grants show {one['id']}")))

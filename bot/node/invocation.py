@@ -23,6 +23,7 @@ COMMANDS: Final = (
         "approvals",
         "grants",
         "outbox",
+        "guard",
         "policy",
         "schedules",
         "people",

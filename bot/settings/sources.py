@@ -19,7 +19,7 @@ LEVEL: Final = "__"
 _PLACE: Final = re.compile(r"(?P<reason>.*) \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
 _HEAD: Final = re.compile(r"^\s*(#|\[{1,2}[\w.\"-]+\]{1,2}\s*(#|$))")  # a comment, or the head of a table
 _STEP: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
-_ITEM: Final = re.compile(r"[^.\[\]]+\[\d+\]")
+_ITEM: Final = re.compile(r"(?:[^.\[\]]+\.)*?[^.\[\]]+\[\d+\]")
 _PAIR: Final = re.compile(r"^\s*(?P<key>[^=\[\]#]+?)\s*=")
 
 

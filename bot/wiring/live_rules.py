@@ -129,4 +129,5 @@ def rule_of(rule: PolicyRule) -> Rule:
         rule.asking,
         rule.reason,
         rule.most,
+        rule.tainted,
     )

@@ -65,6 +65,8 @@ from runtime.policy.budgets import Then
 from runtime.policy.rules import Policy
 from runtime.reports.fan_out import Reporting
 from runtime.store.protocol import Claim, History, NewDelivery, Released, Runs, Summary, SummaryKind, ToolStep
+from runtime.text.outside import sources_in
+from runtime.workspace.outside_files import note_outside
 from runtime.workspace.whole_texts import WholeTexts
 from runtime.workspace.workspaces import WorkspaceFolders
 
@@ -259,6 +261,7 @@ class AgentLoop:
             return question
         self._progress(run.claim, Thinking())
         history = await self._with_files(run, await self._history(run))
+        run.history, run.known = history, None
         run.facts = facts = await self.surroundings.of(run, history.turns)
         reply = await run.unless_stopped(self._reply(run, facts, history))
         run.said = ""
@@ -304,6 +307,8 @@ class AgentLoop:
             return history  # and so is each text in it
         history, long = shortened(history, limits.window.tokens)
         for one in long:
+            if sources_in(one.text):
+                await asyncio.to_thread(note_outside, run.agent.workspaces, claim.address, one.path)
             await self._whole.keep(run.agent.workspaces, claim.address, one.path, one.text)
         if own := sent_by(long, claim.run_id):
             run.long = [told_of(one) for one in own]
@@ -314,6 +319,9 @@ class AgentLoop:
         if self._files is None or not any(turn.files for turn in not_seen(history.turns)):
             return history
         fetching = self._files.gather(run.claim.lane.session, run.claim.address, history.turns, run.agent.workspaces)
+        strangers = [file for turn in not_seen(history.turns) if sources_in(turn.text) for file in turn.files]
+        for file in strangers:
+            await asyncio.to_thread(note_outside, run.agent.workspaces, run.claim.address, file.path)
         told = await run.unless_stopped(fetching)
         for text in told:
             run.obey(own(await self._store.note(run.claim.lane, run.claim.run_id, text)).stop)

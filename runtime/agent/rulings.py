@@ -6,17 +6,28 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import Final
+
+import structlog
 
 from runtime.agent.run_state import LiveRun
+from runtime.context.heard import said_in, taint_in, taint_of_texts, with_listed
 from runtime.contract import ApprovalId, ApprovalKind, Call, Effect, Now, PersonId, Tool
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, entitled
 from runtime.domain.ids import digest
 from runtime.policy.grants import GrantId, Sought, form_of, grantable
 from runtime.policy.limits import Limit
 from runtime.policy.modes import Mode, RoomMode
+from runtime.policy.named import Named
 from runtime.policy.rules import DENYING, Ask, By, Facts, Policy, Ruled, Ruling, rule
+from runtime.policy.taint import CarriedCall, Known, tainted_ruling
 from runtime.policy.terms import Terms
 from runtime.store.protocol import Runs
+
+log = structlog.get_logger("agent")
+
+CLEANLY: Final = Known()
+"""Of a run that has read nothing from outside: all that people named is not looked at."""
 
 
 @dataclass(slots=True)
@@ -59,6 +70,37 @@ class Rulings:
             facts = replace(facts, trusted=await self._trusted(run, call, terms, await self._mode(run, answer)))
         return rule(policy, ask, facts)
 
+    async def tainted(self, run: LiveRun, tool: Tool, ask: Ask, ruled: Ruled) -> tuple[Ruled, str]:
+        """The ruling after outside text, and words about that for the card. What was allowed may ask, nothing gets weaker."""
+        known = await self.known(run)
+        if not known.taint.active:
+            return ruled, ""
+        allows = ruled.rule if ruled.by is By.RULE else None  # trust was given to what people ask for
+        call = CarriedCall(ask.effect, ask.arguments, tool.spec.flow)
+        found = tainted_ruling(ruled.result, call, replace(known, named=with_listed(known.named, ask, allows)), allows)
+        if found.ruling is ruled.result:
+            return ruled, found.why and found.caution
+        if ruled.by is By.GRANT and (
+            grant := await self._granted(run, tool, ask, self._policy().terms(ask), tainted=True)
+        ):
+            return replace(ruled, name=grant), ""
+        log.info("call asked after outside text", tool=ask.tool, sources=[one.name for one in known.taint.active])
+        return Ruled(found.ruling, By.TAINT, found.why, ruled.rule), found.caution
+
+    async def known(self, run: LiveRun) -> Known:
+        """Sources and people's words of what the model read. Where that is at hand, whole and without a source, nothing is
+        looked up."""
+        if run.known is None:
+            turns = run.history.turns if run.history else ()
+            taint = taint_in(turns)
+            if run.history and not run.history.summary and not taint.active:
+                run.known = CLEANLY
+            else:
+                heard = await self._store.heard(run.claim.lane.session, run.claim.since)
+                named = Named((*said_in(turns), *heard.approved))
+                run.known = Known(taint_of_texts(heard.outside, taint), named)
+        return run.known
+
     async def _wait(self, run: LiveRun, tool: str, limit: Limit, more: int) -> timedelta | None:
         """Time until one more call is within the limit, beside `more` of this answer; None where it is."""
         if more >= limit.count:
@@ -73,8 +115,10 @@ class Rulings:
             answer.mode = await self._store.mode_at(run.claim.agent, run.claim.address)
         return answer.mode
 
-    async def _granted(self, run: LiveRun, tool: Tool, ask: Ask, terms: Terms) -> GrantId | None:
-        """A standing yes to such a call, where people would be asked."""
+    async def _granted(
+        self, run: LiveRun, tool: Tool, ask: Ask, terms: Terms, *, tainted: bool = False
+    ) -> GrantId | None:
+        """A standing yes to such a call, where people would be asked; after outside text, where that is `tainted`."""
         if not grantable(terms):
             return None
         requester, room = run.claim.requester, str(run.claim.address.whole_room)
@@ -89,6 +133,7 @@ class Rulings:
             requester.id if requester else None,
             terms,
             run=run.claim.run_id,
+            tainted=tainted,
         )
         return await self._store.granted(call, self._rights())
 

@@ -12,7 +12,8 @@ from runtime.agent.registry import Agent
 from runtime.context.builder import RunFacts
 from runtime.contract import FileRef, Turn
 from runtime.policy.budgets import Allowance
-from runtime.store.protocol import Board, Claim, ToolStep
+from runtime.policy.taint import Known
+from runtime.store.protocol import Board, Claim, History, ToolStep
 
 T = TypeVar("T")
 
@@ -40,6 +41,7 @@ class LiveRun:
     read at once. `guard` judges its calls, once it makes one; `warnings` stand behind the results of those that it warned
     about, by id. `board` are the questions of its conversation, once they were looked at, and `facts` those of its last
     model call. `allowance` is for its next one, where budgets are set. `lapsed` are calls that are asked about after all.
+    `history` is what the model read last, and `known` what that says of where text came from, once a call asked for it.
     """
 
     claim: Claim
@@ -61,6 +63,8 @@ class LiveRun:
     model: str = ""
     allowance: Allowance | None = None
     lapsed: list[ToolStep] = field(default_factory=list)
+    history: History | None = None
+    known: Known | None = None
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""

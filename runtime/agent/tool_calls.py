@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from runtime.agent.asking import not_run, sorted_question
+from runtime.agent.duties.sources import Sources, fenced
 from runtime.agent.duties.undoing import kept_before
 from runtime.agent.guard import LoopGuard, Made, Verdict
 from runtime.agent.rulings import Answer, Rulings
@@ -29,6 +30,7 @@ from runtime.contract import (
     Json,
     Probe,
     Progress,
+    Reads,
     Tool,
     ToolContext,
     ToolSpec,
@@ -92,6 +94,7 @@ class Calls:
         self._door = door
         self._findable = findable
         self._accepted: dict[str, str] = {}
+        self._sources = Sources(rulings.known)
 
     async def sort(self, run: LiveRun, calls: Sequence[Call]) -> list[NewStep]:
         """The calls of one answer: each open, asked, or done at once with the reason why it does not run."""
@@ -141,7 +144,8 @@ class Calls:
             return await sorted_question(self._store, run, call, tool.spec.asks, arguments, near)
         changed = await self._changed(tool)
         ruled = await self._rulings.answered(run, tool, call, ask, replace(facts, changed=bool(changed)), answer)
-        caution = "\n\n".join(filter(None, [tool.caution(), changed]))
+        ruled, after_reading = await self._rulings.tainted(run, tool, ask, ruled)
+        caution = "\n\n".join(filter(None, [tool.caution(), changed, after_reading]))
         state = StepState.OPEN if ruled.result is Ruling.ALLOW else StepState.ASKED
         step = NewStep(call, effect, digest(call.arguments), state, "", caution)
         match ruled.by:
@@ -284,17 +288,27 @@ class Calls:
         if tool.spec.undo and (kept := await kept_before(tool, arguments, context)) is not None:
             keep(kept)
         work = self._guarded(tool, arguments, context)
+        flow = tool.spec.flow
+        is_ours = flow.reads is Reads.OURS and not flow.writes
+        source = "" if is_ours else await self._sources.of(run, tool.spec, arguments)
         told = await (run.unless_stopped(work) if repeatable(run.agent.tools, step) else work)
-        text = self._door.clean(told, Gate.TOOL_RESULT, self._door.room(claim.address))
-        return text if len(text) <= tool.spec.output_bound else await self._cut(run, step, text, tool.spec.output_bound)
+        room = self._door.room(claim.address)
+        text, more = str(self._door.clean(told, Gate.TOOL_RESULT, room)), ""
+        if len(text) > tool.spec.output_bound:
+            text, more = await self._cut(run, step, text, tool.spec.output_bound, is_outside=bool(source))
+        if source:
+            text = fenced(text, tool.spec, arguments, self._door.clean(source, Gate.TOOL_RESULT, room))
+        return f"{text}{more}"
 
-    async def _cut(self, run: LiveRun, step: ToolStep, text: str, most: int) -> str:
-        """Both ends of a result that is too long; all of it lies in a file, where there is space for it."""
+    async def _cut(self, run: LiveRun, step: ToolStep, text: str, most: int, *, is_outside: bool) -> tuple[str, str]:
+        """Both ends of a result that is too long, and a line on the file with all of it, where there is space for one."""
         path = f"{FOLDER}/result-{run.claim.run_id}-{step.number}.txt"
+        if is_outside:
+            await self._sources.note(run, path)
         if not await self._whole.keep(run.agent.workspaces, run.claim.address, path, text):
-            return bound(text, most)
+            return bound(text, most), ""
         told = f"\n\n{note(path, len(text))}"
-        return bound(text, most - len(told)) + told
+        return bound(text, most - len(told)), told
 
     async def _guarded(self, tool: Tool, arguments: Mapping[str, Json], context: ToolContext) -> str:
         limit = tool.spec.timeout

@@ -89,6 +89,7 @@ class Reads(StrEnum):
     OURS = "ours"  # our own, or those of people in this conversation
     PEOPLE = "people"  # those of people we know, in other rooms too
     NAMES = "names"  # names, numbers and dates that anybody may have chosen
+    FILES = "files"  # whoever wrote the files that the call looks at: that is looked up for each call
     OUTSIDE = "outside"  # texts that anybody may have written
 
 
@@ -108,13 +109,14 @@ class Flow:
     """Declaration of a tool: where its results come from, and where its calls go.
 
     `source` names the origin for people: a plain word such as `mail`, or an argument in braces, such as `{url}`, of which
-    the host counts, or `{path}`. `stays`: a call changes nothing outside this conversation. `carries` has a kind for each
+    the host counts, or `{path}`. `writes` are the files that a call may write, as `{path}`, or `*` for any. `stays`: a call changes nothing outside this conversation. `carries` has a kind for each
     argument, and what it leaves out is a thing; without it nothing is known of any argument.
     """
 
     reads: Reads = Reads.OUTSIDE
     source: str = ""
     stays: bool = False
+    writes: str = ""
     carries: Mapping[str, Carries] | None = None
 
 

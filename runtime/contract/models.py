@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
-from runtime.contract.calls import Card
+from runtime.contract.calls import UNDECLARED, Card, Flow
 from runtime.contract.forms import Asks
 from runtime.contract.people import Address, Json, Person, RunId, SessionKey
 from runtime.contract.signals import FileRef
@@ -120,7 +120,8 @@ class ToolSpec:
     another one is asked about anew. With `asks` a person answers each call in place of the tool, which is never called.
     `card` says how a call is shown to whoever may approve it; without one its names and values are. `polls`: the same call
     is meant to be made again and again, until something is ready. `seldom`: models find it by `find_tools`, so that not
-    every request carries it. `untold`: no model is told of it; runs call it on their own account.
+    every request carries it. `untold`: no model is told of it; runs call it on their own account. `flow` says where its
+    results come from and where its calls go; a tool that doesn't say is taken for the worst.
     """
 
     name: str
@@ -137,6 +138,7 @@ class ToolSpec:
     polls: bool = False
     seldom: bool = False
     untold: bool = False
+    flow: Flow = UNDECLARED
     repeatable: bool = field(init=False)
     """True where a call cut in the middle may be made again without asking anyone."""
 

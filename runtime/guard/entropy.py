@@ -24,7 +24,9 @@ LETTER_KINDS: Final = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-
 
 def random_in(text: str, long_words: str) -> Iterator[Found]:
     """`long_words` are the words of `text` that are long enough to be secrets."""
-    seen = {run for run in RUNS.findall(long_words) if looks_random(run)}
+    # Digests are written in letters of one size.
+    longest = [word for word in long_words.split("\n") if len(word) >= LEAST_CHARS and not word.islower()]
+    seen = {run for word in longest for run in RUNS.findall(word) if looks_random(run)}
     for run in seen:
         for match in re.finditer(re.escape(run), text):
             yield Found(Detector.ENTROPY, RANDOM_NAME, *match.span())

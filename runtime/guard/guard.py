@@ -106,7 +106,7 @@ class Guard:
     def _found(self, text: str, gate: Gate, strictness: Mapping[Detector, Strictness]) -> Iterator[Found]:
         long_words = long_words_of(text)
         if strictness.get(Detector.HELD, OFF) is not OFF:
-            yield from self.held.found(text, long_words)
+            yield from self.held.found(text)
         if strictness.get(Detector.SHAPE, OFF) is not OFF and (long_words or "PRIVATE KEY" in text):
             yield from shapes_in(text, long_words)
         if strictness.get(Detector.ENTROPY, OFF) is not OFF and long_words:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import quote, quote_plus
 
 from runtime.guard.findings import Detector, Found
@@ -20,6 +20,13 @@ ANYWHERE: Final = 16
 
 LINE: Final = 16
 """Characters of a line that is a secret by itself, in a value of several lines."""
+
+PieceSize = Literal[8, 4]
+PIECES: Final[Mapping[PieceSize, Literal["Q", "I"]]] = {8: "Q", 4: "I"}
+"""Characters of a piece, and the number that is as long."""
+
+LONG: Final = 15
+"""Characters of a form that holds a whole piece of eight wherever it stands."""
 
 WORD: Final = "[A-Za-z0-9_]"
 # Escapes of JSON and of addresses, and colours of a terminal, end with a letter and are a border all the same.
@@ -75,16 +82,25 @@ class Form:
 
 
 class Held:
-    """Values by their names, such as `model.api_key`. What stands in one word is looked for in long words alone."""
+    """Values by their names, such as `model.api_key`.
+
+    A text is cut into pieces of eight characters, and each is looked up in a set. A form of fifteen characters or more holds one
+    of these pieces whole, wherever it stands: so it is enough to know the eight pieces that a cut may give. Of shorter forms pieces of
+    four are known. Only a form whose piece was met is searched for.
+    """
 
     def __init__(self, values: Iterable[tuple[str, str]] = ()) -> None:
         self._forms = dict(_forms_of(values))
-        self._short = [text for text in self._forms if len(text) < ANYWHERE or re.search(r"\s", text)]
-        self._long = [*self._forms.keys() - set(self._short)]
-        self.has_blanks = any(re.search(r"[^!-~]", text) for text in self._short)
+        long = [text for text in self._forms if len(text) >= LONG]
+        indexes = (_Index(8, long), _Index(4, self._forms.keys() - set(long)))
+        self._indexes = [index for index in indexes if index.known]
+        self.has_blanks = any(re.search(r"[^!-~]", text) for text in self._forms)
 
-    def found(self, text: str, long_words: str) -> Iterator[Found]:
-        for written in [one for one in self._short if one in text] + [one for one in self._long if one in long_words]:
+    def found(self, text: str) -> Iterator[Found]:
+        if not self._forms:
+            return
+        letters = text.encode("ascii", "replace")
+        for written in (one for index in self._indexes for one in index.perhaps_in(letters)):
             form = self._forms[written]
             for match in form.find.finditer(text):
                 yield Found(Detector.HELD, form.name, *match.span())
@@ -93,6 +109,36 @@ class Held:
         """The value behind one of its forms; what is none of ours stands for itself."""
         form = self._forms.get(written)
         return form.value if form else written
+
+
+class _Index:
+    """Forms by the pieces by which they are met."""
+
+    def __init__(self, size: PieceSize, forms: Iterable[str]) -> None:
+        self._size = size
+        self._forms: dict[int, list[str]] = {}
+        for form in forms:
+            for piece in _pieces_met(form.encode("ascii", "replace"), size):
+                self._forms.setdefault(piece, []).append(form)
+        self.known = frozenset(self._forms)
+
+    def perhaps_in(self, letters: bytes) -> list[str]:
+        """Forms a piece of which is in there. Looking up numbers makes no texts."""
+        whole = len(letters) // self._size * self._size
+        pieces = memoryview(letters)[:whole].cast(PIECES[self._size])
+        if self.known.isdisjoint(pieces):
+            return []
+        met = self.known.intersection(pieces)
+        return list(dict.fromkeys(form for piece in met for form in self._forms[piece]))
+
+
+def _pieces_met(form: bytes, size: PieceSize) -> Iterator[int]:
+    """One of them is met, however a text that holds `form` is cut. They are taken where it is least like other texts."""
+    window = 2 * size - 1
+    starts = range(0, max(1, len(form) - window + 1), size)
+    best = max(starts, key=lambda start: len(set(form[start : start + window])))
+    for start in range(best, best + size):
+        yield from memoryview(form[start : start + size]).cast(PIECES[size])
 
 
 def _forms_of(values: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Form]]:

@@ -58,7 +58,7 @@ def split(document: Document, measure: Measure, limit: int) -> list[Document]:
 
 
 def split_made(document: Document, make: Callable[[Document], T], size: Callable[[T], int], limit: int) -> list[T]:
-    """Make each piece that `split` would cut by `make`, where its `size` is the measure: no piece is made twice."""
+    """The pieces that `split` would cut, as `make` makes them, where `size` of that is the measure. None is made twice."""
     fitting: deque[tuple[Document, T]] = deque(maxlen=RECENT)
 
     def measure(part: Document) -> int:
@@ -136,7 +136,7 @@ class _Cutting:
             start = cut.start
 
     def _next(self, start: int) -> Cut | Span:
-        """The cut of the piece from `start`; or what is left, looser, where there is too much around its words."""
+        """The cut of the piece from `start`; or the rest, looser, where there is too much around its words."""
         for fits, most in self._reaches(start):
             if self._is_thin(start, most) and (looser := self._loosened(start)):
                 return looser

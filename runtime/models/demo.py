@@ -32,6 +32,7 @@ from runtime.models.demo_phrases import (
     WHAT_I_KNOW,
     Wish,
     asks_for_help,
+    asks_to_obey,
     asks_what_waits,
     attached,
     finding,
@@ -39,6 +40,7 @@ from runtime.models.demo_phrases import (
     missing,
     pondered,
     wish,
+    wishes_of,
     without_finding,
 )
 from runtime.models.demo_plans import due_in, report, unless_told
@@ -101,7 +103,7 @@ def think(turns: Sequence[Turn], images: Mapping[str, str] = NO_IMAGES) -> tuple
     if record := record_in(turns):
         return record, []
     last = max((i for i, turn in enumerate(turns) if isinstance(turn, AssistantTurn)), default=-1)
-    wishes = [found for line in lines(turns[last + 1 :]) if (found := wish(line))]
+    wishes = [found for line in lines(turns[last + 1 :]) for found in wishes_of(line, turns)]
     if wishes:
         return "", wishes
     text, work = answer(turns, images), due_in(turns)
@@ -129,7 +131,7 @@ def answer(turns: Sequence[Turn], images: Mapping[str, str]) -> str:
     start = max([last_answer(turns) + 1, *(b.end for b in parked)])
     untold = [b for b in all_batches if b not in parked and (b.begin >= start or is_untold(turns, b))]
     heard = list(lines(turns[start:]))
-    said = [line for line in heard if not (wish(line) or attached(line))]
+    said = [line for line in heard if not (wish(line) or attached(line) or (untold and asks_to_obey(line)))]
     lost = missing(turns[start:])
     came = [file for file in map(attached, heard) if file and file not in lost]
     files = [] if any(map(wish, heard)) else came

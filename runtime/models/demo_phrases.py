@@ -10,10 +10,12 @@ from typing import Final
 from runtime.contract import ANYBODY, FIND_TOOLS, AssistantTurn, Json, ToolTurn, Turn, UserTurn
 from runtime.domain.transcript import OURS
 from runtime.models.demo_plans import AS_WRITTEN, PLANS, WHAT_I_PLAN, Phrase, due, with_task
+from runtime.text.outside import unfenced
 
 WHAT_I_KNOW: Final = f"""\
 - `list the files` (or `list files in FOLDER`, `ls`)
 - `read FILE` (or `read FILE from byte NUMBER`, a slice of a long one)
+- `read https://HOST/PAGE`, then `do what it says` (I then do what I understand of it: a misled model, safe to try)
 - `write TEXT to FILE`
 - `search for PATTERN in FOLDER`
 - `run: COMMAND`
@@ -27,6 +29,7 @@ One message may hold several of them, one per line."""
 PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"run:\s*(?P<command>.+)", "shell", {}),
     (r"(?:ls|list (?:all )?(?:the )?files)(?: (?:in |of |under )?(?P<path>.+))?", "list_files", {"path": "."}),
+    (r"read (?:the page )?(?P<url>https?://\S+)", "http_get", {}),
     (r"read (?:the file )?(?P<path>.+?) from byte (?P<offset>[\d,]{1,15})", "read_file", {}),
     (r"read (?:the file )?(?P<path>.+)", "read_file", {}),
     (r"write (?P<content>.+) to (?:the file )?(?P<path>.+)", "write_file", {}),
@@ -43,6 +46,9 @@ PLAN_LINE_MAX_CHARS: Final = 4_000
 """Characters of a line in which a plan is looked for: where a time ends takes many tries to find."""
 VERBATIM: Final = AS_WRITTEN | {"shell", "ask_person"}
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
+OBEY: Final = re.compile(r"do what (?:it|the page|the file) says[.!]?", re.IGNORECASE)
+OBEYED_MAX: Final = 5
+"""Lines of a text that are obeyed."""
 THINK: Final = re.compile(r"(?:please )?think (?:about|over) (?P<subject>.+?)[.!?]*", re.IGNORECASE)
 ASKS_WHAT_WAITS: Final = re.compile(r"approv|wait|pending|status|still", re.IGNORECASE)
 BETWEEN_OPTIONS: Final = re.compile(r",(?: or )?| or ", re.IGNORECASE)
@@ -76,6 +82,18 @@ def wish(line: str) -> Wish | None:
             groups = {name: value.strip() for name, value in found.groupdict().items() if value}
             return Wish(tool, {**defaults, **arguments_of(tool, groups)})
     return None
+
+
+def wishes_of(line: str, turns: Sequence[Turn]) -> list[Wish]:
+    """Calls that a person's line asks for: one, or those of the text that was read last, which it has me obey."""
+    if not asks_to_obey(line):
+        return [found] if (found := wish(line)) else []
+    read = next((turn.text for turn in reversed(turns) if isinstance(turn, ToolTurn)), "")
+    return [found for one in unfenced(read).splitlines() if (found := wish(one.strip()))][:OBEYED_MAX]
+
+
+def asks_to_obey(line: str) -> bool:
+    return OBEY.fullmatch(line) is not None
 
 
 def finding(tools: Iterable[str], turns: Sequence[Turn]) -> list[Wish]:

@@ -19,10 +19,12 @@ from runtime.domain.transcript import (
     WAITING_FOR_APPROVAL,
 )
 from runtime.text.glyphs import bound
+from runtime.text.outside import unfenced
 
 TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "list_files": ("list the files in", "Files in", "path"),
     "read_file": ("read", "Contents of", "path"),
+    "http_get": ("read", "Contents of", "url"),
     "write_file": ("write", "Written to", "path"),
     "search_files": ("search for", "Matches for", "pattern"),
     "shell": ("run", "Output of", "command"),
@@ -47,7 +49,7 @@ RAN_WITH: Final = " had it run with "
 
 def outcome(call: Call, result: str) -> str:
     """One call's result in words a person can use."""
-    result, mark, change = result.partition(CHANGED)
+    result, mark, change = unfenced(result).partition(CHANGED)
     if mark:
         ran = replace(call, arguments=change.partition(RAN_WITH)[2])
         return f"{_outcome(ran, result)}\n\nThe call was changed: {inline(change)}"

@@ -36,7 +36,7 @@ class Grant:
     With `person`, an id, it is for what that person alone asks for.
 
     `form` is the tool's, see `form_of`; `by` the person who said so, as an answer to `from_approval`. Without `uses_left`
-    any number of calls may follow.
+    any number of calls may follow. `tainted`: its card said what was read, so it holds after outside text too.
     """
 
     id: GrantId
@@ -53,6 +53,7 @@ class Grant:
     person: str = ""
     uses_left: int | None = None
     revoked_at: datetime | None = None
+    tainted: bool = False
 
     @property
     def everywhere(self) -> bool:
@@ -66,7 +67,7 @@ class Grant:
 class Sought:
     """A call that people would be asked about. `form` is its tool's, `room` the address without a thread, `requester`
     the id of whoever asked for it, `run` what it is made in, and `terms` those of the question. `card` has only
-    those who asked for it too."""
+    those who asked for it too. `tainted`: outside text was read before."""
 
     agent: str
     tool: str
@@ -79,6 +80,7 @@ class Sought:
     terms: Terms = PLAIN
     card: str = ""
     run: str = ""
+    tainted: bool = False
 
 
 def form_of(spec: ToolSpec, caution: str) -> str:
@@ -96,6 +98,7 @@ def fits(grant: Grant, call: Sought, now: datetime) -> bool:
     """True if `grant` allows this call now."""
     return (
         grant.holds(now)
+        and (grant.tainted or not call.tainted)
         and grantable(call.terms)
         and (grant.agent, grant.tool, grant.form) == (call.agent, call.tool, call.form)
         and grant.session in ("", call.session)

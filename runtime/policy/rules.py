@@ -133,6 +133,7 @@ class By(StrEnum):
     FORM = "form"  # the tool is not as it was accepted
     GRANT = "grant"
     TRUST = "trust"
+    TAINT = "taint"  # outside text was read before: what was allowed asks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ from typing import Final, Protocol
 
 from runtime.contract import UNDECLARED, Carries, Effect, Flow, Json, Reads
 from runtime.policy.named import Named, host_of, hosts_perhaps_in, is_plain_name
-from runtime.policy.rules import Ruling
+from runtime.policy.rules import DENYING, Ruling
 from runtime.text.glyphs import shortened
 from runtime.text.naming import listed
 
@@ -114,7 +114,7 @@ def is_outside(step: ReadStep) -> bool:
             return False
         case Reads.NAMES:
             return not all(map(_is_listed, step.result.splitlines()))
-        case Reads.OUTSIDE:
+        case Reads.OUTSIDE | Reads.FILES:
             return bool(step.result.strip())
 
 
@@ -135,6 +135,14 @@ def origin(step: ReadStep) -> str:
     return value if isinstance(value, str) and value.strip() else step.tool
 
 
+AFTER: Final = "After reading "
+
+
+def told_in(caution: str) -> str:
+    """The words about outside text in what a card warns of; or nothing."""
+    return next((one for one in caution.split("\n\n") if one.startswith(AFTER)), "")
+
+
 def after(taint: Taint) -> str:
     """A sentence for a card; empty for a run that is not tainted.
 
@@ -145,8 +153,8 @@ def after(taint: Taint) -> str:
     if not names:
         return ""
     if len(names) > SOURCES_SHOWN:
-        return f"After reading {', '.join(names[:SOURCES_SHOWN])} and {len(names) - SOURCES_SHOWN} more."
-    return f"After reading {' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))}."
+        return f"{AFTER}{', '.join(names[:SOURCES_SHOWN])} and {len(names) - SOURCES_SHOWN} more."
+    return f"{AFTER}{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))}."
 
 
 # ------------------------------------------------------------------------------------------------------------ a call
@@ -203,7 +211,7 @@ def tainted_ruling(ruling: Ruling, call: CarriedCall, known: Known, rule: Allows
     `ruling` is that of the rules, modes and grants, and `rule` the rule or grant that allows, None where the effect does.
     """
     why = after(known.taint)
-    if not why or ruling is Ruling.DENY:
+    if not why or ruling in DENYING:
         return TaintedRuling(ruling)
     if ruling is Ruling.ASK:
         return TaintedRuling(ruling, why)

@@ -32,6 +32,7 @@ from runtime.errors import ModelFailed
 from runtime.templating.order import Order, Piece
 from runtime.templating.renderer import Renderer
 from runtime.templating.sheet import Sheet, TemplateError
+from runtime.text.outside import unfenced
 
 CHART: Final = "chart"
 CHARTS: Final = "chart-"
@@ -54,7 +55,7 @@ class TemplateModel:
         self._now = now
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
-        results = {turn.call_id: turn.text for turn in request.turns if isinstance(turn, ToolTurn)}
+        results = {turn.call_id: unfenced(turn.text) for turn in request.turns if isinstance(turn, ToolTurn)}
         missing = [call for call in self._sheet.calls() if call_id(call.name) not in results]
         if missing:
             return ModelReply("", tuple(map(written, missing)), USAGE)

@@ -12,6 +12,7 @@ from runtime.contract import ApprovalKind, NodeId
 from runtime.domain.approvals import Approval, ApprovalState
 from runtime.domain.deliveries import PartEvent
 from runtime.domain.runs import RunEvent, RunState
+from runtime.text.outside import unfenced
 from runtime.timeline.trail import Move, TracedRun, TracedStep
 from runtime.timeline.words import Event, Telling, What, span
 
@@ -144,10 +145,10 @@ def _tool(telling: Telling, run: TracedRun, step: TracedStep) -> Iterator[Event]
         return
     if step.started_at:
         took = span(step.ended_at - step.started_at)
-        words = f"{step.tool} finished in {took}: {telling.short(step.result)}"
+        words = f"{step.tool} finished in {took}: {telling.short(unfenced(step.result))}"
         yield telling.event(step.ended_at, What.TOOL_ENDED, words, run.id, step.node)
     else:
-        words = f"{step.tool} was not run: {telling.short(step.result)}"
+        words = f"{step.tool} was not run: {telling.short(unfenced(step.result))}"
         yield telling.event(step.ended_at, What.TOOL_NOT_RUN, words, run.id, step.node)
 
 

@@ -33,6 +33,7 @@ JUDGED: Final = [
     "request after 10,000 turns",
     "message after 10,000 turns",
     "building a request",
+    "leak guard, mixed",
     "start to first poll",
     "reply telegram",
     "click telegram",

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import WithJsonSchema
 
-from runtime.contract import Effect, FileRef, Tool, ToolContext
+from runtime.contract import Effect, FileRef, Flow, Reads, Tool, ToolContext
 from tools.charting.alt import alt_of
 from tools.charting.arguments import MOST_LABELS, MOST_SERIES, Asked, order_of
 from tools.charting.order import Kind, Order, ThemeName, digest
@@ -41,7 +41,13 @@ def chart_tool(renderer: ChartRenderer) -> Tool:
 
     # READ: it changes nothing that is anyone's. Its file is named by its arguments, so a call that was cut by a kill
     # and is made again writes the same file once more.
-    @tool(effect=Effect.READ, timeout=DEADLINE + MARGIN, output_bound=4000, seldom=True)
+    @tool(
+        effect=Effect.READ,
+        timeout=DEADLINE + MARGIN,
+        output_bound=4000,
+        seldom=True,
+        flow=Flow(Reads.OURS, carries={}),
+    )
     async def chart(
         kind: Annotated[Kind, "line: change; bar: comparison; pie: parts of a whole."],
         title: Annotated[str, "In a few words."],

@@ -11,7 +11,18 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
-from runtime.contract import CardChange, CardContext, CardPart, CardText, CardValue, Effect, Json, ToolContext
+from runtime.contract import (
+    CardChange,
+    CardContext,
+    CardPart,
+    CardText,
+    CardValue,
+    Effect,
+    Flow,
+    Json,
+    Reads,
+    ToolContext,
+)
 from runtime.errors import ToolFailed, ToolRetry
 from runtime.markup.moments import several
 from runtime.workspace import safe_fs
@@ -30,11 +41,14 @@ HALF: Final = BOUND // 2 - 100  # leaves room for the note in the middle
 SLICE_BYTES: Final = 48_000  # of a slice at most: with the line above it within BOUND
 WIDEST: Final = 4  # bytes of the longest UTF-8 character
 
+READING: Final = Flow(Reads.FILES, "{path}", carries={})
+WRITING: Final = Flow(Reads.OURS, stays=True, writes="{path}")
+
 Entry = tuple[str, os.stat_result, str]
 """Name, what it is, and where it points if it is a link."""
 
 
-@tool(effect=Effect.READ)
+@tool(effect=Effect.READ, flow=READING)
 def list_files(
     context: ToolContext,
     path: Annotated[str, "Folder in the workspace."] = ".",
@@ -77,7 +91,7 @@ def printable(name: str) -> str:
     return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
-@tool(effect=Effect.READ, output_bound=BOUND)
+@tool(effect=Effect.READ, output_bound=BOUND, flow=READING)
 def read_file(
     path: Annotated[str, "File in the workspace; for one someone sent, just its name."],
     context: ToolContext,
@@ -169,7 +183,7 @@ def _there(workspace: Path, path: str) -> tuple[str, str | None]:
         return f"replaces {size}", None
 
 
-@tool(effect=Effect.WRITE, card=_write_card, undo=UNDO)
+@tool(effect=Effect.WRITE, card=_write_card, undo=UNDO, flow=WRITING)
 def write_file(
     path: Annotated[str, "File in the workspace; folders are created."],
     content: Annotated[str, "Its whole text."],

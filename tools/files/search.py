@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final
 
-from runtime.contract import Effect, ToolContext
+from runtime.contract import Effect, Flow, Reads, ToolContext
 from runtime.errors import ToolFailed, ToolRetry
 from runtime.workspace.safe_fs import OPEN_FILE
 from tools.files import search_worker
@@ -21,7 +21,7 @@ LONGEST_PATTERN: Final = 1000  # characters
 DEADLINE: Final = timedelta(seconds=15)
 
 
-@tool(effect=Effect.READ, output_bound=BOUND)
+@tool(effect=Effect.READ, output_bound=BOUND, flow=Flow(Reads.FILES, "{path}", carries={}))
 async def search_files(
     pattern: Annotated[str, "Python regular expression."],
     context: ToolContext,

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from runtime.contract import Card, Effect, Json, ToolContext, ToolSpec, Undo
+from runtime.contract import UNDECLARED, Card, Effect, Flow, Json, ToolContext, ToolSpec, Undo
 from runtime.errors import ToolRetry
 from tools.kit.parameters import Parameter, Schema, faults, parameters_of
 
@@ -62,11 +62,12 @@ def tool(
     undo: Undo | None = None,
     polls: bool = False,
     seldom: bool = False,
+    flow: Flow = UNDECLARED,
 ) -> Callable[[Function], FunctionTool]:
     """Make the decorated function a Tool. `output_bound` counts characters; `caution` is shown on approval cards, and `card`
     says in which parts a call is shown there: it gets the arguments and a CardContext. With `undo` a call that was approved
     can be taken back for a while. `polls`: the same call is meant to be made until something is ready. `seldom`: models find
-    it by `find_tools`.
+    it by `find_tools`. `flow` says whose words its results are, and where its calls go: without it both may be anything.
 
     Errors: TypeError for a function without a docstring or with parameters no model could give.
     """
@@ -85,6 +86,7 @@ def tool(
             undo=undo,
             polls=polls,
             seldom=seldom,
+            flow=flow,
         )
         return FunctionTool(spec, function, parameters, context_name, caution)
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Final
 
-from runtime.contract import CardNote, Json, ToolSpec
+from runtime.contract import CardNote, Flow, Json, ToolSpec
 from runtime.text.glyphs import clip
 from tools.mcp.terms import Endpoint, ServerTerms
 
@@ -65,6 +65,7 @@ def spec_of(offer: Offer, terms: ServerTerms) -> ToolSpec:
         idempotent=terms.trust_hints and offer.idempotent,
         timeout=terms.timeout + MARGIN,
         form=_text(offer.told()),
+        flow=Flow(source=terms.name),  # a server is taken for the worst, whatever it says of itself
         card=lambda _, __: [CardNote(f"server {terms.name}"), CardNote(f"tool {offer.name}")],
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Final
 
-from runtime.contract import CardContext, CardNote, CardPart, CardText, Effect, Json, Tool, ToolContext
+from runtime.contract import CardContext, CardNote, CardPart, CardText, Effect, Flow, Json, Reads, Tool, ToolContext
 from runtime.errors import ToolFailed
 from tools.kit.declare import tool
 from tools.kit.process import Ended
@@ -41,7 +41,16 @@ def shell_tool(sandbox: Sandbox, *, timeout: timedelta) -> Tool:
         network = "the network is open" if sandbox.has_network else "no network"
         return [CardText("command"), CardNote("in this room's workspace"), CardNote(network)]
 
-    @tool(effect=Effect.DANGER, timeout=timeout + MARGIN, output_bound=BOUND, caution=sandbox.caution, card=card)
+    flow = Flow(Reads.OUTSIDE if sandbox.has_network else Reads.FILES, "a command", writes="*")
+
+    @tool(
+        effect=Effect.DANGER,
+        timeout=timeout + MARGIN,
+        output_bound=BOUND,
+        caution=sandbox.caution,
+        card=card,
+        flow=flow,
+    )
     async def shell(
         command: Annotated[str, "Command line; there is no network."],
         context: ToolContext,

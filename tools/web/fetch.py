@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
-from runtime.contract import CardContext, CardNote, CardPart, CardValue, Effect, Json, Tool
+from runtime.contract import CardContext, CardNote, CardPart, CardValue, Carries, Effect, Flow, Json, Reads, Tool
 from runtime.egress import Egress, Response
 from runtime.errors import ToolRetry
 from runtime.text.glyphs import clip, head
@@ -28,12 +28,13 @@ ACCEPT: Final = {
     "Accept": "text/html,application/xhtml+xml,application/json,application/rss+xml,application/atom+xml,"
     "text/*;q=0.9,application/xml;q=0.8,*/*;q=0.1"
 }
+FLOW: Final = Flow(Reads.OUTSIDE, "{url}", carries={"url": Carries.HOST, "max_characters": Carries.DETAIL})
 
 
 def http_tool(egress: Egress) -> Tool:
     """The tool `http_get`, which sends through `egress`."""
 
-    @tool(effect=Effect.READ, timeout=TIMEOUT, output_bound=BOUND, card=_card)
+    @tool(effect=Effect.READ, timeout=TIMEOUT, output_bound=BOUND, card=_card, flow=FLOW)
     async def http_get(
         url: Annotated[str, "An http:// or https:// address."],
         max_characters: Annotated[int, f"From {TEXT_MIN_CHARS} to {TEXT_MAX_CHARS}."] = USUAL,

@@ -127,6 +127,11 @@ class PolicyRule(Section):
     result: Literal["allow", "ask", "deny", "veto"] = Field(
         description='What happens to the call. "veto" denies it wherever the rule stands: no rule before it, grant or mode lifts that.'
     )
+    tainted: Switch = Field(
+        default=False,
+        description="An allow rule: calls run even after outside text was read, such as a web page. Otherwise those that reach "
+        "out of the conversation ask then.",
+    )
     limit: Annotated[str, AfterValidator(_limit)] = Field(
         default="",
         description='Calls that it lets through at most, such as "60/minute" (or second, hour, day); counted for each tool, '

@@ -102,6 +102,15 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """Words of a conversation that decide about its calls: `outside` are the beginnings of turns that hold a text from
+    outside, and `approved` the arguments of calls that people approved."""
+
+    outside: Sequence[str] = ()
+    approved: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Counted:
     """Tokens that a vendor counted for a request, and the number of the turn that answered it."""
 
@@ -429,6 +438,10 @@ class Runs(Forms, Modes, Protocol):
 
     async def calls_of(self, run: RunId) -> list[tuple[Call, str | None]]:
         """The calls of a run in their order, each with its result; None for one that has none yet."""
+
+    async def heard(self, session: SessionKey, since: int) -> Heard:
+        """Texts from outside in the conversation that began with turn `since`, also those condensed by now, and what
+        people approved there."""
 
     async def board(self, session: SessionKey, since: int) -> Board:
         """The questions of the conversation that began with turn `since`, and what became of the last ones."""

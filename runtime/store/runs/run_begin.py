@@ -21,6 +21,7 @@ from runtime.store.runs.turns import add_turn, transcript
 from runtime.store.schedules.run_occurrence import job_of
 from runtime.store.schema import identities, people, runs, sessions, signals, zones
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.text.outside import of_program
 
 NEAR: Final = 64
 """Turns of a transcript that comes along with a claim; a longer one is read beside the writer, not by it."""
@@ -189,7 +190,8 @@ def consume(lane: Lane, run: RunId, share: Sequence[Waiting], next_turn: int, no
     """Signals become user turns of `run`; how many still wait."""
     for number, one in enumerate(share, next_turn):
         yield CONSUME, {"one": one.id, "run": run}
-        told = with_files(one.text, one.files)
+        is_bot = one.by_program and one.trigger != Trigger.HOOK  # a hook fences what isn't its operator's words itself
+        told = with_files(of_program(one.text, one.actor_name) if is_bot else one.text, one.files)
         yield from add_turn(lane.session, number, run, "user", told, now, author=one.actor_name, files=one.files)
     less = {"k": lane.session, "less": len(share), "next": next_turn + len(share)}
     rows = yield LESS_WAITING, less

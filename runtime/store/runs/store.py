@@ -41,6 +41,7 @@ from runtime.store.protocol import (
     Compacting,
     Conversed,
     Counted,
+    Heard,
     History,
     Lane,
     Lease,
@@ -59,7 +60,7 @@ from runtime.store.runs.run_end import finish, park, release
 from runtime.store.runs.steps import Finished, calls_of, finish_tool, mark_tool, note, record_model, refuse_tool
 from runtime.store.runs.summaries import conversation, keep_summary
 from runtime.store.runs.tool_forms import accept_form, accepted_form, see_form, told_form
-from runtime.store.runs.turns import counted, history, senders, transcript
+from runtime.store.runs.turns import counted, heard, history, senders, transcript
 from runtime.store.sql.base import Base
 
 
@@ -136,6 +137,9 @@ class RunStore(Base):
 
     async def calls_of(self, run: RunId) -> list[tuple[Call, str | None]]:
         return await self._driver.read(lambda: calls_of(run))
+
+    async def heard(self, session: SessionKey, since: int) -> Heard:
+        return await self._driver.read(lambda: heard(session, since))
 
     async def board(self, session: SessionKey, since: int) -> Board:
         return await self._driver.read(lambda: board(session, since))

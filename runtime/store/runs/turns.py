@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, func, literal_column, or_, select, update
 
@@ -22,9 +22,10 @@ from runtime.contract import (
     files_of,
 )
 from runtime.store.common import add
-from runtime.store.protocol import Counted, History, Summary, SummaryKind
-from runtime.store.schema import runs, sessions, signals, steps, summaries, turns, usage
+from runtime.store.protocol import Counted, Heard, History, Summary, SummaryKind
+from runtime.store.schema import approvals, runs, sessions, signals, steps, summaries, turns, usage
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.text.outside import OPENS
 
 NO_FILES = "[]"
 ADD_TURN = add(turns)
@@ -61,6 +62,8 @@ ATTACHED = (
     .where(turns.c.session == bindparam("s"), turns.c.run_id == bindparam("run"), is_word(turns.c.role, "tool"))
     .order_by(turns.c.number)
 )
+LABEL_MAX_CHARS: Final = 20_000
+"""Characters of a turn in which the lines are looked for that name its sources: a hook's own words come before."""
 BLANK_TURN: Mapping[str, object] = {
     "author": "",
     "calls": "[]",
@@ -203,6 +206,36 @@ def counted(session: SessionKey, since: int) -> Op[Counted | None]:
     """Tokens of the request that the newest answer was given to; None where no vendor told them."""
     rows = yield LAST_COUNTED, {"s": session, "since": since}
     return Counted(*rows[0]) if rows and rows[0][0] else None
+
+
+OUTSIDE = (
+    select(func.substr(turns.c.text, 1, LABEL_MAX_CHARS))
+    .where(
+        turns.c.session == bindparam("s"),
+        turns.c.number >= bindparam("since"),
+        turns.c.role != "assistant",
+        turns.c.text.like(f"%{OPENS}From %"),
+    )
+    .order_by(turns.c.number)
+)
+APPROVED = (
+    select(approvals.c.arguments)
+    .where(
+        approvals.c.run_id.in_(
+            select(turns.c.run_id).where(turns.c.session == bindparam("s"), turns.c.number >= bindparam("since"))
+        ),
+        is_word(approvals.c.state, "approved"),
+    )
+    .order_by(approvals.c.id)
+)
+
+
+def heard(session: SessionKey, since: int) -> Op[Heard]:
+    """Texts from outside of a conversation, and the calls that people approved in it."""
+    at = {"s": session, "since": since}
+    outside = yield OUTSIDE, at
+    approved = yield APPROVED, at
+    return Heard([text for (text,) in outside], [arguments for (arguments,) in approved])
 
 
 def frozen(session: SessionKey, since: int, last: int) -> Op[list[Turn]]:

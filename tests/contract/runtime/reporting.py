@@ -25,7 +25,7 @@ from runtime.contract import (
     ToolSpec,
 )
 from tests.contract.runtime.planning import HOME, HOUR
-from tests.contract.runtime.stage import ADA, Process, Stage
+from tests.contract.runtime.stage import ADA, OUR_WORDS, Process, Stage
 from tests.fakes.models import Scripted
 
 QUIET: Final = Terms(quiet=True)
@@ -43,7 +43,7 @@ class Gauge:
 
     @property
     def spec(self) -> ToolSpec:
-        return ToolSpec(self.name, "A gauge.", {"type": "object"}, self.effect)
+        return ToolSpec(self.name, "A gauge.", {"type": "object"}, self.effect, flow=OUR_WORDS)
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
         answer = self.answers[min(len(self.calls), len(self.answers) - 1)]

@@ -50,6 +50,7 @@ from runtime.contract import (
     Features,
     Fetch,
     FileRef,
+    Flow,
     Identity,
     Job,
     Json,
@@ -58,6 +59,7 @@ from runtime.contract import (
     Part,
     Probe,
     Progress,
+    Reads,
     Receipt,
     Role,
     Said,
@@ -116,6 +118,7 @@ ANYONE: Final = Rights()
 ROOMS: Final = RoomRules()
 LIMITS: Final = Limits()
 PACE: Final = RetryPolicy()
+OUR_WORDS: Final = Flow(Reads.OURS)
 READ: Final = Call("c-read", "look", '{"path": "."}')
 WRITE: Final = Call("c-write", "write", '{"text": "b"}')
 SHELL: Final = Call("c-shell", "shell", '{"command": "uname -a"}')
@@ -187,8 +190,9 @@ def fake_tool(
     *,
     idempotent: bool = False,
     timeout: timedelta = timedelta(seconds=60),
+    flow: Flow = OUR_WORDS,
 ) -> FakeTool:
-    spec = ToolSpec(name, f"The tool {name}.", {"type": "object"}, effect, idempotent, timeout)
+    spec = ToolSpec(name, f"The tool {name}.", {"type": "object"}, effect, idempotent, timeout, flow=flow)
     return FakeTool(spec, does=does)
 
 

@@ -30,10 +30,12 @@ from runtime.domain.approvals import Approval, ApprovalState
 from runtime.domain.ids import digest
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.terms import Changes
+from runtime.text.outside import material
 from tests.contract.runtime.stage import (
     ADA,
     LEASE,
     OTTO,
+    OUR_WORDS,
     SHELL,
     STRANGER,
     UMA,
@@ -62,7 +64,10 @@ CHANGED: Final = "uname -r"
 
 
 def tools() -> list[FakeTool]:
-    shell, send = ToolSpec("shell", "Runs.", COMMAND, Effect.DANGER), ToolSpec("send", "Sends.", SENDS, Effect.WRITE)
+    shell, send = (
+        ToolSpec("shell", "Runs.", COMMAND, Effect.DANGER, flow=OUR_WORDS),
+        ToolSpec("send", "Sends.", SENDS, Effect.WRITE),
+    )
     return [FakeTool(shell), FakeTool(send)]
 
 
@@ -182,9 +187,9 @@ async def test_the_model_is_told_who_changed_the_call_and_what_ran(any_stage: St
     await process.edit(question.id, OTTO, argument=CHANGED)
     await process.answer_all()
     assert await result(any_stage) == (
-        "None did it\n\n[from Signalbox] An approver changed this call before it ran: Otto had it run with "
+        f"{material('shell did it', 'shell')}\n\n[from Signalbox] An approver changed this call before it ran: Otto had it run with "
         '{"command": "uname -r"}'
-    ).replace("None", "shell")
+    )
 
 
 async def test_several_arguments_are_changed_as_json(any_stage: Stage) -> None:

@@ -12,6 +12,7 @@ from runtime.contract import Call, Choice, Json, ModelRequest, ToolContext, Tool
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.runs import RunState
 from runtime.policy.rules import Rule, Ruling
+from runtime.text.outside import unfenced
 from tests.contract.runtime.stage import Process, Stage
 from tests.fakes.mcp_raw import tool as described
 from tests.fakes.models import Scripted, held
@@ -47,7 +48,8 @@ def give(process: Process, desk: AtWork) -> dict[str, Counted]:
 
 
 def results(request: ModelRequest) -> list[str]:
-    return [turn.text for turn in request.turns if isinstance(turn, ToolTurn)]
+    """Results without the marks around a server's words."""
+    return [unfenced(turn.text) for turn in request.turns if isinstance(turn, ToolTurn)]
 
 
 async def test_a_server_by_others_answers_through_an_approval(any_stage: Stage, tmp_path: Path) -> None:
@@ -171,7 +173,7 @@ async def test_a_server_that_dies_under_an_approved_call_is_not_called_again(sta
 
 BOOK_TWO = Call("c-two", "desk_book", '{"text": "a table for three"}')
 BOOK_THREE = Call("c-three", "desk_book", '{"text": "a table for four"}')
-ALLOWED = [Rule(Ruling.ALLOW, "desk_*")]
+ALLOWED = [Rule(Ruling.ALLOW, "desk_*", tainted=True)]
 
 
 async def test_an_allowed_tool_that_changes_is_asked_about_once(any_stage: Stage, tmp_path: Path) -> None:
@@ -244,3 +246,16 @@ async def test_operators_are_told_once_of_a_form(stage: Stage, told: bool) -> No
     assert await store.runs.accepted_form("desk_book", changed) == '{"description": "a"}'
     await store.runs.accept_form("desk_book", changed, "Ada")
     assert await store.runs.accepted_form("desk_book", changed) == changed
+
+
+async def test_a_call_that_a_rule_allows_asks_after_a_servers_words(stage: Stage, tmp_path: Path) -> None:
+    model = Scripted([BOOK, BOOK_TWO])
+    async with raw(tmp_path) as desk:
+        process = await stage.process(model, rules=[Rule(Ruling.ALLOW, "desk_*")])
+        give(process, desk)
+        async with process.running():
+            await process.say("book it")
+            await process.rest()
+        assert len(desk.calls("book")) == 1
+        (asked,) = await stage.pending()
+    assert asked.caution.endswith("After reading desk.")

@@ -59,6 +59,18 @@ def test_each_shape_is_taken_out_however_it_is_written(secret: str, write: Calla
         assert line not in told.text
 
 
+@pytest.mark.parametrize("before", ["my-token-", "PROD_", "a_b-c_"])
+@pytest.mark.parametrize("secret", [one for one in SECRETS if one != "private key"])
+def test_a_shape_is_found_behind_a_word(secret: str, before: str) -> None:
+    _, value = SECRETS[secret]
+    assert value not in guard().check(f"see {before}{value}", Gate.TOOL_RESULT).text
+
+
+def test_one_behind_another_is_found_too() -> None:
+    token = SECRETS["github"][1]
+    assert token not in guard().check(f"{token}-{token}_{token}", Gate.TOOL_RESULT).text
+
+
 @pytest.mark.parametrize("secret", IN_PLACE)
 def test_a_secret_known_by_its_place_is_taken_out_of_it(secret: str) -> None:
     name, around, value = IN_PLACE[secret]

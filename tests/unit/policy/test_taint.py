@@ -294,7 +294,7 @@ calls = st.builds(
 
 @given(calls, st.sampled_from(Ruling), st.lists(st.sampled_from(["Alice", "Eve", "evil.test"])), st.booleans())
 def test_taint_never_makes_a_ruling_weaker(call: CarriedCall, ruling: Ruling, said: list[str], tainted: bool) -> None:
-    order = [Ruling.ALLOW, Ruling.ASK, Ruling.DENY]
+    order = [Ruling.ALLOW, Ruling.ASK, Ruling.DENY, Ruling.VETO]
     known = Known(READ, Named(tuple(said)))
     after_taint = tainted_ruling(ruling, call, known, replace(ALLOWS, tainted=tainted)).ruling
     assert order.index(after_taint) >= order.index(ruling)

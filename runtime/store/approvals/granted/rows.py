@@ -17,6 +17,7 @@ from runtime.contract import Address, NewId, NodeId, Person, RunId, SessionKey
 from runtime.domain.approvals import LEAST, Approval, Rights, Voter, form_asked, may_grant
 from runtime.policy.grant_patterns import Pattern, exactly
 from runtime.policy.grants import CONVERSATION_TIME, Grant, GrantId, Sought, Wish, fits
+from runtime.policy.taint import told_in
 from runtime.store.approvals.audience import speakers
 from runtime.store.common import add, fact, moved, names_of, person
 from runtime.store.protocol.grants import Granted
@@ -25,9 +26,7 @@ from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.text.naming import meant
 
 ADD_GRANT = add(grants)
-UNUSED: Final[dict[str, object]] = {"tainted": 0}
-"""A column that no code reads: reserved for grants that hold after an agent read what strangers wrote."""
-COLUMNS = [column for column in grants.columns if column.name not in UNUSED]
+COLUMNS = list(grants.columns)
 FOR = people.alias("requesters")
 WITH_GIVER = select(*COLUMNS, people.c.id, people.c.name, people.c.role).outerjoin(people, people.c.id == grants.c.by)
 CANDIDATES = WITH_GIVER.where(
@@ -103,6 +102,7 @@ def give(given: Approval, wish: Wish | None, now: datetime, new_id: NewId) -> Op
         room=str(given.address.whole_room) if wish and not wish.everywhere else "",
         person=(given.requester or "") if wish and wish.person else "",
         uses_left=wish.uses if wish else None,
+        tainted=wish is None and bool(told_in(given.caution)),
     )
     yield FORGET, {"before": micros(now - KEPT)}
     yield ADD_GRANT, _row(grant)
@@ -196,18 +196,12 @@ def grant_of(row: Sequence[Any]) -> Grant:
             "until": moment(get["until"]),
             "revoked_at": maybe_moment(get["revoked_at"]),
             "created_at": moment(get["created_at"]),
+            "tainted": bool(get["tainted"]),
         }
     )
 
 
 def _row(grant: Grant) -> dict[str, object]:
     row: dict[str, object] = {c.name: getattr(grant, c.name) for c in COLUMNS}
-    return (
-        row
-        | UNUSED
-        | {
-            "pattern": grant.pattern.to_json(),
-            "until": micros(grant.until),
-            "created_at": micros(grant.created_at),
-        }
-    )
+    told = {"pattern": grant.pattern.to_json(), "tainted": int(grant.tainted)}
+    return row | told | {"until": micros(grant.until), "created_at": micros(grant.created_at)}

@@ -468,6 +468,7 @@ def test_no_label_can_name_a_person_a_room_or_a_message() -> None:
     assert labels == {
         *("channel", "account", "kind", "outcome", "way", "how", "state", "model", "direction", "tool", "trouble"),
         *("change", "role", "version", "step", "verdict", "cause", "instead_of", "budget"),
+        *("gate", "detector", "action"),
     }
 
 

@@ -1,0 +1,58 @@
+"""Each tool of ours says whose words its results are and where its calls go: one that is new can't forget it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from bot.server.tools import known_tools
+from bot.settings.settings import load
+from runtime.contract import UNDECLARED, Carries, Effect, Reads, ToolSpec
+from tools.beyond_budget import SPEND_BEYOND_BUDGET
+
+READS: Final = {
+    Reads.OURS: {
+        *("ask_person", "chart", "find_tools", "set_zone", "spend_beyond_budget", "write_file"),
+        *("schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause", "schedule_resume"),
+        *("schedule_delete", "schedule_run", "schedule_list", "schedule_history"),
+    },
+    Reads.PEOPLE: {"activity", "costs", "dead_letters", "pending_approvals"},
+    Reads.FILES: {"list_files", "read_file", "search_files", "shell"},
+    Reads.OUTSIDE: {"http_get"},
+}
+STAYS: Final = {"set_zone", "spend_beyond_budget", "write_file"}
+"""Tools that write, and only within the conversation."""
+REACH_OUT: Final = {
+    *("http_get", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
+    *("schedule_resume", "schedule_delete", "schedule_run"),
+}
+
+
+def specs(folder: Path) -> dict[str, ToolSpec]:
+    known = known_tools(load(None, {}, environ={}, folder=folder))
+    return {tool.spec.name: tool.spec for tool in (*known.values(), SPEND_BEYOND_BUDGET)}
+
+
+def test_each_tool_declares_where_its_text_comes_from(tmp_path: Path) -> None:
+    found = specs(tmp_path)
+    assert [name for name, spec in found.items() if spec.flow is UNDECLARED] == []
+    read = {kind: {name for name, spec in found.items() if spec.flow.reads is kind} for kind in Reads}
+    assert {kind: names for kind, names in read.items() if names} == READS
+
+
+def test_each_tool_declares_where_its_calls_go(tmp_path: Path) -> None:
+    found = specs(tmp_path)
+    assert {name for name, spec in found.items() if spec.flow.stays} == STAYS
+    assert {name for name, spec in found.items() if _reaches_out(spec)} == REACH_OUT
+
+
+def test_what_a_tool_says_of_its_arguments_is_about_arguments_that_it_has(tmp_path: Path) -> None:
+    for name, spec in specs(tmp_path).items():
+        if not name.startswith("schedule_"):  # they share one declaration
+            assert set(spec.flow.carries or ()) <= set(spec.schema["properties"]), name
+
+
+def _reaches_out(spec: ToolSpec) -> bool:
+    if spec.effect is Effect.READ:
+        return spec.flow.carries is None or Carries.HOST in spec.flow.carries.values()
+    return not spec.flow.stays
