@@ -88,7 +88,13 @@ COUNT_WORDS: Final = {
     "deliveries.dead": ("message that couldn't be sent", "messages that couldn't be sent"),
 }
 """Counts of the overview as people read them: of one, and of any other number."""
-INFO_WORDS: Final = {"version": "Version", "model": "Model", "database": "Database", "banner": "Note"}
+INFO_WORDS: Final = {
+    "version": "Version",
+    "model": "Model",
+    "database": "Database",
+    "guard": "Leak guard",
+    "banner": "Note",
+}
 
 
 async def _overview(_request: web.Request, do: Operations) -> Html:

@@ -28,6 +28,7 @@ COMMANDS: Final = (
         "schedules",
         "people",
         "secrets",
+        "guard",
         "trace",
         "report",
         "context",

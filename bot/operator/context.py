@@ -55,7 +55,8 @@ class OperatorContext:
     program is called on its machine. `written` tells where the
     settings name a person, or one of the identities as an owner, and `rights` what they say of approvers.
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
-    models as it would; None where none runs. `models` are those of the settings. `door` is the leak guard with all values that are held here.
+    models as it would; None where none runs. `models` are those of the settings. `guarded` tells how much the leak guard
+    found in this process, empty where none runs; `door` is the guard with all values that are held here.
     """
 
     store: Store
@@ -80,6 +81,7 @@ class OperatorContext:
     written: Callable[[str, Sequence[str]], Sequence[str]] = unwritten
     rights: Callable[[], Rights] = Rights
     info: Mapping[str, str] = field(default_factory=dict)
+    guarded: Callable[[], str] = str
     reports: ReportOperations | None = None
     schedules: ScheduleOperations | None = None
     tools: Callable[[], Mapping[str, Tool] | None] = lambda: None

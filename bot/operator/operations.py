@@ -106,7 +106,7 @@ class Operations(OperatorApi):
     async def overview(self) -> View:
         counts = dict(await self._store.operations.counts())
         return {
-            "info": dict(self._context.info),
+            "info": {**self._context.info, **({"guard": guarded} if (guarded := self._context.guarded()) else {})},
             "counts": counts,
             "accounts": [*map(views.account, self._context.states())],
         }

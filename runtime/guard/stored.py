@@ -15,7 +15,7 @@ Check = Callable[[str], Checked]
 
 
 class Form(StrEnum):
-    """Way in which a column writes its text."""
+    """Ways in which a column writes its text."""
 
     TEXT = "text"
     JSON = "json"  # its strings are looked at one by one, and it stays JSON

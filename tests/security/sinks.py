@@ -118,7 +118,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
 """By module: its sinks, and where their text is cleaned, or why it need not be."""
 
 NO_STORES: Final = frozenset(
-    {"_adapter", "_door", "_roster", "_own", "_liveness", "api", "layers", "page", "live_status", "courier"}
+    {"_adapter", "_door", "_roster", "_own", "_liveness", "_sources", "api", "layers", "page", "live_status", "courier"}
 )
 """Names of other things that have a method of the same name, in modules that know a store."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from bot.node.invocation import as_called
 from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, settings_of
 from bot.terminal.output import clean, show_json, show_rows, tell
 from runtime.errors import ConfigError
@@ -136,7 +137,7 @@ def _tell_left(found: Mapping[str, Any], *, redact: bool) -> None:
         return
     tell(f"{found['rows']:,} rows looked at.")
     if any(not one["stays"] for one in found["findings"]):
-        tell("To put marks in their place: signalbox guard scan --redact. Renew each key that was found.")
+        tell(as_called("To put marks in their place: signalbox guard scan --redact. Renew each key that was found."))
 
 
 def _gate(name: str) -> Gate:

@@ -103,6 +103,7 @@ def _operators(
         tools=lambda: engine.toolkit.toolbox.tools,
         previews=engine.previews,
         models=partial(catalogue_of, settings),
+        guarded=engine.guard_book.words,
         door=lambda: engine.door,
         schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),
     )

@@ -62,6 +62,8 @@ class GuardBook:
 
     store: Cluster
     watch: LoopWatch
+    findings: int = 0
+    """Since this process began."""
     waiting: deque[tuple[Gate, str, Finding]] = field(default_factory=lambda: deque(maxlen=WAITING_MOST))
     rung: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -69,8 +71,13 @@ class GuardBook:
         self.watch.guarded(gate.value, finding.detector.value, finding.action.value)
         log.warning("guard", gate=gate.value, room=room, found=str(finding), action=finding.action.value)
         if finding.detector is not Detector.ENTROPY or finding.action is not Strictness.WARN:
+            self.findings += 1
             self.waiting.append((gate, room, finding))
             self.rung.set()
+
+    def words(self) -> str:
+        """For the console."""
+        return f"{self.findings:,} finding{'' if self.findings == 1 else 's'} since this process started"
 
     async def run(self) -> None:
         """Record for ever."""

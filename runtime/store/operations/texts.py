@@ -79,7 +79,7 @@ def _put(table: Table, names: Sequence[str]) -> Executable:
 
 
 def _room_of(table: Table) -> ColumnElement[Any]:
-    """The room that a row belongs to; empty for one of none."""
+    """Address or session that a row belongs to; empty for one that belongs to no room."""
     for name in ("address", "home", "session"):
         if name in table.c:
             return table.c[name]
