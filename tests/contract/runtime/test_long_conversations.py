@@ -127,15 +127,15 @@ async def test_a_summary_of_no_use_is_refused_once_and_an_extract_takes_its_plac
     assert "BLUEBIRD-7" in heard(model.requests[-1])
 
 
-async def test_a_summariser_that_fails_costs_nobody_their_answer(stage: Stage) -> None:
+async def test_a_summariser_that_fails_costs_nobody_their_answer(any_stage: Stage) -> None:
     def fails(_: int) -> str:
         raise ModelFailed("The model's server can't be reached.")
 
     model = Windowed(condenses=fails)
-    process = await life(stage, model)
+    process = await life(any_stage, model)
     await said(process, "Find a name.", *chatter(60))
-    assert len(await stage.answers()) == 61
-    assert {kind for kind, *_ in await kept(stage)} == {"extract"}
+    assert len(await any_stage.answers()) == 61
+    assert {kind for kind, *_ in await kept(any_stage)} == {"extract"}
 
 
 async def test_a_kill_after_a_summary_is_made_does_not_pay_for_it_again(any_stage: Stage) -> None:

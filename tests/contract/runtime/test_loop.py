@@ -142,18 +142,18 @@ async def test_a_model_that_never_ends_is_ended_at_the_bound_and_the_person_told
     assert await stage.states() == [RunState.FAILED, RunState.DONE]
 
 
-async def test_the_bound_counts_over_restarts_and_waits_for_people(stage: Stage) -> None:
+async def test_the_bound_counts_over_restarts_and_waits_for_people(any_stage: Stage) -> None:
     """Scenario 13."""
     limits = Limits(iterations=3)
-    process = await stage.process(Strict([SHELL]), [fake_tool("shell", Effect.DANGER)], limits=limits)
+    process = await any_stage.process(Strict([SHELL]), [fake_tool("shell", Effect.DANGER)], limits=limits)
     await process.say("go")
     await process.answer_all()
-    after = await stage.process(Strict([READ, READ]), [fake_tool("shell", Effect.DANGER), look()], limits=limits)
+    after = await any_stage.process(Strict([READ, READ]), [fake_tool("shell", Effect.DANGER), look()], limits=limits)
     async with after.running():
-        [asked] = await stage.pending()
+        [asked] = await any_stage.pending()
         await after.click(asked.id)
         await after.rest()
-    assert (await stage.answers())[0].startswith("I stopped after 3 steps")
+    assert (await any_stage.answers())[0].startswith("I stopped after 3 steps")
 
 
 # ----------------------------------------------------------------------------------------------- what calls may do
