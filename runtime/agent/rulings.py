@@ -12,7 +12,7 @@ import structlog
 
 from runtime.agent.run_state import LiveRun
 from runtime.context.heard import said_in, taint_in, taint_of_texts, with_listed
-from runtime.contract import ApprovalId, ApprovalKind, Call, Effect, Now, PersonId, Tool
+from runtime.contract import ApprovalId, ApprovalKind, Call, Effect, Now, PersonId, TaskKind, Tool
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, entitled
 from runtime.domain.ids import digest
 from runtime.policy.grants import GrantId, Sought, form_of, grantable
@@ -72,6 +72,9 @@ class Rulings:
 
     async def tainted(self, run: LiveRun, tool: Tool, ask: Ask, ruled: Ruled) -> tuple[Ruled, str]:
         """The ruling after outside text, and words about that for the card. What was allowed may ask, nothing gets weaker."""
+        job = run.claim.job
+        if job and job.task.kind is not TaskKind.PROMPT:
+            return ruled, ""  # no model reads anything there: the calls stand in the template
         known = await self.known(run)
         if not known.taint.active:
             return ruled, ""

@@ -27,7 +27,7 @@ def has_failed(result: str) -> bool:
 
 def seen_of(results: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Digests of what calls gave, (id, result) each: a digest by name of those that are data."""
-    return {call.removeprefix(DATA): digest(unfenced(result)) for call, result in results if call.startswith(DATA)}
+    return {call.removeprefix(DATA): digest(result) for call, result in results if call.startswith(DATA)}
 
 
 def digest(result: str) -> str:
@@ -38,4 +38,4 @@ def digest(result: str) -> str:
     """
     if has_failed(result):
         return FAILED_DIGEST
-    return hashlib.sha256(result.encode("utf-8", "surrogatepass")).hexdigest()[:LENGTH]
+    return hashlib.sha256(unfenced(result).encode("utf-8", "surrogatepass")).hexdigest()[:LENGTH]

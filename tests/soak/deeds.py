@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from runtime.contract import Effect, Json, Tool, ToolContext, ToolSpec
+from runtime.contract import Effect, Flow, Json, Reads, Tool, ToolContext, ToolSpec
 from tests.fakes.channel_board import append
 from tests.soak.plan import Want
 
@@ -42,7 +42,14 @@ class Deed:
     @property
     def spec(self) -> ToolSpec:
         effect = EFFECT_OF[self.want]
-        return ToolSpec(self.want, f"{self.want} under a tag", SCHEMA, effect, idempotent=self.want is Want.STAMP)
+        return ToolSpec(
+            self.want,
+            f"{self.want} under a tag",
+            SCHEMA,
+            effect,
+            idempotent=self.want is Want.STAMP,
+            flow=Flow(Reads.OURS),
+        )
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
         self._note("began", arguments, context)

@@ -36,6 +36,7 @@ from runtime.domain.ids import digest
 from runtime.domain.transcript import ERROR
 from runtime.markup.moments import moment, several
 from runtime.text.glyphs import clip, fenced, plainly, visible
+from runtime.text.outside import unfenced
 
 ENDED = {
     ApprovalState.APPROVED: "Approved",
@@ -155,6 +156,7 @@ def ruling(approval: Approval) -> str:
 
 def outcome(result: str, took: timedelta) -> str:
     """JSON for `Approval.outcome`: what came of a call, with the first lines of what it returned."""
+    result = unfenced(result)
     failed, ended = result.startswith(ERROR), EXIT_CODE.search(result)
     code = int(ended[1]) if ended else None
     lines = (result[: ended.start()] if ended else result.removeprefix(ERROR)).strip("\n").splitlines()

@@ -13,6 +13,7 @@ from runtime.contract import (
     Asker,
     DataCall,
     Effect,
+    Flow,
     Identity,
     Json,
     Occurrence,
@@ -38,12 +39,13 @@ class Gauge:
     answers: Sequence[str | Exception]
     name: str = "gauge"
     effect: Effect = Effect.READ
+    flow: Flow = OUR_WORDS
     calls: list[Mapping[str, Json]] = field(default_factory=list)
     contexts: list[ToolContext] = field(default_factory=list)
 
     @property
     def spec(self) -> ToolSpec:
-        return ToolSpec(self.name, "A gauge.", {"type": "object"}, self.effect, flow=OUR_WORDS)
+        return ToolSpec(self.name, "A gauge.", {"type": "object"}, self.effect, flow=self.flow)
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
         answer = self.answers[min(len(self.calls), len(self.answers) - 1)]

@@ -30,7 +30,6 @@ from runtime.domain.approvals import Approval, ApprovalState
 from runtime.domain.ids import digest
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.terms import Changes
-from runtime.text.outside import material
 from tests.contract.runtime.stage import (
     ADA,
     LEASE,
@@ -187,7 +186,7 @@ async def test_the_model_is_told_who_changed_the_call_and_what_ran(any_stage: St
     await process.edit(question.id, OTTO, argument=CHANGED)
     await process.answer_all()
     assert await result(any_stage) == (
-        f"{material('shell did it', 'shell')}\n\n[from Signalbox] An approver changed this call before it ran: Otto had it run with "
+        "shell did it\n\n[from Signalbox] An approver changed this call before it ran: Otto had it run with "
         '{"command": "uname -r"}'
     )
 

@@ -9,15 +9,19 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 import pytest
 from structlog.testing import capture_logs
 
-from runtime.contract import Call, Choice, Effect, Json, ModelReply, ModelRequest, OnText, Reasoning
+from runtime.contract import Addressing, Call, Choice, Effect, Json, ModelReply, ModelRequest, OnText, Reasoning, Said
+from runtime.delivery.couriers import Couriers
+from runtime.domain.ids import new_id
+from runtime.intake.pasted import Pasted
 from runtime.store.schema import metadata
 from tests.contract.runtime.planning import desk
-from tests.contract.runtime.stage import FakeTool, Process, Stage, fake_tool
+from tests.contract.runtime.stage import ADA, FakeTool, Process, Stage, fake_tool
 from tests.fakes.models import USAGE, Answer, Scripted
 from tests.unit.guard.secrets import SECRETS
 
@@ -107,6 +111,33 @@ async def test_what_a_person_writes(any_stage: Stage, secret: str) -> None:
     await play(any_stage, secret, ["Thanks.", "Yes."], [], f"The key is {secret} and stays", "and now?")
     assert MARK in (await any_stage.rows("SELECT text FROM signals ORDER BY accepted_at"))[0][0]
     assert await any_stage.screen() == ["Thanks.", "Yes."]
+
+
+def telling(process: Process) -> Process:
+    """A process that tells people what was taken out of their messages."""
+    post = Couriers([process.courier], process.store.outbox).post
+    process.reception._pasted = Pasted(process.store.people, post, new_id).tell
+    return process
+
+
+async def test_whoever_pastes_a_key_is_told_in_their_private_chat(any_stage: Stage, secret: str) -> None:
+    process = telling(await any_stage.process(Watched(["Thanks.", "Thanks."])))
+    for key in ("once", "once"):  # the second is the same event again
+        await process.say(f"The key is {secret}", room="r2", key=key)
+        await process.answer_all()
+    (told,) = [text for text in await any_stage.screen("r2") if "held something" in text]
+    assert told.startswith("Your message held something that shouldn't be in a chat (")
+    assert "signalbox secrets set" in told
+    assert await in_tables(any_stage, secret) == []
+
+
+async def test_where_others_read_along_it_is_told_by_name(stage: Stage) -> None:
+    process = telling(await stage.process(Watched(["Thanks."])))
+    said = replace(stage.signal(Said(f"it is {SECRETS['npm'][1]}"), ADA, "r1"), reach=Addressing.MENTION)
+    await process.reception.sink(said)
+    await process.answer_all()
+    (told,) = [text for text in await stage.screen() if "held something" in text]
+    assert told.startswith("Ada, your message held something")
 
 
 async def test_what_a_tool_gives(stage: Stage, secret: str) -> None:

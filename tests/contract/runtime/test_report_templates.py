@@ -9,6 +9,7 @@ import pytest
 
 from bot.operator.reports import REPORTS_FOLDER
 from runtime.contract import (
+    UNDECLARED,
     Asker,
     Choice,
     Effect,
@@ -20,6 +21,7 @@ from runtime.contract import (
 )
 from runtime.domain.schedules import WAITS
 from runtime.errors import ToolFailed
+from runtime.policy.rules import Rule, Ruling
 from runtime.reports.catalogue import Catalogue, Reporters
 from runtime.reports.change_watch import heartbeat
 from runtime.reports.templates import NOTHING_TO_TELL
@@ -197,3 +199,19 @@ async def test_a_long_answer_of_a_heartbeat_stands_in_a_block(stage: Stage) -> N
     await at.plan(heartbeat("gauge", {}), terms=QUIET)
     await at.fire()
     assert await at.shown() == ["**Morning**:\n````\none\n# two\n```\n````"]
+
+
+async def test_words_from_outside_are_reported_as_they_are_and_stop_no_call_of_a_template(stage: Stage) -> None:
+    """No model reads them there: its calls are written down."""
+    gauge = Gauge(["up", "up", ToolFailed("away"), "down"], effect=Effect.WRITE, flow=UNDECLARED)
+    at = await desk(stage, gauge, rules=[Rule(Ruling.ALLOW, "gauge")])
+    planned = await at.plan(heartbeat("gauge", {}), terms=QUIET)
+    for _ in gauge.answers:
+        await at.fire()
+    assert (await at.newest(planned)).silent is False
+    assert await at.shown() == [
+        "**Morning**: up",
+        "**Morning** is failing: error: away",
+        "**Morning** works again: down",
+    ]
+    assert await stage.pending() == []

@@ -16,12 +16,14 @@ import structlog
 
 from runtime.contract import (
     Call,
+    Flow,
     Identity,
     Json,
     ModelReply,
     ModelRequest,
     OnText,
     Outcome,
+    Reads,
     Said,
     ToolContext,
     ToolSpec,
@@ -104,7 +106,10 @@ class Desk(House):
             self.ran[str(arguments["command"])] += 1
             return "done"
 
-        return FakeTool(replace(ToolSpec(name, f"The tool {name}.", COMMAND, kind.effect), undo=undo), does=does)
+        return FakeTool(
+            replace(ToolSpec(name, f"The tool {name}.", COMMAND, kind.effect, flow=Flow(Reads.OURS)), undo=undo),
+            does=does,
+        )
 
     def _keep(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
         return str(arguments["command"])
