@@ -110,7 +110,7 @@ class PartSender:
         except Exception as error:
             # A bug of ours or a file that is gone: the payload is kept, and the operator sees it.
             log.exception("cannot render")
-            reason = f"can't be rendered: {type(error).__name__}: {error}"
+            reason = self._context.clean(f"can't be rendered: {type(error).__name__}: {error}")
             self._held(await self._outbox.give_up(duty, open_.delivery.id, None, reason))
             return
         if self._features.stored:
@@ -177,17 +177,18 @@ class PartSender:
 
     async def _failed(self, duty: Duty, open_: OpenDelivery, known: OpenPart, error: Exception) -> None:
         """Record an attempt that did not show it, or perhaps did."""
+        why = self._context.clean(str(error) or type(error).__name__)
         match error:
             case Retryable():
                 await self.heed(duty, open_.delivery.address, error)
-                await self._again(duty, open_, known, str(error), error.retry_after)
+                await self._again(duty, open_, known, why, error.retry_after)
             case Rejected():
-                await self._refused(duty, open_, known, error)
+                await self._refused(duty, open_, known, error, why)
             case _:
                 # Uncertain, a time-out, or a bug in an adapter: in each case it may be on screen.
                 if not isinstance(error, (Uncertain, TimeoutError)):
                     log.error("adapter broke", exc_info=error)
-                await self._unclear(duty, open_, known, str(error) or type(error).__name__)
+                await self._unclear(duty, open_, known, why)
 
     async def _checkpoint(self, duty: Duty, open_: OpenDelivery, known: OpenPart, receipt: Receipt) -> None:
         await self._surely(lambda: self._outbox.checkpoint(duty, open_.delivery.id, known.ordinal, receipt))
@@ -246,8 +247,8 @@ class PartSender:
     def _is_edit(self, open_: OpenDelivery, ordinal: int) -> bool:
         return ordinal == 1 and open_.edit_of is not None and self._features.edits
 
-    async def _refused(self, duty: Duty, open_: OpenDelivery, known: OpenPart, error: Rejected) -> None:
-        delivery, ordinal, reason = open_.delivery.id, known.ordinal, str(error)
+    async def _refused(self, duty: Duty, open_: OpenDelivery, known: OpenPart, error: Rejected, reason: str) -> None:
+        delivery, ordinal = open_.delivery.id, known.ordinal
         log.warning("refused by the platform", part=ordinal, reason=reason)
         if passing(open_):
             await self._drop(duty, open_, known, PartEvent.GIVE_UP, reason)

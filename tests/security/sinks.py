@@ -24,6 +24,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("accept", "name_rooms", "add_person", "rename", "pair"),
         *("record_model", "finish_tool", "refuse_tool", "finish", "park", "note", "keep_summary"),
         *("enqueue", "render", "render_shown", "preview", "plain", "retry", "hold", "give_up"),
+        *("doubt", "drop", "detach"),
         *("end_undo", "end_answer", "pay_answer", "refill", "failed", "note_fact", "put_texts"),
         *("accepted_form", "see_form", "told_form", "accept_form"),
         *("add_schedule", "change_schedule", "turn_schedule", "begin_report"),
@@ -35,8 +36,8 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
     {
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
-        *("account_identity", "note_account", "adopt", "mark", "checkpoint", "doubt", "look_again", "absent", "repeat"),
-        *("drop", "detach", "pause", "seal", "cut_audit", "requeue", "discard", "sweep"),
+        *("account_identity", "note_account", "adopt", "mark", "checkpoint", "look_again", "absent", "repeat"),
+        *("pause", "seal", "cut_audit", "requeue", "discard", "sweep"),
         *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge"),
         *(
             "claim",
@@ -59,7 +60,7 @@ MODEL: Final = "the model behind it is a GuardedModel, which cleans what it is s
 COURIERS: Final = "Couriers.post and Couriers.prepare clean it as it enters the outbox"
 RECEPTION: Final = "cleaned in Reception.sink, before the store is asked"
 OPERATOR: Final = "typed by an operator as a name; none, since commands find it by that name"
-ERRORS: Final = "none: words of ours, and of a platform or vendor about an error"
+ERRORS: Final = "none: words about an error, of ours and of a model's vendor or a tool's undo"
 
 SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/accounts/alerts.py": (frozenset({"NewDelivery"}), COURIERS),
@@ -100,8 +101,8 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         "previews of a GuardedModel hold back what may be a secret",
     ),
     "runtime/delivery/sender.py": (
-        frozenset({"give_up", "hold", "plain", "render", "render_shown", "retry"}),
-        f"rendered from what is in the outbox; reasons: {ERRORS}",
+        frozenset({"detach", "doubt", "drop", "give_up", "hold", "plain", "render", "render_shown", "retry"}),
+        "rendered from what is in the outbox; reasons are cleaned in PartSender",
     ),
     "runtime/delivery/streaming.py": (frozenset({"NewDelivery"}), "previews of a GuardedModel"),
     "runtime/intake/pasted.py": (frozenset({"NewDelivery"}), COURIERS),

@@ -15,16 +15,22 @@ import asyncpg
 import pytest
 from sqlalchemy import text
 
+from bot.operator.audit import verify
+from bot.wiring.safety.scan import GuardScan
+from runtime.audit.anchor import HeadFile
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.runs import RunState
+from runtime.guard.door import OPEN_DOOR
+from runtime.store.operations.text_columns import scanned_tables
 from runtime.store.sql.driver import Op, Rows
-from runtime.store.store import open_store
+from runtime.store.store import Store, open_store
 from tests.e2e.house import House
 from tests.e2e.visitor import Visitor, approval_of, until, visiting
 from tests.fakes.postgres import Postgres
 from tests.fakes.serve import spawned
 from tests.fakes.telegram import TOKEN as BOT
 from tests.fakes.telegram_driver import Driver
+from tests.unit.guard.secrets import SECRETS
 from tests.upgrades.story import ANSWERED, ASKED, CUT_AFTER, CUT_BEFORE, KNOWN, WAITING, settings, words
 
 RECORDINGS: Final = Path(__file__).parent / "recordings"
@@ -72,6 +78,44 @@ async def test_a_run_that_was_parked_waits_for_its_question_from_then_on(
     found = await store.driver.read(waits_of_all)
     await store.close()
     assert found == [(parked.id, asked.step, "approval", asked.id, None)]
+
+
+@each_recording
+async def test_secrets_that_an_old_program_kept_are_cleaned_away(
+    recording: Path, tmp_path: Path, postgres: Postgres
+) -> None:
+    """Conversations have a secret where they have the word of the story."""
+    database = await restored(recording, tmp_path, postgres)
+    store = await open_store(database or f"sqlite:///{tmp_path / 'var' / 'signalbox.db'}")
+    before = await store.approvals.approvals(state=ApprovalState.PENDING)
+    await store.driver.write(with_a_secret)
+    assert (await scanned(store))[1] > 0
+    redacted, _ = await scanned(store, redact=True)
+    assert redacted > 0
+    assert (await scanned(store))[1] == 0
+    assert [one.id for one in await store.approvals.approvals(state=ApprovalState.PENDING)] == [
+        one.id for one in before
+    ]
+    head = HeadFile(tmp_path / "var").read
+    assert (await verify(store.audit, head))["whole"]
+    await store.close()
+
+
+def with_a_secret() -> Op[None]:
+    for column in ("signals.text", "turns.text", "deliveries.content", "parts.body"):
+        table, name = column.split(".")
+        change = f"UPDATE {table} SET {name} = replace({name}, 'hello', :s)"
+        yield text(change), {"s": SECRETS["github"][1]}
+
+
+async def scanned(store: Store, *, redact: bool = False) -> tuple[int, int]:
+    """Rows that were redacted, and findings."""
+    scan, redacted, found = GuardScan(store.texts, lambda: OPEN_DOOR), 0, 0
+    for table in scanned_tables():
+        page = await scan.page(table, redact=redact)
+        redacted += page.redacted
+        found += sum(page.told.values())
+    return redacted, found
 
 
 def waits_of_all() -> Op[Rows]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from bot.accounts.supervisor import AccountSupervisor
 from bot.operator.reports import LateReporters
@@ -32,6 +33,7 @@ from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
 from runtime.guard.door import Door
+from runtime.guard.findings import Gate
 from runtime.intake.dispatch import Dispatch
 from runtime.intake.pasted import Pasted
 from runtime.intake.reception import Reception
@@ -157,10 +159,10 @@ def _couriers(base: StorePhase, at: AccountsPhase, door: Door) -> Couriers:
         """Something waits for a room whose courier is at another node."""
         base.notifier.tell(outbox_topic(address))
 
-    return Couriers((_courier(base, account) for account in at.accounts), base.store.outbox, call, door)
+    return Couriers((_courier(base, account, door) for account in at.accounts), base.store.outbox, call, door)
 
 
-def _courier(base: StorePhase, account: AccountSupervisor) -> Courier:
+def _courier(base: StorePhase, account: AccountSupervisor, door: Door) -> Courier:
     return Courier(
         outbox=base.store.outbox,
         adapter=base.instruments.adapter(account),
@@ -173,6 +175,7 @@ def _courier(base: StorePhase, account: AccountSupervisor) -> Courier:
             lease_is_fresh=account.may_send,
             new_id=base.new_id,
             probe=base.probe,
+            clean=partial(door.clean, gate=Gate.DELIVERY),
         ),
         features=account.features(),
         previews=base.settings.outbox.previews,

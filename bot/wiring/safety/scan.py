@@ -57,15 +57,24 @@ class GuardScan:
 
     async def page(self, table: str, after: RowKey | None = None, *, redact: bool = False) -> ScannedPage:
         """Errors: StoreError; then nothing of this page is changed."""
-        door = self._door()
+        rows, told, changes = await self._looked_at(table, after)
+        if not redact:
+            return ScannedPage(len(rows), told, 0, rows[-1].key if rows else None)
+        redacted, missing = 0, changes
         for _ in range(TRIES):
-            rows = await self._texts.texts(table, after, limit=self._page_rows)
-            # Beside the loop: a page may take the guard some tenths of a second.
-            told, changes = await asyncio.to_thread(_looked_through, door, table, rows)
-            changed = await self._texts.put_texts(table, changes) if redact and changes else 0
-            if not redact or changed == len(changes):
+            done = await self._texts.put_texts(table, missing) if missing else 0
+            redacted += done
+            if done == len(missing):
                 break
-        return ScannedPage(len(rows), told, changed, rows[-1].key if rows else None)
+            _, _, missing = await self._looked_at(table, after)  # somebody changed a row meanwhile
+        return ScannedPage(len(rows), told, redacted, rows[-1].key if rows else None)
+
+    async def _looked_at(
+        self, table: str, after: RowKey | None
+    ) -> tuple[Sequence[TextRow], Mapping[Told, int], Sequence[Change]]:
+        rows = await self._texts.texts(table, after, limit=self._page_rows)
+        # Beside the loop: a page may take the guard some tenths of a second.
+        return rows, *await asyncio.to_thread(_looked_through, self._door(), table, rows)
 
 
 def _looked_through(door: Door, table: str, rows: Sequence[TextRow]) -> tuple[Mapping[Told, int], Sequence[Change]]:

@@ -49,7 +49,7 @@ GIVEN: Final = Free(Gate.TOOL_RESULT)
 REPLY: Final = Free(Gate.MODEL_REPLY)
 SHOWN: Final = Free(Gate.DELIVERY)
 SHOWN_JSON: Final = Free(Gate.DELIVERY, Form.JSON)
-TROUBLE: Final = Free(Gate.TOOL_RESULT)
+TROUBLE: Final = Free(Gate.DELIVERY)
 """Words about an error: of ours, and of whoever refused something."""
 
 OPEN_CALL: Final = Free(
@@ -104,7 +104,7 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "address": OWN_ADDRESS,
         "state": OWN_WORD,
         "requester": PERSON_ID,
-        "error": TROUBLE,
+        "error": SHOWN,
         "node": OWN_ID,
         "reply_to": PLATFORM_ID,
         "trigger": OWN_WORD,

@@ -12,10 +12,11 @@ from runtime.contract import Address, Delivery, Part, Receipt, Wire
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
 from runtime.domain.deliveries import DeliveryState, PartState
-from runtime.errors import Rejected
+from runtime.errors import ChannelError, Rejected, Retryable, Uncertain
 from tests.contract.courier.stage import LONG, Stage
 from tests.fakes.channel import ChannelKind
 from tests.fakes.channel_adapter import FakeAdapter
+from tests.unit.guard.secrets import SECRETS
 
 
 async def attempts_at(stage: Stage, courier: Courier) -> list[timedelta]:
@@ -170,6 +171,23 @@ async def test_of_a_requeued_delivery_only_the_missing_parts_are_shown(stage: St
     await stage.store.operations.requeue(delivery, "ada")
     await (await stage.courier()).drain()
     assert "".join(stage.seen()) == LONG
+
+
+@pytest.mark.parametrize("failure", [Rejected, Retryable, Uncertain])
+async def test_a_reason_keeps_no_secret(stage: Stage, failure: type[ChannelError]) -> None:
+    """Libraries name the address that they asked, which may hold a bot's token."""
+    _, token = SECRETS["telegram"]
+
+    class Tells(FakeAdapter):
+        async def show(self, part: Part) -> Receipt:
+            raise failure(f"no answer from https://api.telegram.org/bot{token}/sendMessage")
+
+    await stage.put("hello")
+    adapter = Tells(base_url=stage.url, kind=stage.channel.kind, account="main", identity="main")
+    await (await stage.courier(adapter=adapter)).drain()
+    reasons = str([await stage.rows(f"SELECT * FROM {table}") for table in ("parts", "deliveries", "moves", "audit")])
+    assert "/bot[redacted: Telegram token ·" in reasons
+    assert token not in reasons
 
 
 async def test_a_dead_letter_stops_only_itself(stage: Stage) -> None:

@@ -7,7 +7,7 @@ place in every text column, and adds a row with one to each table: so an older v
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import Table, Text, text
@@ -20,7 +20,7 @@ from runtime.domain.ids import digest
 from runtime.guard.door import OPEN_DOOR
 from runtime.guard.stored import Form
 from runtime.store.operations.text_columns import TEXT_COLUMNS, Free, free_columns, scanned_tables
-from runtime.store.protocol import Head
+from runtime.store.protocol import Head, RowKey, TextRow
 from runtime.store.schema import metadata
 from runtime.store.sql.driver import Op
 from tests.contract.runtime.stage import Process, Stage, address, fake_tool
@@ -165,3 +165,35 @@ async def test_an_old_database_is_told_of_redacted_and_works_on(any_stage: Stage
     assert [one for one in shown.entries if "[redacted: " in one.body]
     assert not [one for one in shown.entries if SECRET in repr(one)]
     assert (await verify(stage.store.audit, lambda: head))["whole"]
+
+
+class Meddling:
+    """The store, in which somebody else changes a row between a look and the change that follows from it."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._meddles = True
+
+    async def texts(self, table: str, after: RowKey | None = None, *, limit: int) -> list[TextRow]:
+        return await self._stage.store.texts.texts(table, after, limit=limit)
+
+    async def put_texts(self, table: str, changes: Sequence[tuple[TextRow, Mapping[str, str]]]) -> int:
+        if self._meddles:
+            await self._stage.store.driver.write(_meddle)
+        self._meddles = False
+        return await self._stage.store.texts.put_texts(table, changes)
+
+
+def _meddle() -> Op[None]:
+    yield text("UPDATE turns SET text = text || ' and more' WHERE text LIKE '% is blue%'"), {}
+
+
+async def test_what_others_write_meanwhile_is_kept(stage: Stage) -> None:
+    await aged(stage, await lived(stage))
+    page = await GuardScan(Meddling(stage), lambda: OPEN_DOOR).page("turns", redact=True)
+    held = [row for row in await stage.rows("SELECT * FROM turns") if "[redacted: " in str(row)]
+    assert page.redacted == len(held) > 1
+    [(result,)] = await stage.rows("SELECT text FROM turns WHERE text LIKE '% is blue%'")
+    assert result.startswith("the [redacted: GitHub token ·")
+    assert result.endswith("] is blue and more")
+    assert not [column for column in await holding(stage) if column.startswith("turns.")]
