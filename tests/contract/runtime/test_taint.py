@@ -5,15 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 import pytest
 
+from runtime.context.resting import Rest, Restore
 from runtime.contract import Call, Carries, Choice, Effect, Flow, Identity, Json, Reads, Said, ToolTurn, Urgency
 from runtime.errors import ToolFailed
 from runtime.policy.matching.hosts import Host
 from runtime.policy.rules import Rule, Ruling
-from tests.contract.runtime.stage import LEASE, READ, ROOMS, UMA, FakeTool, Process, Stage, address, crash_at, fake_tool
+from tests.contract.runtime.stage import (
+    LEASE,
+    LIMITS,
+    READ,
+    ROOMS,
+    UMA,
+    FakeTool,
+    Process,
+    Stage,
+    address,
+    crash_at,
+    fake_tool,
+)
 from tests.contract.runtime.strict import Planned
 
 FETCH_FLOW: Final = Flow(Reads.OUTSIDE, "{url}", carries={"url": Carries.HOST})
@@ -82,12 +96,15 @@ async def test_a_later_run_of_the_conversation_has_read_the_page_too(stage: Stag
     assert len(await cautions(stage)) == 1
 
 
-async def test_what_was_read_counts_after_it_was_condensed(any_stage: Stage) -> None:
-    process = await any_stage.process(Planned(PAGE), tools(), rules=[ALLOW_SEND])
+async def test_what_was_read_counts_when_the_request_no_longer_has_it(any_stage: Stage) -> None:
+    """Scenario 61: after a rest, or once it was condensed."""
+    limits = replace(LIMITS, rest=Rest(timedelta(hours=1), Restore.NONE))
+    process = await any_stage.process(Planned(PAGE), tools(), rules=[ALLOW_SEND], limits=limits)
     await tell(process)
-    await tell(process, "/compact")
-    process.ask(Planned(SEND))
+    any_stage.clock.advance(timedelta(hours=2))
+    process.ask(obedient := Planned(SEND))
     await tell(process, "thanks")
+    assert not any(isinstance(turn, ToolTurn) for turn in obedient.requests[0].turns)
     assert [one.startswith("After reading example.org.") for one in await cautions(any_stage)] == [True]
 
 
@@ -205,7 +222,8 @@ async def test_a_grant_on_a_card_that_says_what_was_read_holds_after_it(any_stag
 
 
 async def test_trust_does_not_lift_it(stage: Stage) -> None:
-    process = await stage.process(OBEDIENT, tools())
+    """Whatever a rule says that asks: only what a rule allows may hold after outside text."""
+    process = await stage.process(OBEDIENT, tools(), rules=[Rule(Ruling.ASK, "send", tainted=True)])
     await tell(process, "/mode trusted 2h")
     await tell(process)
     assert sent(process) == []
