@@ -257,7 +257,8 @@ def show_grant(
         show_json(row)
         return
     known = ((head, row[name]) for name, head in GRANT_FACTS.items() if row[name])
-    show_facts([*known, ("Uses left", _uses(row["uses_left"]))])
+    outside = "holds" if row["tainted"] else "asks if the call reaches out of the conversation"
+    show_facts([*known, ("Uses left", _uses(row["uses_left"])), ("After outside text", outside)])
     typer.echo(f"\n{clean(row['pattern'])}")
 
 

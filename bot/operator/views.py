@@ -319,6 +319,7 @@ def grant(row: Granted, state: str, named: Named, called: Named) -> View:
         "created_at": at(one.created_at),
         "until": at(one.until),
         "uses_left": one.uses_left,
+        "tainted": one.tainted,
         "revoked_at": at(one.revoked_at),
         "approval": one.from_approval,
     }

@@ -36,8 +36,8 @@ def taint_of_texts(texts: Iterable[str], begun: Taint = CLEAN) -> Taint:
 
 
 def said_in(turns: Sequence[Turn]) -> tuple[str, ...]:
-    """Words of people in `turns`: not our own remarks, and no message with a text from outside in it."""
-    said = (turn.text for turn in turns if isinstance(turn, UserTurn))
+    """Words that people said to the agent in `turns`: not our own remarks, and no message with a text from outside in it."""
+    said = (turn.text for turn in turns if isinstance(turn, UserTurn) and not turn.overheard)
     return tuple(text for text in said if not (text.startswith(OURS) or sources_in(text)))
 
 

@@ -20,6 +20,7 @@ from runtime.contract import (
     SessionKey,
     Signal,
     SignalId,
+    Trigger,
     Verdict,
     files_json,
 )
@@ -34,6 +35,7 @@ from runtime.store.runs.run_begin import with_files
 from runtime.store.runs.turns import add_turn
 from runtime.store.schema import participation, runs, sessions, signals, turns
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.text.outside import of_program
 
 OBSERVED: Final = 50
 """Turns that what was observed may lie back; older ones are dropped, so that a busy room fills no transcript."""
@@ -198,7 +200,8 @@ def _observed(signal: Signal, values: dict[str, object], gate: Gate, now: dateti
     lane = fresh_lane(key, gate.agent, signal.address, now)
     rows = yield TAKE_TURN, lane | {"state": "idle", "waiting": 0, "last_seq": 0, "next_turn": 2}
     number = rows[0][0] - 1
-    told = with_files(str(values["text"]), files)
+    words, is_bot = str(values["text"]), signal.by_bot and signal.trigger is not Trigger.HOOK
+    told = with_files(of_program(words, signal.actor_name) if is_bot else words, files)
     yield from add_turn(key, number, RunId(""), "user", told, now, author=signal.actor_name, files=files)
     yield DROP_OBSERVED, {"s": key, "low": number - 2 * OBSERVED, "high": number - OBSERVED}
     return Taken(Verdict(Outcome.OBSERVED, SignalId(str(values["id"]))))
