@@ -18,6 +18,7 @@ from adapters.webhook.payload import EMPTY_PAYLOAD, Payload
 from adapters.webhook.settings import Hook, Proof, identity_of
 from runtime.chat.commands import spoken
 from runtime.contract import COMMANDS, Address, Addressing, FileRef, Identity, Said, Urgency
+from runtime.text.outside import sources_in
 
 NOON: Final = datetime(2026, 8, 1, 12, tzinfo=UTC)
 ROOM: Final = Address("web", "w1", "ops001")
@@ -113,3 +114,8 @@ def test_a_minutes_worth_comes_at_once_and_then_evenly() -> None:
 def test_no_bound_is_no_bound() -> None:
     pace = Pace(0, Ticks())
     assert {pace.take() for _ in range(10_000)} == {NO_WAIT}
+
+
+def test_a_payload_is_a_text_from_outside_and_the_operators_words_alone_are_none() -> None:
+    assert sources_in(told(Payload("hello")).text) == ("webhook deploys",)
+    assert sources_in(told(EMPTY_PAYLOAD).text) == ()
