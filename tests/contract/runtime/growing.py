@@ -137,12 +137,14 @@ class Speaker:
     calls: tuple[Call, ...] = ()
     patience: float = 2.0
     requests: list[ModelRequest] = field(default_factory=list)
+    said: int = 0
     name: str = "speaker"
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         self.requests.append(request)
         for bit in self.bits:
             on_text(bit)
+            self.said += 1
             await until(lambda bit=bit: shortened(bit) in self.house.seen(), self.patience)  # type: ignore[misc]
         calls, self.calls = self.calls, ()
         return ModelReply("" if calls else self.answer, calls, USAGE)

@@ -213,11 +213,13 @@ async def test_a_tool_in_between_keeps_the_one_message(home: House) -> None:
 
 
 async def test_a_stopped_run_says_so_in_place_of_its_preview(any_home: House) -> None:
-    process = await any_home.process(Speaker(any_home, bits=(HALF, "never seen"), patience=10))
+    speaker = Speaker(any_home, bits=(HALF, "never seen"), patience=10)
+    process = await any_home.process(speaker)
     async with process.running():
         await process.say("what is it?")
         await until(lambda: shortened(HALF) in any_home.seen(), 5)
         any_home.channel.faults.add({"do": "forbidden", "on": "edit"})  # the next bit is not shown
+        await until(lambda: speaker.said == 2, 5)
         await process.stop()
         await any_home.rest()
     assert any_home.seen()[-1] == "never seen\n\n*Stopped here.*"
