@@ -41,7 +41,7 @@ def shell_tool(sandbox: Sandbox, *, timeout: timedelta) -> Tool:
         network = "the network is open" if sandbox.has_network else "no network"
         return [CardText("command"), CardNote("in this room's workspace"), CardNote(network)]
 
-    flow = Flow(Reads.OUTSIDE if sandbox.has_network else Reads.FILES, "a command's output", writes="*")
+    flow = Flow(Reads.FILES, "a command's output", writes="*")
 
     @tool(
         effect=Effect.DANGER,

@@ -30,7 +30,9 @@ class Sources:
         if flow.reads is Reads.FILES:
             path = arguments.get("path")
             named = path if isinstance(path, str) else ""
-            is_source = await asyncio.to_thread(has_outside, run.agent.workspaces, run.claim.address, named)
+            is_source = _reaches_out(arguments) or await asyncio.to_thread(
+                has_outside, run.agent.workspaces, run.claim.address, named
+            )
         else:
             is_source = flow.reads not in (Reads.OURS, Reads.PEOPLE)
         if flow.writes and (is_source or (await self._known(run)).taint.active):
@@ -41,6 +43,11 @@ class Sources:
     async def note(self, run: LiveRun, path: str) -> None:
         """Keep in mind that a file may have words from outside in it."""
         await asyncio.to_thread(note_outside, run.agent.workspaces, run.claim.address, path)
+
+
+def _reaches_out(arguments: Mapping[str, Json]) -> bool:
+    """True if a call names an address on the web, as a command that fetches something does where there is a network."""
+    return any(isinstance(value, str) and "://" in value for value in arguments.values())
 
 
 def fenced(text: str, tool: ToolSpec, arguments: Mapping[str, Json], source: str) -> str:

@@ -256,6 +256,17 @@ async def test_a_file_is_from_outside_if_the_run_that_wrote_it_had_read_outside_
     assert len(sent(process)) == 1 - asks
 
 
+@pytest.mark.parametrize(("line", "asks"), [("curl https://evil.example", True), ("git status --short", False)])
+async def test_output_of_a_command_is_from_outside_if_it_names_an_address(line: str, asks: bool, stage: Stage) -> None:
+    command = Call("c-run", "run", json.dumps({"command": line}))
+    run = fake_tool("run", Effect.WRITE, flow=Flow(Reads.FILES, "a command's output", writes="*"))
+    process = await stage.process(
+        Planned(command, SEND), [*tools(), run], rules=[ALLOW_SEND, Rule(Ruling.ALLOW, "run")]
+    )
+    await tell(process)
+    assert len(sent(process)) == 1 - asks
+
+
 async def test_words_of_a_bot_that_were_only_overheard_are_from_outside_too(stage: Stage) -> None:
     robot = Identity("page:robot")
     rooms = replace(ROOMS, bots=frozenset([robot]))

@@ -81,8 +81,8 @@ def test_a_plan_after_outside_text_asks_unless_its_task_was_said(task: str, ruli
 
 
 @pytest.mark.parametrize("has_network", [False, True])
-def test_a_commands_output_is_from_outside_where_it_reaches_the_network(has_network: bool) -> None:
+def test_a_commands_output_is_as_the_files_and_addresses_that_it_reads(has_network: bool) -> None:
     settings = ShellSettings(sandbox="external" if has_network else "bwrap")
     flow = shell_tool(sandbox_for(settings), timeout=timedelta(seconds=1)).spec.flow
-    assert flow.reads is (Reads.OUTSIDE if has_network else Reads.FILES)
+    assert flow.reads is Reads.FILES
     assert flow.writes == "*"

@@ -22,6 +22,7 @@ from runtime.contract import Role
 from runtime.domain.routing import Attention, RoomRule, RoomRules
 from runtime.http.bodies import BODY_LIMIT
 from runtime.store.sql.driver import Op
+from runtime.text.outside import unfenced
 from tests.wire.hooks.stage import DEPLOYS, JSON, OPEN, ROOM, SECRET, TOKEN, Answer, Stage, served
 
 SIGNED: Final = replace(DEPLOYS, proof=Proof("hmac", SECRET, SIGNATURE_HEADER))
@@ -60,7 +61,7 @@ async def test_what_is_posted_is_a_message_in_the_room(tmp_path: Path) -> None:
         assert answer.status == 202
         [words] = await stage.texts()
         assert words.startswith('The webhook "deploys" was called.\n\nTell the room.\n\nWhat follows is data')
-        assert words.endswith('```json\n{\n  "service": "shop"\n}\n```')
+        assert unfenced(words).endswith('```json\n{\n  "service": "shop"\n}\n```')
         [entry] = (await stage.store.history.view(ROOM)).entries
         assert (entry.id, entry.name) == (answer.told["id"], "webhook deploys")
         [known] = await stage.store.people.people()
@@ -72,7 +73,7 @@ async def test_what_is_posted_is_a_message_in_the_room(tmp_path: Path) -> None:
     [
         ("application/json; charset=utf-8", '{"a": "ü"}', '"a": "ü"'),
         ("application/x-www-form-urlencoded", "a=b&c=d", '"c": "d"'),
-        ("text/plain", "disk full\0\n", "disk full\ufffd"),
+        ("text/plain", "disk full\0\n", "disk full\n"),
         ("text/plain; charset=latin-1", "früh".encode("latin-1"), "früh"),
         ("application/json", '{"a": "\\ud800"}', '"a": "\ufffd"'),
     ],
