@@ -22,7 +22,7 @@ from bot.node.lock import holding
 from bot.node.login import command_line
 from bot.settings.settings import Settings
 from bot.wiring.safety.guard import KEY_FILE
-from runtime.agent.registry import MAIN
+from runtime.domain.agents.manifest import MAIN
 from runtime.domain.ids import new_id
 from runtime.errors import ConfigError, StoreError
 from runtime.store.load import is_empty, load_postgres, load_sqlite, was_restored

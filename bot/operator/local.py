@@ -25,10 +25,10 @@ from bot.wiring.live_rules import destinations_of
 from bot.wiring.models.catalogue import catalogue_of
 from bot.wiring.safety.guard import door_of
 from bot.wiring.scheduling import Reach, timetable_of
-from runtime.agent.registry import MAIN
 from runtime.audit.anchor import CheckpointFile, HeadFile
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, Signal, Verdict
+from runtime.domain.agents.manifest import MAIN
 from runtime.domain.ids import new_id
 from runtime.domain.routing import AccountNames
 from runtime.guard.masks import Mask

@@ -27,7 +27,6 @@ from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from bot.wiring.safety.scan import GuardScan
-from runtime.agent.registry import MAIN
 from runtime.chat.forms import ARGUMENTS, QUESTION
 from runtime.cluster.topics import COOLDOWNS
 from runtime.context.measuring import Preview
@@ -49,6 +48,7 @@ from runtime.contract import (
     Verdict,
     room_topic,
 )
+from runtime.domain.agents.manifest import MAIN
 from runtime.domain.approvals import REVISION, Approval, ApprovalState
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState

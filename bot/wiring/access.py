@@ -9,8 +9,8 @@ from adapters.webhook.settings import identity_of
 from bot.settings.settings import Settings
 from bot.settings.tables import RoomTable
 from bot.wiring.identities import given
-from runtime.agent.registry import MAIN
 from runtime.contract import Address, Identity
+from runtime.domain.agents.manifest import MAIN
 from runtime.domain.approvals import Rights
 from runtime.domain.routing import AccountNames, RoomRule, RoomRules
 from runtime.store.protocol import Gate

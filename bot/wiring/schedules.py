@@ -17,8 +17,8 @@ import structlog
 from bot.accounts.naming import Account, Accounts, Known, accounts_of
 from bot.settings.schedules import TICK, ScheduleTable
 from bot.settings.settings import Settings
-from runtime.agent.registry import MAIN
 from runtime.contract import Address, Identity, Now, Schedule, ScheduleId, ScheduleState
+from runtime.domain.agents.manifest import MAIN
 from runtime.domain.schedules import ScheduleEvent
 from runtime.errors import ConfigError
 from runtime.store.protocol.schedules import Schedules

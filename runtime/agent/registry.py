@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Final
 
 from runtime.agent.guard import GuardLimits
 from runtime.context.prompt.here import Here
@@ -13,11 +12,9 @@ from runtime.context.prompt.prompts import Prompted
 from runtime.context.resting import Rest
 from runtime.context.window import Window
 from runtime.contract import Model, ModelReply, ModelRequest, OnText, Tool
+from runtime.domain.agents.manifest import Manifest
 from runtime.errors import ModelFailed
 from runtime.workspace.workspaces import WorkspaceFolders
-
-MAIN: Final = "main"
-"""The agent that the settings describe. It works wherever no other one is named."""
 
 Prompt = Callable[[Here], Prompted]
 """The prompt of an agent for a room, as it is at this moment."""
@@ -43,7 +40,7 @@ class Agent:
     """An agent: its own things, and the name that its sessions carry.
 
     `tools` may change while it works, and the next model call is told of those that are there then. `scope` is what the
-    `agent` condition of a policy rule is matched with. `workspaces` hold the files of its sessions, and nobody else's.
+    `agent` condition of a policy rule is matched with. `manifest` is what was said of it. `workspaces` hold the files of its sessions, and nobody else's.
     """
 
     name: str
@@ -52,6 +49,7 @@ class Agent:
     tools: Mapping[str, Tool]
     scope: str
     workspaces: WorkspaceFolders
+    manifest: Manifest = field(default_factory=Manifest)
     limits: Limits = field(default_factory=Limits)
 
 

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0032"
+REVISION: Final = "0033"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 metadata = MetaData(
@@ -434,6 +434,8 @@ nodes = Table(
     number("fence"),
     number("joined_at"),
     number("expires_at"),
+    # A hash of the agents that its settings describe: all nodes should have the same.
+    words("agents", server_default=""),
     partial("ix_nodes_live", "expires_at", where="state = 'live'"),
 )
 
@@ -716,4 +718,94 @@ tool_forms = Table(
     words("accepted"),
     words("seen"),
     number("seen_at", server_default="0"),
+)
+
+# Agents of this database beside the settings: made in chat (then with a manifest, as JSON), or held back by an operator.
+# One of the settings that was never suspended has no row.
+agents = Table(
+    "agents",
+    metadata,
+    words("name", primary_key=True),
+    words("state"),
+    words("manifest"),
+    maybe_words("made_by"),
+    words("reason"),
+    number("created_at"),
+    number("changed_at"),
+)
+
+# Which agent a person chose for a room or a thread, by `/agent` or by naming it there.
+agent_rooms = Table(
+    "agent_rooms",
+    metadata,
+    words("address", primary_key=True),
+    words("agent"),
+    maybe_words("set_by"),
+    number("set_at"),
+)
+
+# Runs that another run asked for, each by the call that did: its id is that of its signal and of its run. `chain` (JSON) are
+# the agents above it, the first one first. `awaits`: the parent waits for its end; else that is told in the parent's room.
+children = Table(
+    "children",
+    metadata,
+    time_id("id", primary_key=True),
+    words("parent_run"),
+    number("parent_step"),
+    words("parent_session"),
+    words("root_run"),
+    words("session"),
+    words("agent"),
+    words("chain"),
+    number("depth"),
+    number("awaits"),
+    words("goal"),
+    words("criteria"),
+    words("wanted"),
+    words("files"),
+    words("state"),
+    words("result"),
+    number("valid"),
+    number("budget_micros"),
+    number("deadline_at"),
+    number("created_at"),
+    maybe_number("ended_at"),
+    UniqueConstraint("parent_run", "parent_step"),
+    Index("ix_children_root", "root_run"),
+    partial("ix_children_open", "deadline_at", where="state = 'open'"),
+)
+
+# Work that somebody posted for an agent. `attempts` counts the runs that claimed it.
+tasks = Table(
+    "tasks",
+    metadata,
+    time_id("id", primary_key=True),
+    words("agent"),
+    words("room"),
+    words("title"),
+    words("goal"),
+    words("input"),
+    words("criteria"),
+    words("state"),
+    maybe_words("posted_by"),
+    maybe_words("owner"),
+    maybe_words("run_id"),
+    number("attempts"),
+    maybe_number("due_at"),
+    words("result"),
+    number("created_at"),
+    maybe_number("ended_at"),
+    Index("ix_tasks_room", "room", "created_at"),
+    partial("ix_tasks_open", "created_at", where="state IN ('open', 'claimed')"),
+    partial("ix_tasks_run", "run_id", where="run_id IS NOT NULL"),
+)
+
+# The checklist that a run shows and keeps up to date: steps as JSON, and the delivery that shows it.
+plans = Table(
+    "plans",
+    metadata,
+    time_id("run_id", primary_key=True),
+    words("steps"),
+    words("delivery_id"),
+    number("changed_at"),
 )

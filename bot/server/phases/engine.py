@@ -23,7 +23,7 @@ from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
 from runtime.agent.previews import Previews
 from runtime.agent.questions import QuestionContext
-from runtime.agent.registry import MAIN, Agent, Agents
+from runtime.agent.registry import Agent, Agents
 from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
@@ -32,6 +32,7 @@ from runtime.contract import QUESTIONS, Address, Model, Sink, Timetable, Tool
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
+from runtime.domain.agents.manifest import MAIN
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.intake.dispatch import Dispatch

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from bot.server.instruments import Instruments
 from bot.settings.settings import Settings
 from bot.wiring.engine import notices_of, shell_of, space_of
-from runtime.agent.registry import MAIN
 from runtime.audit.anchor import HeadFile
 from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.node import Membership
 from runtime.cluster.notifier import LocalNotifier, SharedNotifier
 from runtime.contract import AdapterContext, NewId, OpenForm, Probe, no_form
+from runtime.domain.agents.manifest import MAIN
 from runtime.store.store import Store
 from runtime.workspace.disk_space import DiskSpace
 from runtime.workspace.workspaces import WorkspaceFolders

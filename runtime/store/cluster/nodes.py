@@ -77,6 +77,7 @@ def join(node: NodeId, label: str, ttl: timedelta, alone: bool, now: datetime) -
             "fence": 1,
             "joined_at": micros(now),
             "expires_at": micros(now + ttl),
+            "agents": "",
         },
     )
     return Lease(node, 1)

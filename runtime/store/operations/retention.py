@@ -36,12 +36,14 @@ from runtime.store.protocol import Duty, Quiet, Stock, Swept
 from runtime.store.schema import (
     approvals,
     asked_back,
+    children,
     deliveries,
     moves,
     nodes,
     occurrences,
     participation,
     parts,
+    plans,
     rooms,
     runs,
     schedules,
@@ -49,6 +51,7 @@ from runtime.store.schema import (
     signals,
     steps,
     summaries,
+    tasks,
     tool_forms,
     turns,
     undos,
@@ -208,6 +211,9 @@ FORGET = update(signals).values(
 )
 ABOVE: Final = bindparam("above", type_=Text)
 
+CHILDS_SESSION: Final = select(children.c.session).where(children.c.id == ABOVE).scalar_subquery()
+"""A child has a session to itself, which goes with it."""
+
 RULES: Final[Mapping[Stock, Rule]] = {
     Stock.MESSAGES: _rule(signals.c.id, signals.c.accepted_at, FORGET.where(ANSWERED)),
     Stock.TOMBSTONES: _rule(
@@ -244,6 +250,11 @@ RULES: Final[Mapping[Stock, Rule]] = {
         ),
         delete(steps).where(steps.c.run_id == ABOVE),
         delete(waits).where(waits.c.run_id == ABOVE),
+        delete(plans).where(plans.c.run_id == ABOVE),
+        delete(turns).where(turns.c.session == CHILDS_SESSION),
+        delete(summaries).where(summaries.c.session == CHILDS_SESSION),
+        delete(sessions).where(sessions.c.key == CHILDS_SESSION),
+        delete(children).where(children.c.id == ABOVE),
     ),
     Stock.APPROVALS: _rule(
         approvals.c.id,
@@ -267,6 +278,13 @@ RULES: Final[Mapping[Stock, Rule]] = {
         schedules.c.created_at,
         delete(schedules).where(
             is_word(schedules.c.state, "ended", "removed"), _none(occurrences.c.schedule == schedules.c.id)
+        ),
+    ),
+    Stock.TASKS: _rule(
+        tasks.c.id,
+        tasks.c.created_at,
+        delete(tasks).where(
+            is_word(tasks.c.state, "done", "failed", "dropped"), tasks.c.ended_at < bindparam("before")
         ),
     ),
     Stock.MOVES: _rule(moves.c.number, moves.c.at, delete(moves).where(_nobody_asks_about_it())),

@@ -44,6 +44,9 @@ SEALED: Final = Fixed("sealed with the key of the data folder")
 
 SAID: Final = Free(Gate.MESSAGE_IN)
 SAID_JSON: Final = Free(Gate.MESSAGE_IN, Form.JSON)
+HANDED: Final = Free(Gate.HANDED_ON)
+HANDED_JSON: Final = Free(Gate.HANDED_ON, Form.JSON)
+"""What one agent hands to another."""
 ARGUMENTS: Final = Free(Gate.TOOL_ARGUMENTS, Form.JSON)
 GIVEN: Final = Free(Gate.TOOL_RESULT)
 REPLY: Final = Free(Gate.MODEL_REPLY)
@@ -214,7 +217,12 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "more": SHOWN_JSON,
     },
     "moves": {"subject": OWN_ID, "node": OWN_ID, "what": OWN_WORD, "detail": TROUBLE},
-    "nodes": {"id": OWN_ID, "label": Fixed("the name of a machine, and a number of its process"), "state": OWN_WORD},
+    "nodes": {
+        "id": OWN_ID,
+        "label": Fixed("the name of a machine, and a number of its process"),
+        "state": OWN_WORD,
+        "agents": HASH,
+    },
     "roles": {"name": OWN_ADDRESS, "node": OWN_ID},
     "pings": {"account": OWN_ADDRESS, "node": OWN_ID},
     "usage": {
@@ -273,6 +281,44 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "home": OWN_ADDRESS,
     },
     "zones": {"subject": OWN_ADDRESS, "zone": OWN_WORD},
+    "agents": {
+        "name": CHOSEN_NAME,
+        "state": OWN_WORD,
+        "manifest": SAID_JSON,
+        "made_by": PERSON_ID,
+        "reason": SAID,
+    },
+    "agent_rooms": {"address": OWN_ADDRESS, "agent": CHOSEN_NAME, "set_by": PERSON_ID},
+    "children": {
+        "id": OWN_ID,
+        "parent_run": OWN_ID,
+        "parent_session": OWN_ADDRESS,
+        "root_run": OWN_ID,
+        "session": OWN_ADDRESS,
+        "agent": CHOSEN_NAME,
+        "chain": CHOSEN_NAME,
+        "goal": HANDED,
+        "criteria": HANDED,
+        "wanted": HANDED_JSON,
+        "files": HANDED_JSON,
+        "state": OWN_WORD,
+        "result": REPLY,
+    },
+    "tasks": {
+        "id": OWN_ID,
+        "agent": CHOSEN_NAME,
+        "room": OWN_ADDRESS,
+        "title": HANDED,
+        "goal": HANDED,
+        "input": HANDED,
+        "criteria": HANDED,
+        "state": OWN_WORD,
+        "posted_by": PERSON_ID,
+        "owner": CHOSEN_NAME,
+        "run_id": OWN_ID,
+        "result": REPLY,
+    },
+    "plans": {"run_id": OWN_ID, "steps": SHOWN_JSON, "delivery_id": OWN_ID},
     "tool_forms": {"tool": CHOSEN_NAME, "accepted": COMPARED, "seen": COMPARED},
 }
 

@@ -24,6 +24,7 @@ class Stock(StrEnum):
     DELIVERIES = "deliveries"
     RUNS = "runs"
     OCCURRENCES = "occurrences"
+    TASKS = "tasks"
     SCHEDULES = "schedules"
     APPROVALS = "approvals"
     MOVES = "moves"

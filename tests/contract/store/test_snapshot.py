@@ -186,6 +186,11 @@ async def test_waits_and_triggers_are_found_for_the_runs_of_an_older_revision(
         "budgets",
         "reservations",
         "chats",
+        "agents",
+        "agent_rooms",
+        "children",
+        "tasks",
+        "plans",
     )
     rows.columns = {table: names for table, names in rows.columns.items() if table not in younger}
     for table, added in {
@@ -197,6 +202,7 @@ async def test_waits_and_triggers_are_found_for_the_runs_of_an_older_revision(
         "usage": 3,
         "turns": 1,
         "steps": 3,
+        "nodes": 1,
     }.items():
         rows.columns[table] = rows.columns[table][:-added]
         rows.all[table] = [row[:-added] for row in rows.all[table]]

@@ -218,7 +218,7 @@ FILL = [
     "'main', 0, 0, i, i, NULL, NULL, i, i FROM n WHERE i < 50",
     "INSERT INTO occurrences SELECT 'o' || i, 'h' || i % 50, i, CASE WHEN i % 1000 = 7 THEN 'started' ELSE 'done' END, 0, "
     "CASE WHEN i % 100 = 7 THEN 0 ELSE 1 END, '', 1, 'r' || i, NULL, i, i, 'text', 1, i, '{}', '', '' FROM n",
-    "INSERT INTO nodes SELECT 'n' || i, '', CASE WHEN i % 1000 = 7 THEN 'live' ELSE 'dead' END, 1, i, i FROM n",
+    "INSERT INTO nodes SELECT 'n' || i, '', CASE WHEN i % 1000 = 7 THEN 'live' ELSE 'dead' END, 1, i, i, '' FROM n",
 ]
 
 
@@ -281,6 +281,10 @@ SLICES = {
 }
 
 
+EMPTY_HERE = ("plans", "children", "summaries")
+"""PostgreSQL reads a table without rows in no other way."""
+
+
 @pytest.mark.parametrize("stock", SLICES)
 def test_sqlite_removes_what_is_old_without_a_scan(embedded: sqlite3.Connection, stock: Stock) -> None:
     for statement in _of_a_slice(stock):
@@ -297,7 +301,9 @@ async def test_postgres_removes_what_is_old_without_a_scan(server: asyncpg.Conne
         given = {"after": SLICES[stock][0], "upto": SLICES[stock][1], "before": NOW, "n": 200, "above": "x"}
         plan = await server.fetch(f"EXPLAIN {compiled.sql}", *compiled.arguments(given))
         scanned = re.findall(r"Seq Scan on (\w+)", "\n".join(row[0] for row in plan))
-        assert [table for table in scanned if table not in ("votes", "moves", "usage", "parts", "steps")] == []
+        assert [
+            table for table in scanned if table not in ("votes", "moves", "usage", "parts", "steps", *EMPTY_HERE)
+        ] == []
 
 
 def _of_a_slice(stock: Stock) -> list[Executable]:

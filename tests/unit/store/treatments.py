@@ -35,12 +35,12 @@ OVER: Final = "their time is over"
 
 TREATMENTS: Final[Mapping[str, Treatment]] = {
     "signals": Treatment(("messages_days", "tombstones_days")),
-    "sessions": Treatment(until=FOR_GOOD, restored=Restored.MENDED),  # one a room, and small
+    "sessions": Treatment(("runs_days",), restored=Restored.MENDED),  # those of children; one a room is small
     "runs": Treatment(("runs_days",)),
     "steps": Treatment(("runs_days",), restored=Restored.MENDED),
     "waits": Treatment(("runs_days",), restored=Restored.MENDED),
-    "turns": Treatment(("transcripts_days",)),
-    "summaries": Treatment(("transcripts_days",)),
+    "turns": Treatment(("transcripts_days", "runs_days")),
+    "summaries": Treatment(("transcripts_days", "runs_days")),
     "approvals": Treatment(("approvals_days",), restored=Restored.MENDED),
     "votes": Treatment(("approvals_days",)),
     "undos": Treatment(("approvals_days",), restored=Restored.MENDED),
@@ -72,5 +72,10 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "schedules": Treatment(("runs_days",)),
     "occurrences": Treatment(("runs_days",)),
     "zones": Treatment(until="their person is removed; those of rooms stay"),
+    "agents": Treatment(until="an owner removes them"),
+    "agent_rooms": Treatment(until=FOR_GOOD),  # one a room, and small
+    "children": Treatment(("runs_days",)),
+    "tasks": Treatment(("runs_days",)),
+    "plans": Treatment(("runs_days",)),
     "tool_forms": Treatment(("approvals_days",)),
 }

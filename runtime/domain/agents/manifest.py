@@ -1,0 +1,45 @@
+"""Manifest of an agent: everything that the settings, a file or an owner say of it. No I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from runtime.contract import Effect
+
+MAIN: Final = "main"
+"""The agent that the settings describe. It works wherever no other one is named."""
+
+MOST_CHILDREN: Final = 5
+"""Children of one run that may be at work at once."""
+MOST_DEPTH: Final = 5
+"""Levels of children below a run that a person or a schedule began."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """One agent. Empty texts and sequences are those of `main`; tools, rooms and people are globs.
+
+    `prompt` are its words, once their file was read. `effects`: the most that any call of it may do. `rooms`, `people`,
+    `roles`, `accounts`, `channels` say where it answers, and `mentions` by which words it is named. `delegates_to` names
+    agents to which it may hand work. `budget_day` is in US dollars, 0 for none of its own.
+    """
+
+    name: str = MAIN
+    prompt: str = ""
+    model: str = ""
+    tools: tuple[str, ...] = ("*",)
+    effects: Effect = Effect.DANGER
+    skills: tuple[str, ...] = ()
+    rooms: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    accounts: tuple[str, ...] = ()
+    channels: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
+    delegates_to: tuple[str, ...] = ()
+    budget_day: float = 0.0
+    tokens_per_hour: int = 0
+    tool_calls_per_minute: int = 0
+    children: int = MOST_CHILDREN
+    depth: int = MOST_DEPTH
