@@ -75,6 +75,7 @@ from runtime.contract.forms import (
     fitting,
     no_form,
 )
+from runtime.contract.handing import Child, ChildState, Hands, Order
 from runtime.contract.inbox import ReadInbox, Waiting, empty_inbox
 from runtime.contract.models import (
     FIND_TOOLS,
@@ -367,4 +368,8 @@ __all__ = [
     "no_form",
     "no_probe",
     "room_topic",
+    "Child",
+    "ChildState",
+    "Hands",
+    "Order",
 ]

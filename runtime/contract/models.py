@@ -13,6 +13,7 @@ from typing import BinaryIO, Final, Protocol
 
 from runtime.contract.calls import UNDECLARED, Card, Flow
 from runtime.contract.forms import Asks
+from runtime.contract.handing import Hands
 from runtime.contract.people import Address, Json, Person, RunId, SessionKey
 from runtime.contract.signals import FileRef
 
@@ -117,7 +118,8 @@ class ToolSpec:
     """Declaration of a tool. `schema` is the JSON schema of its arguments; `output_bound` counts characters.
 
     `undo` is the way back from its calls. `form` is all that others say of it (JSON), for a tool whose words are not ours:
-    another one is asked about anew. With `asks` a person answers each call in place of the tool, which is never called.
+    another one is asked about anew. With `asks` a person answers each call in place of the tool, which is never called; with
+    `hands` other agents work on it in its place.
     `card` says how a call is shown to whoever may approve it; without one its names and values are. `polls`: the same call
     is meant to be made again and again, until something is ready. `seldom`: models find it by `find_tools`, so that not
     every request carries it. `untold`: no model is told of it; runs call it on their own account. `flow` says where its
@@ -133,6 +135,7 @@ class ToolSpec:
     output_bound: int = 50_000
     form: str = ""
     asks: Asks | None = None
+    hands: Hands | None = None
     undo: Undo | None = None
     card: Card | None = field(default=None, compare=False)
     polls: bool = False

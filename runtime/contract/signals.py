@@ -183,6 +183,8 @@ class Trigger(StrEnum):
     SCHEDULE = "schedule"  # an instant of a schedule came
     MANUAL = "manual"  # a person had a schedule or a report run now
     HOOK = "hook"  # another program called a webhook
+    CHILD = "child"  # a run handed work to another agent
+    CHILD_ENDED = "child ended"  # work that a run handed on is over, and nobody waited for it
     UNKNOWN = ""  # a node of an older version began it, which does not say
 
     @classmethod

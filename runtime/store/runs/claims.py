@@ -14,8 +14,9 @@ from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent
 from runtime.store.common import moved, owned
+from runtime.store.delegation.rows import child_at
 from runtime.store.protocol import Claim, Lane, Lease, Offer, Recorded
-from runtime.store.runs.run_begin import STEERABLE, Waiting, asker_of, begin_run, consume
+from runtime.store.runs.run_begin import STEERABLE, Waiting, asker_of, begin_run, consume, spoken_to
 from runtime.store.runs.steps import LAST_TURN, open_steps
 from runtime.store.runs.suspects import next_suspect, set_aside
 from runtime.store.runs.turns import attached
@@ -140,15 +141,17 @@ def _resumed(lane: Lane, agent: str, row: Sequence[Any], now: datetime, *, overt
     run, requester, _, iterations, next_step, stop, _, address, _, crashes, reply_to, since, trigger, model = row
     yield TAKE_RUN, {"run": run, "by": lane.node}
     unfinished = yield from open_steps(RunId(run))
-    who, names, around = yield from asker_of(lane.session, agent, Address.parse(address), requester, now)
-    files = yield from attached(lane.session, RunId(run))
     begun = Trigger(trigger)
+    child = (yield from child_at(RunId(run))) if begun is Trigger.CHILD else None
+    room = Address.parse(address)
+    who, names, around = yield from asker_of(lane.session, spoken_to(agent, child), room, requester, now)
+    files = yield from attached(lane.session, RunId(run))
     job = (yield from job_of(RunId(run), begun)) if begun in FOR_SCHEDULES else None
     return Claim(
         lane,
         agent,
         RunId(run),
-        Address.parse(address),
+        room,
         who,
         True,
         iterations,
@@ -164,6 +167,7 @@ def _resumed(lane: Lane, agent: str, row: Sequence[Any], now: datetime, *, overt
         files=files,
         model=model,
         around=around,
+        child=child,
     )
 
 

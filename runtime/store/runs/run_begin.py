@@ -9,13 +9,14 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import bindparam, case, func, or_, select, update
 
-from runtime.contract import Address, Busy, Person, PersonId, RunId, SessionKey, Trigger
+from runtime.contract import Address, Busy, Child, ChildState, Person, PersonId, RunId, SessionKey, Trigger
 from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules, busy_at
 from runtime.domain.runs import FOR_SCHEDULES
 from runtime.policy.modes import Mode
 from runtime.store.approvals.modes import MODE_WORD, mode_called
 from runtime.store.common import PERSON, add, person, session_key
+from runtime.store.delegation.rows import child_at
 from runtime.store.protocol import Around, Claim, Lane
 from runtime.store.runs.turns import add_turn, transcript
 from runtime.store.schedules.run_occurrence import job_of
@@ -112,6 +113,8 @@ def begin_run(
     first, share = waiting[0], waiting[:1]
     if len(waiting) > 1 and busy_at(busy, address) is not Busy.FOLLOWUP:
         share = joining(waiting, lambda one: one.standing, first.standing)
+    trigger = Trigger(first.trigger)
+    child = (yield from child_at(RunId(first.id))) if trigger is Trigger.CHILD else None
     run = RunId(first.id)  # one id follows a message from its arrival to its reply
     yield (
         ADD_RUN,
@@ -124,7 +127,7 @@ def begin_run(
             "claims": 1,
             "iterations": 0,
             "next_step": 1,
-            "stop": 0,
+            "stop": int(_is_over(child)),
             "last_turn": next_turn + len(share) - 1,
             "error": "",
             "started_at": micros(now),
@@ -139,19 +142,28 @@ def begin_run(
         },
     )
     yield from consume(lane, run, share, next_turn, now)
-    who, names, around = yield from asker_of(lane.session, agent, address, first.person_id, now)
+    who, names, around = yield from asker_of(lane.session, spoken_to(agent, child), address, first.person_id, now)
     near = next_turn + len(share) - since <= NEAR
     turns = tuple((yield from transcript(lane.session, since))) if near else None
-    trigger, to = Trigger(first.trigger), first.message_id
     job = (yield from job_of(run, trigger)) if trigger in FOR_SCHEDULES else None
     return Claim(
-        *(lane, agent, run, address, who, False, 0, 1, False, False, names),
+        *(lane, agent, run, address, who, False, 0, 1, _is_over(child), False, names),
         turns=turns,
-        reply_to=to,
+        reply_to=first.message_id,
         since=since,
         job=job,
+        child=child,
         around=around,
     )
+
+
+def spoken_to(agent: str, child: Child | None) -> str:
+    """The agent with which people speak where a run works: a child goes by the modes of that one's conversation."""
+    return child.chain[0] if child else agent
+
+
+def _is_over(child: Child | None) -> bool:
+    return child is not None and child.state is not ChildState.OPEN
 
 
 def asker_of(

@@ -11,6 +11,7 @@ from runtime.contract import (
     Address,
     Busy,
     Call,
+    Child,
     FileRef,
     ModelReply,
     NodeId,
@@ -22,6 +23,7 @@ from runtime.contract import (
     Turn,
     Usage,
 )
+from runtime.domain.agents.delegation import Brood
 from runtime.domain.approvals import Rights, Voter
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
@@ -35,6 +37,8 @@ from runtime.store.approvals.modes import mode_at, voter
 from runtime.store.budgets.counters import Moment
 from runtime.store.budgets.reserving import affords, again, claiming, ending, recording
 from runtime.store.common import owned
+from runtime.store.delegation.rows import brood, children_of
+from runtime.store.delegation.spawning import spawn
 from runtime.store.protocol import (
     Board,
     Claim,
@@ -47,6 +51,7 @@ from runtime.store.protocol import (
     Lease,
     NewDelivery,
     NewStep,
+    Ordered,
     Question,
     Recorded,
     Released,
@@ -208,6 +213,18 @@ class RunStore(Base):
     async def person_called(self, name: str) -> Person | None:
         return await self._driver.read(lambda: called(name))
 
+    async def brood(self, run: RunId) -> Brood:
+        return await self._driver.read(lambda: brood(run))
+
+    async def children_of(self, run: RunId) -> list[Child]:
+        return await self._driver.read(lambda: children_of(run))
+
+    async def spawn(
+        self, lane: Lane, run: RunId, number: int, chain: Sequence[str], ordered: Sequence[Ordered]
+    ) -> Recorded | None:
+        now = self.now()
+        return await self._driver.write(lambda: spawn(lane, run, number, chain, ordered, now, self._new_id))
+
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         work = partial(park, lane, run, questions, at.now, self._new_id)
@@ -226,10 +243,14 @@ class RunStore(Base):
         text: str,
         deliveries: Sequence[NewDelivery],
         until: datetime | None = None,
+        *,
+        valid: bool = True,
     ) -> Released | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         used = reply.usage if reply else None
-        work = partial(finish, lane, run, number, reply, state, text, deliveries, at.now, self._new_id, until)
+        work = partial(
+            finish, lane, run, number, reply, state, text, deliveries, at.now, self._new_id, until, valid=valid
+        )
         released = await self._driver.write(lambda: ending(work(), run, used, at) if at.rules.limits else work())
         if released:
             self._observer.finished(run, reply, state, deliveries, released)

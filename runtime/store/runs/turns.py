@@ -146,7 +146,7 @@ OPEN = (
     .where(
         runs.c.session == bindparam("s"),
         is_word(runs.c.state, "running", "parked", "ready"),
-        is_word(steps.c.state, "open", "asked", "marked"),
+        is_word(steps.c.state, *NOT_DONE),
     )
 )
 
