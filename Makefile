@@ -13,7 +13,7 @@ MOVED := $(sort $(shell for stamp in $(VENV)/.run $(VENV)/.dev; do \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test check bench soak cuts lab lock clean dev moved
+.PHONY: help run test check bench soak cuts lab lock sbom clean dev moved
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
@@ -50,7 +50,7 @@ lab: $(VENV)/.dev  ## a process that lives on after a fault must work again (SEE
 
 dev: $(VENV)/.dev  ## set up everything for working on Signalbox
 
-lock:  ## write both lock files anew (ARGS=--upgrade for newer versions)
+lock:  ## write the three lock files anew (ARGS=--upgrade for newer versions)
 	@echo "Resolving dependencies."
 	@"$(PYTHON)" -m venv --clear .venv-lock
 	@.venv-lock/bin/python -m pip --disable-pip-version-check -qq install uv==$(UV_VERSION)
@@ -60,6 +60,9 @@ lock:  ## write both lock files anew (ARGS=--upgrade for newer versions)
 	@$(UV_COMPILE) --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml - <.venv-lock/build.in >/dev/null
 	@$(UV_COMPILE) -o bench/injection/requirements.lock bench/injection/requirements.in >/dev/null
 	@rm -rf .venv-lock
+
+sbom: $(VENV)/.run  ## write dist/sbom.json: all that requirements.lock installs, with hashes and licences (CycloneDX 1.6)
+	@$(BIN)/python -m tests.sbom dist/sbom.json
 
 UV_COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(ARGS)
