@@ -27,12 +27,13 @@ test: $(VENV)/.dev  ## the static gate and all tests (ARGS="-k name" for some)
 	@$(BIN)/python -m pytest -q -n 4 --dist loadgroup $(ARGS)
 
 check: $(VENV)/.dev  ## the static gate alone
-	@echo "Checking format, lint, types, imports, migrations and docstrings."
+	@echo "Checking format, lint, types, imports, migrations, routes, text and docstrings."
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo >$(VENV)/lint-imports.log 2>&1 || { cat $(VENV)/lint-imports.log; exit 1; }
 	@$(BIN)/python -m runtime.store.check
+	@$(BIN)/python -m tests.security.check
 	@$(BIN)/python -m tests.docstrings
 
 bench: $(VENV)/.dev  ## benchmarks, printed as ratios (ARGS="name")

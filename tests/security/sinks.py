@@ -9,12 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).parents[2]
-PRODUCT: Final = ("runtime", "bot", "tools", "adapters", "signalbox")
-STORE: Final = ROOT / "runtime" / "store"
+from tests.security.sources import calling, texts, tree
+
+STORE: Final = "runtime/store/"
 WITHOUT_STORES: Final = ("adapters", "tools")
 """Packages that import nothing of a store, which import-linter checks."""
 RECORDS: Final = ("NewDelivery", "ModelRequest")
@@ -136,8 +135,8 @@ HOLDERS: Final = frozenset(
 def writing_methods() -> frozenset[str]:
     """Methods of the stores that write, at once or by another one of theirs."""
     found: set[str] = set()
-    for path in STORE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for module in (module for module, text in texts().items() if module.startswith(STORE) and "Base)" in text):
+        for node in ast.walk(tree(module)):
             if isinstance(node, ast.ClassDef) and any(ast.unparse(base) in ("Base", "RunBase") for base in node.bases):
                 found |= _writing(node)
     return frozenset(found)
@@ -157,7 +156,7 @@ def _writing(store: ast.ClassDef) -> set[str]:
 @cache
 def protocols() -> frozenset[str]:
     """Names by which modules know a store."""
-    tree = ast.parse((STORE / "protocol" / "__init__.py").read_text(encoding="utf-8"))
+    protocol = tree(f"{STORE}protocol/__init__.py")
     words = {
         "Approvals",
         "Cluster",
@@ -170,29 +169,30 @@ def protocols() -> frozenset[str]:
         "Texts",
         "Cooling",
     }
-    exported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    exported = {alias.name for node in ast.walk(protocol) if isinstance(node, ast.ImportFrom) for alias in node.names}
     return frozenset(exported & words) | {"Store"}
 
 
 def sinks() -> Mapping[str, frozenset[str]]:
     """Sinks in the product, outside of the store itself, by module."""
-    found: dict[str, frozenset[str]] = {}
-    for top in PRODUCT:
-        for path in sorted((ROOT / top).rglob("*.py")):
-            if STORE not in path.parents and (
-                called := sinks_in(path.read_text(encoding="utf-8"), has_stores=top not in WITHOUT_STORES)
-            ):
-                found[path.relative_to(ROOT).as_posix()] = called
-    return found
+    found = {
+        module: _sinks_of(tree(module), has_stores=module.partition("/")[0] not in WITHOUT_STORES)
+        for module in calling(TEXT_WRITES | {*RECORDS})
+        if not module.startswith(STORE)
+    }
+    return {module: called for module, called in found.items() if called}
 
 
-def sinks_in(source: str, *, has_stores: bool = True) -> frozenset[str]:
+def sinks_in(source: str) -> frozenset[str]:
+    return _sinks_of(ast.parse(source), has_stores=True)
+
+
+def _sinks_of(source: ast.Module, *, has_stores: bool) -> frozenset[str]:
     """`has_stores`: a name such as `outbox` may be that of a store."""
-    tree = ast.parse(source)
-    knows_a_store = any(name in protocols() for name in _imported(tree))
+    knows_a_store = any(name in protocols() for name in _imported(source))
     holders = HOLDERS if has_stores else frozenset[str]()
     return frozenset(
-        name for name, receiver in _calls(tree) if _is_sink(name, receiver, holders, knows_a_store=knows_a_store)
+        name for name, receiver in _calls(source) if _is_sink(name, receiver, holders, knows_a_store=knows_a_store)
     )
 
 
