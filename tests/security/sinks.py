@@ -58,8 +58,9 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
 MODEL: Final = "the model behind it is a GuardedModel, which cleans what it is sent and what it answers"
 COURIERS: Final = "Couriers.post and Couriers.prepare clean it as it enters the outbox"
 RECEPTION: Final = "cleaned in Reception.sink, before the store is asked"
-OPERATOR: Final = "typed by an operator as a name; none, since commands find it by that name"
-ERRORS: Final = "none: words about an error, of ours and of a model's vendor or a tool's undo"
+OPERATOR: Final = "typed by an operator as a name: `new_name` refuses what the guard would take out"
+SETTINGS: Final = "a name of the settings, as their owner wrote it: none"
+COOLING: Final = "SharedCooldowns cleans a vendor's words about an error"
 
 SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/accounts/alerts.py": (frozenset({"NewDelivery"}), COURIERS),
@@ -70,17 +71,17 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/server/phases/duties.py": (frozenset({"NewDelivery"}), COURIERS),
     "bot/server/reload.py": (frozenset({"note_fact"}), "names of settings"),
     "bot/tryouts/model.py": (frozenset({"ModelRequest"}), "a fixed question of ours"),
-    "bot/wiring/owner.py": (frozenset({"add_person"}), OPERATOR),
+    "bot/wiring/owner.py": (frozenset({"add_person"}), SETTINGS),
     "bot/wiring/safety/guard.py": (frozenset({"note_fact"}), "names and marks of findings"),
     "bot/wiring/safety/scan.py": (frozenset({"put_texts"}), "what the guard made of it"),
     "bot/wiring/schedules.py": (
         frozenset({"add_schedule", "change_schedule", "turn_schedule"}),
         "schedules of the settings file, as its owner wrote them: none",
     ),
-    "bot/wizard/write.py": (frozenset({"add_person"}), OPERATOR),
+    "bot/wizard/write.py": (frozenset({"add_person"}), SETTINGS),
     "runtime/agent/duties/answering.py": (frozenset({"end_answer", "pay_answer"}), MODEL),
     "runtime/agent/duties/reminders.py": (frozenset({"refill"}), "counts of open questions, in words of ours"),
-    "runtime/agent/duties/undoing.py": (frozenset({"end_undo"}), ERRORS),
+    "runtime/agent/duties/undoing.py": (frozenset({"end_undo"}), "Undoer cleans a tool's words about an error"),
     "runtime/agent/loop.py": (
         frozenset({"finish", "keep_summary", "note", "park", "record_model"}),
         f"{MODEL}; what it shows, Couriers.prepare",
@@ -89,9 +90,9 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "runtime/agent/questions.py": (frozenset({"NewDelivery"}), "cards of calls that Door.call cleaned"),
     "runtime/agent/tool_calls.py": (
         frozenset({"accept_form", "accepted_form", "finish_tool", "refuse_tool"}),
-        "results are cleaned in Calls; forms of tools are compared letter by letter, and none",
+        "results are cleaned in Calls; forms of tools by `bot.wiring.safety.tools.guarded`, as they are offered",
     ),
-    "runtime/cluster/cooldowns.py": (frozenset({"failed"}), ERRORS),
+    "runtime/cluster/cooldowns.py": (frozenset({"failed"}), COOLING),
     "runtime/context/builder.py": (frozenset({"ModelRequest"}), MODEL),
     "runtime/context/summaries.py": (frozenset({"ModelRequest"}), MODEL),
     "runtime/delivery/couriers.py": (frozenset({"enqueue"}), COURIERS),
@@ -107,8 +108,8 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "runtime/intake/pasted.py": (frozenset({"NewDelivery"}), COURIERS),
     "runtime/intake/reception.py": (frozenset({"accept"}), RECEPTION),
     "runtime/intake/room_names.py": (frozenset({"name_rooms"}), RECEPTION),
-    "runtime/models/choice/alone.py": (frozenset({"failed"}), ERRORS),
-    "runtime/models/choice/chain.py": (frozenset({"failed"}), ERRORS),
+    "runtime/models/choice/alone.py": (frozenset({"failed"}), COOLING),
+    "runtime/models/choice/chain.py": (frozenset({"failed"}), COOLING),
     "runtime/reports/fan_out.py": (frozenset({"NewDelivery"}), COURIERS),
     "runtime/schedules/service.py": (
         frozenset({"add_schedule", "change_schedule", "turn_schedule"}),

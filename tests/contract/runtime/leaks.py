@@ -70,8 +70,8 @@ async def in_tables(stage: Stage, secret: str) -> list[str]:
 
 def in_requests(model: Scripted, secret: str) -> list[str]:
     told = [
-        repr((request.system, request.working, [(turn, getattr(turn, "calls", ())) for turn in request.turns]))
-        for request in model.requests
+        repr((one.system, one.working, one.tools, [(turn, getattr(turn, "calls", ())) for turn in one.turns]))
+        for one in model.requests
     ]
     return holding(told, forms(secret))
 

@@ -11,6 +11,7 @@ import pytest
 
 from runtime.agent.outcome import LongForm
 from runtime.contract import Effect, FileRef, Json
+from tests.contract.runtime import test_leaks, test_leaks_of_others
 from tests.contract.runtime.growing import House, Speaker, house
 from tests.contract.runtime.leaks import Leaks, Watched
 from tests.contract.runtime.stage import READ, Process, Stage, address, fake_tool
@@ -50,15 +51,13 @@ async def play(home: House, process: Process, *said: str) -> None:
 
 
 def test_shapes_and_ways_are_enough_cases() -> None:
-    from tests.contract.runtime import test_leaks
-
-    ways = [one for module in (test_leaks, globals()) for one in _ways(module)]
+    held = {**vars(test_leaks), **vars(test_leaks_of_others), **globals()}
+    ways = [
+        name
+        for name, one in held.items()
+        if name.startswith("test_") and "secret" in getattr(one, "__annotations__", ())
+    ]
     assert len(SECRETS) * len(ways) >= 168
-
-
-def _ways(module: object) -> list[str]:
-    held = module if isinstance(module, dict) else vars(module)
-    return [name for name, one in held.items() if name.startswith("test_") and "secret" in one.__annotations__]
 
 
 async def test_what_a_model_says_in_chunks_of_any_size(stage: Stage, secret: str, leaks: Leaks) -> None:
