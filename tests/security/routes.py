@@ -139,7 +139,10 @@ ELSEWHERE: Final[Mapping[str, str]] = {
 """Routes that the process of the suite has not, or has by other names: who may use them, and where that is tested."""
 
 MAKERS: Final = frozenset(
-    {"get", "post", "put", "patch", "delete", "head", "options", "view", "static", "route", "RouteDef"}
+    {
+        *("get", "post", "put", "patch", "delete", "head", "options", "view", "static", "route", "resource", "subapp"),
+        *("RouteDef", "RouteTableDef"),
+    }
 )
 """Of `web`, and of a router with "add_" before it."""
 
@@ -173,6 +176,8 @@ def _maker(function: ast.expr) -> str:
 
 def _words(maker: str, arguments: list[ast.expr], module: str) -> str:
     method = maker.upper()
+    if not arguments:
+        return f"{method} ? {module}"
     if maker in ("route", "RouteDef"):
         method, arguments = str(text_of(arguments[0], module)), arguments[1:]
     path = text_of(arguments[0], module)

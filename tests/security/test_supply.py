@@ -35,6 +35,7 @@ from tests.security.tally import Tally
 Tallied = Callable[[str, int], Tally]
 
 PINS: Final = 345
+UNKNOWN: Final = "unknown: read it and add it to tests/security/supply/licences.toml"
 SHA256: Final = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -47,7 +48,7 @@ def faults(pin: Pin, known: Sequence[Advisory]) -> list[str]:
     if HOST.search(pin.text):
         found.append(f"{pin.words}: names a place that it comes from")
     if not is_allowed(pin.name, licence):
-        found.append(f"{pin.words}: its licence is {licence or 'unknown'}; see tests/security/supply/licences.py")
+        found.append(f"{pin.words}: its licence is {licence or UNKNOWN}; licences.py beside it says which are allowed")
     return found
 
 

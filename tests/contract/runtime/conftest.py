@@ -16,7 +16,7 @@ from tests.contract.runtime.stores import memory_store
 from tests.security.tally import Tally
 from tests.unit.guard.secrets import SECRETS
 
-USUAL_SECRETS: Final = ("openai", "telegram", "private key")
+USUAL_SECRETS: Final = ("telegram", "private key")
 """Shapes of the usual run; the others are soak."""
 
 

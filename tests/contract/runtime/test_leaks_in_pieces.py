@@ -118,9 +118,9 @@ async def test_a_result_beyond_its_bound_which_becomes_a_file(stage: Stage, secr
     await leaks.play(stage, secret, [READ, "Seen."], [fake_tool("look", Effect.READ, look)], "look")
 
 
-async def test_the_name_of_a_file(any_stage: Stage, secret: str, leaks: Leaks) -> None:
+async def test_the_name_of_a_file(stage: Stage, secret: str, leaks: Leaks) -> None:
     model = Watched(["Thanks."])
-    process = await any_stage.process(model)
+    process = await stage.process(model)
     await process.say("see there", files=(FileRef(f"{secret}.txt", "inbox/a.txt", 3),))
     await process.answer_all()
-    await leaks.nowhere(any_stage, model, secret, process=process)
+    await leaks.nowhere(stage, model, secret, process=process)

@@ -32,12 +32,12 @@ async def test_names_of_a_person_and_of_a_room(any_stage: Stage, secret: str, le
     await leaks.nowhere(any_stage, model, secret, process=process)
 
 
-async def test_the_name_of_somebody_who_asks_to_be_let_in(any_stage: Stage, secret: str, leaks: Leaks) -> None:
-    process = await any_stage.process(model := Watched([]))
-    said = any_stage.signal(Said("let me in"), STRANGER, "r1")
+async def test_the_name_of_somebody_who_asks_to_be_let_in(stage: Stage, secret: str, leaks: Leaks) -> None:
+    process = await stage.process(model := Watched([]))
+    said = stage.signal(Said("let me in"), STRANGER, "r1")
     await process.reception.sink(replace(said, actor_name=secret))
     await process.answer_all()
-    await leaks.nowhere(any_stage, model, secret, process=process)
+    await leaks.nowhere(stage, model, secret, process=process)
 
 
 async def test_words_of_a_vendor_about_an_error(any_stage: Stage, secret: str, leaks: Leaks) -> None:
@@ -50,24 +50,24 @@ async def test_words_of_a_vendor_about_an_error(any_stage: Stage, secret: str, l
     await leaks.not_stored(any_stage, secret)
 
 
-async def test_words_of_a_tool_that_takes_nothing_back(any_stage: Stage, secret: str, leaks: Leaks) -> None:
+async def test_words_of_a_tool_that_takes_nothing_back(stage: Stage, secret: str, leaks: Leaks) -> None:
     def fails(*_: object) -> str:
         raise ToolFailed(f"it is locked by {secret}")
 
     made = fake_tool("switch", Effect.WRITE)
     tool = FakeTool(replace(made.spec, undo=Undo(lambda *_: "kept", fails)))
-    process = await any_stage.process(model := Watched([Call("c-lamp", "switch", "{}"), "On."]), [tool])
+    process = await stage.process(model := Watched([Call("c-lamp", "switch", "{}"), "On."]), [tool])
     await process.say("switch it on")
     await process.answer_all()
-    [question] = await any_stage.pending()
+    [question] = await stage.pending()
     await process.click(question.id)
     await process.answer_all()
     await process.click(question.id, Choice.UNDO)
     await process.undoer.look()
     await process.answer_all()
-    [[refused]] = await any_stage.rows("SELECT detail FROM audit WHERE kind = 'undo refused'")
+    [[refused]] = await stage.rows("SELECT detail FROM audit WHERE kind = 'undo refused'")
     assert MARK in refused
-    await leaks.nowhere(any_stage, model, secret, process=process)
+    await leaks.nowhere(stage, model, secret, process=process)
 
 
 def desk_book(secret: str) -> FakeTool:
@@ -80,16 +80,16 @@ def desk_book(secret: str) -> FakeTool:
     return FakeTool(replace(spec, description=str(told["description"]), schema=schema, form=form))
 
 
-async def test_a_tool_in_the_words_of_its_server(any_stage: Stage, secret: str, leaks: Leaks) -> None:
+async def test_a_tool_in_the_words_of_its_server(stage: Stage, secret: str, leaks: Leaks) -> None:
     tool = desk_book(secret)
-    process = await any_stage.process(model := Watched([BOOK, "Booked."]), [tool])
+    process = await stage.process(model := Watched([BOOK, "Booked."]), [tool])
     process.tools.update(guarded({"desk_book": tool}, OPEN_DOOR))  # type: ignore[arg-type]  # a tool is all that is asked for
-    await any_stage.store.runs.see_form("desk_book", process.tools["desk_book"].spec.form)
+    await stage.store.runs.see_form("desk_book", process.tools["desk_book"].spec.form)
     await process.say("book it")
     await process.answer_all()
-    [question] = await any_stage.pending()
+    [question] = await stage.pending()
     await process.click(question.id)
     await process.answer_all()
     assert tool.calls == [{"text": "a table for two"}]
-    assert MARK in (await any_stage.rows("SELECT accepted FROM tool_forms"))[0][0]
-    await leaks.nowhere(any_stage, model, secret, process=process)
+    assert MARK in (await stage.rows("SELECT accepted FROM tool_forms"))[0][0]
+    await leaks.nowhere(stage, model, secret, process=process)

@@ -21,6 +21,10 @@ EVENTS: Final = frozenset(
 )
 
 
+THREAD_ENDS_WITHIN: Final = 10.0
+"""Seconds for a thread that has nothing more to do."""
+
+
 def refuse(event: str, arguments: tuple[object, ...]) -> None:
     if event in EVENTS:
         ASKED.append(f"{event} {arguments[1:] if event in ('socket.connect', 'socket.sendto') else arguments}")
@@ -38,11 +42,21 @@ async def load() -> bool:
     return LIBRARY.is_loaded and parts.is_lean()
 
 
+def others() -> list[threading.Thread]:
+    return [one for one in threading.enumerate() if one is not threading.main_thread()]
+
+
+def ended(thread: threading.Thread) -> bool:
+    """True once it has: the one that loads LiteLLM may be a moment behind."""
+    thread.join(THREAD_ENDS_WITHIN)
+    return not thread.is_alive()
+
+
 def main() -> None:
     sys.addaudithook(refuse)
     loaded = asyncio.run(load())
+    alive = [one.name for one in others() if not ended(one)]
     asked = list(ASKED)
-    alive = [one.name for one in threading.enumerate() if one is not threading.main_thread()]
     try:
         socket.getaddrinfo("example.org", 443)
     except OSError:
