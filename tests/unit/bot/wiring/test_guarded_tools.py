@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from bot.server.app import build
 from bot.wiring.safety.tools import guarded
 from runtime.contract import Effect, Tool
+from runtime.errors import Cause
 from runtime.guard.door import OPEN_DOOR, Door
 from runtime.guard.findings import Detector, Finding, Gate, Strictness
 from runtime.guard.guard import Guard, GuardRules
 from runtime.guard.stored import Form, looked_at
+from runtime.models.choice.cooling import Failed
 from runtime.policy.tool_forms import changes
 from tests.contract.runtime.stage import fake_tool
+from tests.unit.bot.settings.test_settings import read
 from tests.unit.guard.secrets import SECRETS
 
 SECRET = SECRETS["github"][1]
@@ -73,3 +78,26 @@ def test_what_is_found_is_told_once_and_a_strict_guard_leaves_a_form_that_can_be
     assert [(gate, finding.name) for gate, finding in told] == [(Gate.HANDED_ON, "GitHub token")]
     assert SECRET not in spec.form
     assert json.loads(spec.form)["schema"] == spec.schema
+
+
+@dataclass
+class Server:
+    """An MCP server as the tools of an agent know it."""
+
+    tools: list[Tool]
+    name: str = "desk"
+
+
+async def test_a_process_has_the_words_of_others_behind_its_guard(tmp_path: Path) -> None:
+    """Tools of servers, and what vendors say of an error."""
+    (tmp_path / "var").mkdir()
+    app = await build(read(tmp_path, 'database_url = "sqlite:///:memory:"\n[web]\nport = 0\n'))
+    toolbox: Any = app.engine.toolkit.toolbox
+    toolbox.join([Server([offered(f"Use {SECRET}.")])])
+    toolbox.renew()
+    assert toolbox.tools["desk_book"].spec.description.startswith("Use [redacted: GitHub token")
+    await app.base.cooldowns.failed(Failed("first", "mark", Cause.AUTH, app.store.now(), f"no key {SECRET}"))
+    rest = app.base.cooldowns.of("first")
+    assert rest
+    assert rest.reason.startswith("no key [redacted: GitHub token")
+    await app.store.close()
