@@ -14,6 +14,7 @@ from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
 from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, marks_in, pace_of
 from bot.wiring.safety.guard import GuardBook, door_of
+from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
@@ -72,7 +73,8 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     door = door_of(base.settings, at.named, book.told)
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
-    toolkit = _toolkit(base, at, timetable, tools)
+    toolkit = _toolkit(base, at, timetable, tools, door)
+    base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
     agents = Agents(_main(base, at, GuardedModel(base.instruments.model(model), door), toolkit))
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
@@ -102,6 +104,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
             lease_is_fresh=base.membership.lease_is_fresh,
             nudge=couriers.nudge,
             probe=base.probe,
+            clean=partial(door.clean, gate=Gate.TOOL_RESULT),
         ),
         answerer=_answerer(base, agents, couriers, asking),
         compactor=_compactor(base, agents, couriers, loop),
@@ -197,7 +200,9 @@ def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Do
     )
 
 
-def _toolkit(base: StorePhase, at: AccountsPhase, timetable: Timetable, instead: Mapping[str, Tool] | None) -> Toolkit:
+def _toolkit(
+    base: StorePhase, at: AccountsPhase, timetable: Timetable, instead: Mapping[str, Tool] | None, door: Door
+) -> Toolkit:
     return toolkit_of(
         base.settings,
         at.accounts,
@@ -206,7 +211,7 @@ def _toolkit(base: StorePhase, at: AccountsPhase, timetable: Timetable, instead:
         named=at.called,
         naming=in_reports(base.store.traces.titles, at.called),
         now=base.store.now,
-        wrap=base.instruments.tools,
+        wrap=lambda tools: base.instruments.tools(guarded(tools, door)),
         instead=instead,
         space=base.space,
     )
