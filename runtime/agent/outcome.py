@@ -86,6 +86,8 @@ class RunOutcome:
     async def closing(self, run: LiveRun, state: RunState, text: str) -> Sequence[NewDelivery]:
         """Deliveries that end a run: its answer, or for scheduled work its reports; of one that failed the store tells."""
         claim = run.claim
+        if claim.child:  # whoever asked for it is told
+            return []
         if claim.job and self._reporting and state is RunState.DONE:
             return await self._reporting.deliveries(claim.job, claim.run_id, text, run.files)
         if claim.job and state is RunState.FAILED:

@@ -115,7 +115,7 @@ class Rulings:
 
     async def _mode(self, run: LiveRun, answer: Answer) -> RoomMode:
         if answer.mode is None:
-            answer.mode = await self._store.mode_at(run.claim.agent, run.claim.address)
+            answer.mode = await self._store.mode_at(run.claim.spoken_to, run.claim.address)
         return answer.mode
 
     async def _granted(

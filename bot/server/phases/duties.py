@@ -47,8 +47,13 @@ def duties_of(
     yield jumps.run
     yield at.rooms.run
     yield _scheduler(base).run
-    decided, remind = engine.reception.decided, engine.reminders.look
-    yield Expiry(approvals=store.approvals, decided=decided, first=jumps.look, remind=remind, probe=base.probe).run
+    yield Expiry(
+        approvals=store.approvals,
+        decided=engine.reception.decided,
+        first=partial(_first, jumps, engine),
+        remind=engine.reminders.look,
+        probe=base.probe,
+    ).run
     yield engine.undoer.run
     yield engine.guard_book.run
     yield engine.answerer.run
@@ -69,6 +74,12 @@ def duties_of(
     if settings.mcp:
         tell = partial(_tell_of_tool, base, at, engine)
         yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form)
+
+
+async def _first(jumps: Jumps, engine: EnginePhase) -> None:
+    """Looks before questions end: at the clock, and at children whose time is over."""
+    await jumps.look()
+    await engine.children.look()
 
 
 def loading_ahead(settings: Settings, engine: EnginePhase) -> Iterator[Duty]:

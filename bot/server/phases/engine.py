@@ -17,6 +17,7 @@ from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
 from runtime.agent.duties.answering import Answerer
+from runtime.agent.duties.children import ChildRuns
 from runtime.agent.duties.compacting import Compactor
 from runtime.agent.duties.reminders import Reminders
 from runtime.agent.duties.undoing import Undoer
@@ -58,6 +59,7 @@ class EnginePhase:
     peers: PeerEvents
     reception: Reception
     reminders: Reminders
+    children: ChildRuns
     undoer: Undoer
     answerer: Answerer
     compactor: Compactor
@@ -73,7 +75,13 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     door = door_of(base.settings, at.named, book.told)
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
-    toolkit = _toolkit(base, at, timetable, tools, door)
+    children = ChildRuns(
+        store=base.store.runs,
+        stop=lambda run: peers.stop(run),
+        nudge=couriers.nudge,
+        ready=partial(base.notifier.notify, LANES),
+    )
+    toolkit = _toolkit(base, at, timetable, children, tools, door)
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
     agents = Agents(_main(base, at, GuardedModel(base.instruments.model(model), door), toolkit))
@@ -96,6 +104,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         loop=loop,
         peers=peers,
         reception=reception,
+        children=children,
         reminders=Reminders(approvals=base.store.approvals, now=base.store.now, context=asking),
         undoer=Undoer(
             approvals=base.store.approvals,
@@ -201,12 +210,18 @@ def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Do
 
 
 def _toolkit(
-    base: StorePhase, at: AccountsPhase, timetable: Timetable, instead: Mapping[str, Tool] | None, door: Door
+    base: StorePhase,
+    at: AccountsPhase,
+    timetable: Timetable,
+    children: ChildRuns,
+    instead: Mapping[str, Tool] | None,
+    door: Door,
 ) -> Toolkit:
     return toolkit_of(
         base.settings,
         at.accounts,
         timetable=timetable,
+        children=children,
         figures=base.store.figures,
         named=at.called,
         naming=in_reports(base.store.traces.titles, at.called),
@@ -259,9 +274,11 @@ def _loop(
         asking=asking,
         space=base.space,
         door=door,
+        faults=schema_faults,
         notices=LoopNotices(
             asked=lambda: base.notifier.notify(QUESTIONS),
             changed=base.notifier.notify_room,
+            ready=partial(base.notifier.notify, LANES),
             watch=base.instruments.loop,
         ),
     )

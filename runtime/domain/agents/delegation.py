@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from difflib import get_close_matches
 from typing import Final
 
-from runtime.contract import Child, ChildState, Effect, Order
+from runtime.contract import Child, ChildState, Effect, Json, Order
 from runtime.domain.agents.capabilities import fits
 from runtime.domain.agents.manifest import MOST_CHILDREN, MOST_DEPTH, Manifest
 from runtime.domain.transcript import ERROR, OURS
@@ -140,7 +140,7 @@ _FAILED: Final[Mapping[ChildState, str]] = {
 }
 
 
-def unreadable(answer: str) -> Mapping[str, object] | str:
+def read_answer(answer: str) -> Mapping[str, Json] | str:
     """A JSON answer, or what is wrong with it in words for the model. A block of code around it is taken off."""
     body = answer.strip()
     if body.startswith("```"):
@@ -155,8 +155,3 @@ def unreadable(answer: str) -> Mapping[str, object] | str:
 def correction(fault: str) -> str:
     """The one request to a child whose answer does not fit."""
     return f"{OURS}Your answer does not fit the schema: {fault}. Answer once more, with the JSON alone."
-
-
-def over(child: Child, state: ChildState, answered: str, *, valid: bool = True) -> Child:
-    """The child once it is over."""
-    return replace(child, state=state, answered=answered, valid=valid)

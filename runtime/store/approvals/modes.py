@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, or_, select
 
@@ -15,7 +15,7 @@ from runtime.markup.moments import FORM
 from runtime.policy.modes import MODE_WORDS, NORMAL, Mode, RoomMode
 from runtime.store.common import ADD_DELIVERY, PERSON, delivery_row, escaped, fact, person, put, session_key
 from runtime.store.protocol import NewDelivery
-from runtime.store.schema import modes, people
+from runtime.store.schema import children, modes, people, runs
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
 _trusted, _setter = people.alias("trusted"), people.alias("setter")
@@ -48,6 +48,11 @@ MODE_WORD = (
 )
 """The same for a statement that has more to ask: the word alone."""
 MODE_IN = EVERY_MODE.where(modes.c.session.like(bindparam("like"), escape="\\")).limit(1)
+OF_CHILDREN: Final = "child"
+"""How the session of a child begins; its id follows."""
+ROOT_SESSION = (
+    select(runs.c.session).join(children, children.c.root_run == runs.c.id).where(children.c.id == bindparam("child"))
+)
 SET_MODE = put(modes)
 END_TRUST = delete(modes).where(modes.c.session == bindparam("k"), is_word(modes.c.mode, Mode.TRUSTED))
 OVER_MODES = delete(modes).where(modes.c.until <= bindparam("now"))
@@ -63,6 +68,9 @@ def mode_at(agent: str, address: Address, now: datetime) -> Op[RoomMode]:
 def is_read_only(key: SessionKey, now: datetime) -> Op[bool]:
     """True if a conversation is in that mode. That of a job is none of a room: nobody says anything in it."""
     agent, _, address = key.partition("|")
+    if agent == OF_CHILDREN:
+        rows = yield ROOT_SESSION, {"child": address.partition("|")[0]}
+        return bool(rows) and (yield from is_read_only(rows[0][0], now))
     return "|" not in address and (yield from mode_at(agent, Address.parse(address), now)).mode is Mode.READ_ONLY
 
 

@@ -12,9 +12,9 @@ from runtime.contract import Address, ChildState, NewId, RunId, SignalId, Trigge
 from runtime.domain.agents import delegation
 from runtime.domain.runs import RunState, StepEvent, StepState, WaitKind
 from runtime.store.common import LOCK_LANE, fact
-from runtime.store.delegation.rows import END, KEPT, OF_STEP, Kept, child_of, with_sources
+from runtime.store.delegation.rows import END, KEPT, OF_STEP, Kept, all_with_sources, child_of, with_sources
 from runtime.store.delegation.spawning import ADD_SIGNAL, Cause, signal_row
-from runtime.store.intake.messages import OPEN_LANE, fresh_lane
+from runtime.store.runs.lanes import OPEN_LANE, fresh_lane
 from runtime.store.runs.steps import STEP_STATE, move_step
 from runtime.store.runs.turns import SET_TURN
 from runtime.store.runs.waits import settled
@@ -71,10 +71,7 @@ def _give_result(kept: Kept, now: datetime) -> Op[None]:
     states = yield STEP_STATE, {"run": kept.parent_run, "n": kept.parent_step}
     if not states or states[0][0] != StepState.HANDED:  # the parent is over, and its calls have their results
         return
-    ended = []
-    for row in rows:
-        ended.append((yield from with_sources(row)))
-    result = delegation.result_of(ended)
+    result = delegation.result_of((yield from all_with_sources(rows)))
     node = (yield PARENT, {"run": kept.parent_run})[0][-1]
     turn, *_ = yield from move_step(node, kept.parent_run, kept.parent_step, StepEvent.RESULT, result, now)
     yield SET_TURN, {"s": kept.parent_session, "n": turn, "new_text": result}

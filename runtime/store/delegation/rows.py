@@ -56,9 +56,7 @@ BROOD = select(
 END = (
     update(children)
     .where(children.c.id == bindparam("child"))
-    .values(
-        state=bindparam("new_state"), result=bindparam("text"), valid=bindparam("fits"), ended_at=bindparam("at")
-    )
+    .values(state=bindparam("new_state"), result=bindparam("text"), valid=bindparam("fits"), ended_at=bindparam("at"))
 )
 OPEN_BELOW = (
     select(children.c.id, children.c.session)
@@ -134,3 +132,10 @@ def with_sources(row: Sequence[Any]) -> Op[Ended]:
     rows = yield FROM_OUTSIDE, {"s": row[-1], "own": "assistant", "label": "%⟦From %"}
     sources = tuple(dict.fromkeys(name for (text,) in rows for name in sources_in(text)))
     return Ended(child_of(row), sources)
+
+
+def all_with_sources(rows: Sequence[Sequence[Any]]) -> Op[Sequence[Ended]]:
+    ended: tuple[Ended, ...] = ()
+    for row in rows:
+        ended += ((yield from with_sources(row)),)
+    return ended

@@ -14,8 +14,8 @@ from runtime.domain.agents import delegation
 from runtime.domain.runs import StepEvent, WaitKind
 from runtime.store.common import add, fact, owned
 from runtime.store.delegation.rows import ADD_CHILD
-from runtime.store.intake.messages import OPEN_LANE, fresh_lane
 from runtime.store.protocol import Lane, Ordered, Recorded
+from runtime.store.runs.lanes import OPEN_LANE, fresh_lane
 from runtime.store.runs.steps import STOP, move_step
 from runtime.store.runs.turns import SET_TURN
 from runtime.store.schema import children, runs, signals, waits
@@ -24,9 +24,11 @@ from runtime.store.sql.driver import Op, micros
 PLATFORM: Final = "agents"
 ADD_SIGNAL = add(signals)
 ADD_WAIT = add(waits)
-PARENT = select(runs.c.requester, runs.c.address, children.c.root_run).outerjoin(
-    children, children.c.id == runs.c.id
-).where(runs.c.id == bindparam("run"))
+PARENT = (
+    select(runs.c.requester, runs.c.address, children.c.root_run)
+    .outerjoin(children, children.c.id == runs.c.id)
+    .where(runs.c.id == bindparam("run"))
+)
 
 
 class Cause(NamedTuple):
@@ -111,7 +113,10 @@ def _begun(
         },
     )
     if order.awaits:
-        yield ADD_WAIT, {"run_id": run, "step": number, "kind": WaitKind.CHILD.value, "subject": child, "settled_at": None}
+        yield (
+            ADD_WAIT,
+            {"run_id": run, "step": number, "kind": WaitKind.CHILD.value, "subject": child, "settled_at": None},
+        )
     yield from fact(now, "child spawned", chain[-1], child, f"{order.agent}: {cause.about}")
     return Child(child, order.agent, tuple(chain), order.goal, order.schema, ChildState.OPEN, deadline)
 

@@ -7,11 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, case, delete, exists, literal_column, or_, select, update
+from sqlalchemy import bindparam, delete, exists, literal_column, or_, select, update
 
 from runtime.chat import commands
 from runtime.contract import (
-    Address,
     NewId,
     Outcome,
     Person,
@@ -31,6 +30,7 @@ from runtime.store.intake.inbox import ADD_SIGNAL, answer, repeated, row
 from runtime.store.intake.run_stop import stop_live
 from runtime.store.protocol import Gate, Offer, Taken
 from runtime.store.runs.claims import claim_lane
+from runtime.store.runs.lanes import OPEN_LANE, fresh_lane
 from runtime.store.runs.run_begin import with_files
 from runtime.store.runs.turns import add_turn
 from runtime.store.schema import participation, runs, sessions, signals, turns
@@ -57,19 +57,6 @@ TWIN = (
     )
     .limit(1)
     .with_for_update()  # the courier that answers it locks it too: answered with its twin, or no twin any more
-)
-OPEN_LANE = (
-    add(sessions)
-    .on_conflict_do_update(
-        index_elements=["key"],
-        set_={
-            "last_seq": sessions.c.last_seq + 1,
-            "waiting": sessions.c.waiting + 1,
-            "state": case((sessions.c.state == "idle", "ready"), else_=sessions.c.state),
-            "ready_at": case((sessions.c.state == "idle", bindparam("ready_at")), else_=sessions.c.ready_at),
-        },
-    )
-    .returning(sessions.c.last_seq, sessions.c.state)
 )
 # Only in the race where two nodes take in the same event, or the same words, at once: the second gives its place in
 # the lane back.
@@ -168,25 +155,6 @@ def _merge(values: dict[str, object], twin: tuple[str, str | None], signal: Sign
     if not (yield ADD_SIGNAL, values | {"state": "merged", "merged_into": twin[0], "run_id": twin[1]}):
         return (yield from repeated(signal))
     return Taken(Verdict(Outcome.MERGED, SignalId(str(values["id"]))))
-
-
-def fresh_lane(key: SessionKey, agent: str, address: Address, now: datetime) -> dict[str, object]:
-    return {
-        "key": key,
-        "agent": agent,
-        "address": str(address),
-        "state": "ready",
-        "owner": None,
-        "fence": 0,
-        "waiting": 1,
-        "resumable": 0,
-        "last_seq": 1,
-        "next_turn": 1,
-        "ready_at": micros(now),
-        "created_at": micros(now),
-        "since_turn": 0,
-        "model": "",
-    }
 
 
 # -------------------------------------------------------------------------------------------------- what does not run

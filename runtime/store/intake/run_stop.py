@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import Text, bindparam, func, select, update
+from sqlalchemy import Text, bindparam, func, select
 
-from runtime.chat.cards import settled_cards
 from runtime.contract import (
     Address,
     Addressing,
-    ChildState,
     Content,
     DeliveryId,
     Kind,
@@ -27,25 +25,18 @@ from runtime.contract import (
     Trigger,
     Verdict,
 )
-from runtime.domain.runs import FOR_SCHEDULES, NOT_DONE, RunEvent, RunState
-from runtime.store.approvals.decisions import withdraw
-from runtime.store.approvals.rulings import undone
+from runtime.domain.runs import FOR_SCHEDULES, RunEvent, RunState
 from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, moved, session_key
-from runtime.store.delegation.ending import child_over
-from runtime.store.delegation.rows import OPEN_BELOW
+from runtime.store.delegation.stopping import end_below
 from runtime.store.intake.inbox import replied
 from runtime.store.protocol import Ended, Gate, NewDelivery, Taken
-from runtime.store.runs.turns import SET_TURN
-from runtime.store.runs.waits import wait_no_more
+from runtime.store.runs.closing import ASK_STOP, OPEN_RUNS, close_parked
 from runtime.store.schedules.run_occurrence import ended
-from runtime.store.schema import runs, sessions, steps
-from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.schema import runs
+from runtime.store.sql.driver import Op, is_word
 
 NOTHING_TO_STOP = "There's nothing to stop here."
 
-OPEN_RUNS = select(runs.c.id, runs.c.state).where(
-    runs.c.session == bindparam("s"), is_word(runs.c.state, "running", "parked", "ready")
-)
 OPEN_RUNS_OF = OPEN_RUNS.where(runs.c.requester == bindparam("who"))
 # Few are open at any time, and their index holds no others.
 SCHEDULED = (
@@ -68,24 +59,7 @@ IN_THREADS = (
     .group_by(runs.c.session, runs.c.address)
     .order_by(runs.c.session)
 )
-ASK_STOP = update(runs).where(runs.c.id == bindparam("run")).values(stop=1)
-END_RUN = (
-    update(runs)
-    .where(runs.c.id == bindparam("run"))
-    .values(state="stopped", ended_at=bindparam("at"), error=bindparam("why"))
-)
 TRIGGER = select(runs.c.trigger).where(runs.c.id == bindparam("run"))
-UNRESUME = (
-    update(sessions).where(sessions.c.key == bindparam("k")).values(resumable=sessions.c.resumable - bindparam("less"))
-)
-OPEN_STEPS = select(steps.c.turn).where(
-    steps.c.run_id == bindparam("run"), is_word(steps.c.state, *NOT_DONE)
-)
-CLOSE_STEPS = (
-    update(steps)
-    .where(steps.c.run_id == bindparam("run"), is_word(steps.c.state, *NOT_DONE))
-    .values(state="done", result=bindparam("text"), ended_at=bindparam("at"))
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,36 +94,11 @@ def stop(
             told, planned = yield from _end_parked(run, who, now, new_id)
             addresses += [*told, run.address]
             over.append(Ended(run.id, planned))
-        below = yield from _end_below(run, who, now, new_id)
+        below = yield from end_below(run.id, f"Stopped by {who.name}.", now, new_id)
         live += below.live
         addresses += below.told
     verdict = Verdict(Outcome.DECIDED, signal_id)
     return Taken(verdict, found[0].session, stop_runs=(*live,), deliveries=(*addresses,), ended=(*over,))
-
-
-@dataclass(frozen=True, slots=True)
-class _Below:
-    """Children that end: runs at work, and rooms whose cards changed."""
-
-    live: Sequence[RunId] = ()
-    told: Sequence[Address] = ()
-
-
-def _end_below(root: _Open, who: Person, now: datetime, new_id: NewId) -> Op[_Below]:
-    """All that a run handed on ends with it, at any depth. What has not begun ends as it begins."""
-    live: list[RunId] = []
-    told: list[Address] = []
-    for child, session in (yield OPEN_BELOW, {"root": root.id}):
-        yield LOCK_LANE, {"k": session}
-        for _, state in (yield OPEN_RUNS, {"s": session}):
-            run = _Open(RunId(child), RunState(state), SessionKey(session), root.address)
-            if run.state is RunState.RUNNING:
-                live.append(run.id)
-                yield ASK_STOP, {"run": run.id}
-            else:
-                told += yield from close_parked(run.id, run.state, run.session, f"Stopped by {who.name}.", now, new_id)
-        yield from child_over(RunId(child), ChildState.STOPPED, f"Stopped by {who.name}.", now, new_id)
-    return _Below(live, told)
 
 
 def stop_live(key: SessionKey, who: Person, signal_id: SignalId, at: Address, now: datetime) -> Op[tuple[RunId, ...]]:
@@ -196,20 +145,3 @@ def _end_parked(run: _Open, who: Person, now: datetime, new_id: NewId) -> Op[tup
     last = NewDelivery(DeliveryId(new_id()), f"run:{run.id}", 0, Kind.FINAL, run.address, Content(text))
     yield ADD_DELIVERY, delivery_row(last, now, run.id)
     return told, occurrence is not None
-
-
-def close_parked(
-    run: RunId, state: RunState, session: SessionKey, text: str, now: datetime, new_id: NewId
-) -> Op[tuple[Address, ...]]:
-    """End a run that has no owner, with its cards and its open calls; rooms of the cards. Its lane is locked."""
-    told = yield from withdraw(run, text, now, new_id)
-    told += yield from undone(run, settled_cards.NOT_RUN_AFTER_ALL, now, new_id)
-    yield from wait_no_more(run, now)
-    open_steps = yield OPEN_STEPS, {"run": run}
-    yield CLOSE_STEPS, {"run": run, "text": text, "at": micros(now)}
-    for (turn,) in open_steps:
-        yield SET_TURN, {"s": session, "n": turn, "new_text": text}
-    yield END_RUN, {"run": run, "at": micros(now), "why": text}
-    if state is RunState.READY:
-        yield UNRESUME, {"k": session, "less": 1}
-    return tuple(told)

@@ -256,6 +256,11 @@ class Claim:
     child: Child | None = None
 
     @property
+    def spoken_to(self) -> str:
+        """The agent with which people speak where it works: a child goes by the modes of that one's conversation."""
+        return self.child.chain[0] if self.child else self.agent
+
+    @property
     def clocks(self) -> tzinfo:
         """Clocks of its requester, else of its room, as far as this machine knows their zone."""
         for zone in filter(None, (self.around.zone, self.around.room_zone)):
@@ -398,6 +403,15 @@ class Released:
     woken: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Below:
+    """End of children: runs at work that get the mark, rooms whose cards changed, and whether a lane became ready."""
+
+    live: Sequence[RunId] = ()
+    told: Sequence[Address] = ()
+    woken: bool = False
+
+
 class Runs(Forms, Modes, Protocol):
     async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
         """The next session's run, oldest first; None when no lane is ready or the node is dead."""
@@ -529,6 +543,12 @@ class Runs(Forms, Modes, Protocol):
         self, lane: Lane, run: RunId, number: int, chain: Sequence[str], ordered: Sequence[Ordered]
     ) -> Recorded | None:
         """A child for each order of the call at step `number`, whose agents above are `chain`; None when fenced."""
+
+    async def stop_child(self, parent: RunId, child: RunId, by: str) -> Below | None:
+        """End a child of a run and all below it; None where no such child is at work."""
+
+    async def end_overdue(self) -> Below:
+        """End children whose time is over; their parents go on."""
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         """Ask about every asked step, and give the lane up; None when fenced. Without questions it waits for children."""

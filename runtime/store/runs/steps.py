@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, case, func, select, update
 from runtime.chat.cards import settled_cards
 from runtime.contract import Address, ApprovalKind, Call, Effect, FileRef, ModelReply, NewId, NodeId, RunId, files_json
 from runtime.domain.machines import move
-from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
+from runtime.domain.runs import NOT_DONE, STEP_MOVES, StepEvent, StepState
 from runtime.policy.modes import Mode
 from runtime.store.approvals.granted.rows import use
 from runtime.store.approvals.modes import is_read_only, mode_at

@@ -39,7 +39,9 @@ from runtime.store.budgets.reserving import affords, again, claiming, ending, re
 from runtime.store.common import owned
 from runtime.store.delegation.rows import brood, children_of
 from runtime.store.delegation.spawning import spawn
+from runtime.store.delegation.stopping import end_overdue, overdue, stop_child
 from runtime.store.protocol import (
+    Below,
     Board,
     Claim,
     Compacting,
@@ -224,6 +226,16 @@ class RunStore(Base):
     ) -> Recorded | None:
         now = self.now()
         return await self._driver.write(lambda: spawn(lane, run, number, chain, ordered, now, self._new_id))
+
+    async def stop_child(self, parent: RunId, child: RunId, by: str) -> Below | None:
+        now = self.now()
+        return await self._driver.write(lambda: stop_child(parent, child, by, now, self._new_id))
+
+    async def end_overdue(self) -> Below:
+        now = self.now()
+        if not await self._driver.read(lambda: overdue(now)):
+            return Below()
+        return await self._driver.write(lambda: end_overdue(now, self._new_id))
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
