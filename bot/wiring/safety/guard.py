@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 import structlog
 
+from bot.settings.safety.guard import Guardrails
 from bot.settings.settings import Settings
 from runtime.context.watch import LoopWatch
 from runtime.contract import Address
@@ -32,9 +33,50 @@ WAITING_MOST: Final = 1_000
 
 
 def guard_of(settings: Settings, key: bytes) -> Guard:
+    if settings.guardrails is Guardrails.OFF:
+        return Guard(GuardRules(dict.fromkeys(Detector, Strictness.OFF), key=key))
+    rules = rules_of(settings, key)
+    return Guard(
+        enforcing(rules) if settings.guardrails is Guardrails.ENFORCED else rules, Held(settings.held_values())
+    )
+
+
+def rules_of(settings: Settings, key: bytes) -> GuardRules:
     own = tuple(rule.rule for rule in settings.guard_rules)
     rooms = tuple((room.address, room.guarded) for room in settings.rooms if room.guarded)
-    return Guard(GuardRules(settings.guard.strictness, rooms, own, key), Held(settings.held_values()))
+    return GuardRules(settings.guard.strictness, rooms, own, key)
+
+
+def enforcing(rules: GuardRules) -> GuardRules:
+    """The same rules, with each that is on enforced, and secrets in any case."""
+    sure = dict.fromkeys((Detector.HELD, Detector.SHAPE), Strictness.ENFORCE)
+    return replace(
+        rules,
+        strictness=_enforced(rules.strictness) | sure,
+        rooms=tuple((glob, _enforced(strictness)) for glob, strictness in rules.rooms),
+        own=tuple(replace(rule, action=_tightened(rule.action)) for rule in rules.own),
+    )
+
+
+def _enforced(strictness: Mapping[Detector, Strictness]) -> dict[Detector, Strictness]:
+    return {detector: _tightened(action) for detector, action in strictness.items()}
+
+
+def _tightened(action: Strictness) -> Strictness:
+    return Strictness.OFF if action is Strictness.OFF else Strictness.ENFORCE
+
+
+STARTED_WORDS: Final[Mapping[Guardrails, str]] = {
+    Guardrails.OFF: "started without guardrails",
+    Guardrails.ENFORCED: "started with all guardrails enforced",
+}
+
+
+async def note_start(settings: Settings, store: Cluster) -> None:
+    """Who started it can't be known: the audit has it that somebody did. Errors: StoreError."""
+    if detail := STARTED_WORDS.get(settings.guardrails):
+        log.warning(detail)
+        await store.note_fact("leak guard", "", "process", detail)
 
 
 def door_of(settings: Settings, named: Callable[[Address], str], told: Told = told_nobody) -> Door:
