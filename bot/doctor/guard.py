@@ -38,12 +38,11 @@ async def _guardrails(control: Control) -> str:
 
 
 def _overridden(guardrails: str) -> Iterator[Finding]:
-    match guardrails:
-        case Guardrails.OFF:
-            what = "the running process was started with --no-guardrails: nothing is looked for"
-            yield warning("guard.running", what, STAYS, "restart it without that flag")
-        case Guardrails.ENFORCED:
-            yield fine("guard.running", "the running process was started with --enforce-guardrails")
+    if guardrails == Guardrails.OFF:
+        what = "the running process was started with --no-guardrails: nothing is looked for"
+        yield warning("guard.running", what, STAYS, "restart it without that flag")
+    elif guardrails == Guardrails.ENFORCED:
+        yield fine("guard.running", "the running process was started with --enforce-guardrails")
 
 
 def _strictness(settings: Settings) -> Finding:

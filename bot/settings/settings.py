@@ -254,6 +254,11 @@ class Settings(Section):
         others = [("a secret of the settings", value) for value in self.secret_values() if value not in known]
         return [*named, *others, *self._secret_variables]
 
+    def sealed_values(self) -> list[str]:
+        """Values that only a sealed file may keep, and what opens it."""
+        own = [value for name, value in self._secret_variables if name == PASSPHRASE_VARIABLE]
+        return [*self._chain.values(), *self._chain.passphrases(), *own]
+
     def with_secrets(self, *names: str) -> Settings:
         """Settings with the named secrets at hand; without names, with all. Errors: as `load`."""
         return self._again(names or None).guarded_by(self._guardrails) if self._again else self

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ import structlog
 
 from bot.settings.safety.guard import Guardrails
 from bot.settings.settings import Settings
+from bot.wiring.safety.kept import KeptValues
 from runtime.context.watch import LoopWatch
 from runtime.contract import Address
 from runtime.errors import StoreError
@@ -22,6 +23,7 @@ from runtime.guard.door import Door, Told, told_nobody
 from runtime.guard.findings import Detector, Finding, Gate, Strictness
 from runtime.guard.guard import Guard, GuardRules
 from runtime.guard.held import Held
+from runtime.guard.kept import Kept
 from runtime.guard.sealing import KEY_BYTES, Sealer
 from runtime.store.protocol import Cluster
 
@@ -32,13 +34,13 @@ WAITING_MOST: Final = 1_000
 """Findings that wait to be recorded; of more the oldest are only in the log and in the metrics."""
 
 
-def guard_of(settings: Settings, key: bytes) -> Guard:
+def guard_of(settings: Settings, key: bytes, kept: Iterable[Kept] = ()) -> Guard:
+    """`kept` are values of earlier starts."""
     if settings.guardrails is Guardrails.OFF:
         return Guard(GuardRules(dict.fromkeys(Detector, Strictness.OFF), key=key))
     rules = rules_of(settings, key)
-    return Guard(
-        enforcing(rules) if settings.guardrails is Guardrails.ENFORCED else rules, Held(settings.held_values())
-    )
+    held = Held([*((one.name, one.value) for one in kept), *settings.held_values()])
+    return Guard(enforcing(rules) if settings.guardrails is Guardrails.ENFORCED else rules, held)
 
 
 def rules_of(settings: Settings, key: bytes) -> GuardRules:
@@ -81,7 +83,8 @@ async def note_start(settings: Settings, store: Cluster) -> None:
 
 def door_of(settings: Settings, named: Callable[[Address], str], told: Told = told_nobody) -> Door:
     key = key_of(settings.data_dir)
-    return Door(guard_of(settings, key), named=named, told=told, sealer=Sealer(key))
+    kept = KeptValues(settings.data_dir, key).remember(settings.held_values(), settings.sealed_values())
+    return Door(guard_of(settings, key, kept), named=named, told=told, sealer=Sealer(key))
 
 
 def key_of(folder: Path) -> bytes:
