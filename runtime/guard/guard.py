@@ -90,6 +90,11 @@ class Guard:
             log.exception("the leak guard failed", gate=gate.value, characters=len(text))
             return Checked(Clean(BROKEN), (), is_withheld=True)
 
+    def strictest(self, gate: Gate, room: str = "") -> Strictness:
+        """What might become of a text at `gate`, for one that is too long to be looked at."""
+        own = [rule.action for rule in self._rules.own if not rule.gates or gate in rule.gates]
+        return stricter(OFF, *self._rules.of(room).values(), *own)
+
     def _checked(self, text: str, gate: Gate, strictness: Mapping[Detector, Strictness]) -> Checked:
         found = list(self._found(text, gate, strictness))
         if not found:
