@@ -29,7 +29,7 @@ async def check_guard(subject: Subject) -> Sequence[Finding]:
 
 
 async def _guardrails(control: Control) -> str:
-    """What the running process was started with; empty also where it doesn't answer, which another check tells."""
+    """Guardrails that the running process was started with; empty also where it doesn't answer, which another check tells."""
     try:
         async with connected(control) as client:
             return str((await client.overview())["info"].get("guardrails", ""))

@@ -123,7 +123,7 @@ def is_text(name: str, mime: str) -> bool:
 
 
 def encoding_of(data: bytes) -> str:
-    """How its letters are written; bytes that are no Unicode are read one by one, so that ASCII in them is found.
+    """Encoding of its letters; bytes that are no Unicode are read one by one, so that ASCII in them is found.
 
     >>> [encoding_of("grün".encode(code)) for code in ("utf-8", "utf-16", "utf-16-be", "latin-1")]
     ['utf-8', 'utf-16', 'utf-16-be', 'latin-1']

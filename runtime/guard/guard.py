@@ -91,7 +91,7 @@ class Guard:
             return Checked(Clean(BROKEN), (), is_withheld=True)
 
     def strictest(self, gate: Gate, room: str = "") -> Strictness:
-        """What might become of a text at `gate`, for one that is too long to be looked at."""
+        """The strictest action at `gate`, for a text that is too long to be looked at."""
         own = [rule.action for rule in self._rules.own if not rule.gates or gate in rule.gates]
         return stricter(OFF, *self._rules.of(room).values(), *own)
 

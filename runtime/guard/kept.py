@@ -25,7 +25,7 @@ class Kept:
 
 
 def with_those_of_now(kept: Sequence[Kept], now: Iterable[tuple[str, str]], apart: Collection[str] = ()) -> list[Kept]:
-    """What is kept from a start on which `now` is held: those at its end, and of earlier ones the last. None of `apart`.
+    """Values to keep from a start on that holds `now`: those at the end, and of earlier ones the last. None of `apart`.
 
     >>> [
     ...     one.name
@@ -38,7 +38,7 @@ def with_those_of_now(kept: Sequence[Kept], now: Iterable[tuple[str, str]], apar
 
 
 def no_longer(kept: Sequence[Kept], values: Iterable[str]) -> list[Kept]:
-    """Those of `kept` that are none of `values`, which are held now."""
+    """Kept values that are none of `values`, which are held now."""
     held = set(values)
     return [one for one in kept if one.value not in held]
 

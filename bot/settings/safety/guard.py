@@ -25,7 +25,7 @@ STRICTNESS: Final = (
 
 
 class Guardrails(StrEnum):
-    """What a start says about the leak guard as a whole, over all settings."""
+    """Choice of a start about the leak guard as a whole, over all settings."""
 
     AS_SET = ""
     OFF = "off"

@@ -75,7 +75,7 @@ STARTED_WORDS: Final[Mapping[Guardrails, str]] = {
 
 
 async def note_start(settings: Settings, store: Cluster) -> None:
-    """Who started it can't be known: the audit has it that somebody did. Errors: StoreError."""
+    """Tell log and audit of a start that overrides the guard; nobody knows whose it was. Errors: StoreError."""
     if detail := STARTED_WORDS.get(settings.guardrails):
         log.warning(detail)
         await store.note_fact("leak guard", "", "process", detail)

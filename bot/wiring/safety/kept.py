@@ -21,7 +21,7 @@ KEPT_FILE: Final = "guard.kept"
 
 
 class KeptValues:
-    """Those of one data folder, sealed with its key."""
+    """Values of one data folder, sealed with its key."""
 
     def __init__(self, folder: Path, key: bytes) -> None:
         self.folder = folder
