@@ -39,7 +39,7 @@ def guard_of(settings: Settings, key: bytes, kept: Iterable[Kept] = ()) -> Guard
     if settings.guardrails is Guardrails.OFF:
         return Guard(GuardRules(dict.fromkeys(Detector, Strictness.OFF), key=key))
     rules = rules_of(settings, key)
-    held = Held([*((one.name, one.value) for one in kept), *settings.held_values()])
+    held = Held([*((one.name, one.value) for one in kept), *settings.chain.unasked(), *settings.held_values()])
     return Guard(enforcing(rules) if settings.guardrails is Guardrails.ENFORCED else rules, held)
 
 
