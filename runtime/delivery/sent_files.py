@@ -10,11 +10,17 @@ from typing import Final
 from runtime.contract import Address, Content, DeliveryId, FileRef, NewId
 from runtime.guard.door import Door
 from runtime.guard.files import FILE_MOST_BYTES, checked_file, is_text
-from runtime.guard.findings import Gate, Strictness
+from runtime.guard.findings import Finding, Gate, Strictness
 from runtime.workspace.workspaces import WorkspaceFolders
 
 CLEANED_FOLDER: Final = "sent"
 """Folder of a workspace with the files as people got them, where something was taken out."""
+
+TOLD_MOST: Final = 100
+"""Findings of one file that are counted and recorded: a table of random words may have some ten thousand."""
+
+NAMED_MOST: Final = 3
+"""Findings that a message names."""
 
 MIB: Final = 1024 * 1024
 
@@ -68,11 +74,10 @@ class SentFiles:
 
     def _searched(self, folder: str, to: Address, file: FileRef, data: bytes, room: str) -> FileRef | str:
         checked = checked_file(data, lambda text: self.door.guard.check(text, Gate.DELIVERY, room))
-        for finding in checked.findings:
+        for finding in checked.findings[:TOLD_MOST]:
             self.door.tell(Gate.DELIVERY, room, finding)
         if checked.data is None:
-            named = ", ".join(map(str, checked.findings)) or "something that can't be read"
-            return f"*{file.name} isn't sent: it holds {named}.*"
+            return f"*{file.name} isn't sent: it holds {_named(checked.findings)}.*"
         return file if checked.data == data else self._put(f"{folder}/{file.name}", to, file, checked.data)
 
     def _put(self, path: str, to: Address, file: FileRef, data: bytes) -> FileRef | str:
@@ -85,6 +90,13 @@ class SentFiles:
         finally:
             arriving.unlink(missing_ok=True)
         return replace(file, path=path, size=len(data))
+
+
+def _named(findings: Sequence[Finding]) -> str:
+    """Findings for which a file is withheld; none where the guard itself failed."""
+    named = [str(one) for one in findings if one.action is Strictness.ENFORCE]
+    more = f" and {len(named) - NAMED_MOST:,} more" if len(named) > NAMED_MOST else ""
+    return ", ".join(named[:NAMED_MOST]) + more if named else "something that the leak guard can't read"
 
 
 def _kept(seen: Sequence[FileRef | str]) -> tuple[FileRef, ...]:

@@ -60,6 +60,14 @@ async def test_a_file_that_is_withheld_is_told(stage: Stage, tmp_path: Path) -> 
     assert SECRET not in content.text
 
 
+async def test_a_file_with_many_secrets_names_a_few_of_them(stage: Stage, tmp_path: Path) -> None:
+    many = "\n".join(f"ghp_{number:036d}" for number in range(50)).encode()
+    content, files = await sent(stage, tmp_path, Strictness.ENFORCE, keys=many)
+    assert files == {}
+    assert content.text.count("GitHub token") == 3
+    assert content.text.endswith("more.*")
+
+
 @pytest.mark.parametrize("action", [Strictness.WARN, Strictness.REDACT])
 async def test_a_file_that_is_too_large_to_search_goes_by_the_mode(
     stage: Stage, tmp_path: Path, action: Strictness, monkeypatch: pytest.MonkeyPatch
