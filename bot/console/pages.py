@@ -93,6 +93,7 @@ INFO_WORDS: Final = {
     "model": "Model",
     "database": "Database",
     "guard": "Leak guard",
+    "guardrails": "Guardrails",
     "banner": "Note",
 }
 

@@ -34,6 +34,7 @@ from runtime.contract import QUESTIONS, Address, Model, Sink, Timetable, Tool
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
+from runtime.delivery.sent_files import SentFiles
 from runtime.domain.agents.manifest import MAIN
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
@@ -172,7 +173,8 @@ def _couriers(base: StorePhase, at: AccountsPhase, door: Door) -> Couriers:
         """Something waits for a room whose courier is at another node."""
         base.notifier.tell(outbox_topic(address))
 
-    return Couriers((_courier(base, account, door) for account in at.accounts), base.store.outbox, call, door)
+    couriers = (_courier(base, account, door) for account in at.accounts)
+    return Couriers(couriers, base.store.outbox, call, door, SentFiles(base.workspaces, door, base.new_id))
 
 
 def _courier(base: StorePhase, account: AccountSupervisor, door: Door) -> Courier:
