@@ -221,6 +221,9 @@ EXPRESSION_BOMBS: Final = (
     "9 ** 9 ** 9",
     "range(100000) | map('string') | list * 1000",
     "[[0] * 10 ** 9]",
+    "'a' * 10 ** 7",
+    "['a'] * 99999",
+    "{'labels': ['\u6f22' * 10 ** 6]}",
 )
 LITERAL: Final = (
     "{{ 7 * 191 }}",

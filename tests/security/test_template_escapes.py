@@ -29,6 +29,7 @@ from bot.operator.reports import REPORTS_FOLDER
 from runtime.models.failures import of_status
 from runtime.reports.catalogue import Catalogue
 from runtime.templating.order import RENDERED_MAX_CHARS, Order, Piece
+from runtime.templating.program import ANSWER_MAX_CHARS
 from runtime.templating.prompts import Given, PromptFault, Values, prompt_of
 from runtime.templating.renderer import Renderer
 from runtime.templating.sheet import Sheet, TemplateError, read_sheet
@@ -77,17 +78,18 @@ async def _rendered(renderer: Renderer, body: str) -> bool:
 
 
 async def _drawn(renderer: Renderer, expression: str) -> bool:
-    return await _is_harmless(renderer.values(SHEET, replace(ORDER, expressions={"c": expression})))
+    order = replace(ORDER, expressions={"c": expression})
+    return await _is_harmless(renderer.values(SHEET, order), most=ANSWER_MAX_CHARS)
 
 
 async def _only_read(renderer: Renderer, body: str) -> bool:
     return await _is_harmless(renderer.check(replace(SHEET, body=body), AT))
 
 
-async def _is_harmless(answer: Awaitable[object]) -> bool:
-    """True where it was refused in words, or where nothing of the process came out, and no more than a report has."""
+async def _is_harmless(answer: Awaitable[object], most: int = RENDERED_MAX_CHARS) -> bool:
+    """True where it was refused in words, or where nothing of the process came out, and at most so much."""
     try:
-        said, most = str(await answer), RENDERED_MAX_CHARS
+        said = str(await answer)
     except TemplateError as error:
         said, most = str(error), FAULT_MAX_CHARS
     return INSIDE.search(said) is None and len(said) <= most
