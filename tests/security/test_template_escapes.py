@@ -216,5 +216,6 @@ async def test_a_tenth_of_the_ways_out_of_a_template_are_shut(
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(300)
 async def test_no_way_out_of_a_template_is_open(renderer: Renderer, tallied: Callable[[str, int], Tally]) -> None:
     await whole(tallied("template escapes", 300), list(cases(renderer)))
