@@ -63,6 +63,11 @@ def _card(text: str) -> Content:
     )
 
 
+def _folded(text: str) -> Content:
+    """Under its first line, which is the text too."""
+    return Content("x", folded=f"{' '.join(text.split())}\n\n{text}")
+
+
 def _summaries(ground: Ground, numbered: Numbered) -> None:
     for number, text in numbered:
         room = "summary001"
@@ -191,6 +196,15 @@ def _outbox(ground: Ground, numbered: Numbered) -> None:
         ground.shown("outbox0001", number, Content(text), state="dead", reason=text)
 
 
+def _receipts(ground: Ground, numbered: Numbered) -> None:
+    """Ids that a platform gave, of parts of one delivery."""
+    first = numbered[0][0]
+    ground.shown("receipts01", first, Content("hello"))
+    for number, text in numbered:
+        part = {"delivery_id": f"d{first:021}", "ordinal": number, "state": "shown", "body": "{}", "more": "[]"}
+        ground.add("parts", **part, receipt=text, shown_at=AT)
+
+
 def _conversations(ground: Ground, numbered: Numbered) -> None:
     """Called by their first words, where something could not be sent."""
     for number, text in numbered:
@@ -240,7 +254,7 @@ PLACES: Final = (
     Place("a title of a conversation", "/#messages01", _titles),
     Place("an answer", "/#answers001", _said("answers001", Content), lines=True),
     Place("a report", "/#reports001", _said("reports001", Content, Kind.REPORT), lines=True),
-    Place("a folded result", "/#folded0001", _said("folded0001", lambda text: Content("x", folded=text)), lines=True),
+    Place("a folded result", "/#folded0001", _said("folded0001", _folded), lines=True),
     Place(
         "a caption of files",
         "/#sentfile01",
@@ -270,6 +284,7 @@ PLACES: Final = (
     Place("a granted pattern", "/console/grants", _grants("pattern", _pattern), lines=True),
     Place("a schedule's name", "/console/schedules", _schedules),
     Place("a message in the outbox", "/console/outbox", _outbox),
+    Place("an id of a platform", "/console/outbox/d%F", _receipts),
     Place("who set a mode", "/console", _modes),
     Place("an error of a delivery", "/console/trace/r%F", _moves),
 )
