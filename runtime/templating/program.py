@@ -12,7 +12,7 @@ MEMORY_MAX_BYTES: Final = 512 << 20  # bytes of addresses; about 100 MB of it ar
 EXIT_BROKEN: Final = 3  # exit code
 ANSWER_MAX_CHARS: Final = 1_000_000
 """Characters of an answer: more than the longest text has, whatever it is written in. Who asked holds all of it."""
-TOO_LONG: Final = f"its values are too long: at most {ANSWER_MAX_CHARS:,} characters are taken"
+VALUES_TOO_LONG: Final = f"its values are too long: at most {ANSWER_MAX_CHARS:,} characters are taken"
 
 
 def main(seconds: int) -> int:
@@ -24,7 +24,7 @@ def main(seconds: int) -> int:
         answer = json.dumps(answered(Order.from_json(sys.stdin.read())))
     except MemoryError:
         return EXIT_BROKEN
-    sys.stdout.write(answer if len(answer) <= ANSWER_MAX_CHARS else json.dumps({"error": TOO_LONG}))
+    sys.stdout.write(answer if len(answer) <= ANSWER_MAX_CHARS else json.dumps({"error": VALUES_TOO_LONG}))
     return 0
 
 
