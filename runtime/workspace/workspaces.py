@@ -47,11 +47,12 @@ class WorkspaceFolders:
             path.mkdir(exist_ok=True, mode=0o700)
             if not _is_usable(path):
                 path.chmod(0o700)  # a command shut it, for itself and for everybody after it
-            self._own(path)
+            self.admit_path(path)
             self._made.add(path.name)
         return path
 
-    def _own(self, path: Path) -> None:
+    def admit_path(self, path: Path) -> None:
+        """The same, where no tool can make links yet."""
         if self._uid is not None and os.geteuid() == 0:
             os.chown(path, self._uid, self._uid, follow_symlinks=False)
 

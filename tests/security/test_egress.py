@@ -54,6 +54,10 @@ class Hop:
     location: str
 
 
+Case = Try | Hop | str
+"""A text is an address that a name means later on."""
+
+
 def written() -> list[Try]:
     """Each spelling, read and written to: downloads and webhooks have the same way out."""
     return [Try(url, method=method) for url, method in itertools.product(urls(), ("GET", "POST"))]
@@ -61,7 +65,9 @@ def written() -> list[Try]:
 
 def meant() -> list[Try]:
     """Names of public look that mean such an address: alone, behind a public one, and before it."""
-    answers = [forms for one in (*V4, *V6) for forms in ((one,), ("8.8.8.8", one), (one, "2606:4700::1111"))]
+    answers: list[tuple[str, ...]] = [
+        forms for one in (*V4, *V6) for forms in ((one,), ("8.8.8.8", one), (one, "2606:4700::1111"))
+    ]
     answers += [("fe80::1%lo",), ("127.1",), ("2130706433",), ("0x7f000001",), ("localhost",), ("",), ()]
     return [Try(f"http://site.test:{port}/", answer) for answer in answers for port in ("80", "PORT")]
 
@@ -150,8 +156,8 @@ async def rebound(later: str, inside: Listener, tally: Tally) -> None:
         tally.case(held and inside.connections == 0, f"rebinding to {later}: {told}, {names.asked}, {seen}")
 
 
-async def all_of(tally: Tally, choose: Callable[[Sequence[object]], Sequence[object]]) -> None:
-    listed = [*written(), *meant(), *ruled(), *hops(), *V4, *V6]
+async def all_of(tally: Tally, choose: Callable[[list[Case]], list[Case]]) -> None:
+    listed: list[Case] = [*written(), *meant(), *ruled(), *hops(), *V4, *V6]
     async with listening() as inside:
         for one in choose(listed):
             match one:
