@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from runtime.contract import RunId, SessionKey, ToolContext
+from adapters.slack.incoming.files import Downloads
+from adapters.slack.settings import SlackSettings
+from adapters.slack.web import Web
+from runtime.contract import FileRef, RunId, SessionKey, ToolContext
 from runtime.egress import Egress, NoAnswer, Opening, Refused, Result, Rule
-from runtime.errors import ToolFailed
+from runtime.errors import Rejected, Retryable, ToolFailed
 from tests.security.packets import Packet, packets
 from tests.security.sampling import tenth
 from tests.security.tally import Tally
-from tests.security.unreachable import NAMES, V4, V6, locations, urls
+from tests.security.unreachable import NAMES, V4, V6, locations, look_alikes, urls
 from tests.wire.egress.listener import SECONDS, Listener, Names, everything, listening, redirect
 from tools.web.fetch import http_tool
 
@@ -54,7 +59,14 @@ class Hop:
     location: str
 
 
-Case = Try | Hop | str
+@dataclass(frozen=True)
+class Link:
+    """Where Slack says that a file is."""
+
+    url: str
+
+
+Case = Try | Hop | Link | str
 """A text is an address that a name means later on."""
 
 
@@ -97,6 +109,11 @@ def ruled() -> list[Try]:
 
 def hops() -> list[Hop]:
     return [Hop(status, location) for status, location in itertools.product(STATUSES, locations())]
+
+
+def linked() -> list[Link]:
+    """Addresses that a chat platform names for a file, when it isn't itself any more."""
+    return [Link(url) for url in (*urls(), *look_alikes("slack.com"))]
 
 
 # ----------------------------------------------------------------------------------------------------------- one try
@@ -156,7 +173,27 @@ async def rebound(later: str, inside: Listener, tally: Tally) -> None:
         tally.case(held and inside.connections == 0, f"rebinding to {later}: {told}, {names.asked}, {seen}")
 
 
-async def all_of(tally: Tally, choose: Callable[[list[Case]], list[Case]]) -> None:
+async def downloaded(link: Link, inside: Listener, tally: Tally, folder: Path) -> None:
+    """Held: Slack is asked where the file is, and nobody else is asked anything."""
+    body = json.dumps({"ok": True, "file": {"id": "F1", "url_private": link.url.replace("PORT", str(inside.port))}})
+    answer = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+    async with listening(answer.encode(), host=GOOD) as slack:
+        settings = SlackSettings(
+            account="main", bot_token="xoxb-1", app_token="xapp-1", api_base_url=f"{slack.url}/api/"
+        )
+        files = Downloads(Web(settings, lambda: datetime.now(UTC)), token="xoxb-1", base=f"{slack.url}/api/")
+        with packets() as seen:
+            try:
+                await files.fetch(FileRef("x", "x", 1, remote="F1"), folder / "x", most=100)
+                told = "downloaded"
+            except (Rejected, Retryable) as error:
+                told = type(error).__name__
+        held = only([one for one in seen if one[0] == "socket.connect"], slack)
+    asked_for = {to for event, to in seen if event != "socket.connect"} - {GOOD}
+    tally.case(held and told == "Rejected" and not asked_for and inside.connections == 0, f"{link}: {told}, {seen}")
+
+
+async def all_of(tally: Tally, folder: Path, choose: Callable[[list[Case]], list[Case]]) -> None:
     listed: list[Case] = [*written(), *meant(), *ruled(), *hops(), *V4, *V6]
     async with listening() as inside:
         for one in choose(listed):
@@ -165,6 +202,8 @@ async def all_of(tally: Tally, choose: Callable[[list[Case]], list[Case]]) -> No
                     await tried(one, inside, tally)
                 case Hop():
                     await followed(one, inside, tally)
+                case Link():
+                    await downloaded(one, inside, tally, folder)
                 case str():
                     await rebound(one, inside, tally)
 
@@ -180,21 +219,23 @@ async def test_an_address_that_was_opened_is_seen_by_the_observer() -> None:
     assert (told, seen, opened.connections) == ("answered", [("socket.connect", ("127.0.0.1", opened.port))], 1)
 
 
-async def test_of_a_tenth_of_all_addresses_no_packet_leaves(tallied: Tallied) -> None:
+async def test_of_a_tenth_of_all_addresses_no_packet_leaves(tmp_path: Path, tallied: Tallied) -> None:
     tally = tallied("egress, a tenth", LEAST)
-    await all_of(tally, tenth)
+    await all_of(tally, tmp_path, lambda listed: tenth([*listed, *linked()]))
     tally.close()
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("proxied", [False, True])
-async def test_no_packet_leaves(proxied: bool, monkeypatch: pytest.MonkeyPatch, tallied: Tallied) -> None:
-    """All of them, also where the environment names a proxy: it would go there in our place."""
+async def test_no_packet_leaves(
+    proxied: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tallied: Tallied
+) -> None:
+    """All of them, also where the environment names a proxy: it would go there in our place. Slack's own library may use one."""
     tally = tallied(f"egress{', with a proxy set' if proxied else ''}", 10 * LEAST)
     async with listening() as proxy:
         for name in PROXIES if proxied else ():
             monkeypatch.setenv(name, proxy.url)
-        await all_of(tally, list)
+        await all_of(tally, tmp_path, lambda listed: listed if proxied else [*listed, *linked()])
         tally.case(proxy.connections == 0, "the proxy was asked")
     tally.close()

@@ -106,3 +106,29 @@ def locations() -> list[str]:
     hosts = [*TARGETS, "[::1]", "[fd00:ec2::254]", "[::ffff:127.0.0.1]", "localhost", "metadata.google.internal"]
     hosts += ["inside.test", "2130706433", "0x7f.1"]
     return [f"{form}{host}:PORT/" for host in hosts for form in ("http://", "//")] + [*SCHEMES[:11], *TRICKS[:8]]
+
+
+def look_alikes(host: str) -> list[str]:
+    """Addresses that look as if they led to `host`."""
+    forms = (
+        "https://HOST@127.0.0.1:PORT/",
+        "https://HOST:443@127.0.0.1:PORT/",
+        "https://127.0.0.1:PORT/#HOST",
+        "https://HOST.evil.test/",
+    )
+    forms += (
+        "https://evilHOST/",
+        "https://127.0.0.1:PORT/?x=.HOST",
+        "http://HOST/",
+        "ftp://HOST/",
+        "https://HOST\\@127.0.0.1:PORT/",
+    )
+    forms += (
+        "https://127.0.0.1:PORT\\.HOST/",
+        "//127.0.0.1:PORT/HOST",
+        "https://[::1]:PORT/.HOST",
+        "https://HOST./",
+        "https:/HOST/",
+        "HOST/",
+    )
+    return [form.replace("HOST", host) for form in forms]
