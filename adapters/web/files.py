@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from runtime.contract import PARTIAL, UPLOADS
-from runtime.workspace.safe_fs import NEW_FILE, Admit, BadPath, folder_below, nobody, parts, reading
+from runtime.workspace.safe_fs import NEW_FILE, OPEN_FOLDER, Admit, BadPath, folder_below, nobody, parts, reading
 from runtime.workspace.walk import walk
 
 LIST_LIMIT: Final = 1_000  # files in one list
@@ -42,7 +42,7 @@ def listing(root: Path) -> tuple[list[Listed], bool]:
     """Plain files of the workspace, newest first, and whether there are more than fit."""
     found: list[Listed] = []
     with folder_below(root, []) as top:
-        for folder, folders, names, descriptor in walk(top):
+        for folder, folders, names, descriptor in walk(top, OPEN_FOLDER):
             above = Path(folder).parts
             folders[:] = sorted(folders) if len(above) < DEPTH_LIMIT else []
             for name in sorted(names):

@@ -12,7 +12,7 @@ from typing import Final
 
 from bot.backup.archive import MEMBER_CHUNK_BYTES, Archive, Writer
 from runtime.contract import PARTIAL
-from runtime.workspace.safe_fs import NEW_FILE, OPEN_FILE, BadPath, parts
+from runtime.workspace.safe_fs import NEW_FILE, OPEN_FILE, OPEN_FOLDER, BadPath, parts
 from runtime.workspace.walk import walk
 
 WORKSPACES_FOLDER: Final = "workspaces/"
@@ -33,7 +33,7 @@ def write_folders(root: Path, writer: Writer) -> list[str]:
     with ExitStack() as opened:
         top = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # the operator's own: it may be a link
         opened.callback(os.close, top)
-        for folder, folders, files, descriptor in walk(top, missed=note):
+        for folder, folders, files, descriptor in walk(top, OPEN_FOLDER, missed=note):
             inner = Path(folder)
             folders.sort()
             if not folders and not files and inner != Path():

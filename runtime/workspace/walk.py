@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Final
-
-FOLDER_ONLY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 Step = tuple[str, list[str], list[str], int]
 """A folder's path from the top, the names of its folders, those of anything else, and a descriptor that is open for now."""
 
 
-def walk(top: int, path: str = ".", *, missed: Callable[[OSError], None] = lambda _: None) -> Iterator[Step]:
+def walk(
+    top: int, flags: int, path: str = ".", *, missed: Callable[[OSError], None] = lambda _: None
+) -> Iterator[Step]:
     """All folders from the open folder `top` down. A caller may remove or sort the names of those that come next.
 
-    `missed` is told of each folder that is gone, shut or something else by then.
+    With `flags` each is opened: they are `safe_fs.OPEN_FOLDER`. `missed` is told of each folder that is gone, shut or something else by then.
     """
     try:
         with os.scandir(top) as entries:
@@ -33,11 +32,11 @@ def walk(top: int, path: str = ".", *, missed: Callable[[OSError], None] = lambd
     yield path, folders, [name for name, is_folder in found if not is_folder], top
     for name in folders:
         try:
-            below = os.open(name, FOLDER_ONLY, dir_fd=top)
+            below = os.open(name, flags, dir_fd=top)
         except OSError as error:
             missed(error)
             continue
         try:
-            yield from walk(below, f"{path}/{name}", missed=missed)
+            yield from walk(below, flags, f"{path}/{name}", missed=missed)
         finally:
             os.close(below)

@@ -25,7 +25,7 @@ from adapters.web.files import Upload, listing, size_of
 from runtime.contract import PARTIAL, UPLOADS, CardContext, RunId, SessionKey, ToolContext
 from runtime.errors import ToolError
 from runtime.workspace.cleanup import Leftovers
-from runtime.workspace.safe_fs import OPEN_FILE, folder_below, put, reading
+from runtime.workspace.safe_fs import OPEN_FILE, OPEN_FOLDER, folder_below, put, reading
 from runtime.workspace.workspaces import WorkspaceFolders
 from tests.security.race_scene import FLAVOURS, HIDDEN_NAME, SECRET, Scene, made, swapping
 from tests.security.tally import Tally
@@ -95,7 +95,7 @@ async def undo_keep(scene: Scene, path: str) -> str:
 
 async def search(scene: Scene, path: str) -> str:
     with opened(scene.workspace, str(Path(path).parent)) as folder:
-        return "\n".join(search_worker.matches(re.compile("."), folder, path, OPEN_FILE))
+        return "\n".join(search_worker.matches(re.compile("."), folder, path, OPEN_FILE, OPEN_FOLDER))
 
 
 async def find_attached(scene: Scene, path: str) -> str:

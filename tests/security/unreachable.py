@@ -110,25 +110,10 @@ def locations() -> list[str]:
 
 def look_alikes(host: str) -> list[str]:
     """Addresses that look as if they led to `host`."""
-    forms = (
-        "https://HOST@127.0.0.1:PORT/",
-        "https://HOST:443@127.0.0.1:PORT/",
-        "https://127.0.0.1:PORT/#HOST",
-        "https://HOST.evil.test/",
-    )
-    forms += (
-        "https://evilHOST/",
-        "https://127.0.0.1:PORT/?x=.HOST",
-        "http://HOST/",
-        "ftp://HOST/",
-        "https://HOST\\@127.0.0.1:PORT/",
-    )
-    forms += (
-        "https://127.0.0.1:PORT\\.HOST/",
-        "//127.0.0.1:PORT/HOST",
-        "https://[::1]:PORT/.HOST",
-        "https://HOST./",
-        "https:/HOST/",
-        "HOST/",
-    )
+    forms = [
+        *("https://HOST@127.0.0.1:PORT/", "https://HOST:443@127.0.0.1:PORT/", "https://127.0.0.1:PORT/#HOST"),
+        *("https://HOST.evil.test/", "https://evilHOST/", "https://127.0.0.1:PORT/?x=.HOST", "http://HOST/"),
+        *("ftp://HOST/", "https://HOST\\@127.0.0.1:PORT/", "https://127.0.0.1:PORT\\.HOST/", "//127.0.0.1:PORT/HOST"),
+        *("https://[::1]:PORT/.HOST", "https://HOST./", "https:/HOST/", "HOST/"),
+    ]
     return [form.replace("HOST", host) for form in forms]

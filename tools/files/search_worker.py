@@ -43,7 +43,7 @@ def main(request: str) -> int:
         sys.stdout.write(str(error) or type(error).__name__)
         return BAD_PATTERN
     try:
-        _show(matches(pattern, order["descriptor"], order["path"], order["flags"]))
+        _show(matches(pattern, order["descriptor"], order["path"], order["flags"], order["folder_flags"]))
     except (OSError, RecursionError, MemoryError) as error:
         sys.stdout.write(f"{type(error).__name__}: {error}\n")
         return EXIT_BROKEN
@@ -58,12 +58,12 @@ def _show(found: Iterator[str]) -> None:
         sys.stdout.write(line + "\n")
 
 
-def matches(pattern: re.Pattern[str], descriptor: int, path: str, flags: int) -> Iterator[str]:
+def matches(pattern: re.Pattern[str], descriptor: int, path: str, flags: int, folder_flags: int) -> Iterator[str]:
     """Lines that match below an open file or folder, in order of name. Files are opened with `flags`: links never."""
     if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
         yield from _in_file(pattern, descriptor, path)
         return
-    for folder, folders, files, parent in _walk()(descriptor):
+    for folder, folders, files, parent in _walk()(descriptor, folder_flags):
         folders.sort()
         for name in sorted(files):
             shown = os.path.normpath(os.path.join(path, folder, name))  # noqa: PTH118 - pathlib would cost the start
@@ -78,10 +78,10 @@ def matches(pattern: re.Pattern[str], descriptor: int, path: str, flags: int) ->
 
 
 @cache
-def _walk() -> Callable[[int], Iterator[Step]]:
-    """That of `runtime`, by its file: a program of its own finds no packages."""
+def _walk() -> Callable[[int, int], Iterator[Step]]:
+    """The walk of `runtime`, by its file: a program of its own finds no packages."""
     here = os.path.abspath(__file__)  # noqa: PTH100 - pathlib would cost the start
-    walk: Callable[[int], Iterator[Step]] = runpy.run_path(f"{here.removesuffix(OWN_PLACE)}{WALK}")["walk"]
+    walk: Callable[[int, int], Iterator[Step]] = runpy.run_path(f"{here.removesuffix(OWN_PLACE)}{WALK}")["walk"]
     return walk
 
 
