@@ -37,6 +37,7 @@ from tools.files.workspace import attached, opened
 Tallied = Callable[[str, int], Tally]
 OLD: Final = base64.b64encode(SECRET.encode()).decode()
 TRIES: Final = 20_000
+PATIENCE: Final = 20  # times the tries, at most
 NOBODY: Final = 65534  # a user that tools may run as
 PATHS: Final[Mapping[str, str]] = {
     "a folder": "dir/x",
@@ -158,16 +159,18 @@ async def tried(use: Use, scene: Scene, flavour: str) -> tuple[str, bool]:
 
 
 async def raced(flavour: str, tries: int, folder: Path, tally: Tally) -> None:
-    """Each use as often as the others, with the swapper at work all the time."""
+    """Each use as often as the others, and on until both endings were seen: else the swapper had no turn at a busy machine."""
     scene, ended = made(folder), Counter[bool]()
     before = scene.state()
     with swapping(scene.orders(flavour)):
-        for use in islice(cycle(USES[flavour]), tries):
+        for number, use in enumerate(islice(cycle(USES[flavour]), PATIENCE * tries)):
+            if number >= tries and len(ended) == 2:
+                break
             saw, done = await tried(use, scene, flavour)
             ended[done] += 1
             held = SECRET not in saw and HIDDEN_NAME not in saw and scene.state() == before
             tally.case(held, f"{use.__name__}, {flavour}: {saw[:200]!a}, {scene.state()}")
-    assert ended[True] > 0 < ended[False], f"nothing was raced for: {ended}"
+    assert len(ended) == 2, f"nothing was raced for: {ended}"
 
 
 @contextmanager
