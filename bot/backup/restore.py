@@ -115,7 +115,7 @@ def _finish(origin: Origin, now: datetime) -> Op[Aftermath]:
 
 
 def _admit(settings: Settings) -> Callable[[Path], None]:
-    return WorkspaceFolders(settings.workspace_dir, MAIN, uid=settings.tools.shell.uid).admit
+    return WorkspaceFolders(settings.workspace_dir, MAIN, uid=settings.tools.shell.uid).admit_path
 
 
 def _read_files(settings: Settings, archive: Archive) -> None:
