@@ -13,7 +13,7 @@ from typing import Final, Protocol
 import structlog
 
 from runtime.agent.asking import asked_by_us
-from runtime.agent.delegating import Delegating, Faults
+from runtime.agent.delegation.orders import Delegating, Faults
 from runtime.agent.guard import tripped
 from runtime.agent.outcome import LongText, RunOutcome
 from runtime.agent.questions import QuestionContext, Questions
@@ -137,26 +137,15 @@ class AgentLoop:
         door: Door = OPEN_DOOR,
         faults: Faults = lambda schema, values: "",
     ) -> None:
-        self._store, self._agents, self._outlet = store, agents, outlet
-        self._door = door
+        self._store, self._agents, self._outlet, self._door = store, agents, outlet, door
         self._live: dict[RunId, LiveRun] = {}
-        self._busy = busy
-        self._probe = probe
-        self._files = files
-        self._reporter = reporter
+        self._busy, self._probe, self._files, self._reporter = busy, probe, files, reporter
         self._whole = WholeTexts(new_id, space)
         context = asking or QuestionContext()
         self._notices = notices or LoopNotices()
         self.surroundings = Surroundings(store=store, policy=policy, named=named, now=now)
         rulings = Rulings(store=store, policy=policy, rights=context.rights, now=now)
-        self._delegating = Delegating(
-            store=store,
-            agents=agents,
-            door=door,
-            known=rulings.known,
-            ready=self._notices.ready,
-            faults=faults,
-        )
+        self._delegating = Delegating(store, agents, door, rulings.known, self._notices.ready, faults)
         self._calls = Calls(
             store=store,
             policy=policy,

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from runtime.agent.asking import not_run, sorted_question
-from runtime.agent.delegating import Delegating, asked_for
+from runtime.agent.delegation.orders import Delegating, asked_for
 from runtime.agent.duties.sources import Sources, fenced
 from runtime.agent.duties.undoing import kept_before
 from runtime.agent.guard import LoopGuard, Made, Verdict

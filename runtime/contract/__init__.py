@@ -20,8 +20,12 @@ from runtime.contract.calls import (
     CardText,
     CardValue,
     Carries,
+    Child,
+    ChildState,
     Flow,
+    Hands,
     Mention,
+    Order,
     Reads,
     Whole,
 )
@@ -75,7 +79,6 @@ from runtime.contract.forms import (
     fitting,
     no_form,
 )
-from runtime.contract.handing import Child, ChildState, Hands, Order
 from runtime.contract.inbox import ReadInbox, Waiting, empty_inbox
 from runtime.contract.models import (
     FIND_TOOLS,

@@ -11,9 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
-from runtime.contract.calls import UNDECLARED, Card, Flow
+from runtime.contract.calls import UNDECLARED, Card, Flow, Hands
 from runtime.contract.forms import Asks
-from runtime.contract.handing import Hands
 from runtime.contract.people import Address, Json, Person, RunId, SessionKey
 from runtime.contract.signals import FileRef
 

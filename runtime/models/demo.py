@@ -39,6 +39,7 @@ from runtime.models.demo_phrases import (
     lines,
     missing,
     pondered,
+    told_later,
     wish,
     wishes_of,
     without_finding,
@@ -137,6 +138,7 @@ def answer(turns: Sequence[Turn], images: Mapping[str, str]) -> str:
     files = [] if any(map(wish, heard)) else came
     paragraphs = [
         *(b.answer() for b in untold),
+        *told_later(turns[start:]),
         *(report(said) if due_in(turns) else small_talk(said)),
         *received(files, images),
         *regrets(lost),

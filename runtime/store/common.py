@@ -139,6 +139,19 @@ def narrowed(
 
 LOCK_LANE = select(sessions.c.key).where(sessions.c.key == bindparam("k")).with_for_update()
 
+OPEN_LANE = (
+    add(sessions)
+    .on_conflict_do_update(
+        index_elements=["key"],
+        set_={
+            "last_seq": sessions.c.last_seq + 1,
+            "waiting": sessions.c.waiting + 1,
+            "state": case((sessions.c.state == "idle", "ready"), else_=sessions.c.state),
+            "ready_at": case((sessions.c.state == "idle", bindparam("ready_at")), else_=sessions.c.ready_at),
+        },
+    )
+    .returning(sessions.c.last_seq, sessions.c.state)
+)
 RESUMABLE = (
     update(sessions)
     .where(sessions.c.key == bindparam("k"))
@@ -229,3 +242,22 @@ def new_person(name: str, role: Role, now: datetime, new_id: NewId) -> Op[Person
 
 def place(text: str) -> Address:
     return Address.parse(text)
+
+
+def fresh_lane(key: SessionKey, agent: str, address: Address, now: datetime) -> dict[str, object]:
+    return {
+        "key": key,
+        "agent": agent,
+        "address": str(address),
+        "state": "ready",
+        "owner": None,
+        "fence": 0,
+        "waiting": 1,
+        "resumable": 0,
+        "last_seq": 1,
+        "next_turn": 1,
+        "ready_at": micros(now),
+        "created_at": micros(now),
+        "since_turn": 0,
+        "model": "",
+    }

@@ -21,7 +21,7 @@ RECORDS: Final = ("NewDelivery", "ModelRequest")
 TEXT_WRITES: Final[frozenset[str]] = frozenset(
     {
         *("accept", "name_rooms", "add_person", "rename", "pair"),
-        *("record_model", "finish_tool", "refuse_tool", "finish", "park", "note", "keep_summary"),
+        *("record_model", "spawn", "finish_tool", "refuse_tool", "finish", "park", "note", "keep_summary"),
         *("enqueue", "render", "render_shown", "preview", "plain", "retry", "hold", "give_up"),
         *("doubt", "drop", "detach"),
         *("end_undo", "end_answer", "pay_answer", "refill", "failed", "note_fact", "put_texts"),
@@ -34,6 +34,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
 OTHER_WRITES: Final[frozenset[str]] = frozenset(
     {
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
+        *("stop_child", "end_overdue"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
         *("account_identity", "note_account", "adopt", "mark", "checkpoint", "look_again", "absent", "repeat"),
         *("pause", "seal", "cut_audit", "requeue", "discard", "sweep"),
@@ -79,6 +80,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         "schedules of the settings file, as its owner wrote them: none",
     ),
     "bot/wizard/write.py": (frozenset({"add_person"}), SETTINGS),
+    "runtime/agent/delegation/orders.py": (frozenset({"spawn"}), "goals and criteria are cleaned in Delegating"),
     "runtime/agent/duties/answering.py": (frozenset({"end_answer", "pay_answer"}), MODEL),
     "runtime/agent/duties/reminders.py": (frozenset({"refill"}), "counts of open questions, in words of ours"),
     "runtime/agent/duties/undoing.py": (frozenset({"end_undo"}), "Undoer cleans a tool's words about an error"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,8 +16,8 @@ from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_r
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
+from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.duties.answering import Answerer
-from runtime.agent.duties.children import ChildRuns
 from runtime.agent.duties.compacting import Compactor
 from runtime.agent.duties.reminders import Reminders
 from runtime.agent.duties.undoing import Undoer
@@ -30,7 +30,7 @@ from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.context.watch import LoopNotices
-from runtime.contract import QUESTIONS, Address, Model, Sink, Timetable, Tool
+from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, Timetable, Tool
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
@@ -76,12 +76,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     door = door_of(base.settings, at.named, book.told)
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
-    children = ChildRuns(
-        store=base.store.runs,
-        stop=lambda run: peers.stop(run),
-        nudge=couriers.nudge,
-        ready=partial(base.notifier.notify, LANES),
-    )
+    children = _children(base, couriers, lambda run: peers.stop(run))
     toolkit = _toolkit(base, at, timetable, children, tools, door)
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
@@ -123,6 +118,11 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         door=door,
         sink=base.instruments.sink(reception.sink),
     )
+
+
+def _children(base: StorePhase, couriers: Couriers, stop: Callable[[RunId], object]) -> ChildRuns:
+    ready = partial(base.notifier.notify, LANES)
+    return ChildRuns(store=base.store.runs, stop=stop, nudge=couriers.nudge, ready=ready)
 
 
 def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: QuestionContext) -> Answerer:

@@ -12,7 +12,7 @@ from typing import Final
 from runtime.contract import Child, ChildState, Effect, Json, Order
 from runtime.domain.agents.capabilities import fits
 from runtime.domain.agents.manifest import MOST_CHILDREN, MOST_DEPTH, Manifest
-from runtime.domain.transcript import ERROR, OURS
+from runtime.domain.transcript import ERROR, OURS, STILL_AT_WORK, TOLD_LATER
 from runtime.text.outside import material, of_program
 
 MOST_IN_A_RUN: Final = 20
@@ -90,7 +90,7 @@ def first_words(order: Order, chain: Sequence[str], sources: Sequence[str]) -> s
 
 def at_work(orders: Sequence[Order]) -> str:
     """The result of a call as long as its children are at work."""
-    return f"{', '.join(order.agent for order in orders)} {'is' if len(orders) == 1 else 'are'} at work on it."
+    return f"{STILL_AT_WORK}{', '.join(order.agent for order in orders)}"
 
 
 def begun(children: Sequence[Child]) -> str:
@@ -117,7 +117,7 @@ def result_of(ended: Sequence[Ended]) -> str:
 def told_later(one: Ended) -> str:
     """The message that tells a conversation of a child for which nobody waited."""
     goal = " ".join(one.child.goal.split())[:200]
-    return f"{OURS}The work “{goal}” that was handed on is over. Tell the person what came of it.\n\n{_told(one)}"
+    return f"{TOLD_LATER}: “{goal}” Tell the person what came of it.\n\n{_told(one)}"
 
 
 def _told(one: Ended) -> str:

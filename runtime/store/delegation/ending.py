@@ -11,22 +11,21 @@ from sqlalchemy import bindparam, select, update
 from runtime.contract import Address, ChildState, NewId, RunId, SignalId, Trigger
 from runtime.domain.agents import delegation
 from runtime.domain.runs import RunState, StepEvent, StepState, WaitKind
-from runtime.store.common import LOCK_LANE, fact
-from runtime.store.delegation.rows import END, KEPT, OF_STEP, Kept, all_with_sources, child_of, with_sources
-from runtime.store.delegation.spawning import ADD_SIGNAL, Cause, signal_row
-from runtime.store.runs.lanes import OPEN_LANE, fresh_lane
+from runtime.store.common import LOCK_LANE, OPEN_LANE, fact, fresh_lane
+from runtime.store.delegation.rows import CHILD_KEPT, END_CHILD, OF_STEP, Kept, all_with_sources, child_of, with_sources
+from runtime.store.delegation.spawning import ADD_AGENT_SIGNAL, Cause, signal_row
 from runtime.store.runs.steps import STEP_STATE, move_step
 from runtime.store.runs.turns import SET_TURN
 from runtime.store.runs.waits import settled
 from runtime.store.schema import runs, sessions, signals, waits
 from runtime.store.sql.driver import Op, micros
 
-AFTER: Final[Mapping[RunState, ChildState]] = {
+CHILD_AFTER: Final[Mapping[RunState, ChildState]] = {
     RunState.DONE: ChildState.DONE,
     RunState.FAILED: ChildState.FAILED,
     RunState.STOPPED: ChildState.STOPPED,
 }
-ANSWER = update(signals).where(signals.c.id == bindparam("child")).values(answered_at=bindparam("at"))
+ANSWER_CHILD = update(signals).where(signals.c.id == bindparam("child")).values(answered_at=bindparam("at"))
 SETTLE = (
     update(waits)
     .where(
@@ -37,7 +36,7 @@ SETTLE = (
     )
     .values(settled_at=bindparam("at"))
 )
-PARENT = (
+PARENT_RUN = (
     select(sessions.c.agent, runs.c.requester, runs.c.address, runs.c.reply_to, runs.c.node)
     .join(sessions, sessions.c.key == runs.c.session)
     .where(runs.c.id == bindparam("run"))
@@ -48,13 +47,13 @@ def child_over(
     run: RunId, state: ChildState, text: str, now: datetime, new_id: NewId, *, valid: bool = True
 ) -> Op[bool]:
     """End the child that `run` is, unless it is over; whether a lane became ready by that."""
-    rows = yield KEPT, {"child": run}
+    rows = yield CHILD_KEPT, {"child": run}
     kept = Kept(*rows[0]) if rows else None
     if kept is None or kept.state != ChildState.OPEN:
         return False
     yield LOCK_LANE, {"k": kept.parent_session}
-    yield END, {"child": run, "new_state": state.value, "text": text, "fits": int(valid), "at": micros(now)}
-    yield ANSWER, {"child": run, "at": micros(now)}
+    yield END_CHILD, {"child": run, "new_state": state.value, "text": text, "fits": int(valid), "at": micros(now)}
+    yield ANSWER_CHILD, {"child": run, "at": micros(now)}
     yield from fact(now, "child ended", "", run, state.value)
     if not kept.awaits:
         return (yield from _tell(run, kept, now, new_id))
@@ -72,7 +71,7 @@ def _give_result(kept: Kept, now: datetime) -> Op[None]:
     if not states or states[0][0] != StepState.HANDED:  # the parent is over, and its calls have their results
         return
     result = delegation.result_of((yield from all_with_sources(rows)))
-    node = (yield PARENT, {"run": kept.parent_run})[0][-1]
+    node = (yield PARENT_RUN, {"run": kept.parent_run})[0][-1]
     turn, *_ = yield from move_step(node, kept.parent_run, kept.parent_step, StepEvent.RESULT, result, now)
     yield SET_TURN, {"s": kept.parent_session, "n": turn, "new_text": result}
 
@@ -82,10 +81,10 @@ def _tell(run: RunId, kept: Kept, now: datetime, new_id: NewId) -> Op[bool]:
     rows = yield OF_STEP, {"run": kept.parent_run, "step": kept.parent_step}
     mine = next(row for row in rows if row[0] == run)
     text = delegation.told_later((yield from with_sources(mine)))
-    agent, requester, room, message, _ = (yield PARENT, {"run": kept.parent_run})[0]
+    agent, requester, room, message, _ = (yield PARENT_RUN, {"run": kept.parent_run})[0]
     key, cause = kept.parent_session, Cause(Trigger.CHILD_ENDED, run)
     lanes = yield OPEN_LANE, fresh_lane(key, agent, Address.parse(room), now)
     seq, state = lanes[0]
     row = signal_row(SignalId(new_id()), key, requester, room, text, cause, now)
-    yield ADD_SIGNAL, row | {"seq": seq, "message_id": message}
+    yield ADD_AGENT_SIGNAL, row | {"seq": seq, "message_id": message}
     return bool(state == "ready")

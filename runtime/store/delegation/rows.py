@@ -29,8 +29,8 @@ COLUMNS: Final = (
     children.c.created_at,
     children.c.ended_at,
 )
-ONE = select(*COLUMNS).where(children.c.id == bindparam("child"))
-KEPT = (
+ONE_CHILD = select(*COLUMNS).where(children.c.id == bindparam("child"))
+CHILD_KEPT = (
     select(
         children.c.state,
         children.c.parent_run,
@@ -48,12 +48,12 @@ OF_STEP = (
     .where(children.c.parent_run == bindparam("run"), children.c.parent_step == bindparam("step"))
     .order_by(children.c.ordinal)
 )
-OF_RUN = select(*COLUMNS).where(children.c.parent_run == bindparam("run")).order_by(children.c.id)
+CHILDREN_OF_RUN = select(*COLUMNS).where(children.c.parent_run == bindparam("run")).order_by(children.c.id)
 OF_ROOT = select(*COLUMNS).where(children.c.root_run == bindparam("root")).order_by(children.c.id)
 BROOD = select(
     func.count(), func.coalesce(func.sum(case((is_word(children.c.state, ChildState.OPEN), 1), else_=0)), 0)
 ).where(children.c.parent_run == bindparam("run"))
-END = (
+END_CHILD = (
     update(children)
     .where(children.c.id == bindparam("child"))
     .values(state=bindparam("new_state"), result=bindparam("text"), valid=bindparam("fits"), ended_at=bindparam("at"))
@@ -77,7 +77,7 @@ FROM_OUTSIDE = select(turns.c.text).where(
 
 
 class Kept(NamedTuple):
-    """A child's place, as `KEPT` reads it."""
+    """A child's place, as `CHILD_KEPT` reads it."""
 
     state: str
     parent_run: RunId
@@ -108,13 +108,13 @@ def child_of(row: Sequence[Any]) -> Child:
 
 def child_at(run: RunId) -> Op[Child | None]:
     """The child that a run is."""
-    rows = yield ONE, {"child": run}
+    rows = yield ONE_CHILD, {"child": run}
     return child_of(rows[0]) if rows else None
 
 
 def children_of(run: RunId) -> Op[list[Child]]:
     """Children of a run, the first one first."""
-    return [child_of(row) for row in (yield OF_RUN, {"run": run})]
+    return [child_of(row) for row in (yield CHILDREN_OF_RUN, {"run": run})]
 
 
 def tree_of(root: RunId) -> Op[list[Child]]:

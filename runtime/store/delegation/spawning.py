@@ -9,22 +9,21 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import bindparam, select
 
-from runtime.contract import Address, Child, ChildState, NewId, PersonId, RunId, SessionKey, SignalId, Trigger
+from runtime.contract import Address, Child, ChildState, NewId, Order, PersonId, RunId, SessionKey, SignalId, Trigger
 from runtime.domain.agents import delegation
 from runtime.domain.runs import StepEvent, WaitKind
-from runtime.store.common import add, fact, owned
+from runtime.store.common import OPEN_LANE, add, fact, fresh_lane, owned
 from runtime.store.delegation.rows import ADD_CHILD
 from runtime.store.protocol import Lane, Ordered, Recorded
-from runtime.store.runs.lanes import OPEN_LANE, fresh_lane
 from runtime.store.runs.steps import STOP, move_step
 from runtime.store.runs.turns import SET_TURN
 from runtime.store.schema import children, runs, signals, waits
 from runtime.store.sql.driver import Op, micros
 
-PLATFORM: Final = "agents"
-ADD_SIGNAL = add(signals)
+AGENTS_PLATFORM: Final = "agents"
+ADD_AGENT_SIGNAL = add(signals)
 ADD_WAIT = add(waits)
-PARENT = (
+PARENT_PLACE = (
     select(runs.c.requester, runs.c.address, children.c.root_run)
     .outerjoin(children, children.c.id == runs.c.id)
     .where(runs.c.id == bindparam("run"))
@@ -36,6 +35,17 @@ class Cause(NamedTuple):
 
     trigger: Trigger
     about: str
+
+
+class Place(NamedTuple):
+    """A child's place: the call that asked for it, the session of that, the run at the root, and its own session."""
+
+    run: RunId
+    step: int
+    ordinal: int
+    session: SessionKey
+    root: RunId
+    own: SessionKey
 
 
 def spawn(
@@ -79,46 +89,47 @@ def _begun(
 ) -> Op[Child]:
     """One child: its signal, its lane, its row, and the wait for it."""
     order, child = ordered.order, RunId(new_id())
-    requester, room, root = (yield PARENT, {"run": run})[0]
+    requester, room, root = (yield PARENT_PLACE, {"run": run})[0]
     key = SessionKey(f"child|{child}|{order.agent}")
     yield OPEN_LANE, fresh_lane(key, order.agent, Address.parse(room), now)
     cause = Cause(Trigger.CHILD, f"{run}/{number}/{ordinal}")
-    yield ADD_SIGNAL, signal_row(SignalId(child), key, requester, room, ordered.words, cause, now)
-    deadline = now + order.time
-    yield (
-        ADD_CHILD,
-        {
-            "id": child,
-            "parent_run": run,
-            "parent_step": number,
-            "ordinal": ordinal,
-            "parent_session": lane.session,
-            "root_run": root or run,
-            "session": key,
-            "agent": order.agent,
-            "chain": json.dumps(list(chain)),
-            "depth": len(chain),
-            "awaits": int(order.awaits),
-            "goal": order.goal,
-            "criteria": order.criteria,
-            "wanted": json.dumps(order.schema, ensure_ascii=False) if order.schema else "",
-            "files": json.dumps(order.files, ensure_ascii=False),
-            "state": ChildState.OPEN.value,
-            "result": "",
-            "valid": 1,
-            "budget_micros": 0,
-            "deadline_at": micros(deadline),
-            "created_at": micros(now),
-            "ended_at": None,
-        },
-    )
+    yield ADD_AGENT_SIGNAL, signal_row(SignalId(child), key, requester, room, ordered.words, cause, now)
+    at = Place(run, number, ordinal, lane.session, root or run, key)
+    yield ADD_CHILD, _child_row(child, at, chain, order, now)
     if order.awaits:
         yield (
             ADD_WAIT,
             {"run_id": run, "step": number, "kind": WaitKind.CHILD.value, "subject": child, "settled_at": None},
         )
     yield from fact(now, "child spawned", chain[-1], child, f"{order.agent}: {cause.about}")
-    return Child(child, order.agent, tuple(chain), order.goal, order.schema, ChildState.OPEN, deadline)
+    return Child(child, order.agent, tuple(chain), order.goal, order.schema, ChildState.OPEN, now + order.time)
+
+
+def _child_row(child: RunId, at: Place, chain: Sequence[str], order: Order, now: datetime) -> dict[str, object]:
+    return {
+        "id": child,
+        "parent_run": at.run,
+        "parent_step": at.step,
+        "ordinal": at.ordinal,
+        "parent_session": at.session,
+        "root_run": at.root,
+        "session": at.own,
+        "agent": order.agent,
+        "chain": json.dumps(list(chain)),
+        "depth": len(chain),
+        "awaits": int(order.awaits),
+        "goal": order.goal,
+        "criteria": order.criteria,
+        "wanted": json.dumps(order.schema, ensure_ascii=False) if order.schema else "",
+        "files": json.dumps(order.files, ensure_ascii=False),
+        "state": ChildState.OPEN.value,
+        "result": "",
+        "valid": 1,
+        "budget_micros": 0,
+        "deadline_at": micros(now + order.time),
+        "created_at": micros(now),
+        "ended_at": None,
+    }
 
 
 def signal_row(
@@ -133,12 +144,12 @@ def signal_row(
     """The first signal of a lane, which one agent sends to another."""
     return {
         "id": signal,
-        "platform": PLATFORM,
+        "platform": AGENTS_PLATFORM,
         "dedupe_key": f"{cause.trigger.value}:{cause.about}",
         "natural_key": None,
         "kind": "due",
         "urgency": "normal",
-        "actor": PLATFORM,
+        "actor": AGENTS_PLATFORM,
         "actor_name": "Signalbox",
         "person_id": person,
         "address": room,

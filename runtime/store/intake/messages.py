@@ -25,12 +25,11 @@ from runtime.contract import (
 )
 from runtime.domain.ids import digest
 from runtime.domain.routing import Decision
-from runtime.store.common import LOCK_LANE, add, fact, session_key
+from runtime.store.common import LOCK_LANE, OPEN_LANE, add, fact, fresh_lane, session_key
 from runtime.store.intake.inbox import ADD_SIGNAL, answer, repeated, row
 from runtime.store.intake.run_stop import stop_live
 from runtime.store.protocol import Gate, Offer, Taken
 from runtime.store.runs.claims import claim_lane
-from runtime.store.runs.lanes import OPEN_LANE, fresh_lane
 from runtime.store.runs.run_begin import with_files
 from runtime.store.runs.turns import add_turn
 from runtime.store.schema import participation, runs, sessions, signals, turns

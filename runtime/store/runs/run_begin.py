@@ -116,31 +116,8 @@ def begin_run(
     trigger = Trigger(first.trigger)
     child = (yield from child_at(RunId(first.id))) if trigger is Trigger.CHILD else None
     run = RunId(first.id)  # one id follows a message from its arrival to its reply
-    yield (
-        ADD_RUN,
-        {
-            "id": run,
-            "session": lane.session,
-            "address": str(address),
-            "state": "running",
-            "requester": first.person_id,  # of all whom it hears none may do less
-            "claims": 1,
-            "iterations": 0,
-            "next_step": 1,
-            "stop": int(_is_over(child)),
-            "last_turn": next_turn + len(share) - 1,
-            "error": "",
-            "started_at": micros(now),
-            "ready_at": micros(now),
-            "ended_at": None,
-            "node": lane.node,
-            "crashes": 0,
-            "reply_to": first.message_id,
-            "since_turn": since,
-            "trigger": first.trigger,
-            "model": "",
-        },
-    )
+    last_turn = next_turn + len(share) - 1
+    yield ADD_RUN, _fresh_run(lane, first, address, last_turn, since, now) | {"stop": int(_is_over(child))}
     yield from consume(lane, run, share, next_turn, now)
     who, names, around = yield from asker_of(lane.session, spoken_to(agent, child), address, first.person_id, now)
     near = next_turn + len(share) - since <= NEAR
@@ -155,6 +132,33 @@ def begin_run(
         child=child,
         around=around,
     )
+
+
+def _fresh_run(
+    lane: Lane, first: Waiting, address: Address, last_turn: int, since: int, now: datetime
+) -> dict[str, object]:
+    return {
+        "id": first.id,
+        "session": lane.session,
+        "address": str(address),
+        "state": "running",
+        "requester": first.person_id,  # of all whom it hears none may do less
+        "claims": 1,
+        "iterations": 0,
+        "next_step": 1,
+        "stop": 0,
+        "last_turn": last_turn,
+        "error": "",
+        "started_at": micros(now),
+        "ready_at": micros(now),
+        "ended_at": None,
+        "node": lane.node,
+        "crashes": 0,
+        "reply_to": first.message_id,
+        "since_turn": since,
+        "trigger": first.trigger,
+        "model": "",
+    }
 
 
 def spoken_to(agent: str, child: Child | None) -> str:

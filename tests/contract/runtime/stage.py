@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
+from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.duties.answering import Answerer
-from runtime.agent.duties.children import ChildRuns
 from runtime.agent.duties.compacting import Compactor
 from runtime.agent.duties.reminders import Reminders
 from runtime.agent.duties.undoing import Undoer

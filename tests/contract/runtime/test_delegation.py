@@ -149,8 +149,10 @@ async def test_a_failure_of_a_child_is_told_as_one(stage: Stage) -> None:
 
 async def test_work_that_nobody_waits_for_is_told_in_the_conversation(any_stage: Stage) -> None:
     slow = held("the report is there")
-    model = Strict([order(goal="Write a report.", wait=False), "I'm on it.", slow, "Here it is."])
-    process = await any_stage.process(model, BOTH)
+    research = agent(any_stage, "research", Strict([slow]))
+    model = Strict([order(goal="Write a report.", agent="research", wait=False), "I'm on it.", "Here it is."])
+    process = await any_stage.process(model, BOTH, others=[research])
+    may_delegate(process, "research")
     async with process.running():
         await process.say("work on it and tell me")
         await slow.begun.wait()

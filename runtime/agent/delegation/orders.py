@@ -35,7 +35,6 @@ class Delegating:
 
     def __init__(
         self,
-        *,
         store: Runs,
         agents: Agents,
         door: Door,
