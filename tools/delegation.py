@@ -121,7 +121,7 @@ def delegation_tools(children: Children, now: Now) -> dict[str, Tool]:
 def _children_tool(known: Children, now: Now) -> FunctionTool:
     @tool(effect=Effect.READ, flow=HANDED_ON, polls=True, seldom=True)
     async def children(context: ToolContext) -> str:
-        """What this answer handed on, and how it stands."""
+        """The work that this answer handed on, and how it stands."""
         found = await known.children_of(context.run_id)
         return "\n".join(line_of(child, now()) for child in found) or "Nothing was handed on."
 
