@@ -13,6 +13,7 @@ from runtime.contract import Address, Busy, RunId, SessionKey, Trigger
 from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent
+from runtime.store.agents.held_back import at_work
 from runtime.store.common import moved, owned
 from runtime.store.protocol import Claim, Lane, Lease, Offer, Recorded
 from runtime.store.runs.run_begin import STEERABLE, Waiting, asker_of, begin_run, consume
@@ -30,7 +31,7 @@ LIVE_NODE = (
 )
 READY_LANE = (
     select(sessions.c.key)
-    .where(is_word(sessions.c.state, "ready"))  # no lane is made ready for later, and a clock may jump back
+    .where(is_word(sessions.c.state, "ready"), at_work())  # no lane is made ready for later, and a clock may jump back
     .order_by(sessions.c.ready_at)
     .limit(1)
     .with_for_update(skip_locked=True)
