@@ -11,7 +11,7 @@ from typing import Final
 from runtime.domain.agents.lifecycle import AgentState
 from runtime.markup.moments import several
 
-DEFAULT: Final = "default"
+USUAL_AGENT: Final = "default"
 ONLY_OPERATORS_CHOOSE: Final = "Only operators and owners can choose who answers in a room."
 ALONE: Final = "There is only one agent here: {agent}."
 BLOCK: Final = re.compile(r"\s*(?:#{1,6}\s|[-*+]\s|\d+[.)]\s|>|`{3}|~{3}|\||\$\$)")
@@ -80,7 +80,7 @@ def _reached(one: Listed) -> str:
 
 
 def _choices(names: Sequence[str], mark: str) -> str:
-    return f" Choose {', '.join(f'`{mark}agent {name}`' for name in (*names, DEFAULT))}."
+    return f" Choose {', '.join(f'`{mark}agent {name}`' for name in (*names, USUAL_AGENT))}."
 
 
 # ------------------------------------------------------------------------------------------------- suspend, resume, end
@@ -98,8 +98,8 @@ def ended(agent: str, reason: str, usual: str) -> str:
 
 def left_open(agent: str, reason: str, waiting: int) -> str:
     """For a conversation in which messages waited for an agent that has ended."""
-    told = f"{several(waiting, 'message')} that waited for it got no answer. If it still matters, ask again."
-    return f"{agent} has ended{_why(reason)}. {told}"
+    told = f"{several(waiting, 'message')} that waited for it got no answer."
+    return f"{agent} has ended{_why(reason)}. {told} If it still matters, ask again: the usual agent answers here now."
 
 
 def cut(agent: str, reason: str) -> str:

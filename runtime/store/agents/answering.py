@@ -31,7 +31,7 @@ CHOOSE_NO_MORE = delete(agent_rooms).where(agent_rooms.c.address == bindparam("h
 ENDED_HERE = delete(agent_rooms).where(
     agent_rooms.c.address.in_([bindparam("here"), bindparam("room")]), agent_rooms.c.agent == bindparam("gone")
 )
-KNOWN = select(sessions.c.key).where(sessions.c.key == bindparam("k"))
+SESSION_KNOWN = select(sessions.c.key).where(sessions.c.key == bindparam("k"))
 
 
 Heard = Said | Clicked | Amended | Stopped | Commanded
@@ -118,7 +118,7 @@ def _stay(signal: Signal, agent: str, who: Person, found: Answering, now: dateti
     """A thread that begins with an agent's name stays with it."""
     if not signal.address.thread or (found.chosen and found.in_thread):
         return
-    if not (yield KNOWN, {"k": session_key(found.agent, signal.address)}):
+    if not (yield SESSION_KNOWN, {"k": session_key(found.agent, signal.address)}):
         yield CHOOSE_FIRST, choice_row(signal.address, agent, who, now)
 
 

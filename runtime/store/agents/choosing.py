@@ -27,7 +27,7 @@ def agented(signal: Signal, command: Commanded, who: Person, gate: Gate, now: da
     if who.role < (Role.USER if signal.reach is Addressing.DIRECT else Role.OPERATOR):
         return words.ONLY_OPERATORS_CHOOSE, False
     here = _meant(signal)
-    if wanted.casefold() == words.DEFAULT:
+    if wanted.casefold() == words.USUAL_AGENT:
         return (yield from _usual_again(signal, here, who, gate, now)), True
     agent = next((name for name in names if name.casefold() == wanted.casefold()), "")
     if not agent:
@@ -41,7 +41,7 @@ def agented(signal: Signal, command: Commanded, who: Person, gate: Gate, now: da
 
 def _usual_again(signal: Signal, here: Address, who: Person, gate: Gate, now: datetime) -> Op[str]:
     if (yield CHOOSE_NO_MORE, {"here": str(here)}):
-        yield from fact(now, "agent chosen", who.name, str(here), words.DEFAULT)
+        yield from fact(now, "agent chosen", who.name, str(here), words.USUAL_AGENT)
     return words.usual_again(who.name, (yield from answering(signal, who, gate)).agent)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sqlalchemy import ColumnElement, select
 
@@ -14,6 +14,15 @@ SUSPENDED = select(agents.c.name).where(is_word(agents.c.state, "suspended"))
 HELD_BACK = select(agents.c.name, agents.c.state, agents.c.reason, agents.c.changed_at).where(
     is_word(agents.c.state, "suspended", "terminated")
 )
+
+
+AFTER_ITS_END: Final = " (ended)"
+"""Behind the name of an agent in a claim of what reached it after its end: no agent is called so, thus nobody works on it."""
+
+
+def has_ended() -> ColumnElement[bool]:
+    """A lane's agent has ended for good."""
+    return sessions.c.agent.in_(select(agents.c.name).where(is_word(agents.c.state, "terminated")))
 
 
 def at_work() -> ColumnElement[bool]:

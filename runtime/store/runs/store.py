@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -29,6 +29,7 @@ from runtime.policy.budgets import Allowance
 from runtime.policy.grants import GrantId, Sought
 from runtime.policy.limits import Limit
 from runtime.policy.modes import RoomMode
+from runtime.store.agents.supervising import watched
 from runtime.store.approvals.audience import audience, called, speakers
 from runtime.store.approvals.granted.rows import allowing
 from runtime.store.approvals.modes import mode_at, voter
@@ -62,6 +63,7 @@ from runtime.store.runs.summaries import conversation, keep_summary
 from runtime.store.runs.tool_forms import accept_form, accepted_form, see_form, told_form
 from runtime.store.runs.turns import counted, heard, history, senders, transcript
 from runtime.store.sql.base import Base
+from runtime.store.sql.driver import Op
 
 
 class RunStore(Base):
@@ -229,7 +231,11 @@ class RunStore(Base):
     ) -> Released | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         used = reply.usage if reply else None
-        work = partial(finish, lane, run, number, reply, state, text, deliveries, at.now, self._new_id, until)
+        work: Callable[[], Op[Released | None]] = partial(
+            finish, lane, run, number, reply, state, text, deliveries, at.now, self._new_id, until
+        )
+        if state is RunState.FAILED and until is None:  # a budget that is spent is no failure of the agent's
+            work = partial(watched, work, lane, text, at.now, self._new_id)
         released = await self._driver.write(lambda: ending(work(), run, used, at) if at.rules.limits else work())
         if released:
             self._observer.finished(run, reply, state, deliveries, released)
