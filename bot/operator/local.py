@@ -13,6 +13,7 @@ from bot.accounts.naming import Accounts, Called, Named, accounts_of, calling, f
 from bot.node.lock import holding
 from bot.node.login import command_line
 from bot.operator.actor import owner_of
+from bot.operator.agents import agents_of_settings
 from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
 from bot.operator.reports import LateReporters, ReportOperations, figure_tools
@@ -91,6 +92,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         reports=_reports(store, known, settings, named, called),
         schedules=_schedules(store, known, settings, named, called),
         models=lambda: catalogue_of(load_usable(settings.file)[0]),
+        agents=partial(agents_of_settings, settings),
         door=cache(lambda: door_of(settings.with_secrets(), named)),
     )
 

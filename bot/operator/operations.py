@@ -201,6 +201,17 @@ class Operations(OperatorApi):
         conversed = await self._store.runs.conversation(name, address)
         return await previews.of(conversed), conversed
 
+    async def agents(self) -> list[View]:
+        """Agents of the settings, the main one first."""
+        return list(self._context.agents())
+
+    async def agent(self, name: str) -> View:
+        rows = await self.agents()
+        found = next((row for row in rows if row["name"] == name), None)
+        if found is None:
+            raise Refusal(404, f"There is no agent {name}. There are: {', '.join(row['name'] for row in rows)}.")
+        return found
+
     async def models(self) -> list[View]:
         rests = {rest.model: rest for rest in await self._store.cooldowns.resting()}
         now = self._context.now()

@@ -22,6 +22,7 @@ from bot.server.phases.engine import EnginePhase, dispatch_of, engine_phase
 from bot.server.phases.http import HttpPhase, http_phase, reread_of
 from bot.server.phases.store import StorePhase, store_phase
 from bot.settings.settings import Settings
+from bot.wiring.agents import digest_of
 from bot.wiring.channels import MakeAdapters, no_adapters
 from bot.wiring.identities import owners_now
 from bot.wiring.models.made import models_of
@@ -147,6 +148,7 @@ class App:
             listeners=[partial(listen, engine.sink) for listen in listening],
             duties=lambda: duties_of(base, at, engine, http, jumps=jumps, others=self._others),
             goodbye=self._tell_of_leaving,
+            agents=lambda: digest_of(at.live.rules.agents),
             new_id=base.new_id,
         )
 

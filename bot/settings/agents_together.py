@@ -52,7 +52,9 @@ def faults_together(layers: Layers) -> Iterator[Fault]:
     agents = [given for place, table in layers.tables("agents") if (given := _given(layers, place, table))]
     if not agents:
         return
-    by_name = {given.name: given for given in reversed(agents)}  # of two with a name the first
+    by_name: dict[str, Given] = {}
+    for given in agents:
+        by_name.setdefault(given.name, given)
     known = cache(lambda: tools_known(layers))
     for given in agents:
         for setting, fault in (

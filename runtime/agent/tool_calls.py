@@ -284,6 +284,7 @@ class Calls:
             attach,
             scheduled=claim.job is not None,
             tools=partial(self._findable, run),
+            agent=run.agent.name,
         )
         if tool.spec.undo and (kept := await kept_before(tool, arguments, context)) is not None:
             keep(kept)

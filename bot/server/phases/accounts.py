@@ -127,4 +127,5 @@ def _reload(
         gate=gate,
         accounts=accounts,
         schedules=planned.sync,
+        lease=lambda: base.membership.lease,
     )

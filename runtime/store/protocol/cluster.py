@@ -37,8 +37,14 @@ class Agenda:
 class Cluster(Protocol):
     """Nodes and roles."""
 
-    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool) -> Lease:
-        """Register a live node. `alone` proves every earlier node dead: they are reaped at once."""
+    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool, agents: str = "") -> Lease:
+        """Register a live node. `alone` proves every earlier node dead: they are reaped at once.
+
+        `agents` is the digest of its agents' manifests.
+        """
+
+    async def note_agents(self, lease: Lease, agents: str) -> None:
+        """Keep the digest that the node has by now. A node that was declared dead keeps what it had."""
 
     async def beat(self, lease: Lease, ttl: timedelta) -> bool:
         """Renew; False when this node was declared dead."""
