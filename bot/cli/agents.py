@@ -1,4 +1,4 @@
-"""`signalbox agents`: lists, shows and begins agents, and tells what one may do."""
+"""`signalbox agents`: lists, shows, begins, suspends, resumes and ends agents, and tells what one may do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bot.cli.policy import (
     show_ruling,
 )
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, ask_operator, settings_of
+from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, settings_of
 from bot.terminal.output import clean, show_facts, show_json, show_rows
 from runtime.errors import ConfigError
 
@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     from runtime.domain.agents.manifest import Manifest
 
 commands = typer.Typer(
-    no_args_is_help=True, help="Agents: list and show them, begin a new one, and ask what one may do."
+    no_args_is_help=True, help="Agents: list, show, begin, suspend, resume and end them, and ask what one may do."
 )
 
 COLUMNS: Final = {
     "name": "Agent",
+    "state": "State",
     "model": "Model",
     "tools": "Tools",
     "effects": "Most effect",
@@ -69,6 +70,9 @@ prompt = "You are {name}, an agent on a team chat. Answer briefly."
 # tool_calls_per_minute = 60
 """
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `agents list` shows it.")]
+
+
+Reason = Annotated[str, typer.Option("--reason", help="Why, for the people who write to it, and for the audit.")]
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -196,3 +200,28 @@ def _deny(why: str, *, as_json: bool) -> None:
         return
     told: dict[str, Any] = {"ruling": "deny", "why": why, "rule": "", "mode": "normal", "reason": "", "limit": ""}
     show_json({**told, "conditions": [], "passed": [], "terms": {}})
+
+
+@commands.command()
+def suspend(context: typer.Context, name: Name, reason: Reason = "", config: ConfigFile = None) -> None:
+    """Suspend an agent: messages for it wait, and each sender is told once. What it works on goes on to its end."""
+    _tell(ask_operator(settings_of(context, config), lambda api: api.suspend_agent(name, reason)))
+
+
+@commands.command()
+def resume(context: typer.Context, name: Name, reason: Reason = "", config: ConfigFile = None) -> None:
+    """Resume a suspended agent: all messages that waited are answered, in order."""
+    _tell(ask_operator(settings_of(context, config), lambda api: api.resume_agent(name, reason)))
+
+
+@commands.command()
+def terminate(
+    context: typer.Context, name: Name, reason: Reason = "", yes: Yes = False, config: ConfigFile = None
+) -> None:
+    """End an agent for good: its work stops, its schedules end, and the main agent answers in its rooms."""
+    ask_first(yes, f"End {name}, for good")
+    _tell(ask_operator(settings_of(context, config), lambda api: api.terminate_agent(name, reason)))
+
+
+def _tell(made: View) -> None:
+    typer.echo(clean(made["told"]))

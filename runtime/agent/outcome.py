@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 
 from runtime.agent.run_state import LiveRun
+from runtime.chat.agents import in_its_name
 from runtime.contract import (
     Address,
     Content,
@@ -21,6 +22,7 @@ from runtime.contract import (
     NewId,
     RunId,
 )
+from runtime.domain.agents.manifest import MAIN
 from runtime.domain.runs import RunState
 from runtime.reports.fan_out import MOST_FILES, Reporting
 from runtime.store.protocol import NewDelivery
@@ -93,6 +95,8 @@ class RunOutcome:
         content = Content(text)
         if self._long_replies:
             content = await self._long_replies.content(claim.address, claim.run_id, text)
+        if claim.agent != MAIN:  # several speak in one account, each under its own name
+            content = replace(content, text=in_its_name(run.agent.name, content.text))
         files = tuple(run.files[:MOST_FILES])
         new, origin, content = DeliveryId(self._new_id()), f"run:{claim.run_id}", replace(content, files=files)
         return [NewDelivery(new, origin, 0, Kind.FINAL, claim.address, content, reply_to=claim.reply_to)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from runtime.domain.agents.lifecycle import AgentState
+from runtime.domain.agents.lifecycle import AgentEvent, AgentState
 from runtime.markup.moments import several
 
 USUAL_AGENT: Final = "default"
@@ -114,6 +114,18 @@ def schedule_ended(name: str, agent: str, reason: str) -> str:
 def failing(count: int, last: str) -> str:
     """The reason why a supervisor suspended an agent."""
     return f"{count} of its runs failed in a row. The last one: {last}"
+
+
+def told_of_move(agent: str, event: AgentEvent, stopped: int) -> str:
+    """For the operator who did it."""
+    match event:
+        case AgentEvent.SUSPEND:
+            return f"{agent} is suspended. Messages for it wait, and what it works on goes on to its end."
+        case AgentEvent.RESUME:
+            return f"{agent} is at work again, on what waited first."
+        case AgentEvent.TERMINATE:
+            runs = f" {several(stopped, 'task')} of it end{'s' if stopped == 1 else ''} now." if stopped else ""
+            return f"{agent} has ended.{runs} Its rooms are answered by the usual agent."
 
 
 def for_operators(agent: str, reason: str) -> str:
