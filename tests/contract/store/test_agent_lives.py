@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from runtime.cluster.agent_alarms import AgentAlarms
 from runtime.contract import Address, Busy, Choice, Commanded, Identity, NodeId, Said, ScheduleState
 from runtime.domain.agents.binding import binding_of
 from runtime.domain.agents.lifecycle import AgentEvent, AgentState
@@ -249,3 +250,24 @@ async def test_once_resumed_it_may_fail_as_often_again(stage: Stage) -> None:
 async def test_the_usual_agent_is_never_suspended_for_failing(stage: Stage) -> None:
     await fail(stage, 6, ELSEWHERE)
     assert await stage.store.lives.rows() == []
+
+
+async def test_operators_are_told_of_each_suspension_once(stage: Stage) -> None:
+    told: list[tuple[str, str]] = []
+
+    async def tell(origin: str, text: str) -> None:
+        told.append((origin, text))
+
+    alarms = AgentAlarms(store=stage.store.lives, tell=tell)
+    for _ in range(2):
+        await fail(stage, 5)
+        await alarms.look()
+        await alarms.look()
+        stage.clock.advance(seconds=1)
+        await turn(stage, AgentEvent.RESUME)
+    await alarms.look()
+    assert [text for _, text in told] == [
+        "**The agent ops is suspended**: 5 of its runs failed in a row. The last one: no answer. Messages for it wait. "
+        "Once the cause is gone: `signalbox agents resume ops`"
+    ] * 2
+    assert len({origin for origin, _ in told}) == 2

@@ -61,7 +61,7 @@ class Speaking:
     async def say(self, agent: str, words: str) -> None:
         """Say something where `agent` answers."""
         rules = self.app.at.live.rules
-        self.app.at.live.rules = replace(rules, gate=replace(rules.gate, agent=agent))
+        self.app.at.live.rules = replace(rules, gate=replace(rules.gate, agent=agent, agents=(), bindings=()))
         await self.app.sink(Signal("notebook-1", new_id(), ADA, "Ada", ROOM_OF[agent], Said(words), datetime.now(UTC)))
 
 
@@ -131,7 +131,7 @@ async def test_no_agent_sees_the_files_or_the_turns_of_another(tmp_path: Path) -
         await people.say("ops", "list them")
         own = await people.notebook.until("secret.txt")
     assert "secret.txt" not in shown.body
-    assert own.body.startswith("gpt-4o as You keep things running.")
+    assert own.body.startswith("*ops* · gpt-4o as You keep things running.")
     lab = [body for body in server.requests if body["model"] == "gpt-4o-mini"]
     assert not [body for body in lab if "write it" in str(body["messages"]) or "of ops" in str(body["messages"])]
 
