@@ -10,7 +10,10 @@ import pytest
 from runtime.contract import Addressing, Body, Commanded, Identity, Said
 from runtime.domain.agents.binding import binding_of
 from runtime.domain.agents.manifest import Manifest
-from runtime.store.protocol import Taken
+from runtime.domain.ids import new_id
+from runtime.store.intake.signals import accept
+from runtime.store.protocol import Gate, Taken
+from runtime.store.sql.driver import Op
 from tests.contract.store.stage import ADA, GATE, OTTO, ROOM, UMA, VERA, Stage
 
 OPS: Final = Manifest(name="ops", mentions=("ops", "operations"))
@@ -150,3 +153,29 @@ async def test_where_there_is_one_agent_alone_no_rows_of_agents_are_asked_for(st
     assert await lane_of(stage, await stage.say("ops: hello")) == ("main", "ops: hello")
     alone = await stage.take_in(replace(stage.signal(Commanded("agents")), private=2000))
     assert alone.verdict.notice == "- `main` · answers where no other does · running\n\nThere are no others."
+
+
+def taped(op: Op[Taken], seen: list[str]) -> Op[Taken]:
+    """`op`, which writes down each statement that it makes."""
+    try:
+        statement, given = next(op)
+        while True:
+            seen.append(str(statement))
+            statement, given = op.send((yield statement, given))
+    except StopIteration as end:
+        taken: Taken = end.value
+        return taken
+
+
+async def statements(stage: Stage, text: str, gate: Gate) -> list[str]:
+    seen: list[str] = []
+    signal, now = stage.signal(Said(text)), stage.clock()
+    await stage.store.driver.write(lambda: taped(accept(signal, gate, None, now, new_id), seen))
+    return seen
+
+
+async def test_the_agent_costs_no_statement_where_there_is_one_and_two_where_there_are_several(stage: Stage) -> None:
+    await statements(stage, "hello", GATE)  # opens the lane
+    alone, several = await statements(stage, "one", GATE), await statements(stage, "two", SEVERAL)
+    assert [statement for statement in alone if "agent_rooms" in statement] == []
+    assert len(several) == len(alone) + 2
