@@ -167,3 +167,21 @@ async def test_the_next_run_has_the_agent_that_a_reload_brought(tmp_path: Path) 
         await people.app.reload("ada")
         await people.say("ops", "hello")
         await people.notebook.until("There is no longer an agent called ops here.")
+
+
+async def test_an_agent_makes_no_more_calls_in_a_minute_than_it_may(tmp_path: Path) -> None:
+    def eager(body: Json) -> Reply:
+        done: list[Any] = [one for one in body["messages"] if one["role"] == "tool"]
+        if len(done) < 3:
+            return Reply("", (ToolCall("list_files", f'{{"path": "{"abc"[len(done)]}"}}', f"c{len(done)}"),))
+        return Reply(f"{body['model']} told: {done[-1]['content']}")
+
+    bounded = AGENTS.replace('model = "small"\n', 'model = "small"\ntool_calls_per_minute = 2\n')
+    server = OpenAI(eager)
+    async with serving(server.app()) as url, running(tmp_path, url, bounded) as people:
+        await people.say("lab", "hello")
+        shown = await people.notebook.until("gpt-4o-mini told:")
+        await people.say("ops", "hello")
+        free = await people.notebook.until("gpt-4o told:")
+    assert "denied: the agent lab makes at most 2 calls a minute. There is room again in " in shown.body
+    assert "denied" not in free.body
