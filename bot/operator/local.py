@@ -21,6 +21,7 @@ from bot.operator.schedules import ScheduleOperations
 from bot.operator.titles import in_reports
 from bot.settings.settings import Settings, load_usable
 from bot.wiring.access import gate_of
+from bot.wiring.agents import budget_rules_of
 from bot.wiring.identities import written
 from bot.wiring.live_rules import destinations_of
 from bot.wiring.models.catalogue import catalogue_of
@@ -56,7 +57,7 @@ async def opened(settings: Settings) -> AsyncIterator[Operations]:
     """The operations of the owner, on the store, which belongs to this command inside the block."""
     with holding(settings.data_dir):
         store = await open_store(settings.database_url)
-        store.budgets.obey(settings.budgets.rules)
+        store.budgets.obey(budget_rules_of(settings))
         try:
             yield Operations(await _context(store, settings), await owner_of(store.people, command_line()))
         finally:

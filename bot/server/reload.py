@@ -18,7 +18,6 @@ from bot.accounts.naming import Account, Accounts
 from bot.settings.secrets import UNRESOLVED, values_in
 from bot.settings.settings import Settings
 from bot.wiring.access import gate_of
-from bot.wiring.agents import digest_of
 from bot.wiring.identities import owners_now, with_identities
 from bot.wiring.live_rules import Live, MakeGate, Rules, policy_of, rules_of
 from bot.wiring.owner import settle_owner
@@ -26,7 +25,7 @@ from bot.wiring.schedules import Synced, nothing_planned
 from runtime.contract import Identity, Role
 from runtime.domain.agents.manifest import Manifest
 from runtime.errors import BotError, ConfigError
-from runtime.store.protocol import Cluster, Lease, People
+from runtime.store.protocol import Cluster, People
 from runtime.templating.prompts import PromptFault
 
 log = structlog.get_logger("reload")
@@ -47,6 +46,10 @@ class Reloaded:
     notes: tuple[str, ...]
 
 
+async def nothing_kept(settings: Settings, agents: Mapping[str, Manifest]) -> None:
+    """Keep nothing of the agents, where no process works with them."""
+
+
 class Reload:
     """One for a process. Callers wait for each other."""
 
@@ -61,7 +64,7 @@ class Reload:
         gate: MakeGate = gate_of,
         accounts: Sequence[Account] = (),
         schedules: Callable[[Settings], Awaitable[Synced]] = nothing_planned,
-        lease: Callable[[], Lease | None] = lambda: None,
+        agents: Callable[[Settings, Mapping[str, Manifest]], Awaitable[None]] = nothing_kept,
     ) -> None:
         self._settings = settings
         self._live = live
@@ -71,7 +74,7 @@ class Reload:
         self._gate = gate
         self._accounts = Accounts(accounts)
         self._schedules = schedules
-        self._lease = lease
+        self._agents = agents
         self._one = asyncio.Lock()
 
     @property
@@ -124,8 +127,8 @@ class Reload:
         if told.changed:
             await settle_owner(self._people, owners_now(taken, self._accounts), None, with_link=False, actor=by)
             await self._registry.note_fact("reloaded", by, "settings", "; ".join(told.changed))
-        if rules.agents != self._live.rules.agents and (lease := self._lease()):
-            await self._registry.note_agents(lease, digest_of(rules.agents))
+        if rules.agents != self._live.rules.agents:
+            await self._agents(taken, rules.agents)
         # From here on nothing can fail, and nothing else runs in between.
         self._live.take(rules)
         if taken.log.level != self._settings.log.level:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from bot.settings.agents import AgentTable
 from bot.settings.settings import Settings
 from runtime.agent.registry import Agent, Limits, Prompt
 from runtime.contract import FIND_TOOLS, Effect, Model, ModelReply, ModelRequest, OnText, Tool
@@ -12,6 +13,7 @@ from runtime.domain.agents.capabilities import fits, is_within
 from runtime.domain.agents.globs import ANYTHING
 from runtime.domain.agents.manifest import MAIN, Manifest
 from runtime.domain.ids import digest
+from runtime.policy.budgets import DOLLAR, BudgetRules, Scope
 from runtime.workspace.workspaces import WorkspaceFolders
 
 
@@ -22,6 +24,21 @@ def manifests_of(settings: Settings) -> dict[str, Manifest]:
     """
     given = {table.name: table.manifest for table in settings.agents}
     return {MAIN: given.get(MAIN, Manifest())} | given
+
+
+def budget_rules_of(settings: Settings) -> BudgetRules:
+    """Budgets of the settings, with what single agents have in place of those that bound each."""
+    own = {table.name: _own_limits(table) for table in settings.agents}
+    return replace(settings.budgets.rules, agents={name: limits for name, limits in own.items() if limits})
+
+
+def _own_limits(table: AgentTable) -> dict[Scope, int]:
+    limits = {}
+    if table.budget_day is not None:
+        limits[Scope.AGENT_DAY] = round(table.budget_day * DOLLAR)
+    if table.tokens_per_hour is not None:
+        limits[Scope.AGENT_TOKENS_HOUR] = table.tokens_per_hour
+    return limits
 
 
 def digest_of(manifests: Mapping[str, Manifest]) -> str:

@@ -116,6 +116,7 @@ class Calls:
             guard.ended(call, step.result)
         else:
             answer.calls[call.tool] += 1
+            self._rulings.let_through(run)
         return replace(step, guard=judged.verdict.value) if judged.words else step
 
     async def _guard(self, run: LiveRun) -> LoopGuard:
@@ -134,6 +135,8 @@ class Calls:
         effect, arguments = tool.spec.effect, parsed(call.arguments)
         if isinstance(arguments, str):
             return not_run(call, effect, f"{ERROR}{arguments}")
+        if why := self._rulings.too_many(run):
+            return not_run(call, effect, f"{DENIED}{why}")
         ask = self._ask(run, call, effect)
         ruled, facts = await self._rulings.first(run, ask, answer)
         if ruled.result in DENYING:

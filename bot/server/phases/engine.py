@@ -249,7 +249,7 @@ def _loop(
         named=at.named,
         busy=at.live.busy,
         probe=base.probe,
-        files=fetching_of(base.settings, files_of, store.runs.senders, new_id, base.space),
+        files=fetching_of(base.settings, files_of, store.runs.senders, new_id, base.space, base.workspaces),
         long_replies=long_replies,
         reporting=Reporting(base.workspaces, new_id, long_replies.content, store.schedules.report_root),
         reporter=reporters,

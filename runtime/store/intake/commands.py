@@ -141,7 +141,7 @@ def spent_of(signal: Signal, agent: str, rules: BudgetRules, now: datetime) -> O
     room = yield OF_ROOM, within | {"room": _room(signal.address)}
     person = yield OF_PERSON, within | {"person": who.id if who else ""}
     payer = Payer(agent, signal.address, who.id if who else None)
-    counters = (yield from looked_at(payer, rules, now)) if rules.limits else ()
+    counters = (yield from looked_at(payer, rules, now)) if rules.is_set else ()
     return Aside(_spent(room[0]), _spent(person[0]), left=budgets.left(rules, counters))
 
 

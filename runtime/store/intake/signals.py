@@ -246,7 +246,7 @@ class IntakeStore(Base):
             aside = await self._aside(signal, gate, now)
         at = Moment(self._budgets.rules, now, self._new_id)
         work = partial(accept, signal, gate, offer, now, self._new_id, aside)
-        taken = await self._driver.write(lambda: taking_in(work(), at) if at.rules.limits else work())
+        taken = await self._driver.write(lambda: taking_in(work(), at) if at.rules.is_set else work())
         self._observer.accepted(signal, taken)
         return taken
 

@@ -72,7 +72,7 @@ class RunStore(Base):
     async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         work = partial(claim, lease, busy, at.now)
-        made = await self._driver.write(lambda: claiming(work(), at) if at.rules.limits else work())
+        made = await self._driver.write(lambda: claiming(work(), at) if at.rules.is_set else work())
         return self._claimed(made)
 
     async def claim_suspect(self, lease: Lease, busy: Busy | BusyRules, *, most: int) -> Claim | None:
@@ -123,7 +123,7 @@ class RunStore(Base):
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         work = partial(record_model, lane, run, number, reply, calls, at.now)
         recorded = await self._driver.write(
-            lambda: recording(work(), run, reply.usage, at) if at.rules.limits else work()
+            lambda: recording(work(), run, reply.usage, at) if at.rules.is_set else work()
         )
         if recorded:
             self._observer.recorded(calls)
@@ -135,7 +135,7 @@ class RunStore(Base):
 
     async def affords(self, run: RunId) -> bool:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
-        return not at.rules.limits or await self._driver.read(lambda: affords(run, at))
+        return not at.rules.is_set or await self._driver.read(lambda: affords(run, at))
 
     async def calls_of(self, run: RunId) -> list[tuple[Call, str | None]]:
         return await self._driver.read(lambda: calls_of(run))
@@ -213,7 +213,7 @@ class RunStore(Base):
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         work = partial(park, lane, run, questions, at.now, self._new_id)
-        released = await self._driver.write(lambda: ending(work(), run, None, at) if at.rules.limits else work())
+        released = await self._driver.write(lambda: ending(work(), run, None, at) if at.rules.is_set else work())
         if released:
             self._observer.parked(run, questions, released)
         return released
@@ -231,12 +231,17 @@ class RunStore(Base):
     ) -> Released | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         used = reply.usage if reply else None
+<<<<<<< HEAD
         work: Callable[[], Op[Released | None]] = partial(
             finish, lane, run, number, reply, state, text, deliveries, at.now, self._new_id, until
         )
         if state is RunState.FAILED and until is None:  # a budget that is spent is no failure of the agent's
             work = partial(watched, work, lane, text, at.now, self._new_id)
         released = await self._driver.write(lambda: ending(work(), run, used, at) if at.rules.limits else work())
+=======
+        work = partial(finish, lane, run, number, reply, state, text, deliveries, at.now, self._new_id, until)
+        released = await self._driver.write(lambda: ending(work(), run, used, at) if at.rules.is_set else work())
+>>>>>>> h/manifests
         if released:
             self._observer.finished(run, reply, state, deliveries, released)
         return released

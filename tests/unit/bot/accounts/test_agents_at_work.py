@@ -14,7 +14,7 @@ import pytest
 from bot.server.app import App, build
 from bot.server.process import serving as served
 from bot.settings.settings import Settings, load
-from runtime.contract import Address, Said, Signal
+from runtime.contract import Address, FileRef, Said, Signal
 from runtime.domain.ids import new_id
 from tests.fakes.openai import Json, OpenAI, Reply, ToolCall
 from tests.fakes.serve import serving
@@ -48,6 +48,8 @@ tool = "write_file"
 agent = "ops"
 result = "allow"
 """
+CHART = '{"kind": "bar", "title": "Load", "labels": ["a", "b"], "series": [{"name": "x", "values": [1, 2]}]}'
+ALLOW_CHARTS = '[[policy]]\ntool = "chart"\nresult = "allow"\n'
 
 
 class Speaking:
@@ -58,11 +60,12 @@ class Speaking:
         self.notebook = notebook
         self.file = file
 
-    async def say(self, agent: str, words: str) -> None:
+    async def say(self, agent: str, words: str, *files: FileRef) -> None:
         """Say something where `agent` answers."""
         rules = self.app.at.live.rules
         self.app.at.live.rules = replace(rules, gate=replace(rules.gate, agent=agent, agents=(), bindings=()))
-        await self.app.sink(Signal("notebook-1", new_id(), ADA, "Ada", ROOM_OF[agent], Said(words), datetime.now(UTC)))
+        said = Said(words, files)
+        await self.app.sink(Signal("notebook-1", new_id(), ADA, "Ada", ROOM_OF[agent], said, datetime.now(UTC)))
 
 
 @asynccontextmanager
@@ -136,6 +139,35 @@ async def test_no_agent_sees_the_files_or_the_turns_of_another(tmp_path: Path) -
     assert not [body for body in lab if "write it" in str(body["messages"]) or "of ops" in str(body["messages"])]
 
 
+async def test_a_file_that_an_agent_posts_is_where_the_room_reads_it(tmp_path: Path) -> None:
+    def draws(body: Json) -> Reply:
+        if [one for one in body["messages"] if one["role"] == "tool"]:
+            return Reply("Here it is.")
+        return Reply("", (ToolCall("chart", CHART),))
+
+    server = OpenAI(draws)
+    drawing = AGENTS.replace('tools = ["write_file"', 'tools = ["chart", "write_file"') + ALLOW_CHARTS
+    async with serving(server.app()) as url, running(tmp_path, url, drawing) as people:
+        await people.say("ops", "draw it")
+        await people.notebook.until("Here it is.")
+        [row] = await people.app.store.operations.deliveries(state=None, room=OPS, limit=1)
+        [file] = row.content.files
+        with people.app.base.workspaces.open(OPS, file.path) as opened:
+            assert opened.read(4) == b"\x89PNG"
+    assert file.path.startswith("from-ops/")
+
+
+async def test_an_upload_of_the_room_reaches_its_agent(tmp_path: Path) -> None:
+    server = OpenAI(model)
+    async with serving(server.app()) as url, running(tmp_path, url) as people:
+        folder = people.app.base.workspaces.folder(LAB) / "uploads"
+        folder.mkdir()
+        (folder / "plan.txt").write_text("the plan")
+        await people.say("lab", "list them", FileRef("plan.txt", "uploads/plan.txt", 8))
+        shown = await people.notebook.until("gpt-4o-mini as")
+    assert "uploads" in shown.body
+
+
 async def test_a_call_that_an_agent_was_never_offered_does_not_run(tmp_path: Path) -> None:
     def sly(body: Json) -> Reply:
         done: list[Any] = [one for one in body["messages"] if one["role"] == "tool"]
@@ -167,3 +199,21 @@ async def test_the_next_run_has_the_agent_that_a_reload_brought(tmp_path: Path) 
         await people.app.reload("ada")
         await people.say("ops", "hello")
         await people.notebook.until("There is no longer an agent called ops here.")
+
+
+async def test_an_agent_makes_no_more_calls_in_a_minute_than_it_may(tmp_path: Path) -> None:
+    def eager(body: Json) -> Reply:
+        done: list[Any] = [one for one in body["messages"] if one["role"] == "tool"]
+        if len(done) < 3:
+            return Reply("", (ToolCall("list_files", f'{{"path": "{"abc"[len(done)]}"}}', f"c{len(done)}"),))
+        return Reply(f"{body['model']} told: {done[-1]['content']}")
+
+    bounded = AGENTS.replace('model = "small"\n', 'model = "small"\ntool_calls_per_minute = 2\n')
+    server = OpenAI(eager)
+    async with serving(server.app()) as url, running(tmp_path, url, bounded) as people:
+        await people.say("lab", "hello")
+        shown = await people.notebook.until("gpt-4o-mini told:")
+        await people.say("ops", "hello")
+        free = await people.notebook.until("gpt-4o told:")
+    assert "denied: the agent lab makes at most 2 calls a minute. There is room again in " in shown.body
+    assert "denied" not in free.body
