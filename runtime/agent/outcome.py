@@ -98,15 +98,10 @@ class RunOutcome:
         content = Content(text)
         if self._long_replies:
             content = await self._long_replies.content(claim.address, claim.run_id, text)
-<<<<<<< HEAD
         if claim.agent != MAIN:  # several speak in one account, each under its own name
             content = replace(content, text=in_its_name(run.agent.name, content.text))
-        files = tuple(run.files[:MOST_FILES])
-        new, origin, content = DeliveryId(self._new_id()), f"run:{claim.run_id}", replace(content, files=files)
-=======
         content = replace(content, files=tuple(files[:MOST_FILES]))
         new, origin = DeliveryId(self._new_id()), f"run:{claim.run_id}"
->>>>>>> h/manifests
         return [NewDelivery(new, origin, 0, Kind.FINAL, claim.address, content, reply_to=claim.reply_to)]
 
     async def _shown_files(self, run: LiveRun) -> Sequence[FileRef]:

@@ -231,17 +231,12 @@ class RunStore(Base):
     ) -> Released | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         used = reply.usage if reply else None
-<<<<<<< HEAD
         work: Callable[[], Op[Released | None]] = partial(
             finish, lane, run, number, reply, state, text, deliveries, at.now, self._new_id, until
         )
         if state is RunState.FAILED and until is None:  # a budget that is spent is no failure of the agent's
             work = partial(watched, work, lane, text, at.now, self._new_id)
-        released = await self._driver.write(lambda: ending(work(), run, used, at) if at.rules.limits else work())
-=======
-        work = partial(finish, lane, run, number, reply, state, text, deliveries, at.now, self._new_id, until)
         released = await self._driver.write(lambda: ending(work(), run, used, at) if at.rules.is_set else work())
->>>>>>> h/manifests
         if released:
             self._observer.finished(run, reply, state, deliveries, released)
         return released
