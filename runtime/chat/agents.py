@@ -65,18 +65,20 @@ def usual_again(who: str, agent: str) -> str:
 
 def listed(agents: Iterable[Listed], mark: str) -> str:
     """Answer to `/agents`."""
-    lines = [f"- `{one.name}` · {_reached(one)} · {one.state}" for one in agents]
+    lines = [f"- `{one.name}` · {_reached(one)}{one.state}" for one in agents]
     if len(lines) < 2:
         return f"{lines[0]}\n\nThere are no others." if lines else ""
     return "\n".join([*lines, "", f"`{mark}agent` tells who answers here."])
 
 
 def _reached(one: Listed) -> str:
+    if one.state is AgentState.TERMINATED:
+        return ""
     if one.is_usual:
-        return "answers where no other does"
+        return "answers where no other does · "
     if one.words:
-        return f"write {' or '.join(f'`{word}: …`' for word in one.words)}"
-    return "answers where it's set to"
+        return f"write {' or '.join(f'`{word}: …`' for word in one.words)} · "
+    return "answers where it's set to · "
 
 
 def _choices(names: Sequence[str], mark: str) -> str:
