@@ -38,6 +38,7 @@ MODULES: Final[Mapping[str, str]] = {
     "restore": "backup",
     "approvals": "approvals",
     "grants": "approvals",
+    "agents": "agents",
     "policy": "policy",
     "guard": "safety.guard",
     "models": "models.catalogue",

@@ -55,7 +55,7 @@ class OperatorContext:
     program is called on its machine. `written` tells where the
     settings name a person, or one of the identities as an owner, and `rights` what they say of approvers.
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
-    models as it would; None where none runs. `models` are those of the settings. `guarded` tells how much the leak guard
+    models as it would; None where none runs. `models` and `agents` are those of the settings. `guarded` tells how much the leak guard
     found in this process, empty where none runs; `door` is the guard with all values that are held here.
     """
 
@@ -87,6 +87,7 @@ class OperatorContext:
     tools: Callable[[], Mapping[str, Tool] | None] = lambda: None
     previews: Previews | None = None
     models: Callable[[], Sequence[ListedModel]] = tuple
+    agents: Callable[[], Sequence[View]] = tuple
     door: Callable[[], Door] = lambda: OPEN_DOOR
 
     def effect_of(self, given: Granted) -> str:

@@ -20,6 +20,7 @@ from adapters.web.rooms import ROOM_NAME
 from bot.accounts.naming import Named
 from bot.operator import audit, finding, titles, trails, views
 from bot.operator.actor import Actor
+from bot.operator.agents import AgentLives, with_states
 from bot.operator.api import OPERATIONS, Operation, OperatorApi
 from bot.operator.context import OperatorContext
 from bot.operator.people import Roster, done, new_name
@@ -48,6 +49,7 @@ from runtime.contract import (
     Verdict,
     room_topic,
 )
+from runtime.domain.agents.lifecycle import AgentEvent
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.approvals import REVISION, Approval, ApprovalState
 from runtime.domain.deliveries import DeliveryState
@@ -200,6 +202,30 @@ class Operations(OperatorApi):
             raise Refusal(404, f"There is no agent {name} here.")
         conversed = await self._store.runs.conversation(name, address)
         return await previews.of(conversed), conversed
+
+    async def agents(self) -> list[View]:
+        """Agents of the settings, the main one first."""
+        return with_states(self._context.agents(), await self._store.lives.rows())
+
+    async def agent(self, name: str) -> View:
+        rows = await self.agents()
+        found = next((row for row in rows if row["name"] == name), None)
+        if found is None:
+            raise Refusal(404, f"There is no agent {name}. There are: {', '.join(row['name'] for row in rows)}.")
+        return found
+
+    async def suspend_agent(self, name: str, reason: str = "") -> View:
+        return await self._lives.turn(name, AgentEvent.SUSPEND, reason)
+
+    async def resume_agent(self, name: str, reason: str = "") -> View:
+        return await self._lives.turn(name, AgentEvent.RESUME, reason)
+
+    async def terminate_agent(self, name: str, reason: str = "") -> View:
+        return await self._lives.turn(name, AgentEvent.TERMINATE, reason)
+
+    @property
+    def _lives(self) -> AgentLives:
+        return AgentLives(self._context, self.actor)
 
     async def models(self) -> list[View]:
         rests = {rest.model: rest for rest in await self._store.cooldowns.resting()}

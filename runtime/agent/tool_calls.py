@@ -120,6 +120,7 @@ class Calls:
             guard.ended(call, step.result)
         else:
             answer.calls[call.tool] += 1
+            self._rulings.let_through(run)
         return replace(step, guard=judged.verdict.value) if judged.words else step
 
     async def _guard(self, run: LiveRun) -> LoopGuard:
@@ -138,6 +139,8 @@ class Calls:
         effect, arguments = tool.spec.effect, parsed(call.arguments)
         if isinstance(arguments, str):
             return not_run(call, effect, f"{ERROR}{arguments}")
+        if why := self._rulings.too_many(run):
+            return not_run(call, effect, f"{DENIED}{why}")
         ask = self._ask(run, call, effect)
         if above := self._delegating.lost_right(run, tool.spec):
             return not_run(call, effect, f"{DENIED}{NOT_ABOVE.format(above=above)}")
@@ -297,6 +300,7 @@ class Calls:
             attach,
             scheduled=claim.job is not None,
             tools=partial(self._findable, run),
+            agent=run.agent.name,
         )
         if tool.spec.undo and (kept := await kept_before(tool, arguments, context)) is not None:
             keep(kept)

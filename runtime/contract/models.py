@@ -179,7 +179,7 @@ class ToolContext:
 
     `address` is where the run's answer goes, and `requester` for whom it works: None for a program that nobody asked.
     `scheduled`: nobody asked now, it is the work of a schedule. `tools`: those that may perhaps be called here, for the
-    tool that finds them.
+    tool that finds them. `agent` is the name of the one that calls.
     """
 
     workspace: Path
@@ -191,6 +191,7 @@ class ToolContext:
     attach: Attach = lambda _: None
     scheduled: bool = False
     tools: Callable[[], Sequence[ToolSpec]] = tuple
+    agent: str = ""
 
 
 class Tool(Protocol):

@@ -150,6 +150,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "stop": "Stop the work in this room",
     "status": "What's going on in this room",
     "approvals": "Questions waiting for you, with buttons",
+    "agent": "Which agent answers here",
+    "agents": "All agents, and how to reach them",
     "model": "Which model answers here",
     "think": "What I thought before my last answer",
     "usage": "Tokens and cost, for this room and for you",
@@ -164,6 +166,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 ARGUMENTS: Final[Mapping[str, str]] = {
     "timezone": "A zone, such as Europe/Berlin",
     "grants": "To end one: revoke ID",
+    "agent": "A name, such as ops; or default",
     "model": "A name, such as sonnet; or default",
     "mode": "normal, read-only, plan, or trusted 2h",
     "away": "How long: until Monday, or 2d; off when you're back",

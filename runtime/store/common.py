@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Select, Table, Text, bindparam, case, func
 
 from runtime.contract import Address, Identity, NewId, Person, PersonId, Role, SessionKey
 from runtime.store.protocol import Duty, Lane, NewDelivery
-from runtime.store.schema import audit, deliveries, identities, moves, people, roles, sessions
+from runtime.store.schema import agents, audit, deliveries, identities, moves, people, roles, sessions
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.sql.upsert import Insert, insert
 
@@ -150,8 +150,15 @@ OPEN_LANE = (
             "ready_at": case((sessions.c.state == "idle", bindparam("ready_at")), else_=sessions.c.ready_at),
         },
     )
-    .returning(sessions.c.last_seq, sessions.c.state)
+    .returning(
+        sessions.c.last_seq,
+        sessions.c.state,
+        select(agents.c.changed_at)
+        .where(agents.c.name == bindparam("agent"), is_word(agents.c.state, "suspended"))
+        .scalar_subquery(),
+    )
 )
+"""With the time since which its agent is suspended, if it is."""
 RESUMABLE = (
     update(sessions)
     .where(sessions.c.key == bindparam("k"))

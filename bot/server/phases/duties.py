@@ -18,6 +18,7 @@ from bot.wiring.models.made import first_settings, marks_of
 from bot.wiring.retention import retention_of, trimmer_of
 from runtime.agent.duties.expiry import Expiry
 from runtime.audit.sealer import Sealer
+from runtime.cluster.agent_alarms import AgentAlarms
 from runtime.cluster.budget_alarms import BudgetAlarms
 from runtime.contract import Address, Content, DeliveryId, Kind
 from runtime.domain.clock import Jumps
@@ -60,13 +61,15 @@ def duties_of(
     if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
     yield engine.compactor.run
-    if settings.budgets.rules.limits:
+    if store.budgets.rules.is_set or settings.agents:  # a reload may bound an agent
         yield BudgetAlarms(
             store=store.budgets,
             naming=partial(_name_of, base, at),
             tell=partial(_post_to_operators, base, at, engine),
             now=store.now,
         ).run
+    if settings.agents or settings.operators.room:
+        yield AgentAlarms(store=store.lives, tell=partial(_post_to_operators, base, at, engine)).run
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()

@@ -12,6 +12,7 @@ from bot.operator.titles import in_reports
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
+from bot.wiring.agents import AgentMaker
 from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, marks_in, pace_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
@@ -25,7 +26,7 @@ from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
 from runtime.agent.previews import Previews
 from runtime.agent.questions import QuestionContext
-from runtime.agent.registry import Agent, Agents
+from runtime.agent.registry import Agents
 from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
@@ -80,7 +81,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     toolkit = _toolkit(base, at, timetable, children, tools, door)
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
-    agents = Agents(_main(base, at, GuardedModel(base.instruments.model(model), door), toolkit))
+    agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     asking = QuestionContext(lambda: at.live.gate().rights, places)
     loop = _loop(base, at, agents, couriers, reporters, asking, door)
@@ -234,17 +235,18 @@ def _toolkit(
     )
 
 
-def _main(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agent:
-    """The agent that the settings describe."""
-    return Agent(
-        name=MAIN,
+def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agents:
+    """The agents of the settings, made anew whenever a reload brings others."""
+    maker = AgentMaker(
         prompt=at.live.prompt,
         model=model,
         tools=toolkit.toolbox.tools,
-        scope=MAIN,
-        workspaces=base.workspaces,
+        workspaces=lambda name: base.workspaces if name == MAIN else base.workspaces.of(name),
         limits=limits_of(base.settings),
     )
+    agents = Agents(*maker.made(at.live.rules.agents))
+    at.live.renews(lambda manifests: agents.renew(*maker.made(manifests)))
+    return agents
 
 
 def _loop(
@@ -269,7 +271,7 @@ def _loop(
         named=at.named,
         busy=at.live.busy,
         probe=base.probe,
-        files=fetching_of(base.settings, files_of, store.runs.senders, new_id, base.space),
+        files=fetching_of(base.settings, files_of, store.runs.senders, new_id, base.space, base.workspaces),
         long_replies=long_replies,
         reporting=Reporting(base.workspaces, new_id, long_replies.content, store.schedules.report_root),
         reporter=reporters,

@@ -15,6 +15,7 @@ from bot.accounts.status import AccountStatuses
 from bot.node.invocation import for_strangers
 from bot.node.version import VERSION
 from bot.node.watchdog import Watchdog
+from bot.operator.agents import agents_at_work
 from bot.operator.context import OperatorContext
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
@@ -103,6 +104,7 @@ def _operators(
         tools=lambda: engine.toolkit.toolbox.tools,
         previews=engine.previews,
         models=partial(catalogue_of, settings),
+        agents=lambda: agents_at_work(engine.agents, at.reload.settings),
         guarded=engine.guard_book.words,
         door=lambda: engine.door,
         schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),

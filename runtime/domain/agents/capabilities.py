@@ -64,6 +64,12 @@ def fits(name: str, globs: Collection[str]) -> bool:
     return any(fnmatchcase(name, glob) for glob in globs)
 
 
+def is_within(effect: Effect, most: Effect) -> bool:
+    """True if an effect is no greater than `most`."""
+    order = list(Effect)
+    return order.index(effect) <= order.index(most)
+
+
 def of_manifest(manifest: Manifest, known: Collection[str]) -> Capabilities:
     """Capabilities that a manifest gives by itself. The rooms where an agent answers are no bound on what it reaches."""
     money = round(manifest.budget_day * MICROS_A_DOLLAR) if manifest.budget_day else None
@@ -99,8 +105,7 @@ def _tools(parent: Capabilities, child: Capabilities) -> Excess | None:
 
 
 def _effects(parent: Capabilities, child: Capabilities) -> Excess | None:
-    order = list(Effect)
-    if order.index(child.effects) > order.index(parent.effects):
+    if not is_within(child.effects, parent.effects):
         return _excess(parent, child, "effects", child.effects, EFFECT_WORDS[child.effects])
     return None
 

@@ -84,7 +84,7 @@ def _tell(run: RunId, kept: Kept, now: datetime, new_id: NewId) -> Op[bool]:
     agent, requester, room, message, _ = (yield PARENT_RUN, {"run": kept.parent_run})[0]
     key, cause = kept.parent_session, Cause(Trigger.CHILD_ENDED, run)
     lanes = yield OPEN_LANE, fresh_lane(key, agent, Address.parse(room), now)
-    seq, state = lanes[0]
+    seq, state, _ = lanes[0]
     row = signal_row(SignalId(new_id()), key, requester, room, text, cause, now)
     yield ADD_AGENT_SIGNAL, row | {"seq": seq, "message_id": message}
     return bool(state == "ready")

@@ -34,6 +34,7 @@ from runtime.contract import (
 from runtime.domain.ids import first_at
 from runtime.domain.runs import RunState
 from runtime.policy.budgets import BudgetRules
+from runtime.store.agents.choosing import agented, agents_listed
 from runtime.store.approvals.granted.rows import end_conversation, told_in_chat
 from runtime.store.approvals.modes import end_trust, mode_at
 from runtime.store.budgets.counters import Payer, looked_at
@@ -126,6 +127,8 @@ class Aside:
 
 
 NO_ASIDE: Final = Aside()
+CHOOSING: Final = frozenset({"mode", "model", "agent"})
+"""Commands that choose something for a conversation, or tell what is chosen."""
 
 
 def spent_of(signal: Signal, agent: str, rules: BudgetRules, now: datetime) -> Op[Aside]:
@@ -138,7 +141,7 @@ def spent_of(signal: Signal, agent: str, rules: BudgetRules, now: datetime) -> O
     room = yield OF_ROOM, within | {"room": _room(signal.address)}
     person = yield OF_PERSON, within | {"person": who.id if who else ""}
     payer = Payer(agent, signal.address, who.id if who else None)
-    counters = (yield from looked_at(payer, rules, now)) if rules.limits else ()
+    counters = (yield from looked_at(payer, rules, now)) if rules.is_set else ()
     return Aside(_spent(room[0]), _spent(person[0]), left=budgets.left(rules, counters))
 
 
@@ -173,10 +176,8 @@ def commanded(
     in_public = name in commands.IN_PUBLIC
     if name == commands.PAIR and who.role is Role.OWNER:
         text, elsewhere = yield from _paired(signal, command, who, gate, now, new_id)
-    elif name == "mode":
-        text, in_public = yield from moded(signal, command, who, gate, aside.wanted, now)
-    elif name == "model":
-        text, in_public = yield from modelled(signal, command, who, gate, now)
+    elif name in CHOOSING:
+        text, in_public = yield from _chosen(name, signal, command, who, gate, aside, now)
     elif name == "grants":
         text = yield from told_in_chat(command.argument, who, now, signal.command_mark)
         if signal.reach is not Addressing.DIRECT and len(text) > signal.private:
@@ -197,6 +198,19 @@ def commanded(
     return Taken(Verdict(outcome, signal_id), deliveries=here + elsewhere)
 
 
+def _chosen(
+    name: str, signal: Signal, command: Commanded, who: Person, gate: Gate, aside: Aside, now: datetime
+) -> Op[tuple[str, bool]]:
+    """Answer to a command that chooses something for the conversation, and whether everybody in the room is to read it."""
+    match name:
+        case "mode":
+            return (yield from moded(signal, command, who, gate, aside.wanted, now))
+        case "model":
+            return (yield from modelled(signal, command, who, gate, now))
+        case _:
+            return (yield from agented(signal, command, who, gate, now))
+
+
 def _told(
     name: str, signal: Signal, signal_id: SignalId, who: Person, gate: Gate, aside: Aside, now: datetime
 ) -> Op[str]:
@@ -211,6 +225,8 @@ def _told(
             return commands.going_on((yield from _going(signal, gate, aside, now)), now, signal.command_mark)
         case "usage":
             return commands.spent(aside.room, aside.person, aside.left)
+        case "agents":
+            return (yield from agents_listed(signal, gate))
         case "schedules":
             return schedule_views.planned(aside.plans)
         case "timezone":

@@ -9,6 +9,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, delete, exists, literal_column, or_, select, update
 
+from runtime.chat import agents as agent_words
 from runtime.chat import commands
 from runtime.contract import (
     NewId,
@@ -25,8 +26,9 @@ from runtime.contract import (
 )
 from runtime.domain.ids import digest
 from runtime.domain.routing import Decision
+from runtime.store.agents.held_back import held_back
 from runtime.store.common import LOCK_LANE, OPEN_LANE, add, fact, fresh_lane, session_key
-from runtime.store.intake.inbox import ADD_SIGNAL, answer, repeated, row
+from runtime.store.intake.inbox import ADD_SIGNAL, answer, repeated, row, tell_once
 from runtime.store.intake.run_stop import stop_live
 from runtime.store.protocol import Gate, Offer, Taken
 from runtime.store.runs.claims import claim_lane
@@ -114,7 +116,7 @@ def said(
     if gate.rooms.joins(signal):  # what follows in the thread needs no mention, also after a restart
         yield JOIN, {"address": str(signal.address), "joined_at": micros(now)}
     values["node"] = offer.lease.node if offer else None  # None: this node had no room to begin with it at once
-    taken = yield from _queued(signal, values, gate, offer, now)
+    taken = yield from _queued(signal, values, gate, offer, now, new_id)
     if course is Decision.INTERRUPT and taken.verdict.outcome is Outcome.ACCEPTED:
         live = yield from stop_live(key, who, taken.verdict.signal_id, signal.address, now)
         return replace(taken, stop_runs=live)
@@ -124,14 +126,16 @@ def said(
 # ------------------------------------------------------------------------------------------------------------- the lane
 
 
-def _queued(signal: Signal, values: dict[str, object], gate: Gate, offer: Offer | None, now: datetime) -> Op[Taken]:
+def _queued(
+    signal: Signal, values: dict[str, object], gate: Gate, offer: Offer | None, now: datetime, new_id: NewId
+) -> Op[Taken]:
     key, mergeable = SessionKey(str(values["session"])), values["files"] == "[]"
     # The lane is locked, else a claim could consume the twin beside us and leave us behind.
     known = mergeable and bool((yield LOCK_LANE, {"k": key}))
     if known and (twin := (yield from _twin(values, gate, now))):
         return (yield from _merge(values, twin, signal))
     lanes = yield OPEN_LANE, fresh_lane(key, gate.agent, signal.address, now)
-    seq, state = lanes[0]
+    seq, state, held_since = lanes[0]
     if mergeable and not known and seq > 1 and (twin := (yield from _twin(values, gate, now))):
         yield UNDO_LANE, {"k": key}  # another opened this lane beside us, with the same words
         return (yield from _merge(values, twin, signal))
@@ -140,8 +144,21 @@ def _queued(signal: Signal, values: dict[str, object], gate: Gate, offer: Offer 
         return (yield from repeated(signal))
     yield from fact(now, "asked", signal.actor_name, str(values["id"]), str(signal.address))
     verdict, ready = Verdict(Outcome.ACCEPTED, SignalId(str(values["id"]))), state == "ready"
+    if held_since is not None:
+        return Taken(verdict, key, deliveries=(yield from _told_to_wait(signal, values, gate, now, new_id)))
     claim = (yield from claim_lane(key, offer, now)) if ready and offer else None
     return Taken(verdict, key, ready and claim is None, claim=claim)
+
+
+def _told_to_wait(
+    signal: Signal, values: Mapping[str, object], gate: Gate, now: datetime, new_id: NewId
+) -> Op[tuple[Address, ...]]:
+    """Its agent is suspended: each sender is told once, however much they write until it is back."""
+    held = (yield from held_back()).get(gate.agent)
+    if held is None or signal.by_bot:
+        return ()
+    origin = f"agent-suspended:{held.name}:{held.changed_at}:{values['person_id']}"
+    return (yield from tell_once(signal, origin, agent_words.waits(held.name, held.reason), now, new_id))
 
 
 def _twin(values: Mapping[str, object], gate: Gate, now: datetime) -> Op[tuple[str, str | None] | None]:

@@ -63,7 +63,7 @@ TRIGGER = select(runs.c.trigger).where(runs.c.id == bindparam("run"))
 
 
 @dataclass(frozen=True, slots=True)
-class _Open:
+class OpenRun:
     """A run that is not over."""
 
     id: RunId
@@ -91,7 +91,7 @@ def stop(
             live.append(run.id)
             yield ASK_STOP, {"run": run.id}
         else:
-            told, planned = yield from _end_parked(run, who, now, new_id)
+            told, planned = yield from end_parked(run, f"Stopped by {who.name}.", now, new_id)
             addresses += [*told, run.address]
             over.append(Ended(run.id, planned))
         below = yield from end_below(run.id, f"Stopped by {who.name}.", now, new_id)
@@ -112,7 +112,7 @@ def stop_live(key: SessionKey, who: Person, signal_id: SignalId, at: Address, no
     return tuple(live)
 
 
-def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list[_Open]]:
+def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list[OpenRun]]:
     """The runs here, their lane locked; where there are none, those in the room's threads that this person asked for:
     not every platform lets them give a command in a thread, and on some each message of a room begins one."""
     key = session_key(gate.agent, signal.address)
@@ -123,22 +123,21 @@ def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list
         here = [(*row, key) for row in (yield OPEN_RUNS, {"s": key})]
         here += yield SCHEDULED, {"room": str(signal.address), "s": key}
     if here or signal.address.thread not in ("", signal.message_id):
-        return [_Open(RunId(run), RunState(state), SessionKey(own), signal.address) for run, state, own in here]
+        return [OpenRun(RunId(run), RunState(state), SessionKey(own), signal.address) for run, state, own in here]
     theirs = yield IN_THREADS, {"room": f"{replace(signal.address, thread='')}/", "who": who.id}
     found = []
     for session, address in theirs:  # in one order, so that two who stop never wait for each other in a ring
         yield LOCK_LANE, {"k": session}
         for run, state in (yield OPEN_RUNS_OF, {"s": session, "who": who.id}):
-            found.append(_Open(RunId(run), RunState(state), SessionKey(session), Address.parse(address)))
+            found.append(OpenRun(RunId(run), RunState(state), SessionKey(session), Address.parse(address)))
     return found
 
 
-def _end_parked(run: _Open, who: Person, now: datetime, new_id: NewId) -> Op[tuple[Sequence[Address], bool]]:
-    """A run that waits for people has no owner to end it: it ends here, with its cards and its last words.
+def end_parked(run: OpenRun, text: str, now: datetime, new_id: NewId) -> Op[tuple[Sequence[Address], bool]]:
+    """A run that waits for people has no owner to end it: it ends here, with its cards and `text` as its last words.
 
     Shape:  rooms of the cards, and true if it worked for an instant of a schedule.
     """
-    text = f"Stopped by {who.name}."
     told = yield from close_parked(run.id, run.state, run.session, text, now, new_id)
     trigger = (yield TRIGGER, {"run": run.id})[0][0]
     occurrence = yield from ended(run.id, Trigger(trigger), RunState.STOPPED, text, 1, now, new_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -30,6 +31,7 @@ from runtime.contract import (
 )
 from runtime.domain.approvals import GRANTING, ApprovalState, Voter, told
 from runtime.domain.routing import BY_URGENCY, Decision
+from runtime.store.agents.answering import addressed, agent_of
 from runtime.store.approvals.asked_back.asking import ask_back
 from runtime.store.approvals.decisions import decide
 from runtime.store.approvals.edits import Edit
@@ -38,7 +40,7 @@ from runtime.store.approvals.granted.together import decide_all
 from runtime.store.approvals.listed import choose
 from runtime.store.budgets.counters import Moment
 from runtime.store.budgets.reserving import taking_in
-from runtime.store.common import WHO, names_of, person, same_account, web_identity
+from runtime.store.common import WHO, names_of, person, same_account, web_identity, whom
 from runtime.store.delivery.open_deliveries import change_in
 from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
@@ -90,8 +92,14 @@ def accept(
     who = yield from _admitted(signal, gate, course, now, new_id)
     if isinstance(who, Taken):
         return who
+    heard, gate = (
+        (yield from addressed(signal, signal.body, who, gate, course, now, new_id))
+        if gate.agents
+        else (signal.body, gate)
+    )
+    signal = signal if heard is signal.body else replace(signal, body=heard)
     # A message may be a command, but for one that is only observed.
-    body = spoken(signal.body) if isinstance(signal.body, Said) and course is not Decision.OBSERVE else signal.body
+    body = spoken(heard) if isinstance(heard, Said) and course is not Decision.OBSERVE else heard
     if who.role < _needed(body):
         return (yield from only_reads(signal, who, now, new_id))
     match body:
@@ -215,6 +223,11 @@ def _written(signal: Signal, body: Stopped | Commanded, now: datetime) -> dict[s
     return {"text": text} if isinstance(body, Commanded) else {}
 
 
+def _gate_of(signal: Signal, gate: Gate) -> Op[Gate]:
+    """`gate` with the agent that a command is about."""
+    return (yield from agent_of(signal, (yield from whom(signal.actor)), gate))
+
+
 class IntakeStore(Base):
     """Implements `protocol.Intake`."""
 
@@ -233,7 +246,7 @@ class IntakeStore(Base):
             aside = await self._aside(signal, gate, now)
         at = Moment(self._budgets.rules, now, self._new_id)
         work = partial(accept, signal, gate, offer, now, self._new_id, aside)
-        taken = await self._driver.write(lambda: taking_in(work(), at) if at.rules.limits else work())
+        taken = await self._driver.write(lambda: taking_in(work(), at) if at.rules.is_set else work())
         self._observer.accepted(signal, taken)
         return taken
 
@@ -242,6 +255,8 @@ class IntakeStore(Base):
         command = spoken(signal.body) if isinstance(signal.body, Said) else signal.body
         if not isinstance(command, Commanded):
             return NO_ASIDE
+        if gate.agents:
+            gate = await self._driver.read(lambda: _gate_of(signal, gate))
         match name_of(command):
             case "usage":
                 rules = self._budgets.rules

@@ -20,8 +20,7 @@ from runtime.store.protocol.approvals import (
     Undoing,
     UndosToDo,
 )
-from runtime.store.protocol.cluster import Budgeting, Cluster, Cooling
-from runtime.store.protocol.failover import Failover
+from runtime.store.protocol.cluster import Budgeting, Cluster, Cooling, Failover
 from runtime.store.protocol.grants import Granted, Grants
 from runtime.store.protocol.intake import Accept, Ended, Gate, Intake, Offer, TakeIn, Taken
 from runtime.store.protocol.leases import Duty, Lane, Lease

@@ -13,6 +13,7 @@ from runtime.contract import Address, Busy, RunId, SessionKey, Trigger
 from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent
+from runtime.store.agents.held_back import AFTER_ITS_END, at_work, has_ended
 from runtime.store.common import moved, owned
 from runtime.store.delegation.rows import child_at
 from runtime.store.protocol import Claim, Lane, Lease, Offer, Recorded
@@ -31,7 +32,7 @@ LIVE_NODE = (
 )
 READY_LANE = (
     select(sessions.c.key)
-    .where(is_word(sessions.c.state, "ready"))  # no lane is made ready for later, and a clock may jump back
+    .where(is_word(sessions.c.state, "ready"), at_work())  # no lane is made ready for later, and a clock may jump back
     .order_by(sessions.c.ready_at)
     .limit(1)
     .with_for_update(skip_locked=True)
@@ -47,6 +48,7 @@ TAKE_LANE = (
         sessions.c.next_turn,
         sessions.c.since_turn,
         sessions.c.model,
+        has_ended(),
     )
 )
 OWNED = select(sessions.c.key, sessions.c.fence).where(
@@ -123,12 +125,12 @@ def claim_suspect(lease: Lease, busy: Busy | BusyRules, most: int, now: datetime
 
 def _take_lane(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | None]:
     taken = yield TAKE_LANE, {"k": key, "node": lease.node}
-    fence, agent, room, next_turn, since, wanted = taken[0]
+    fence, agent, room, next_turn, since, wanted, over = taken[0]
     lane, address = Lane(key, lease.node, fence), Address.parse(room)
     rows = yield GOING_ON, {"s": lane.session}
     if not rows or rows[0][-1] == "parked":
         begun = yield from begin_run(lane, agent, address, next_turn, since, busy, now)
-        return begun and replace(begun, wanted=wanted)
+        return begun and replace(begun, wanted=wanted, agent=f"{agent}{AFTER_ITS_END}" if over else agent)
     *row, state = rows[0]
     if state == "running":
         yield from moved(now, row[0], lane.node, RunEvent.RESUME, row[8] or "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -31,6 +31,7 @@ from runtime.policy.budgets import Allowance
 from runtime.policy.grants import GrantId, Sought
 from runtime.policy.limits import Limit
 from runtime.policy.modes import RoomMode
+from runtime.store.agents.supervising import watched
 from runtime.store.approvals.audience import audience, called, speakers
 from runtime.store.approvals.granted.rows import allowing
 from runtime.store.approvals.modes import mode_at, voter
@@ -69,6 +70,7 @@ from runtime.store.runs.summaries import conversation, keep_summary
 from runtime.store.runs.tool_forms import accept_form, accepted_form, see_form, told_form
 from runtime.store.runs.turns import counted, heard, history, senders, transcript
 from runtime.store.sql.base import Base
+from runtime.store.sql.driver import Op
 
 
 class RunStore(Base):
@@ -77,7 +79,7 @@ class RunStore(Base):
     async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         work = partial(claim, lease, busy, at.now)
-        made = await self._driver.write(lambda: claiming(work(), at) if at.rules.limits else work())
+        made = await self._driver.write(lambda: claiming(work(), at) if at.rules.is_set else work())
         return self._claimed(made)
 
     async def claim_suspect(self, lease: Lease, busy: Busy | BusyRules, *, most: int) -> Claim | None:
@@ -128,7 +130,7 @@ class RunStore(Base):
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         work = partial(record_model, lane, run, number, reply, calls, at.now)
         recorded = await self._driver.write(
-            lambda: recording(work(), run, reply.usage, at) if at.rules.limits else work()
+            lambda: recording(work(), run, reply.usage, at) if at.rules.is_set else work()
         )
         if recorded:
             self._observer.recorded(calls)
@@ -140,7 +142,7 @@ class RunStore(Base):
 
     async def affords(self, run: RunId) -> bool:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
-        return not at.rules.limits or await self._driver.read(lambda: affords(run, at))
+        return not at.rules.is_set or await self._driver.read(lambda: affords(run, at))
 
     async def calls_of(self, run: RunId) -> list[tuple[Call, str | None]]:
         return await self._driver.read(lambda: calls_of(run))
@@ -240,7 +242,7 @@ class RunStore(Base):
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         work = partial(park, lane, run, questions, at.now, self._new_id)
-        released = await self._driver.write(lambda: ending(work(), run, None, at) if at.rules.limits else work())
+        released = await self._driver.write(lambda: ending(work(), run, None, at) if at.rules.is_set else work())
         if released:
             self._observer.parked(run, questions, released)
         return released
@@ -260,10 +262,12 @@ class RunStore(Base):
     ) -> Released | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         used = reply.usage if reply else None
-        work = partial(
+        work: Callable[[], Op[Released | None]] = partial(
             finish, lane, run, number, reply, state, text, deliveries, at.now, self._new_id, until, valid=valid
         )
-        released = await self._driver.write(lambda: ending(work(), run, used, at) if at.rules.limits else work())
+        if state is RunState.FAILED and until is None:  # a budget that is spent is no failure of the agent's
+            work = partial(watched, work, lane, text, at.now, self._new_id)
+        released = await self._driver.write(lambda: ending(work(), run, used, at) if at.rules.is_set else work())
         if released:
             self._observer.finished(run, reply, state, deliveries, released)
         return released
