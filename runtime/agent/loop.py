@@ -328,8 +328,8 @@ class AgentLoop:
         return await self._read(run) if told else history
 
     def _progress(self, claim: Claim, event: Progress) -> None:
-        """Nobody waits in the room for scheduled work, so nothing is shown of it before its end."""
-        if claim.job is None:
+        """Nobody waits in the room for work in the background, so nothing is shown of it before its end."""
+        if claim.job is None and claim.task is None:
             self._outlet.progress(claim, event)
 
     def _spoken(self, run: LiveRun, text: str) -> None:

@@ -21,6 +21,7 @@ from runtime.contract import (
     NewId,
     RunId,
 )
+from runtime.domain.agents.tasks import told_end
 from runtime.domain.runs import RunState
 from runtime.reports.fan_out import MOST_FILES, Reporting
 from runtime.store.protocol import NewDelivery
@@ -84,12 +85,13 @@ class RunOutcome:
         self._reporting = reporting
 
     async def closing(self, run: LiveRun, state: RunState, text: str) -> Sequence[NewDelivery]:
-        """Deliveries that end a run: its answer, or for scheduled work its reports; of one that failed the store tells."""
+        """Deliveries that end a run: its answer, or for scheduled work its reports; of work in the background that failed the store tells."""
         claim = run.claim
         if claim.job and self._reporting and state is RunState.DONE:
             return await self._reporting.deliveries(claim.job, claim.run_id, text, run.files)
-        if claim.job and state is RunState.FAILED:
+        if (claim.job or claim.task) and state is RunState.FAILED:
             return []
+        text = told_end(claim.task.title, state, text) if claim.task else text
         content = Content(text)
         if self._long_replies:
             content = await self._long_replies.content(claim.address, claim.run_id, text)

@@ -51,6 +51,7 @@ from runtime.store.schedules.store import ScheduleStore
 from runtime.store.schema import nodes
 from runtime.store.sql.driver import OPERATION_TIMEOUT, UNWATCHED, Driver, Op, Watch
 from runtime.store.sql.sqlite import MEMORY_DATABASE, SqliteDriver, connect, explain, system_now
+from runtime.store.tasks.store import TaskStore
 from runtime.store.upgrade import upgrade_postgres, upgrade_sqlite
 
 SQLITE: Final = "sqlite:///"
@@ -84,6 +85,7 @@ class Store:
     figures: Figures
     queues: QueueStore
     texts: Texts
+    tasks: TaskStore
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -109,6 +111,7 @@ class Store:
             figures=FigureStore(*given),
             queues=QueueStore(*given),
             texts=TextStore(*given),
+            tasks=TaskStore(*given),
         )
 
     async def check(self) -> None:

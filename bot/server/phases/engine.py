@@ -28,7 +28,7 @@ from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.context.watch import LoopNotices
-from runtime.contract import QUESTIONS, Address, Model, Sink, Timetable, Tool
+from runtime.contract import QUESTIONS, Address, Model, Sink, TaskBoard, Timetable, Tool
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
@@ -40,6 +40,7 @@ from runtime.intake.pasted import Pasted
 from runtime.intake.reception import Reception
 from runtime.models.guarded import GuardedModel
 from runtime.reports.fan_out import Reporting
+from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
 from tools.kit.schemas import schema_faults
 
@@ -72,9 +73,11 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     door = door_of(base.settings, at.named, book.told)
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
-    toolkit = _toolkit(base, at, timetable, tools)
+    board = _board(base, couriers, door)
+    toolkit = _toolkit(base, at, timetable, board, tools)
     reporters = LateReporters(base.store.now)
     agents = Agents(_main(base, at, GuardedModel(base.instruments.model(model), door), toolkit))
+    board.knows = agents.__contains__
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     asking = QuestionContext(lambda: at.live.gate().rights, places)
     loop = _loop(base, at, agents, couriers, reporters, asking, door)
@@ -197,11 +200,27 @@ def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Do
     )
 
 
-def _toolkit(base: StorePhase, at: AccountsPhase, timetable: Timetable, instead: Mapping[str, Tool] | None) -> Toolkit:
+def _board(base: StorePhase, couriers: Couriers, door: Door) -> ToolBoard:
+    return ToolBoard(
+        tasks=base.store.tasks,
+        begun=lambda: base.notifier.notify(LANES),
+        nudge=couriers.nudge,
+        door=lambda: door,
+    )
+
+
+def _toolkit(
+    base: StorePhase,
+    at: AccountsPhase,
+    timetable: Timetable,
+    board: TaskBoard,
+    instead: Mapping[str, Tool] | None,
+) -> Toolkit:
     return toolkit_of(
         base.settings,
         at.accounts,
         timetable=timetable,
+        board=board,
         figures=base.store.figures,
         named=at.called,
         naming=in_reports(base.store.traces.titles, at.called),

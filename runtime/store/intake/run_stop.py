@@ -37,6 +37,7 @@ from runtime.store.runs.waits import wait_no_more
 from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.tasks.background import task_ended
 
 NOTHING_TO_STOP = "There's nothing to stop here."
 
@@ -49,7 +50,7 @@ SCHEDULED = (
     select(runs.c.id, runs.c.state, runs.c.session)
     .where(
         is_word(runs.c.state, "running", "parked", "ready"),
-        is_word(runs.c.trigger, *FOR_SCHEDULES),
+        is_word(runs.c.trigger, *FOR_SCHEDULES, Trigger.TASK),
         runs.c.address == bindparam("room"),
         runs.c.session != bindparam("s"),
     )
@@ -86,7 +87,7 @@ CLOSE_STEPS = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Open:
+class OpenRun:
     """A run that is not over."""
 
     id: RunId
@@ -114,7 +115,7 @@ def stop(
             live.append(run.id)
             yield ASK_STOP, {"run": run.id}
         else:
-            told, planned = yield from _end_parked(run, who, now, new_id)
+            told, planned = yield from end_parked(run, who, now, new_id)
             addresses += [*told, run.address]
             over.append(Ended(run.id, planned))
     verdict = Verdict(Outcome.DECIDED, signal_id)
@@ -132,7 +133,7 @@ def stop_live(key: SessionKey, who: Person, signal_id: SignalId, at: Address, no
     return tuple(live)
 
 
-def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list[_Open]]:
+def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list[OpenRun]]:
     """The runs here, their lane locked; where there are none, those in the room's threads that this person asked for:
     not every platform lets them give a command in a thread, and on some each message of a room begins one."""
     key = session_key(gate.agent, signal.address)
@@ -143,17 +144,17 @@ def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list
         here = [(*row, key) for row in (yield OPEN_RUNS, {"s": key})]
         here += yield SCHEDULED, {"room": str(signal.address), "s": key}
     if here or signal.address.thread not in ("", signal.message_id):
-        return [_Open(RunId(run), RunState(state), SessionKey(own), signal.address) for run, state, own in here]
+        return [OpenRun(RunId(run), RunState(state), SessionKey(own), signal.address) for run, state, own in here]
     theirs = yield IN_THREADS, {"room": f"{replace(signal.address, thread='')}/", "who": who.id}
     found = []
     for session, address in theirs:  # in one order, so that two who stop never wait for each other in a ring
         yield LOCK_LANE, {"k": session}
         for run, state in (yield OPEN_RUNS_OF, {"s": session, "who": who.id}):
-            found.append(_Open(RunId(run), RunState(state), SessionKey(session), Address.parse(address)))
+            found.append(OpenRun(RunId(run), RunState(state), SessionKey(session), Address.parse(address)))
     return found
 
 
-def _end_parked(run: _Open, who: Person, now: datetime, new_id: NewId) -> Op[tuple[Sequence[Address], bool]]:
+def end_parked(run: OpenRun, who: Person, now: datetime, new_id: NewId) -> Op[tuple[Sequence[Address], bool]]:
     """A run that waits for people has no owner to end it: it ends here, with its cards and its last words.
 
     Shape:  rooms of the cards, and true if it worked for an instant of a schedule.
@@ -170,6 +171,8 @@ def _end_parked(run: _Open, who: Person, now: datetime, new_id: NewId) -> Op[tup
     if run.state is RunState.READY:
         yield UNRESUME, {"k": run.session, "less": 1}
     occurrence = yield from ended(run.id, Trigger(rows[0][0]), RunState.STOPPED, text, 1, now, new_id)
+    if rows[0][0] == Trigger.TASK:
+        yield from task_ended(run.id, RunState.STOPPED, text, now, new_id)
     last = NewDelivery(DeliveryId(new_id()), f"run:{run.id}", 0, Kind.FINAL, run.address, Content(text))
     yield ADD_DELIVERY, delivery_row(last, now, run.id)
     return told, occurrence is not None

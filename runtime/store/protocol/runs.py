@@ -33,6 +33,7 @@ from runtime.contract import (
     RunId,
     SessionKey,
     SignalId,
+    TaskId,
     Turn,
     Usage,
     Wire,
@@ -207,6 +208,14 @@ NO_BOARD: Final = Board()
 
 
 @dataclass(frozen=True, slots=True)
+class BackgroundTask:
+    """A task that a run works on, while nobody in its room waits."""
+
+    id: TaskId
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """A run to work on. `resumed` tells that it has been worked on before; `steps` are its tool steps not done yet.
 
@@ -217,7 +226,7 @@ class Claim:
     the number of the first turn that it knows. `job`: it works for an occurrence of a schedule, not for a message.
     `files`: what its tools put onto its reply so far. `agent`: the name of the one whose session it is. `model`: the one
     that it began with, and `wanted` the one that people chose for the conversation. `around`: what else is
-    so where it works. `allowance`: for its next call, where budgets are set.
+    so where it works. `allowance`: for its next call, where budgets are set. `task`: it works on that in the background.
     """
 
     lane: Lane
@@ -242,6 +251,7 @@ class Claim:
     wanted: str = ""
     around: Around = NOTHING_AROUND
     allowance: Allowance | None = None
+    task: BackgroundTask | None = None
 
     @property
     def clocks(self) -> tzinfo:

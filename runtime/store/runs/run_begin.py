@@ -21,6 +21,7 @@ from runtime.store.runs.turns import add_turn, transcript
 from runtime.store.schedules.run_occurrence import job_of
 from runtime.store.schema import identities, people, runs, sessions, signals, zones
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.tasks.background import background_of
 from runtime.text.outside import of_program
 
 NEAR: Final = 64
@@ -140,8 +141,7 @@ def begin_run(
     )
     yield from consume(lane, run, share, next_turn, now)
     who, names, around = yield from asker_of(lane.session, agent, address, first.person_id, now)
-    near = next_turn + len(share) - since <= NEAR
-    turns = tuple((yield from transcript(lane.session, since))) if near else None
+    turns = tuple((yield from transcript(lane.session, since))) if next_turn + len(share) - since <= NEAR else None
     trigger, to = Trigger(first.trigger), first.message_id
     job = (yield from job_of(run, trigger)) if trigger in FOR_SCHEDULES else None
     return Claim(
@@ -151,6 +151,7 @@ def begin_run(
         since=since,
         job=job,
         around=around,
+        task=(yield from background_of(run)) if trigger is Trigger.TASK else None,
     )
 
 

@@ -26,6 +26,7 @@ from runtime.store.runs.waits import wait_for_answers
 from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.tasks.background import task_ended
 
 ENDED: Final[Mapping[RunState, RunState]] = {
     RunState.DONE: move(RUN_MOVES, RunState.RUNNING, RunEvent.FINISH),
@@ -197,11 +198,18 @@ def finish(
     for new in new_deliveries:
         if (yield from put(new, now, run)):
             begun.add(new.id)
-    told = None
+    told, of_task = None, ()
+    if trigger is Trigger.TASK:
+        of_task = yield from task_ended(run, state, text, now, new_id, until)
     if trigger in FOR_SCHEDULES:
         told = yield from ended(run, trigger, state, text, len(new_deliveries), now, new_id, until)
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}
-    return Released(rows[0][0] == "ready", frozenset(begun), (*cards_told, *(told or ())), planned=told is not None)
+    return Released(
+        rows[0][0] == "ready",
+        frozenset(begun),
+        (*cards_told, *(told or ()), *of_task),
+        planned=told is not None,
+    )
 
 
 def _close_steps(lane: Lane, run: RunId, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:
