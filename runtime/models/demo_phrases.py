@@ -9,7 +9,16 @@ from typing import Final
 
 from runtime.contract import ANYBODY, FIND_TOOLS, AssistantTurn, Json, ToolTurn, Turn, UserTurn
 from runtime.domain.transcript import OURS
-from runtime.models.demo_plans import AS_WRITTEN, PLANS, WHAT_I_PLAN, Phrase, due, with_task
+from runtime.models.demo_plans import (
+    AS_WRITTEN,
+    PLANS,
+    WHAT_I_PLAN,
+    Phrase,
+    due,
+    ticked_off,
+    with_task,
+    with_title,
+)
 from runtime.text.outside import unfenced
 
 WHAT_I_KNOW: Final = f"""\
@@ -87,7 +96,10 @@ def wish(line: str) -> Wish | None:
 def wishes_of(line: str, turns: Sequence[Turn]) -> list[Wish]:
     """Calls that a person's line asks for: one, or those of the text that was read last, which it has me obey."""
     if not asks_to_obey(line):
-        return [found] if (found := wish(line)) else []
+        found = wish(line)
+        if found and found.tool == "plan_set":
+            return [Wish(found.tool, one) for one in ticked_off(line.partition(":")[2])]
+        return [found] if found else []
     read = next((turn.text for turn in reversed(turns) if isinstance(turn, ToolTurn)), "")
     return [found for one in unfenced(read).splitlines() if (found := wish(one.strip()))][:OBEYED_MAX]
 
@@ -124,6 +136,10 @@ def arguments_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
         found = BETWEEN_OPTIONS.split(without_full_stop(groups.get("options", "")))
         options: list[Json] = [one.strip() for one in found if one.strip()]
         return {"question": groups["question"], "to": to} | ({"options": options} if options else {})
+    if tool == "plan_set":
+        return ticked_off(groups["steps"])[-1]
+    if tool == "task_post":
+        return with_title(groups)
     if "offset" in groups:
         return {"path": unquoted(groups)["path"], "offset": int(groups["offset"].replace(",", "") or 0)}
     return dict(with_task(groups) if tool in VERBATIM else unquoted(groups))

@@ -37,6 +37,11 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "schedule_run": ("run", "", "name"),
     "schedule_history": ("look up", "", "name"),
     "schedule_list": ("look at", "", ""),
+    "task_post": ("post", "", "title"),
+    "task_list": ("look at", "", ""),
+    "task_claim": ("claim", "", "task"),
+    "task_complete": ("complete", "", "task"),
+    "plan_set": ("show", "", ""),
     "ask_person": ("ask", "", "question"),
     "set_zone": ("set the time zone", "", "zone"),
 }

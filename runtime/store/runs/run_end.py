@@ -198,7 +198,8 @@ def finish(
     for new in new_deliveries:
         if (yield from put(new, now, run)):
             begun.add(new.id)
-    told, of_task = None, ()
+    told: tuple[Address, ...] | None = None
+    of_task: tuple[Address, ...] = ()
     if trigger is Trigger.TASK:
         of_task = yield from task_ended(run, state, text, now, new_id, until)
     if trigger in FOR_SCHEDULES:
