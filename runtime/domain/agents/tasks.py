@@ -133,12 +133,9 @@ MARKS: Final[Mapping[StepMark, str]] = {StepMark.TODO: "☐", StepMark.DOING: "�
 def checklist(steps: Sequence[PlanStep]) -> str:
     """A checklist as people read it, edited in place.
 
-    >>> print(checklist([PlanStep("Read", StepMark.DONE), PlanStep("Write")]))
-    **Plan** · 1 of 2 done
-    <BLANKLINE>
-    - ☑ Read
-    - ☐ Write
+    >>> checklist([PlanStep("Read", StepMark.DONE), PlanStep("Write")])
+    '**Plan** · 1 of 2 done\\n\\n☑ Read  \\n☐ Write'
     """
     done = sum(step.mark is StepMark.DONE for step in steps)
-    lines = [f"- {MARKS[step.mark]} {plain(clip(step.text, STEP_TEXT_MAX_CHARS))}" for step in steps]
-    return "\n".join([f"**Plan** · {done} of {len(steps)} done", "", *lines])
+    lines = [f"{MARKS[step.mark]} {plain(clip(step.text, STEP_TEXT_MAX_CHARS))}" for step in steps]
+    return "\n\n".join([f"**Plan** · {done} of {len(steps)} done", "  \n".join(lines)])

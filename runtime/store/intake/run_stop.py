@@ -26,6 +26,7 @@ from runtime.contract import (
     Trigger,
     Verdict,
 )
+from runtime.domain.agents.tasks import told_end
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent, RunState
 from runtime.store.approvals.decisions import withdraw
 from runtime.store.approvals.rulings import undone
@@ -37,7 +38,7 @@ from runtime.store.runs.waits import wait_no_more
 from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
-from runtime.store.tasks.background import task_ended
+from runtime.store.tasks.background import background_of, task_ended
 
 NOTHING_TO_STOP = "There's nothing to stop here."
 
@@ -171,8 +172,9 @@ def end_parked(run: OpenRun, who: Person, now: datetime, new_id: NewId) -> Op[tu
     if run.state is RunState.READY:
         yield UNRESUME, {"k": run.session, "less": 1}
     occurrence = yield from ended(run.id, Trigger(rows[0][0]), RunState.STOPPED, text, 1, now, new_id)
-    if rows[0][0] == Trigger.TASK:
+    if rows[0][0] == Trigger.TASK and (task := (yield from background_of(run.id))):
         yield from task_ended(run.id, RunState.STOPPED, text, now, new_id)
+        text = told_end(task.title, RunState.STOPPED, text)
     last = NewDelivery(DeliveryId(new_id()), f"run:{run.id}", 0, Kind.FINAL, run.address, Content(text))
     yield ADD_DELIVERY, delivery_row(last, now, run.id)
     return told, occurrence is not None
