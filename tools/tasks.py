@@ -35,10 +35,12 @@ TIMEOUT: Final = timedelta(seconds=30)
 STEPS_MAX: Final = 30
 POSTING: Final = Flow(Reads.OURS, carries={"agent": Carries.DETAIL, "due": Carries.DETAIL})
 """A task is worked on in a run that has read nothing: so its words, which this leaves out, are to be somebody's own."""
-OWN: Final = Flow(Reads.OURS, stays=True)
+OWN: Final = Flow(Reads.OURS, stays=True, carries={"task": Carries.DETAIL, "result": Carries.WORDS})
+PLAN: Final = Flow(Reads.OURS, stays=True, carries={"steps": Carries.WORDS})
+LISTING: Final = Flow(Reads.OURS, stays=True, carries={"state": Carries.DETAIL})
 CLAIMING: Final = Flow(Reads.PEOPLE, stays=True, carries={"task": Carries.DETAIL})
 
-TaskName = Annotated[str, "Its id, or the end of that."]
+TaskName = Annotated[str, "Its id."]
 
 
 def task_tools(board: TaskBoard) -> list[Tool]:
@@ -47,32 +49,32 @@ def task_tools(board: TaskBoard) -> list[Tool]:
 
 
 def _posting(board: TaskBoard) -> list[Tool]:
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, flow=POSTING)
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, seldom=True, flow=POSTING)
     async def task_post(
         title: Annotated[str, "A few words."],
-        goal: Annotated[str, "A self-contained request: whoever does it sees nothing of this conversation."],
+        goal: Annotated[str, "Self-contained: whoever does it sees nothing of this."],
         context: ToolContext,
-        input: Annotated[str, "What it needs beside the goal."] = "",
-        criteria: Annotated[str, "How one sees that it's done."] = "",
+        input: Annotated[str, "What it needs."] = "",
+        criteria: Annotated[str, "When it's done."] = "",
         agent: Annotated[
             str,
-            "me, or another agent's name: does it at once, in the background. Else it waits until someone claims it.",
+            "me, or another's name: begins at once; else it waits.",
         ] = "",
-        due: Annotated[str, "When it should be done: 2026-12-01T09:00+01:00."] = "",
+        due: Annotated[str, "Such as 2026-12-01T09:00+01:00."] = "",
     ) -> str:
-        """Post work for later, or have it done in the background; its result is told here."""
+        """Post work, or have it done in the background and told here."""
         if not (title.strip() and goal.strip()):
             raise ToolRetry("A task needs a title and a goal.")
         wanted = TaskRequest(title, goal, input, criteria, agent.strip(), due_at(due))
         made = await board.post(wanted, poster(context, wanted))
         return posted(made)
 
-    @tool(effect=Effect.READ, timeout=TIMEOUT, seldom=True, flow=OWN)
+    @tool(effect=Effect.READ, timeout=TIMEOUT, seldom=True, flow=LISTING)
     async def task_list(
         context: ToolContext,
         state: Annotated[Literal["", "open", "claimed", "done", "failed", "dropped"], "Only those."] = "",
     ) -> str:
-        """List the tasks of this room, newest first."""
+        """List this room's tasks."""
         found = await board.listed(actor(context), TaskState(state) if state else None)
         return "\n".join(map(line, found)) or "There are no such tasks here."
 
@@ -82,7 +84,7 @@ def _posting(board: TaskBoard) -> list[Tool]:
 def _claiming(board: TaskBoard) -> list[Tool]:
     @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, seldom=True, flow=CLAIMING)
     async def task_claim(task: TaskName, context: ToolContext) -> str:
-        """Take an open task, to do it now; it goes back if this run ends without completing it."""
+        """Take an open task; it goes back if you don't complete it."""
         claimed, author = await board.claim(task, poster(context))
         words = told(claimed)
         return f"It's yours now.\n\n{material(words, f'the agent {author}') if author else words}"
@@ -90,9 +92,9 @@ def _claiming(board: TaskBoard) -> list[Tool]:
     @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, seldom=True, flow=OWN)
     async def task_complete(
         task: TaskName,
-        result: Annotated[str, "What came of it, or why it failed."],
+        result: Annotated[str, "What came of it."],
         context: ToolContext,
-        failed: Annotated[bool, "It could not be done."] = False,
+        failed: Annotated[bool, "It couldn't be done."] = False,
     ) -> str:
         """End a task that you claimed."""
         ended = await board.complete(task, result, poster(context), failed=failed)
@@ -102,15 +104,15 @@ def _claiming(board: TaskBoard) -> list[Tool]:
 
 
 def _planning(board: TaskBoard) -> Tool:
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, flow=OWN)
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, seldom=True, flow=PLAN)
     async def plan_set(
         steps: Annotated[
             list[dict[str, str]],
-            'All steps, in order, each time: {"text": "…", "state": "todo"}, or "doing", or "done".',
+            'All, in order: {"text": "…", "state": "todo"}; or doing, done.',
         ],
         context: ToolContext,
     ) -> str:
-        """Show a checklist of your work here, for work of several steps; call it again as steps are done."""
+        """Show a checklist of your work; call it again as steps are done."""
         if not 1 <= len(steps) <= STEPS_MAX:
             raise ToolRetry(f"A plan has 1 to {STEPS_MAX} steps.")
         is_new = await board.plan([step_of(one) for one in steps], actor(context))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -16,12 +16,12 @@ from runtime.contract import Call, Effect, Model, PostedTask, TaskState, Tool, T
 from runtime.guard.door import OPEN_DOOR
 from runtime.policy.rules import SHIPPED
 from runtime.schedules.task_board import ToolBoard
-from tests.contract.runtime.stage import LEASE, Process, Stage, crash_at
+from tests.contract.runtime.stage import LEASE, Process, ServingAll, Stage, crash_at
 from tests.contract.runtime.strict import Planned
 from tests.contract.runtime.test_taint import PAGE, READ_PAGE, tools
 from tools.tasks import task_tools
 
-OFFERS = {"title": "Compare the offers", "goal": "compare them"}
+OFFERS: Final[dict[str, Any]] = {"title": "Compare the offers", "goal": "compare them"}
 
 
 def call(tool: str, number: int = 1, **arguments: Any) -> Call:
@@ -37,7 +37,8 @@ async def life(stage: Stage, model: Model, *more: Tool, **given: Any) -> Process
     board = board_of(stage)
     every: list[Any] = [*task_tools(board), *more]
     process = await stage.process(model, every, rules=SHIPPED, **given)
-    board._begun, board._nudge = partial(process.notifier.notify, LANES), process.courier.nudge
+    board._begun = partial(process.notifier.notify, LANES)
+    board._nudge = ServingAll([process.courier], stage.store.outbox).nudge
     return process
 
 
