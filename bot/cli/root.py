@@ -44,6 +44,7 @@ MODULES: Final[Mapping[str, str]] = {
     "models": "models.catalogue",
     "outbox": "outbox",
     "schedules": "schedules",
+    "tasks": "work.tasks",
     "people": "people",
     "secrets": "safety.secrets",
     "config": "inspect",

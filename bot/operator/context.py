@@ -15,7 +15,7 @@ from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from bot.wiring.models.catalogue import ListedModel
 from runtime.agent.previews import Previews
-from runtime.contract import Address, Links, NewId, Notifier, Now, Sink, Tool
+from runtime.contract import Address, Links, NewId, Notifier, Now, RunId, Sink, Tool
 from runtime.domain.approvals import Rights
 from runtime.guard.door import OPEN_DOOR, Door
 from runtime.http.errors import Refusal
@@ -47,7 +47,7 @@ async def nothing_lost() -> Path | None:
 class OperatorContext:
     """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
 
-    `nudge` wakes the courier of a room. `head` and `checkpoint` read what is signed of the audit chain. `save` copies a
+    `nudge` wakes the courier of a room, and `stop` ends a run at work. `head` and `checkpoint` read what is signed of the audit chain. `save` copies a
     lost database. `states` tells how each account stands. `info` is shown on the overview, as name and value: version,
     model, database, guardrails, banner. `mask` hides secrets in what people wrote and tools answered.
     `named` writes an address as settings do; `rooms` knows what people call them.
@@ -71,6 +71,7 @@ class OperatorContext:
     rooms: RoomNames | None = None
     mask: Callable[[str], str] = str
     nudge: Callable[[Address], None] = lambda _: None
+    stop: Callable[[RunId], object] = lambda _: None
     head: SignedHead = no_head
     checkpoint: SignedCheckpoint = no_checkpoint
     reload: Reloading = nothing_runs

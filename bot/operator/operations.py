@@ -27,6 +27,7 @@ from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
+from bot.operator.work.tasks import TaskOperations
 from bot.wiring.safety.scan import GuardScan
 from runtime.chat.forms import ARGUMENTS, QUESTION
 from runtime.cluster.topics import COOLDOWNS
@@ -46,6 +47,7 @@ from runtime.contract import (
     Said,
     ScheduleState,
     Signal,
+    TaskState,
     Verdict,
     room_topic,
 )
@@ -475,6 +477,28 @@ class Operations(OperatorApi):
         if self._context.schedules is None:
             raise Refusal(404, "Scheduling isn't available here.")
         return self._context.schedules
+
+    # -------------------------------------------------------------------------------------------------------- tasks
+
+    async def tasks(self, state: str = "", room: str = "") -> list[View]:
+        """Tasks of all rooms, or of one, newest first."""
+        return await self._tasks.listed(_word(TaskState, state), await self._room_meant(room))
+
+    async def task(self, name: str) -> View:
+        """One, by its id or the end of that."""
+        await self._context.refresh()
+        return await self._tasks.shown(name)
+
+    async def drop_task(self, name: str) -> View:
+        return await self._tasks.drop(name, self.actor)
+
+    async def retry_task(self, name: str) -> View:
+        return await self._tasks.retry(name, self.actor)
+
+    @property
+    def _tasks(self) -> TaskOperations:
+        has = self._context
+        return TaskOperations(has.store.tasks, has.notifier, has.stop, has.nudge, has.named, has.called, has.mask)
 
     # ------------------------------------------------------------------------------------------------------ reports
 

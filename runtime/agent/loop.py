@@ -347,8 +347,8 @@ class AgentLoop:
         return await self._read(run) if told else history
 
     def _progress(self, claim: Claim, event: Progress) -> None:
-        """Nobody waits in the room for scheduled work or a child's, so nothing is shown of it before its end."""
-        if claim.job is None and claim.child is None:
+        """Nobody waits in the room for work in the background, so nothing is shown of it before its end."""
+        if not (claim.job or claim.task or claim.child):
             self._outlet.progress(claim, event)
 
     def _spoken(self, run: LiveRun, text: str) -> None:

@@ -23,6 +23,7 @@ from runtime.contract import (
     RunId,
 )
 from runtime.domain.agents.manifest import MAIN
+from runtime.domain.agents.tasks import told_end
 from runtime.domain.runs import RunState
 from runtime.reports.fan_out import MOST_FILES, Reporting
 from runtime.store.protocol import NewDelivery
@@ -89,15 +90,16 @@ class RunOutcome:
         self._reporting = reporting
 
     async def closing(self, run: LiveRun, state: RunState, text: str) -> Sequence[NewDelivery]:
-        """Deliveries that end a run: its answer, or for scheduled work its reports; of one that failed the store tells."""
+        """Deliveries that end a run: its answer, or for scheduled work its reports; of work in the background that failed the store tells."""
         claim = run.claim
         if claim.child:  # whoever asked for it is told
             return []
         files = await self._shown_files(run)
         if claim.job and self._reporting and state is RunState.DONE:
             return await self._reporting.deliveries(claim.job, claim.run_id, text, files)
-        if claim.job and state is RunState.FAILED:
+        if (claim.job or claim.task) and state is RunState.FAILED:
             return []
+        text = told_end(claim.task.title, state, text) if claim.task else text
         content = Content(text)
         if self._long_replies:
             content = await self._long_replies.content(claim.address, claim.run_id, text)

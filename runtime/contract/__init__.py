@@ -10,6 +10,16 @@ durations are timedeltas, ids are NewTypes over str.
 
 from __future__ import annotations
 
+from runtime.contract.agents.tasks import (
+    PlanStep,
+    PostedTask,
+    StepMark,
+    TaskActor,
+    TaskBoard,
+    TaskId,
+    TaskRequest,
+    TaskState,
+)
 from runtime.contract.calls import (
     UNDECLARED,
     Card,
@@ -306,6 +316,8 @@ __all__ = [
     "Person",
     "PersonId",
     "Places",
+    "PlanStep",
+    "PostedTask",
     "Probe",
     "Progress",
     "ReadInbox",
@@ -333,11 +345,17 @@ __all__ = [
     "Sink",
     "Space",
     "Speaking",
+    "StepMark",
     "Stopped",
     "Stopping",
     "Stuck",
     "Task",
+    "TaskActor",
+    "TaskBoard",
+    "TaskId",
     "TaskKind",
+    "TaskRequest",
+    "TaskState",
     "Terms",
     "Thinking",
     "Thread",

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final, TypeVar
 
 from runtime.domain.agents.lifecycle import AGENT_MOVES
+from runtime.domain.agents.tasks import TASK_MOVES
 from runtime.domain.approvals import APPROVAL_MOVES
 from runtime.domain.deliveries import DELIVERY_MOVES, PART_MOVES
 from runtime.domain.machines import diagram, final
@@ -45,6 +46,10 @@ back; `terminated` is for good. From `runtime/domain/agents/lifecycle.py`."""
 PART: Final = """\
 One wire message of a delivery. `unsettled` means: perhaps on screen, being looked for. From `runtime/domain/deliveries.py`."""
 
+POSTED_TASK: Final = """\
+Work that somebody posted for an agent. A claim is a lease: it holds while its run is not over. A run in the background
+that answers completes its task; one that fails gives it back, up to three times. From `runtime/domain/agents/tasks.py`."""
+
 
 def document() -> str:
     """The whole page."""
@@ -55,6 +60,7 @@ def document() -> str:
         _section("Deliveries", DELIVERY, DELIVERY_MOVES),
         _section("Parts", PART, PART_MOVES),
         _section("Agents", AGENT, AGENT_MOVES),
+        _section("Tasks", POSTED_TASK, TASK_MOVES),
     ]
     return "\n".join([INTRODUCTION, *sections])
 

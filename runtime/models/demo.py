@@ -74,7 +74,7 @@ class Batch:
         return any(is_waiting(result) for _, result in self.pairs)
 
     def answer(self) -> str:
-        return "\n\n".join(outcome(call, result) for call, result in self.pairs)
+        return "\n\n".join(dict.fromkeys(outcome(call, result) for call, result in self.pairs))
 
 
 def batches(turns: Sequence[Turn]) -> list[Batch]:
@@ -139,7 +139,7 @@ def answer(turns: Sequence[Turn], images: Mapping[str, str]) -> str:
     paragraphs = [
         *(b.answer() for b in untold),
         *told_later(turns[start:]),
-        *(report(said) if due_in(turns) else small_talk(said)),
+        *(report(said, work) if (work := due_in(turns)) else small_talk(said)),
         *received(files, images),
         *regrets(lost),
         *reminders(said, parked),

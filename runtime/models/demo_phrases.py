@@ -9,7 +9,16 @@ from typing import Final
 
 from runtime.contract import ANYBODY, FIND_TOOLS, AssistantTurn, Json, ToolTurn, Turn, UserTurn
 from runtime.domain.transcript import OURS, TOLD_LATER
-from runtime.models.demo_plans import AS_WRITTEN, PLANS, WHAT_I_PLAN, Phrase, due, with_task
+from runtime.models.demo_plans import (
+    AS_WRITTEN,
+    PLANS,
+    WHAT_I_PLAN,
+    Phrase,
+    due,
+    ticked_off,
+    with_task,
+    with_title,
+)
 from runtime.text.outside import unfenced
 
 WHAT_I_KNOW: Final = f"""\
@@ -91,7 +100,10 @@ def wish(line: str) -> Wish | None:
 def wishes_of(line: str, turns: Sequence[Turn]) -> list[Wish]:
     """Calls that a person's line asks for: one, or those of the text that was read last, which it has me obey."""
     if not asks_to_obey(line):
-        return [found] if (found := wish(line)) else []
+        found = wish(line)
+        if found and found.tool == "plan_set":
+            return [Wish(found.tool, one) for one in ticked_off(line.partition(":")[2])]
+        return [found] if found else []
     read = next((turn.text for turn in reversed(turns) if isinstance(turn, ToolTurn)), "")
     return [found for one in unfenced(read).splitlines() if (found := wish(one.strip()))][:OBEYED_MAX]
 
@@ -130,6 +142,10 @@ def arguments_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
         return {"question": groups["question"], "to": to} | ({"options": options} if options else {})
     if "goals" in groups:
         return {"goals": [one.strip() for one in groups["goals"].split(";") if one.strip()]}
+    if tool == "plan_set":
+        return ticked_off(groups["steps"])[-1]
+    if tool == "task_post":
+        return with_title(groups)
     if "offset" in groups:
         return {"path": unquoted(groups)["path"], "offset": int(groups["offset"].replace(",", "") or 0)}
     return dict(with_task(groups) if tool in VERBATIM else unquoted(groups))

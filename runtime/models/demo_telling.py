@@ -40,6 +40,11 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "schedule_list": ("look at", "", ""),
     "delegate": ("hand on", "", "goal"),
     "delegate_many": ("hand on", "", "goals"),
+    "task_post": ("post", "", "title"),
+    "task_list": ("look at", "", ""),
+    "task_claim": ("claim", "", "task"),
+    "task_complete": ("complete", "", "task"),
+    "plan_set": ("show", "", ""),
     "ask_person": ("ask", "", "question"),
     "set_zone": ("set the time zone", "", "zone"),
 }

@@ -53,6 +53,7 @@ from runtime.store.schedules.store import ScheduleStore
 from runtime.store.schema import nodes
 from runtime.store.sql.driver import OPERATION_TIMEOUT, UNWATCHED, Driver, Op, Watch
 from runtime.store.sql.sqlite import MEMORY_DATABASE, SqliteDriver, connect, explain, system_now
+from runtime.store.tasks.store import TaskStore
 from runtime.store.upgrade import upgrade_postgres, upgrade_sqlite
 
 SQLITE: Final = "sqlite:///"
@@ -87,6 +88,7 @@ class Store:
     queues: QueueStore
     texts: Texts
     lives: AgentLives
+    tasks: TaskStore
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -113,6 +115,7 @@ class Store:
             queues=QueueStore(*given),
             texts=TextStore(*given),
             lives=AgentLifeStore(*given),
+            tasks=TaskStore(*given),
         )
 
     async def check(self) -> None:

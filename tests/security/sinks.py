@@ -27,6 +27,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("end_undo", "end_answer", "pay_answer", "refill", "failed", "note_fact", "put_texts"),
         *("accepted_form", "see_form", "told_form", "accept_form"),
         *("add_schedule", "change_schedule", "turn_schedule", "begin_report"),
+        *("post", "complete", "plan"),
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -51,6 +52,8 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "fire",
             "fire_again",
             "run_schedule",
+            "task",
+            "tasks",
         ),
     }
 )
@@ -113,6 +116,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "runtime/models/choice/alone.py": (frozenset({"failed"}), COOLING),
     "runtime/models/choice/chain.py": (frozenset({"failed"}), COOLING),
     "runtime/reports/fan_out.py": (frozenset({"NewDelivery"}), COURIERS),
+    "runtime/schedules/task_board.py": (frozenset({"complete", "plan", "post"}), "ToolBoard cleans what tools hand on"),
     "runtime/schedules/service.py": (
         frozenset({"add_schedule", "change_schedule", "turn_schedule"}),
         "LateTimetable cleans what it hands on: wishes in a chat, on a page and of commands",
@@ -129,7 +133,7 @@ NO_STORES: Final = frozenset(
 HOLDERS: Final = frozenset(
     {
         *("store", "outbox", "book", "approvals", "runs", "registry", "people", "cooldowns", "intake", "cluster"),
-        *("schedules", "texts", "places", "operations"),
+        *("schedules", "texts", "places", "operations", "tasks"),
     }
 )
 """Names by which objects of the product hold a store, also where its type is not imported."""

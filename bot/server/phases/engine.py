@@ -31,7 +31,7 @@ from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.context.watch import LoopNotices
-from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, Timetable, Tool
+from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
@@ -44,6 +44,7 @@ from runtime.intake.pasted import Pasted
 from runtime.intake.reception import Reception
 from runtime.models.guarded import GuardedModel
 from runtime.reports.fan_out import Reporting
+from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
 from tools.kit.schemas import schema_faults
 
@@ -77,11 +78,12 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     door = door_of(base.settings, at.named, book.told)
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
-    children = _children(base, couriers, lambda run: peers.stop(run))
-    toolkit = _toolkit(base, at, timetable, children, tools, door)
+    children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
+    toolkit = _toolkit(base, at, timetable, children, board, tools, door)
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
     agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
+    board.knows = agents.__contains__
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     asking = QuestionContext(lambda: at.live.gate().rights, places)
     loop = _loop(base, at, agents, couriers, reporters, asking, door)
@@ -212,11 +214,21 @@ def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Do
     )
 
 
+def _board(base: StorePhase, couriers: Couriers, door: Door) -> ToolBoard:
+    return ToolBoard(
+        tasks=base.store.tasks,
+        begun=lambda: base.notifier.notify(LANES),
+        nudge=couriers.nudge,
+        door=lambda: door,
+    )
+
+
 def _toolkit(
     base: StorePhase,
     at: AccountsPhase,
     timetable: Timetable,
     children: ChildRuns,
+    board: TaskBoard,
     instead: Mapping[str, Tool] | None,
     door: Door,
 ) -> Toolkit:
@@ -225,6 +237,7 @@ def _toolkit(
         at.accounts,
         timetable=timetable,
         children=children,
+        board=board,
         figures=base.store.figures,
         named=at.called,
         naming=in_reports(base.store.traces.titles, at.called),

@@ -90,6 +90,7 @@ def _operators(
         rooms=at.rooms,
         mask=mask,
         nudge=engine.couriers.nudge,
+        stop=engine.peers.stop,
         head=base.head().demand,
         checkpoint=CheckpointFile(settings.data_dir).read,
         reload=reread_of(at),

@@ -29,9 +29,10 @@ from runtime.store.agents.answering import end_origin
 from runtime.store.common import LOCK_LANE, fact, moved
 from runtime.store.delivery.outbox import enqueue
 from runtime.store.intake.occurrences import OCCURRENCES_WAITING
-from runtime.store.intake.run_stop import ASK_STOP, OpenRun, end_parked
+from runtime.store.intake.run_stop import OpenRun, end_parked
 from runtime.store.protocol import Ended, NewDelivery
 from runtime.store.protocol.agents import TurnedAgent
+from runtime.store.runs.closing import ASK_STOP
 from runtime.store.schedules.book import turn
 from runtime.store.schedules.run_occurrence import OF_ID, Kept, ended, set_occurrence
 from runtime.store.schema import agent_rooms, agents, runs, schedules, sessions, signals

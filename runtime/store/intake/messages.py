@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, delete, exists, literal_column, or_, select, u
 from runtime.chat import agents as agent_words
 from runtime.chat import commands
 from runtime.contract import (
+    Address,
     NewId,
     Outcome,
     Person,

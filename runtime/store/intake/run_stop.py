@@ -25,6 +25,7 @@ from runtime.contract import (
     Trigger,
     Verdict,
 )
+from runtime.domain.agents.tasks import told_end
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent, RunState
 from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, moved, session_key
 from runtime.store.delegation.stopping import end_below
@@ -34,6 +35,7 @@ from runtime.store.runs.closing import ASK_STOP, OPEN_RUNS, close_parked
 from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs
 from runtime.store.sql.driver import Op, is_word
+from runtime.store.tasks.background import background_of, task_ended
 
 NOTHING_TO_STOP = "There's nothing to stop here."
 
@@ -43,7 +45,7 @@ SCHEDULED = (
     select(runs.c.id, runs.c.state, runs.c.session)
     .where(
         is_word(runs.c.state, "running", "parked", "ready"),
-        is_word(runs.c.trigger, *FOR_SCHEDULES),
+        is_word(runs.c.trigger, *FOR_SCHEDULES, Trigger.TASK),
         runs.c.address == bindparam("room"),
         runs.c.session != bindparam("s"),
     )
@@ -141,6 +143,9 @@ def end_parked(run: OpenRun, text: str, now: datetime, new_id: NewId) -> Op[tupl
     told = yield from close_parked(run.id, run.state, run.session, text, now, new_id)
     trigger = (yield TRIGGER, {"run": run.id})[0][0]
     occurrence = yield from ended(run.id, Trigger(trigger), RunState.STOPPED, text, 1, now, new_id)
+    if trigger == Trigger.TASK and (task := (yield from background_of(run.id))):
+        yield from task_ended(run.id, RunState.STOPPED, text, now, new_id)
+        text = told_end(task.title, RunState.STOPPED, text)
     last = NewDelivery(DeliveryId(new_id()), f"run:{run.id}", 0, Kind.FINAL, run.address, Content(text))
     yield ADD_DELIVERY, delivery_row(last, now, run.id)
     return told, occurrence is not None

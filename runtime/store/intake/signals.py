@@ -55,6 +55,7 @@ from runtime.store.runs.summaries import conversation
 from runtime.store.schema import identities, participation, signals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.tasks.commands import TASK_COMMANDS
 from runtime.text.glyphs import clip
 
 NOTICE: Final = 200
@@ -212,6 +213,8 @@ def _asked(
         return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, LATE), now, new_id))
     if isinstance(body, Stopped):
         return (yield from stop(signal, body, signal_id, who, gate, now, new_id))
+    if ours := TASK_COMMANDS.get(name_of(body)):
+        return (yield from ours(signal, body, signal_id, who, gate, now, new_id))
     return (yield from commanded(signal, body, signal_id, who, gate, aside, now, new_id))
 
 

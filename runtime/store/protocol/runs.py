@@ -35,6 +35,7 @@ from runtime.contract import (
     RunId,
     SessionKey,
     SignalId,
+    TaskId,
     Turn,
     Usage,
     Wire,
@@ -218,6 +219,14 @@ NO_BOARD: Final = Board()
 
 
 @dataclass(frozen=True, slots=True)
+class BackgroundTask:
+    """A task that a run works on, while nobody in its room waits."""
+
+    id: TaskId
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """A run to work on. `resumed` tells that it has been worked on before; `steps` are its tool steps not done yet.
 
@@ -229,6 +238,7 @@ class Claim:
     `files`: what its tools put onto its reply so far. `agent`: the name of the one whose session it is. `model`: the one
     that it began with, and `wanted` the one that people chose for the conversation. `around`: what else is
     so where it works. `allowance`: for its next call, where budgets are set. `child`: another run asked for it.
+    `task`: it works on that in the background.
     """
 
     lane: Lane
@@ -254,6 +264,7 @@ class Claim:
     around: Around = NOTHING_AROUND
     allowance: Allowance | None = None
     child: Child | None = None
+    task: BackgroundTask | None = None
 
     @property
     def spoken_to(self) -> str:

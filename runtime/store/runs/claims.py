@@ -24,6 +24,7 @@ from runtime.store.runs.turns import attached
 from runtime.store.schedules.run_occurrence import job_of
 from runtime.store.schema import nodes, runs, sessions
 from runtime.store.sql.driver import Op, is_word
+from runtime.store.tasks.background import background_of
 
 LIVE_NODE = (
     select(nodes.c.id)
@@ -170,6 +171,7 @@ def _resumed(lane: Lane, agent: str, row: Sequence[Any], now: datetime, *, overt
         model=model,
         around=around,
         child=child,
+        task=(yield from background_of(RunId(run))) if begun is Trigger.TASK else None,
     )
 
 

@@ -22,6 +22,7 @@ from runtime.store.runs.turns import add_turn, transcript
 from runtime.store.schedules.run_occurrence import job_of
 from runtime.store.schema import identities, people, runs, sessions, signals, zones
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.tasks.background import background_of
 from runtime.text.outside import of_program
 
 NEAR: Final = 64
@@ -131,6 +132,7 @@ def begin_run(
         job=job,
         child=child,
         around=around,
+        task=(yield from background_of(run)) if trigger is Trigger.TASK else None,
     )
 
 

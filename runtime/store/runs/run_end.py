@@ -27,6 +27,7 @@ from runtime.store.runs.waits import settled, wait_for_answers
 from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.tasks.background import task_ended
 
 ENDED: Final[Mapping[RunState, RunState]] = {
     RunState.DONE: move(RUN_MOVES, RunState.RUNNING, RunEvent.FINISH),
@@ -201,14 +202,17 @@ def finish(
     for new in new_deliveries:
         if (yield from put(new, now, run)):
             begun.add(new.id)
-    told = None
+    told: tuple[Address, ...] | None = None
+    of_task: tuple[Address, ...] = ()
+    if trigger is Trigger.TASK:
+        of_task = yield from task_ended(run, state, text, now, new_id, until)
     if trigger in FOR_SCHEDULES:
         told = yield from ended(run, trigger, state, text, len(new_deliveries), now, new_id, until)
     woken = False
     if trigger is Trigger.CHILD:
         woken = yield from child_over(run, CHILD_AFTER[state], text, now, new_id, valid=valid)
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}
-    is_ready, rooms = rows[0][0] == "ready", (*cards_told, *(told or ()))
+    is_ready, rooms = rows[0][0] == "ready", (*cards_told, *(told or ()), *of_task)
     return Released(is_ready, frozenset(begun), rooms, planned=told is not None, woken=woken)
 
 

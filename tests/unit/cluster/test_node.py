@@ -26,7 +26,7 @@ class Registry:
     beaten: int = 0
     left: bool = False
 
-    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool) -> Lease:
+    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool, agents: str = "") -> Lease:
         return Lease(node, 1)
 
     async def beat(self, lease: Lease, ttl: timedelta) -> bool:
@@ -59,6 +59,9 @@ class Registry:
         raise NotImplementedError
 
     async def last_written(self) -> datetime | None:
+        raise NotImplementedError
+
+    async def note_agents(self, lease: Lease, agents: str) -> None:
         raise NotImplementedError
 
     async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
