@@ -108,11 +108,11 @@ def _bounds(row: View) -> list[str]:
 @commands.command()
 def new(context: typer.Context, name: Name, config: ConfigFile = None) -> None:
     """Begin an agent: writes agents/NAME.toml beside the settings file, for you to edit."""
-    from bot.settings.agents import NAME
-    from bot.settings.agents_folder import AGENTS_FOLDER
+    from bot.settings.agents.folder import AGENTS_FOLDER
+    from bot.settings.agents.tables import AGENT_NAME
 
     settings = settings_of(context, config)
-    if not NAME.fullmatch(name):
+    if not AGENT_NAME.fullmatch(name):
         raise ConfigError(f'{name}: expected up to 40 small letters, digits, "-" and "_", such as ops.')
     if settings.file is None:
         raise ConfigError(as_called("There is no settings file to put it beside. Make one: signalbox init"))

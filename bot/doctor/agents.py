@@ -15,13 +15,15 @@ from runtime.domain.agents.manifest import MAIN
 from runtime.markup.moments import several
 from runtime.text.naming import listed
 
-LIVE: Final = "SELECT label, agents FROM nodes WHERE state = 'live' AND expires_at > {now} ORDER BY label"
-MICROS: Final = 1_000_000
+AGENTS_OF_LIVE_NODES: Final = (
+    "SELECT label, agents FROM nodes WHERE state = 'live' AND expires_at > {now} ORDER BY label"
+)
+MICROS_A_SECOND: Final = 1_000_000
 
 
 async def check_agents(subject: Subject) -> Sequence[Finding]:
-    now = int(datetime.now(UTC).timestamp() * MICROS)
-    [rows] = await rows_of(subject.settings, LIVE.format(now=now))
+    now = int(datetime.now(UTC).timestamp() * MICROS_A_SECOND)
+    [rows] = await rows_of(subject.settings, AGENTS_OF_LIVE_NODES.format(now=now))
     nodes: dict[str, list[str]] = defaultdict(list)
     for label, digest in rows:
         nodes[digest].append(label)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.operator.actor import Actor
 from bot.operator.views import View
+from bot.plugins.packages import tools_named
 from bot.settings.settings import Settings
 from bot.wiring.agents import AllowedTools, manifests_of
 from runtime.agent.registry import Agents
@@ -39,9 +40,9 @@ def agents_at_work(agents: Agents, settings: Settings) -> list[View]:
 
 def agents_of_settings(settings: Settings) -> list[View]:
     """Agents as the next start has them. Tools of MCP servers are known while these run."""
-    from bot.server.tools import known_tools  # loads what the agent may call
+    from tools.built_in import built_in_tools  # loads what the agent may call
 
-    known = known_tools(settings)
+    known = {**built_in_tools(), **tools_named(settings.tools.installed)}
     return [_view(one, settings, AllowedTools(known, one)) for one in manifests_of(settings).values()]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from bot.accounts.naming import Named, calling
 from bot.accounts.status import State
 from bot.operator.audit import SignedCheckpoint, SignedHead, no_checkpoint, no_head
-from bot.operator.finding import Finder
+from bot.operator.lookups.finding import Finder
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View

@@ -15,10 +15,10 @@ from bot.node.login import command_line
 from bot.operator.actor import owner_of
 from bot.operator.agents import agents_of_settings
 from bot.operator.context import OperatorContext
+from bot.operator.lookups.titles import in_reports
 from bot.operator.operations import Operations
 from bot.operator.reports import LateReporters, ReportOperations, figure_tools
 from bot.operator.schedules import ScheduleOperations
-from bot.operator.titles import in_reports
 from bot.settings.settings import Settings, load_usable
 from bot.wiring.access import gate_of
 from bot.wiring.agents import budget_rules_of

@@ -18,11 +18,12 @@ from typing import Any, Final, TypeVar
 from adapters.web.adapter import CHANNEL
 from adapters.web.rooms import ROOM_NAME
 from bot.accounts.naming import Named
-from bot.operator import audit, finding, titles, trails, views
+from bot.operator import audit, views
 from bot.operator.actor import Actor
 from bot.operator.agents import AgentLives, with_states
 from bot.operator.api import OPERATIONS, Operation, OperatorApi
 from bot.operator.context import OperatorContext
+from bot.operator.lookups import finding, titles, trails
 from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations

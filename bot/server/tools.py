@@ -103,11 +103,6 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     return {**own, **_installed(settings, own)}
 
 
-def tool_effects() -> dict[str, Effect]:
-    """Effects of the tools that are built in, by name, for whoever has no settings yet."""
-    return {name: tool.spec.effect for name, tool in known_tools(Settings()).items()}
-
-
 def server_effect(settings: Settings, tool: str) -> Effect | None:
     """Effect of an MCP server's tool, as far as the settings say so; None for a tool of no server."""
     for table in settings.mcp:

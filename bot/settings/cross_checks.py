@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bot.settings.accounts import faults_as_a_whole
-from bot.settings.agents_together import faults_together as agent_faults
+from bot.settings.agents.together import faults_together as agent_faults
 from bot.settings.approvals import faults_together as approval_faults
 from bot.settings.faults import Faults, nearest
 from bot.settings.heartbeats import faults_together as heartbeat_faults

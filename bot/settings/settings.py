@@ -25,8 +25,8 @@ from bot.secrets.folder import Folder
 from bot.secrets.keys import KEY_FILE, Ask, Keyring
 from bot.secrets.keys import VARIABLE as PASSPHRASE_VARIABLE
 from bot.settings.accounts import AnyAccount
-from bot.settings.agents import AgentTable
-from bot.settings.agents_folder import add_agents
+from bot.settings.agents.folder import add_agents
+from bot.settings.agents.tables import AgentTable
 from bot.settings.approvals import OLD_NAME, Approvals, take_old_name
 from bot.settings.cross_checks import add_together
 from bot.settings.faults import Faults, without_tag

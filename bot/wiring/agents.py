@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from bot.settings.agents import AgentTable
+from bot.settings.agents.tables import AgentTable
 from bot.settings.settings import Settings
 from runtime.agent.registry import Agent, Limits, Prompt
 from runtime.contract import FIND_TOOLS, Effect, Model, ModelReply, ModelRequest, OnText, Tool

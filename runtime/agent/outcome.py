@@ -90,7 +90,8 @@ class RunOutcome:
 
     async def closing(self, run: LiveRun, state: RunState, text: str) -> Sequence[NewDelivery]:
         """Deliveries that end a run: its answer, or for scheduled work its reports; of one that failed the store tells."""
-        claim, files = run.claim, await self._shown_files(run)
+        claim = run.claim
+        files = run.files if claim.agent == MAIN else await self._shown_files(run)
         if claim.job and self._reporting and state is RunState.DONE:
             return await self._reporting.deliveries(claim.job, claim.run_id, text, files)
         if claim.job and state is RunState.FAILED:
@@ -105,10 +106,10 @@ class RunOutcome:
         return [NewDelivery(new, origin, 0, Kind.FINAL, claim.address, content, reply_to=claim.reply_to)]
 
     async def _shown_files(self, run: LiveRun) -> Sequence[FileRef]:
-        """Files of the reply where adapters read them: in the room's own workspace, to which those of other agents are copied."""
-        shared = self._long_replies.workspaces if self._long_replies else run.agent.workspaces
-        if not run.files or shared.agent == run.agent.workspaces.agent:
+        """Files of another agent than the main one, copied to the room's own workspace: there adapters read them."""
+        if self._long_replies is None:
             return run.files
+        shared = self._long_replies.workspaces
         copied = [await asyncio.to_thread(self._copied, run, file, shared) for file in run.files[:MOST_FILES]]
         return [file for file in copied if file]
 

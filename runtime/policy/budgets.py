@@ -58,7 +58,7 @@ class Level(IntEnum):
 class BudgetRules:
     """Budgets as they are set. `limits` are in millionths of a dollar, in tokens or in calls; `hold` is kept back for a call.
 
-    `agents` have limits of their own in place of those that bound each agent.
+    `agents` have limits of their own in place of those that bound each agent. `is_set`: anything is bounded.
     """
 
     limits: Mapping[Scope, int] = field(default_factory=dict)
@@ -66,11 +66,10 @@ class BudgetRules:
     then: Then = Then.STOP
     hold: int = USUAL_HOLD
     agents: Mapping[str, Mapping[Scope, int]] = field(default_factory=dict)
+    is_set: bool = field(init=False, compare=False)
 
-    @property
-    def is_set(self) -> bool:
-        """True if anything is bounded."""
-        return bool(self.limits or self.agents)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_set", bool(self.limits or self.agents))
 
     @property
     def scopes(self) -> Sequence[Scope]:

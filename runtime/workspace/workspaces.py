@@ -26,7 +26,7 @@ class WorkspaceFolders:
 
     def __init__(self, root: Path, agent: str, *, uid: int | None = None) -> None:
         self.root = root
-        self.agent = agent
+        self._agent = agent
         self._uid = uid
         self._made: set[str] = set()
 
@@ -36,7 +36,7 @@ class WorkspaceFolders:
 
     def path(self, address: Address) -> Path:
         """Path of the folder, there or not: readable, and unique by the hash, since two addresses may read alike once cleaned."""
-        key = f"{self.agent}|{address}"
+        key = f"{self._agent}|{address}"
         clean = re.sub(r"[^A-Za-z0-9-]+", "-", str(address)).strip("-")[:60]
         return self.root / f"{clean}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
 

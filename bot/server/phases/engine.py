@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.accounts.supervisor import AccountSupervisor
+from bot.operator.lookups.titles import in_reports
 from bot.operator.reports import LateReporters
-from bot.operator.titles import in_reports
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of

@@ -10,8 +10,8 @@ import pytest
 
 from bot.accounts.naming import naming
 from bot.cli.trace import lines
-from bot.operator import trails
 from bot.operator.context import OperatorContext
+from bot.operator.lookups import trails
 from runtime.contract import Address, NodeId, RunId, SignalId
 from runtime.domain.runs import RunState
 from runtime.http.errors import Refusal

@@ -12,7 +12,7 @@ from runtime.contract import Effect
 from runtime.domain.agents.manifest import MOST_CHILDREN, MOST_DEPTH, Manifest
 from runtime.settings.types import Number, Section, Text, Whole
 
-NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+AGENT_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 HARNESS: Final = "single"
 EXECUTOR: Final = "model"
 NO_SKILLS: Final = "no skills yet: this version has none. Leave it out"
@@ -20,7 +20,7 @@ RoleWord = Literal["viewer", "user", "operator", "owner"]
 
 
 def _name(name: str) -> str:
-    if not NAME.fullmatch(name):
+    if not AGENT_NAME.fullmatch(name):
         raise ValueError('a name of up to 40 small letters, digits, "-" and "_", such as "ops"')
     return name
 

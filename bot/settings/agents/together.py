@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
-from bot.settings.agents import AgentTable
+from bot.settings.agents.tables import AgentTable
 from bot.settings.faults import nearest
 from runtime.contract import Effect
 from runtime.domain.agents.binding import Tie, binding_of, ties
@@ -91,9 +91,9 @@ def _given(layers: Layers, place: str, table: Mapping[str, Any]) -> Given | None
 
 def tools_known(layers: Layers) -> dict[str, Effect]:
     """Tools by name, each with its effect; those of an MCP server, known while it runs, as one: `github_*`."""
-    from bot.server.tools import tool_effects  # loads what the agent may call
+    from tools.built_in import built_in_tools  # loads what the agent may call
 
-    found = tool_effects()
+    found = {name: tool.spec.effect for name, tool in built_in_tools().items()}
     installed = layers.get("tools.installed")
     found |= {name: Effect.READ for name in installed if isinstance(name, str)} if isinstance(installed, list) else {}
     servers = [table["name"] for _, table in layers.tables("mcp") if isinstance(table.get("name"), str)]
