@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -12,11 +12,11 @@ from runtime.chat import agents as words
 from runtime.contract import Address, Amended, Clicked, Commanded, NewId, Person, Role, Said, Signal, Stopped
 from runtime.domain.agents.binding import Asked, bound
 from runtime.domain.agents.lifecycle import AgentState
-from runtime.domain.agents.manifest import MAIN
+from runtime.domain.agents.manifest import MAIN, Manifest
 from runtime.domain.agents.naming import ASK, named_in, words_of
 from runtime.domain.routing import Decision
 from runtime.store.agents.held_back import HeldBack, held_back
-from runtime.store.common import add, put, session_key
+from runtime.store.common import add, put, session_key, whom
 from runtime.store.intake.inbox import tell_once
 from runtime.store.protocol import Gate
 from runtime.store.schema import agent_rooms, sessions
@@ -55,14 +55,14 @@ class Answering:
 def addressed(
     signal: Signal, body: Heard, who: Person, gate: Gate, course: Decision, now: datetime, new_id: NewId
 ) -> Op[tuple[Heard, Gate]]:
-    """What was said, without the words that name an agent, and `gate` with the agent that it is for.
+    """The body without words that name an agent, and `gate` with the agent that it is for.
 
     A press and an edit are about something whose session is known.
     """
     if isinstance(body, Clicked | Amended):
         return body, gate
     found = yield from answering(signal, who, gate)
-    named, heard = _named(body, gate, found)
+    named, heard = naming(body, [agent for agent in gate.agents if agent.name in found.known])
     if named and course is not Decision.OBSERVE and who.role >= Role.USER:
         yield from _stay(signal, named, who, found, now)
     if found.ended and not named:
@@ -70,9 +70,11 @@ def addressed(
     return heard, replace(gate, agent=named or found.agent)
 
 
-def agent_of(signal: Signal, who: Person | None, gate: Gate) -> Op[Gate]:
-    """`gate` with the agent that answers there, for what is read beside the transaction."""
-    return replace(gate, agent=(yield from answering(signal, who, gate)).agent)
+def gate_beside(signal: Signal, named: str, gate: Gate) -> Op[Gate]:
+    """`gate` with the agent that is named, or that answers there, for what is read beside the transaction."""
+    if named:
+        return replace(gate, agent=named)
+    return replace(gate, agent=(yield from answering(signal, (yield from whom(signal.actor)), gate)).agent)
 
 
 def answering(signal: Signal, who: Person | None, gate: Gate) -> Op[Answering]:
@@ -99,8 +101,8 @@ def _asked(signal: Signal, who: Person | None, gate: Gate) -> Asked:
     return Asked(room=room, names=frozenset(names), role=role, account=account, channel=signal.address.channel)
 
 
-def _named(body: Heard, gate: Gate, found: Answering) -> tuple[str, Heard]:
-    """The agent that a message names, and the message without its name."""
+def naming(body: Heard, agents: Iterable[Manifest]) -> tuple[str, Heard]:
+    """The one of `agents` that a message names, and the message without its name. Pure."""
     match body:
         case Said(text, files):
             pass
@@ -108,7 +110,7 @@ def _named(body: Heard, gate: Gate, found: Answering) -> tuple[str, Heard]:
             text, files = f"/{ASK} {argument}", ()
         case _:
             return "", body
-    agent, rest = named_in(text, words_of(one for one in gate.agents if one.name in found.known)) or ("", text)
+    agent, rest = named_in(text, words_of(agents)) or ("", text)
     if not agent and isinstance(body, Commanded):
         rest = body.argument.strip()
     return agent, Said(rest, files)

@@ -25,7 +25,11 @@ from runtime.contract import (
     Trigger,
     Verdict,
 )
+<<<<<<< HEAD
 from runtime.domain.agents.tasks import told_end
+=======
+from runtime.domain.agents.manifest import MAIN
+>>>>>>> h/binding
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent, RunState
 from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, moved, session_key
 from runtime.store.delegation.stopping import end_below
@@ -124,6 +128,8 @@ def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list
     else:
         here = [(*row, key) for row in (yield OPEN_RUNS, {"s": key})]
         here += yield SCHEDULED, {"room": str(signal.address), "s": key}
+    if not here and gate.agents:
+        here = yield from _of_others(signal, asked, who, gate)
     if here or signal.address.thread not in ("", signal.message_id):
         return [OpenRun(RunId(run), RunState(state), SessionKey(own), signal.address) for run, state, own in here]
     theirs = yield IN_THREADS, {"room": f"{replace(signal.address, thread='')}/", "who": who.id}
@@ -133,6 +139,17 @@ def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list
         for run, state in (yield OPEN_RUNS_OF, {"s": session, "who": who.id}):
             found.append(OpenRun(RunId(run), RunState(state), SessionKey(session), Address.parse(address)))
     return found
+
+
+def _of_others(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list[tuple[str, str, str]]]:
+    """Open runs of other agents in this conversation: a stop means whatever is at work there."""
+    here = []
+    for name in sorted({MAIN, *(agent.name for agent in gate.agents)} - {gate.agent}):
+        key = session_key(name, signal.address)
+        yield LOCK_LANE, {"k": key}
+        rows = (yield OPEN_RUNS_OF, {"s": key, "who": who.id}) if asked.own else (yield OPEN_RUNS, {"s": key})
+        here += [(*row, key) for row in rows]
+    return here
 
 
 def end_parked(run: OpenRun, text: str, now: datetime, new_id: NewId) -> Op[tuple[Sequence[Address], bool]]:

@@ -31,7 +31,7 @@ from runtime.contract import (
 )
 from runtime.domain.approvals import GRANTING, ApprovalState, Voter, told
 from runtime.domain.routing import BY_URGENCY, Decision
-from runtime.store.agents.answering import addressed, agent_of
+from runtime.store.agents.answering import addressed, gate_beside, naming
 from runtime.store.approvals.asked_back.asking import ask_back
 from runtime.store.approvals.decisions import decide
 from runtime.store.approvals.edits import Edit
@@ -40,7 +40,7 @@ from runtime.store.approvals.granted.together import decide_all
 from runtime.store.approvals.listed import choose
 from runtime.store.budgets.counters import Moment
 from runtime.store.budgets.reserving import taking_in
-from runtime.store.common import WHO, names_of, person, same_account, web_identity, whom
+from runtime.store.common import WHO, names_of, person, same_account, web_identity
 from runtime.store.delivery.open_deliveries import change_in
 from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
@@ -226,11 +226,6 @@ def _written(signal: Signal, body: Stopped | Commanded, now: datetime) -> dict[s
     return {"text": text} if isinstance(body, Commanded) else {}
 
 
-def _gate_of(signal: Signal, gate: Gate) -> Op[Gate]:
-    """`gate` with the agent that a command is about."""
-    return (yield from agent_of(signal, (yield from whom(signal.actor)), gate))
-
-
 class IntakeStore(Base):
     """Implements `protocol.Intake`."""
 
@@ -255,11 +250,14 @@ class IntakeStore(Base):
 
     async def _aside(self, signal: Signal, gate: Gate, now: datetime) -> Aside:
         """Facts for a command that the writer does not read."""
-        command = spoken(signal.body) if isinstance(signal.body, Said) else signal.body
+        body, named = signal.body, ""
+        if gate.agents and isinstance(body, Said | Commanded):
+            named, body = naming(body, gate.agents)
+        command = spoken(body) if isinstance(body, Said) else body
         if not isinstance(command, Commanded):
             return NO_ASIDE
         if gate.agents:
-            gate = await self._driver.read(lambda: _gate_of(signal, gate))
+            gate = await self._driver.read(lambda: gate_beside(signal, named, gate))
         match name_of(command):
             case "usage":
                 rules = self._budgets.rules

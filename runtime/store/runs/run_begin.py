@@ -14,9 +14,14 @@ from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules, busy_at
 from runtime.domain.runs import FOR_SCHEDULES
 from runtime.policy.modes import Mode
+<<<<<<< HEAD
 from runtime.store.approvals.modes import MODE_WORD, mode_called
 from runtime.store.common import PERSON, add, person, session_key
 from runtime.store.delegation.rows import child_at
+=======
+from runtime.store.approvals.modes import MODE_WORD, mode_called, mode_keys
+from runtime.store.common import PERSON, add, person
+>>>>>>> h/binding
 from runtime.store.protocol import Around, Claim, Lane
 from runtime.store.runs.turns import add_turn, transcript
 from runtime.store.schedules.run_occurrence import job_of
@@ -176,11 +181,8 @@ def asker_of(
     session: SessionKey, agent: str, address: Address, person_id: str | None, now: datetime
 ) -> Op[tuple[Person | None, frozenset[str], Around]]:
     """Requester, the names under which a policy may know them, and what else is so where they asked."""
-    places = {"thread": session_key(agent, address), "home": session_key(agent, address.whole_room)}
-    rows = yield (
-        ASKER,
-        {"s": session, "person_id": person_id, "room": str(address.whole_room), **places, "now": micros(now)},
-    )
+    given = {"s": session, "person_id": person_id, "room": str(address.whole_room), "now": micros(now)}
+    rows = yield ASKER, {**given, **mode_keys(agent, address)}
     first = rows[0]
     around = Around(
         first[4] or "",

@@ -11,6 +11,7 @@ from runtime.contract import Addressing, Body, Commanded, Identity, Said
 from runtime.domain.agents.binding import binding_of
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.ids import new_id
+from runtime.policy.modes import Mode
 from runtime.store.intake.signals import accept
 from runtime.store.protocol import Gate, Taken
 from runtime.store.sql.driver import Op
@@ -179,3 +180,22 @@ async def test_the_agent_costs_no_statement_where_there_is_one_and_two_where_the
     alone, several = await statements(stage, "one", GATE), await statements(stage, "two", SEVERAL)
     assert [statement for statement in alone if "agent_rooms" in statement] == []
     assert len(several) == len(alone) + 2
+
+
+async def test_a_mode_that_holds_back_counts_for_every_agent_and_a_trust_for_one(stage: Stage) -> None:
+    await hear(stage, Said("ops: /mode read-only"), actor=OTTO)
+    runs = stage.store.runs
+    assert [(await runs.mode_at(agent, THREAD)).mode for agent in ("main", "ops")] == [Mode.READ_ONLY] * 2
+    stage.clock.advance(seconds=1)
+    await hear(stage, Said("ops: /mode trusted 2h"), actor=OTTO)
+    assert [(await runs.mode_at(agent, THREAD)).mode for agent in ("main", "ops")] == [Mode.READ_ONLY, Mode.TRUSTED]
+    stage.clock.advance(seconds=1)
+    await hear(stage, Commanded("mode", "normal"), actor=OTTO)
+    assert [(await runs.mode_at(agent, THREAD)).mode for agent in ("main", "ops")] == [Mode.NORMAL] * 2
+
+
+async def test_a_stop_means_whichever_agent_is_at_work_there(stage: Stage) -> None:
+    named = await hear(stage, "ops: restart it")
+    assert (await stage.claim()).agent == "ops"
+    assert (await hear(stage, "stop")).stop_runs == (named.verdict.signal_id,)
+    assert (await hear(stage, "ops: stop")).stop_runs == (named.verdict.signal_id,)
