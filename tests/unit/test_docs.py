@@ -230,6 +230,11 @@ def test_a_backup_is_made_and_restored_as_told(tmp_path: Path) -> None:
     _work_as_told(DOCS / "backup.md", tmp_path)
 
 
+@pytest.mark.timeout(180)  # seconds; about five where nothing else runs
+def test_a_task_is_done_in_the_background_as_told(tmp_path: Path) -> None:
+    _work_as_told(DOCS / "tasks.md", tmp_path)
+
+
 def _work_as_told(page: Path, tmp_path: Path) -> None:
     newest = ""
     with _signalbox(tmp_path):

@@ -61,6 +61,13 @@ def start(row: Row, now: datetime, new_id: NewId, *, reply_to: str = "", author:
     return after
 
 
+def start_again(row: Row, now: datetime, new_id: NewId) -> Op[Row]:
+    """The same for one that was tried before: what it answers, and whose words it is, stays."""
+    wrote = yield WROTE, {"s": session_of(row.id, row.attempts)}
+    reply_to, is_program, name = wrote[0] if wrote else ("", 0, "")
+    return (yield from start(row, now, new_id, reply_to=reply_to, author=name if is_program else ""))
+
+
 def _signal(
     signal: SignalId, key: SessionKey, row: Row, name: str, now: datetime, *, reply_to: str, is_program: bool
 ) -> dict[str, object]:
@@ -119,8 +126,7 @@ def task_ended(
     row = yield from move_task(row, event, now, {"result": text[:TASK_TEXT_MAX_CHARS]})
     yield from fact(now, f"task {event}", "", row.id, row.room)
     if event is TaskEvent.GIVE_BACK:
-        [wrote] = yield WROTE, {"s": session_of(row.id, row.attempts)}
-        yield from start(row, now, new_id, reply_to=wrote[0], author=wrote[2] if wrote[1] else "")
+        yield from start_again(row, now, new_id)
         return ()
     return (yield from _tell(row, text, now, new_id)) if event is TaskEvent.FAIL else ()
 

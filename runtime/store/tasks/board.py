@@ -26,6 +26,8 @@ from runtime.store.tasks.rows import (
 )
 
 LISTED_MAX: Final = 50
+NAME_MIN_CHARS: Final = 4
+"""Of the end of an id that names a task."""
 FULL: Final = (
     f"This room has {OPEN_TASKS_MAX} open tasks, which is the limit. Finish or drop one first: /tasks lists them."
 )
@@ -114,22 +116,21 @@ def listed(room: Address | None, state: TaskState | None, now: datetime) -> Op[l
     return [Row(*row).task for row in rows]
 
 
-def named(name: str, room: Address | None) -> Op[Row | None]:
-    """The newest task with that id, or whose id ends so; in the room or its threads. Its row is locked."""
+def found(name: str, room: Address | None) -> Op[PostedTask | None]:
+    """The newest task with that id, or whose id ends so; in the room or its threads."""
     name = name.strip().lstrip("#")
-    if len(name) < 4:
-        return None
-    rows = yield CALLED, {"name": name, "pattern": escaped(name)}
+    rows = (yield CALLED, {"name": name, "pattern": escaped(name)}) if len(name) >= NAME_MIN_CHARS else []
     for task, at in rows:
         if room is None or Address.parse(at).whole_room == room.whole_room:
-            return Row(*(yield LOCKED_TASK, {"task": task})[0])
+            return (yield from one(task))
     return None
 
 
-def found(name: str, room: Address | None) -> Op[PostedTask | None]:
-    """The task that `named` finds, with the name of whoever posted it."""
-    row = yield from named(name, room)
-    return (yield from one(row.id)) if row else None
+def named(name: str, room: Address | None) -> Op[Row | None]:
+    """The row of that task, locked."""
+    task = yield from found(name, room)
+    rows = (yield LOCKED_TASK, {"task": task.id}) if task else []
+    return Row(*rows[0]) if rows else None
 
 
 def claim(name: str, by: TaskActor, now: datetime) -> Op[tuple[PostedTask, str] | Refused]:

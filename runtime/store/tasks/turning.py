@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from runtime.contract import Address, NewId, Person, PostedTask, RunId, SessionKey, TaskState, Trigger
-from runtime.domain.agents.tasks import TaskEvent
+from runtime.domain.agents.tasks import TaskEvent, session_of
 from runtime.domain.runs import RunEvent, RunState
 from runtime.store.common import LOCK_LANE, fact, moved
 from runtime.store.intake.run_stop import OpenRun, end_parked
 from runtime.store.protocol import Ended
 from runtime.store.runs.closing import ASK_STOP
 from runtime.store.sql.driver import Op
-from runtime.store.tasks.background import OPEN_RUN, never_begin, start
-from runtime.store.tasks.board import named
+from runtime.store.tasks.background import OPEN_RUN, never_begin, start_again
+from runtime.store.tasks.board import found, named
 from runtime.store.tasks.rows import Row, give_back_lapsed, move_task
+
+BEING_TRIED: Final = "This task is being tried again this very moment. Say it once more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +35,13 @@ class Turned:
 def drop(name: str, room: Address | None, who: Person, now: datetime, new_id: NewId) -> Op[Turned | str]:
     """Drop a task that is not over. A run that works on it in the background ends with it."""
     yield from give_back_lapsed(now)
+    if known := (yield from found(name, room)):  # its lane first, as where its run ends
+        yield LOCK_LANE, {"k": session_of(known.id, known.attempts)}
     row = yield from named(name, room)
-    if row is None:
+    if known is None or row is None:
         return unknown(name)
+    if row.attempts != known.attempts:
+        return BEING_TRIED
     if row.state not in (TaskState.OPEN, TaskState.CLAIMED):
         return f"This task is already {row.state}."
     row = yield from move_task(row, TaskEvent.DROP, now, {"result": f"Dropped by {who.name}."})
@@ -69,7 +76,7 @@ def retry(name: str, room: Address | None, who: Person, now: datetime, new_id: N
         return f"This task is {row.state}: only one that failed or was dropped can be tried again."
     row = yield from move_task(row, TaskEvent.RETRY, now, {"result": ""})
     yield from fact(now, "task retry", who.name, row.id, row.room)
-    row = yield from start(row, now, new_id)
+    row = yield from start_again(row, now, new_id)
     return Turned(row.task, lane_ready=True)
 
 
