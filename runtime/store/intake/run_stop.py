@@ -25,11 +25,8 @@ from runtime.contract import (
     Trigger,
     Verdict,
 )
-<<<<<<< HEAD
-from runtime.domain.agents.tasks import told_end
-=======
 from runtime.domain.agents.manifest import MAIN
->>>>>>> h/binding
+from runtime.domain.agents.tasks import told_end
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent, RunState
 from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, moved, session_key
 from runtime.store.delegation.stopping import end_below

@@ -14,14 +14,9 @@ from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules, busy_at
 from runtime.domain.runs import FOR_SCHEDULES
 from runtime.policy.modes import Mode
-<<<<<<< HEAD
-from runtime.store.approvals.modes import MODE_WORD, mode_called
-from runtime.store.common import PERSON, add, person, session_key
-from runtime.store.delegation.rows import child_at
-=======
 from runtime.store.approvals.modes import MODE_WORD, mode_called, mode_keys
 from runtime.store.common import PERSON, add, person
->>>>>>> h/binding
+from runtime.store.delegation.rows import child_at
 from runtime.store.protocol import Around, Claim, Lane
 from runtime.store.runs.turns import add_turn, transcript
 from runtime.store.schedules.run_occurrence import job_of
