@@ -31,7 +31,7 @@ commands = typer.Typer(
     no_args_is_help=True, help="Agents: list, show, begin, suspend, resume and end them, and ask what one may do."
 )
 
-COLUMNS: Final = {
+SHOWN_COLUMNS: Final = {
     "name": "Agent",
     "state": "State",
     "model": "Model",
@@ -86,7 +86,7 @@ def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = 
     if as_json:
         show_json(rows)
     else:
-        show_rows(rows, COLUMNS, empty="No agents.")
+        show_rows(rows, SHOWN_COLUMNS, empty="No agents.")
 
 
 @commands.command()
@@ -96,7 +96,7 @@ def show(context: typer.Context, name: Name, as_json: AsJson = False, config: Co
     if as_json:
         show_json(row)
         return
-    show_facts((head.lower(), row[key]) for key, head in COLUMNS.items() if key not in ("name", "tools"))
+    show_facts((head.lower(), row[key]) for key, head in SHOWN_COLUMNS.items() if key not in ("name", "tools"))
     show_facts([("tools", row["has"]), ("bounds", _bounds(row)), ("called", row["mentions"])])
     typer.echo(f"\n{clean(row['prompt'])}")
 

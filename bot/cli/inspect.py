@@ -97,7 +97,7 @@ def show_prompt(
 
 def _sizes(told: Mapping[str, Any]) -> Iterator[str]:
     """Lines on the window, part by part."""
-    from runtime.chat.context_views import SOURCES, STEPS
+    from runtime.chat.views.context import SOURCES, STEPS
     from runtime.chat.window_shares import beyond
 
     yield f"{told['room']}: {told['model']}, a window of {told['window']:,} tokens ({SOURCES[told['source']]})"

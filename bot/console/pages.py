@@ -24,7 +24,7 @@ from bot.http.entrance import Entrance
 from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
 from bot.operator.views import View
-from runtime.chat.context_views import SOURCES
+from runtime.chat.views.context import SOURCES
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
 from runtime.http.errors import Refusal

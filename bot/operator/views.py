@@ -15,10 +15,10 @@ from bot.wiring.models.catalogue import ListedModel
 from runtime.chat.cards.card_facts import about, call_in_words, labels_of, whom_for
 from runtime.chat.cards.exchanges import Exchange, exchanges
 from runtime.chat.cards.settled_cards import call_of
-from runtime.chat.context_views import Kept
 from runtime.chat.forms import readable
-from runtime.chat.grant_views import form
 from runtime.chat.modes import meaning
+from runtime.chat.views.context import Kept
+from runtime.chat.views.grants import form
 from runtime.context.measuring import Preview, texts_of
 from runtime.context.sizes import of_tool
 from runtime.contract import (

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from runtime.calendar import At, Planned, WhenError, in_words, instants, next_after, plan, read, written, zone_named
-from runtime.chat.schedule_views import room_of
+from runtime.chat.views.schedules import room_of
 from runtime.contract import (
     Address,
     Asker,

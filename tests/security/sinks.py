@@ -20,7 +20,7 @@ RECORDS: Final = ("NewDelivery", "ModelRequest")
 
 TEXT_WRITES: Final[frozenset[str]] = frozenset(
     {
-        *("accept", "name_rooms", "add_person", "rename", "pair"),
+        *("accept", "name_rooms", "turn", "add_person", "rename", "pair"),
         *("record_model", "spawn", "finish_tool", "refuse_tool", "finish", "park", "note", "keep_summary"),
         *("enqueue", "render", "render_shown", "preview", "plain", "retry", "hold", "give_up"),
         *("doubt", "drop", "detach"),
@@ -35,7 +35,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
 OTHER_WRITES: Final[frozenset[str]] = frozenset(
     {
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
-        *("stop_child", "end_overdue"),
+        *("stop_child", "end_overdue", "note_agents"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
         *("account_identity", "note_account", "adopt", "mark", "checkpoint", "look_again", "absent", "repeat"),
         *("pause", "seal", "cut_audit", "requeue", "discard", "sweep"),
@@ -69,9 +69,10 @@ COOLING: Final = "SharedCooldowns cleans a vendor's words about an error"
 SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/accounts/alerts.py": (frozenset({"NewDelivery"}), COURIERS),
     "bot/operator/local.py": (frozenset({"accept"}), "an operator's press or words, while no process runs: none"),
-    "bot/operator/operations.py": (frozenset({"add_person", "note_fact", "pair"}), OPERATOR),
+    "bot/operator/operations.py": (frozenset({"add_person", "drop", "note_fact", "pair", "retry"}), OPERATOR),
     "bot/operator/people.py": (frozenset({"rename"}), OPERATOR),
     "bot/operator/reports.py": (frozenset({"begin_report"}), "names and options of a report; what it says, COURIERS"),
+    "bot/operator/work/tasks.py": (frozenset({"drop", "retry"}), "names of tasks, which are only looked up"),
     "bot/server/phases/duties.py": (frozenset({"NewDelivery"}), COURIERS),
     "bot/server/reload.py": (frozenset({"note_fact"}), "names of settings"),
     "bot/tryouts/model.py": (frozenset({"ModelRequest"}), "a fixed question of ours"),
@@ -125,7 +126,20 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
 """By module: its sinks, and where their text is cleaned, or why it need not be."""
 
 NO_STORES: Final = frozenset(
-    {"_adapter", "_door", "_roster", "_own", "_liveness", "_sources", "api", "layers", "page", "live_status", "courier"}
+    {
+        "_adapter",
+        "_door",
+        "_roster",
+        "_own",
+        "_liveness",
+        "_rates",
+        "_sources",
+        "api",
+        "layers",
+        "page",
+        "live_status",
+        "courier",
+    }
 )
 """Names of other things that have a method of the same name, in modules that know a store."""
 

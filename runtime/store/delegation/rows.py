@@ -16,7 +16,7 @@ from runtime.store.sql.driver import Op, is_word, maybe_moment, moment
 from runtime.text.outside import sources_in
 
 ADD_CHILD = add(children)
-COLUMNS: Final = (
+CHILD_COLUMNS: Final = (
     children.c.id,
     children.c.agent,
     children.c.chain,
@@ -29,7 +29,7 @@ COLUMNS: Final = (
     children.c.created_at,
     children.c.ended_at,
 )
-ONE_CHILD = select(*COLUMNS).where(children.c.id == bindparam("child"))
+ONE_CHILD = select(*CHILD_COLUMNS).where(children.c.id == bindparam("child"))
 CHILD_KEPT = (
     select(
         children.c.state,
@@ -44,12 +44,12 @@ CHILD_KEPT = (
     .with_for_update()
 )
 OF_STEP = (
-    select(*COLUMNS, children.c.session)
+    select(*CHILD_COLUMNS, children.c.session)
     .where(children.c.parent_run == bindparam("run"), children.c.parent_step == bindparam("step"))
     .order_by(children.c.ordinal)
 )
-CHILDREN_OF_RUN = select(*COLUMNS).where(children.c.parent_run == bindparam("run")).order_by(children.c.id)
-OF_ROOT = select(*COLUMNS).where(children.c.root_run == bindparam("root")).order_by(children.c.id)
+CHILDREN_OF_RUN = select(*CHILD_COLUMNS).where(children.c.parent_run == bindparam("run")).order_by(children.c.id)
+OF_ROOT = select(*CHILD_COLUMNS).where(children.c.root_run == bindparam("root")).order_by(children.c.id)
 BROOD = select(
     func.count(), func.coalesce(func.sum(case((is_word(children.c.state, ChildState.OPEN), 1), else_=0)), 0)
 ).where(children.c.parent_run == bindparam("run"))
@@ -89,8 +89,8 @@ class Kept(NamedTuple):
 
 
 def child_of(row: Sequence[Any]) -> Child:
-    """A row of `COLUMNS`."""
-    run, agent, chain, goal, wanted, state, deadline, result, valid, created, ended = row[: len(COLUMNS)]
+    """A row of `CHILD_COLUMNS`."""
+    run, agent, chain, goal, wanted, state, deadline, result, valid, created, ended = row[: len(CHILD_COLUMNS)]
     return Child(
         RunId(run),
         agent,

@@ -12,10 +12,13 @@ from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, func, select, update
 
-from runtime.chat import budgets, commands, context_views, grant_views, schedule_views, thinking
+from runtime.chat import budgets, commands, thinking
 from runtime.chat.commands import Going, Spent, Sum, Work
-from runtime.chat.context_views import NOTHING_REMEMBERED, Measured, Remembered
 from runtime.chat.modes import Wanted, in_status
+from runtime.chat.views import context as context_views
+from runtime.chat.views import grants as grant_views
+from runtime.chat.views import schedules as schedule_views
+from runtime.chat.views.context import NOTHING_REMEMBERED, Measured, Remembered
 from runtime.contract import (
     UNREAD,
     Address,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
 
-from runtime.chat.context_views import Measured
+from runtime.chat.views.context import Measured
 from runtime.contract import (
     Address,
     ApprovalId,

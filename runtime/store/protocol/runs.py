@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from runtime.chat.audience import Audience
-from runtime.chat.context_views import Remembered
+from runtime.chat.views.context import Remembered
 from runtime.contract import (
     Address,
     ApprovalId,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from runtime.chat import commands, task_views
+from runtime.chat import commands
+from runtime.chat.views import tasks as task_views
 from runtime.contract import Address, Commanded, NewId, Outcome, Person, Role, Signal, SignalId, TaskRequest, Verdict
 from runtime.domain.agents.tasks import TASK_TEXT_MAX_CHARS, title_of
 from runtime.store.intake.inbox import answer

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from runtime.calendar import next_after, plan, written
-from runtime.chat import schedule_views, thinking
+from runtime.chat import thinking
+from runtime.chat.views import schedules as schedule_views
 from runtime.contract import (
     COMMANDS,
     UNREAD,
