@@ -18,6 +18,7 @@ PLACES: Final = (
     ("/console/outbox", "Outbox"),
     ("/console/schedules", "Schedules"),
     ("/console/tasks", "Tasks"),
+    ("/console/agents", "Agents"),
     ("/console/models", "Models"),
     ("/console/people", "People"),
     ("/console/trace", "Trace"),

@@ -9,6 +9,7 @@ from typing import Final
 from aiohttp import web
 
 from bot.console import (
+    agents_page,
     approvals_page,
     grants_page,
     models_page,
@@ -55,6 +56,7 @@ class Pages:
             web.get(schedules_page.PLACE + "/{id}", self._serving(schedules_page.schedule)),
             web.get(tasks_page.TASKS_PLACE, self._serving(tasks_page.tasks)),
             web.get(tasks_page.TASKS_PLACE + "/{id}", self._serving(tasks_page.task)),
+            web.get(agents_page.AGENTS_PAGE, self._serving(agents_page.agents)),
             web.get(models_page.MODELS_PAGE, self._serving(models_page.models)),
             web.get("/console/people", self._serving(people_page.people)),
             web.get(trace_page.PLACE, self._serving(trace_page.newest)),

@@ -62,6 +62,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /console/api/guard/scanned": OWNER,
     **dict.fromkeys(
         [
+            "GET /console/agents",
             "GET /console/api/agents",
             "GET /console/api/agents/{id}",
             "POST /console/api/agents/{id}/resume",

@@ -29,6 +29,8 @@ class Registry:
     async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool, agents: str = "") -> Lease:
         return Lease(node, 1)
 
+    async def note_agents(self, lease: Lease, agents: str) -> None: ...
+
     async def beat(self, lease: Lease, ttl: timedelta) -> bool:
         self.beaten += 1
         match self.beats.pop(0) if self.beats else True:
