@@ -27,7 +27,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("doubt", "drop", "detach"),
         *("end_undo", "end_answer", "pay_answer", "refill", "failed", "note_fact", "put_texts"),
         *("accepted_form", "see_form", "told_form", "accept_form"),
-        *("add_schedule", "change_schedule", "turn_schedule", "begin_report"),
+        *("add_schedule", "change_schedule", "turn_schedule", "begin_report", "turn_agent"),
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -64,6 +64,7 @@ ERRORS: Final = "none: words about an error, of ours and of a model's vendor or 
 
 SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/accounts/alerts.py": (frozenset({"NewDelivery"}), COURIERS),
+    "bot/operator/agents.py": (frozenset({"turn_agent"}), "an operator's reason, cleaned in AgentLives"),
     "bot/operator/local.py": (frozenset({"accept"}), "an operator's press or words, while no process runs: none"),
     "bot/operator/operations.py": (frozenset({"add_person", "note_fact", "pair"}), OPERATOR),
     "bot/operator/people.py": (frozenset({"rename"}), OPERATOR),
@@ -127,7 +128,7 @@ NO_STORES: Final = frozenset(
 HOLDERS: Final = frozenset(
     {
         *("store", "outbox", "book", "approvals", "runs", "registry", "people", "cooldowns", "intake", "cluster"),
-        *("schedules", "texts", "places", "operations"),
+        *("schedules", "texts", "places", "operations", "lives"),
     }
 )
 """Names by which objects of the product hold a store, also where its type is not imported."""

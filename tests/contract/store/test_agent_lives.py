@@ -25,7 +25,7 @@ WAITS: Final = "ops is suspended: drill. I keep your messages, and it answers th
 
 
 async def turn(stage: Stage, event: AgentEvent, reason: str = "drill") -> TurnedAgent:
-    return await stage.store.lives.turn("ops", event, reason, "Otto")
+    return await stage.store.lives.turn_agent("ops", event, reason, "Otto")
 
 
 async def say(stage: Stage, text: str, *, actor: Identity = ADA, at: Address = ROOM, offer: bool = False) -> Taken:
