@@ -120,6 +120,15 @@ async def test_the_poller_finds_no_work_in_lanes_of_a_suspended_agent(stage: Sta
     assert (await stage.store.cluster.agenda(stage.lease.node)).lanes
 
 
+async def test_a_room_whose_messages_wait_for_a_suspended_agent_is_not_shown_as_busy(stage: Stage) -> None:
+    await turn(stage, AgentEvent.SUSPEND)
+    await say(stage, "one")
+    await stage.drain()
+    assert not (await stage.store.history.view(ROOM)).busy
+    await turn(stage, AgentEvent.RESUME)
+    assert (await stage.store.history.view(ROOM)).busy
+
+
 @pytest.mark.parametrize(
     "events",
     [
