@@ -143,7 +143,9 @@ BUSY = select(
     exists().where(
         sessions.c.address == bindparam("room"),
         sessions.c.state != literal_column("'idle'"),
-        or_(sessions.c.state != literal_column("'ready'"), at_work()),  # nobody works on what waits for a suspended agent
+        or_(
+            sessions.c.state != literal_column("'ready'"), at_work()
+        ),  # nobody works on what waits for a suspended agent
     ),
     exists().where(deliveries.c.address == bindparam("room"), is_word(deliveries.c.state, "queued", "open")),
 )
