@@ -17,6 +17,7 @@ PLACES: Final = (
     ("/console/runs", "Runs"),
     ("/console/outbox", "Outbox"),
     ("/console/schedules", "Schedules"),
+    ("/console/agents", "Agents"),
     ("/console/models", "Models"),
     ("/console/people", "People"),
     ("/console/trace", "Trace"),

@@ -47,7 +47,7 @@ def digest_of(manifests: Mapping[str, Manifest]) -> str:
 
 
 class AllowedTools(Mapping[str, Tool]):
-    """Those of `tools`, which change while it works, that a manifest allows.
+    """The part of `tools`, which change while it works, that a manifest allows.
 
     Tools that no model is told of, and the one that finds the others, are everybody's.
     """

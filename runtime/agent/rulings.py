@@ -60,7 +60,7 @@ class Rulings:
     def let_through(self, run: LiveRun) -> None:
         """Count a call, where its agent has a limit."""
         if run.agent.manifest.tool_calls_per_minute:
-            self._rates.note(run.agent.name, self._now())
+            self._rates.count(run.agent.name, self._now())
 
     async def first(self, run: LiveRun, ask: Ask, answer: Answer) -> tuple[Ruled, Facts]:
         """The ruling by roles, vetoes, limits, the mode and the rules, and the facts that it goes by."""

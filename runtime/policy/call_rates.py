@@ -25,5 +25,5 @@ class CallRates:
             made.popleft()
         return made[-most] + CALL_RATE_SPAN - now if most and len(made) >= most else None
 
-    def note(self, agent: str, now: datetime) -> None:
+    def count(self, agent: str, now: datetime) -> None:
         self._made[agent].append(now)

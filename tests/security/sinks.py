@@ -36,7 +36,17 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
     {
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
-        *("account_identity", "note_account", "adopt", "mark", "checkpoint", "look_again", "absent", "repeat"),
+        *(
+            "account_identity",
+            "note_account",
+            "note_agents",
+            "adopt",
+            "mark",
+            "checkpoint",
+            "look_again",
+            "absent",
+            "repeat",
+        ),
         *("pause", "seal", "cut_audit", "requeue", "discard", "sweep"),
         *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge"),
         *(

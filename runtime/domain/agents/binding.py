@@ -19,7 +19,7 @@ from runtime.text.naming import is_identity
 
 
 class Rank(IntEnum):
-    """How specific a binding is. A person alone, whatever the room, counts as a role does."""
+    """Rank of a binding, the more specific the higher. A person alone, whatever the room, counts as a role does."""
 
     NONE = 0
     ROLE = 1
@@ -31,7 +31,7 @@ class Rank(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """Where an agent answers. Rooms, accounts and channels are globs, people names or globs of identities, roles words.
+    """Conditions under which an agent answers. Rooms, accounts and channels are globs, people names or globs of identities, roles words.
 
     One without any condition fits nothing: such an agent is only reached by its name.
     """
@@ -112,7 +112,7 @@ def ties(bindings: Iterable[Binding]) -> list[Tie]:
 
 
 def _fit(binding: Binding, asked: Asked) -> Fit:
-    """How well a binding fits; empty where it does not."""
+    """Fit of a binding; empty where it does not fit."""
     kinds = (
         _longest(binding.rooms, [asked.room]),
         _longest_person(binding.people, asked.names),

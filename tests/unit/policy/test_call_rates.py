@@ -15,7 +15,7 @@ def test_a_full_minute_has_room_once_its_oldest_call_is_a_minute_old() -> None:
     rates = CallRates()
     for second in (0, 20):
         assert rates.wait("ops", 2, NOON + second * SECOND) is None
-        rates.note("ops", NOON + second * SECOND)
+        rates.count("ops", NOON + second * SECOND)
     assert rates.wait("ops", 2, NOON + 30 * SECOND) == 30 * SECOND
     assert rates.wait("lab", 2, NOON + 30 * SECOND) is None
     assert rates.wait("ops", 2, NOON + 60 * SECOND) is None
@@ -23,7 +23,7 @@ def test_a_full_minute_has_room_once_its_oldest_call_is_a_minute_old() -> None:
 
 def test_a_clock_that_was_set_back_locks_nobody_out() -> None:
     rates = CallRates()
-    rates.note("ops", NOON + timedelta(days=1))
+    rates.count("ops", NOON + timedelta(days=1))
     assert rates.wait("ops", 1, NOON) is None
 
 
@@ -32,7 +32,7 @@ def test_no_minute_ever_has_more_calls_than_are_allowed() -> None:
     for _ in range(2_000):
         now += rng.random() * 5 * SECOND
         if rates.wait("ops", 7, now) is None:
-            rates.note("ops", now)
+            rates.count("ops", now)
             made.append(now)
     assert all(later - first >= 60 * SECOND for first, later in zip(made, made[7:], strict=False))
     assert len(made) > 500
