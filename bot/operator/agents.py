@@ -17,6 +17,7 @@ from runtime.cluster.topics import LANES
 from runtime.contract import QUESTIONS, Tool
 from runtime.domain.agents.lifecycle import AgentEvent, AgentState
 from runtime.domain.agents.manifest import MAIN, Manifest
+from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
 from runtime.store.protocol.agents import AgentRow, TurnedAgent
 
@@ -102,7 +103,8 @@ class AgentLives:
             raise Refusal(404, f"There is no agent {name}. There are: {', '.join(names)}.")
         if name == MAIN and event is AgentEvent.TERMINATE:
             raise Refusal(409, MAIN_STAYS)
-        turned = await self._context.store.lives.turn(name, event, " ".join(reason.split()), self._actor.name)
+        why = self._context.door().clean(" ".join(reason.split()), Gate.MESSAGE_IN)
+        turned = await self._context.store.lives.turn_agent(name, event, why, self._actor.name)
         if not turned.done:
             raise Refusal(409, ALREADY[turned.state].format(name))
         self._wake(turned)

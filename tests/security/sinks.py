@@ -28,6 +28,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("accepted_form", "see_form", "told_form", "accept_form"),
         *("add_schedule", "change_schedule", "turn_schedule", "begin_report"),
         *("post", "complete", "plan"),
+        *("add_schedule", "change_schedule", "turn_schedule", "begin_report", "turn_agent"),
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -78,6 +79,7 @@ COOLING: Final = "SharedCooldowns cleans a vendor's words about an error"
 
 SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/accounts/alerts.py": (frozenset({"NewDelivery"}), COURIERS),
+    "bot/operator/agents.py": (frozenset({"turn_agent"}), "an operator's reason, cleaned in AgentLives"),
     "bot/operator/local.py": (frozenset({"accept"}), "an operator's press or words, while no process runs: none"),
     "bot/operator/operations.py": (frozenset({"add_person", "drop", "note_fact", "pair", "retry"}), OPERATOR),
     "bot/operator/people.py": (frozenset({"rename"}), OPERATOR),
@@ -158,6 +160,7 @@ HOLDERS: Final = frozenset(
     {
         *("store", "outbox", "book", "approvals", "runs", "registry", "people", "cooldowns", "intake", "cluster"),
         *("schedules", "texts", "places", "operations", "tasks"),
+        *("schedules", "texts", "places", "operations", "lives"),
     }
 )
 """Names by which objects of the product hold a store, also where its type is not imported."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import bindparam, delete, select
 
@@ -31,6 +32,8 @@ CHOOSE_NO_MORE = delete(agent_rooms).where(agent_rooms.c.address == bindparam("h
 ENDED_HERE = delete(agent_rooms).where(
     agent_rooms.c.address.in_([bindparam("here"), bindparam("room")]), agent_rooms.c.agent == bindparam("gone")
 )
+UNSET: Final = "it's no longer in the settings"
+
 SESSION_KNOWN = select(sessions.c.key).where(sessions.c.key == bindparam("k"))
 
 
@@ -90,7 +93,12 @@ def answering(signal: Signal, who: Person | None, gate: Gate) -> Op[Answering]:
     asked = _asked(signal, who, gate)
     wanted = bound(gate.bindings, asked)
     usual = wanted if wanted in known else bound([one for one in gate.bindings if one.agent in known], asked)
-    return Answering(usual, known, ended=ended.get(chosen) or ended.get(wanted))
+    gone = (
+        ended.get(chosen)
+        or ended.get(wanted)
+        or (HeldBack(chosen, AgentState.TERMINATED, UNSET, 0) if chosen else None)
+    )
+    return Answering(usual, known, ended=gone)
 
 
 def _asked(signal: Signal, who: Person | None, gate: Gate) -> Asked:
@@ -129,8 +137,9 @@ def choice_row(address: Address, agent: str, who: Person, now: datetime) -> dict
 
 
 def _told_of_end(signal: Signal, gone: HeldBack, usual: str, now: datetime, new_id: NewId) -> Op[None]:
-    """Each room is told once that another answers now."""
-    yield ENDED_HERE, {"here": str(signal.address), "room": str(signal.address.whole_room), "gone": gone.name}
+    """Each room is told once that another answers now. The choice of one that other nodes may still have stays."""
+    if gone.changed_at:
+        yield ENDED_HERE, {"here": str(signal.address), "room": str(signal.address.whole_room), "gone": gone.name}
     text = words.ended(gone.name, gone.reason, usual)
     yield from tell_once(signal, end_origin(gone.name, gone.changed_at, signal.address), text, now, new_id)
 

@@ -19,7 +19,7 @@ AGENT_ROWS = select(agents.c.name, agents.c.state, agents.c.reason, agents.c.cha
 class AgentLifeStore(Base):
     """Implements `protocol.AgentLives`."""
 
-    async def turn(self, agent: str, event: AgentEvent, reason: str, by: str) -> TurnedAgent:
+    async def turn_agent(self, agent: str, event: AgentEvent, reason: str, by: str) -> TurnedAgent:
         now = self.now()
         return await self._driver.write(lambda: turned(agent, event, reason, by, now, self._new_id))
 

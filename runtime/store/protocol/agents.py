@@ -39,7 +39,7 @@ class AgentRow:
 
 
 class AgentLives(Protocol):
-    async def turn(self, agent: str, event: AgentEvent, reason: str, by: str) -> TurnedAgent:
+    async def turn_agent(self, agent: str, event: AgentEvent, reason: str, by: str) -> TurnedAgent:
         """Suspend, resume or end an agent for good, with all that hangs on it, in one transaction."""
 
     async def rows(self) -> Sequence[AgentRow]:

@@ -47,7 +47,7 @@ async def life(stage: Stage) -> tuple[Process, Echo]:
 
 
 async def turn(process: Process, event: AgentEvent) -> None:
-    turned = await process.store.lives.turn("ops", event, "drill", "Otto")
+    turned = await process.store.lives.turn_agent("ops", event, "drill", "Otto")
     assert turned.done
     if turned.lanes_ready:
         process.notifier.notify(LANES)

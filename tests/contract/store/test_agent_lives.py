@@ -25,7 +25,7 @@ WAITS: Final = "ops is suspended: drill. I keep your messages, and it answers th
 
 
 async def turn(stage: Stage, event: AgentEvent, reason: str = "drill") -> TurnedAgent:
-    return await stage.store.lives.turn("ops", event, reason, "Otto")
+    return await stage.store.lives.turn_agent("ops", event, reason, "Otto")
 
 
 async def say(stage: Stage, text: str, *, actor: Identity = ADA, at: Address = ROOM, offer: bool = False) -> Taken:
@@ -118,6 +118,15 @@ async def test_the_poller_finds_no_work_in_lanes_of_a_suspended_agent(stage: Sta
     assert not (await stage.store.cluster.agenda(stage.lease.node)).lanes
     await turn(stage, AgentEvent.RESUME)
     assert (await stage.store.cluster.agenda(stage.lease.node)).lanes
+
+
+async def test_a_room_whose_messages_wait_for_a_suspended_agent_is_not_shown_as_busy(stage: Stage) -> None:
+    await turn(stage, AgentEvent.SUSPEND)
+    await say(stage, "one")
+    await stage.drain()
+    assert not (await stage.store.history.view(ROOM)).busy
+    await turn(stage, AgentEvent.RESUME)
+    assert (await stage.store.history.view(ROOM)).busy
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,17 @@ async def test_a_command_that_begins_a_thread_chooses_for_the_room(stage: Stage)
     assert await stage.rows("SELECT address, agent FROM agent_rooms") == [(str(ROOM), "ops")]
 
 
+async def test_a_room_is_told_once_that_the_agent_it_chose_is_gone_from_the_settings(stage: Stage) -> None:
+    await hear(stage, Commanded("agent", "ops"), actor=OTTO)
+    without = replace(SEVERAL, agents=(RESEARCH,), bindings=())
+    for text in ("hello", "hello again"):
+        taken = await stage.take_in(stage.signal(Said(text)), without)
+        assert (await lane_of(stage, taken))[0] == "main"
+    told = [one.delivery.content.text for one in await stage.waiting()]
+    assert told[1:] == ["ops has ended: it's no longer in the settings. main answers here now."]
+    assert await lane_of(stage, await hear(stage, "back?")) == ("ops", "back?")
+
+
 async def test_everybody_chooses_in_a_direct_chat_and_operators_alone_elsewhere(stage: Stage) -> None:
     denied = await hear(stage, Commanded("agent", "ops"), actor=UMA, reach=Addressing.MENTION)
     assert denied.verdict.notice == "Only operators and owners can choose who answers in a room."
