@@ -8,7 +8,7 @@ from runtime.contract import Effect, ModelReply, ModelRequest, OnText, TaskState
 from runtime.domain.runs import RunState
 from runtime.errors import ModelFailed
 from runtime.store.tasks.turning import Turned
-from tests.contract.runtime.stage import ADA, LEASE, OTTO, READ, SHELL, VERA, Crash, Stage, crash_at, fake_tool
+from tests.contract.runtime.stage import ADA, LEASE, OTTO, READ, SHELL, UMA, VERA, Crash, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Planned, Strict
 
 POINTS = ["accepted", "claimed", "model-answered", "step-recorded", "tool-marked", "tool-finished", "delivery-stored"]
@@ -175,6 +175,27 @@ async def test_viewers_neither_post_nor_drop_tasks(stage: Stage) -> None:
     await process.answer_all()
     [task] = await stage.store.tasks.tasks()
     assert task.state is TaskState.CLAIMED
+
+
+async def test_a_removed_persons_tasks_are_dropped_and_work_for_nobody(stage: Stage) -> None:
+    process = await stage.process(model := Planned(end="ok"))
+    await process.say("/task compare the offers", who=UMA)
+    await stage.store.people.remove("Uma", actor="Ada")
+    await process.answer_all()
+    assert model.requests == []
+    [task] = await stage.store.tasks.tasks()
+    assert (task.state, task.result) == (TaskState.DROPPED, "Uma was removed.")
+    [ada] = [known.person for known in await stage.store.people.people() if known.person.name == "Ada"]
+    assert "it would work for nobody" in str(await stage.store.tasks.retry(task.id, ada))
+
+
+async def test_two_people_who_are_one_have_their_tasks_together(stage: Stage) -> None:
+    process = await stage.process(Planned(end="ok"))
+    await process.say("/task compare the offers", who=UMA)
+    await stage.store.people.merge("Uma", "Ada", actor="Ada")
+    await process.answer_all()
+    [task] = await stage.store.tasks.tasks()
+    assert (task.posted_by, task.state) == ("Ada", TaskState.DONE)
 
 
 @pytest.mark.parametrize(
