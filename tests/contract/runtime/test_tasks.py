@@ -72,6 +72,8 @@ async def test_a_room_goes_on_while_its_task_waits_for_people(stage: Stage) -> N
     await process.answer_all()
     [asked] = await stage.pending()
     assert "“which system is it?”" in (await stage.screen())[-1]
+    [task] = await stage.store.tasks.tasks()
+    assert task.asks
     process.ask(Planned(end="hello"))
     await process.say("hi")
     await process.answer_all()
