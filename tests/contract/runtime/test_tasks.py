@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
-from runtime.contract import Effect, ModelReply, ModelRequest, OnText, TaskState, UserTurn
+from runtime.contract import (
+    ApprovalKind,
+    Choice,
+    Effect,
+    ModelReply,
+    ModelRequest,
+    OnText,
+    TaskState,
+    UserTurn,
+    no_probe,
+)
 from runtime.domain.runs import RunState
 from runtime.errors import ModelFailed
 from runtime.store.tasks.turning import Turned
-from tests.contract.runtime.stage import ADA, LEASE, OTTO, READ, SHELL, UMA, VERA, Crash, Stage, crash_at, fake_tool
+from tests.contract.runtime.stage import (
+    ADA,
+    LEASE,
+    OTTO,
+    READ,
+    SHELL,
+    UMA,
+    VERA,
+    WRITE,
+    Crash,
+    Process,
+    Stage,
+    crash_at,
+    fake_tool,
+)
 from tests.contract.runtime.strict import Planned, Strict
+from tests.contract.runtime.test_crash import ROOMS, crash_by_chance
 
 POINTS = ["accepted", "claimed", "model-answered", "step-recorded", "tool-marked", "tool-finished", "delivery-stored"]
 BEGUN = "I'm on it: task **compare the offers**"
@@ -215,3 +242,44 @@ async def test_a_command_that_can_do_nothing_says_so(words: str, told_of: str, s
     await process.answer_all()
     [answer] = await stage.answers()
     assert answer.startswith(told_of)
+
+
+# --------------------------------------------------------------------------------------------------- kills left to chance
+
+
+async def was_cut(process: Process) -> bool:
+    """One life: the command is said once more, people answer what is asked, and all work is done, unless it is cut."""
+    try:
+        for room in ROOMS:
+            await process.say("/task do it", room=room, key=f"t-{room}")
+        for asked in await process.stage.pending():
+            happened = asked.session in process.tools["write"].sessions  # a person looks before answering
+            unknown = Choice.DONE if happened else Choice.AGAIN
+            choice = Choice.APPROVE if asked.kind is ApprovalKind.CALL else unknown
+            await process.click(asked.id, choice, room=asked.address.room)
+        await process.answer_all()
+    except Crash:
+        return True
+    except BaseExceptionGroup as group:
+        if group.split(Crash)[1]:
+            raise
+        return True
+    return False
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_any_row_of_kills_does_each_task_once_and_tells_it_once(seed: int, stage: Stage) -> None:
+    chance, model = random.Random(seed), Planned((READ, READ), WRITE, READ, end="done")
+    look, write = fake_tool("look", Effect.READ), fake_tool("write", Effect.WRITE)
+    for life in range(30):
+        stage.clock.advance(LEASE)
+        probe = crash_by_chance(chance) if life < 12 else no_probe
+        process = await stage.process(model, [look, write], probe=probe)
+        if not await was_cut(process) and not await stage.pending():
+            break
+    for room in ROOMS:
+        begun, ended = await stage.answers(room)
+        assert begun.startswith("I'm on it: task **do it**")
+        assert ended == "**Task done: do it**\n\ndone"
+    assert len(write.sessions) == len(set(write.sessions)) == len(ROOMS)
+    assert {task.state for task in await stage.store.tasks.tasks()} == {TaskState.DONE}
