@@ -39,11 +39,15 @@ async def task(request: web.Request, do: Operations) -> Html:
 def _line(row: View) -> tuple[str, ...]:
     title = tag("a", row["title"], href=f"{TASKS_PLACE}/{quote(row['id'], safe='')}")
     told = row["owner"] or "-", str(row["attempts"]), row["by"] or "-"
-    return title, badge(row["state"]), *told, moment(row["created_at"]), where(row), _turn(row)
+    return title, _state(row), *told, moment(row["created_at"]), where(row), _turn(row)
+
+
+def _state(row: View) -> Html:
+    return badge("asked") if row["asks"] else badge(row["state"])
 
 
 def _facts(row: View) -> Iterator[tuple[str, str]]:
-    yield "State", badge(row["state"])
+    yield "State", _state(row)
     yield "Room", where(row)
     yield "For", row["agent"]
     if row["owner"]:

@@ -96,7 +96,7 @@ class ToolBoard:
 
 
 def done(found: Got | str) -> Got:
-    """What the store did. Errors: ToolRetry with its words where it did nothing."""
+    """Outcome of a call of the store. Errors: ToolRetry with its words where it did nothing."""
     if isinstance(found, str):
         raise ToolRetry(found)
     return found

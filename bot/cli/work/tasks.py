@@ -81,7 +81,8 @@ def list_(
     if as_json:
         show_json(rows)
         return
-    shown = [{**row, "short": row["id"], "room": row["address"]} if ids else row for row in rows]
+    told = [{**row, "state": "waits for an answer"} if row["asks"] else row for row in rows]
+    shown = [{**row, "short": row["id"], "room": row["address"]} if ids else row for row in told]
     show_rows(shown, TASK_COLUMNS, empty="No tasks.")
 
 

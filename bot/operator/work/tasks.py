@@ -64,6 +64,7 @@ class TaskOperations:
             "short": short_id(one.id),
             "title": self.mask(one.title),
             "state": one.state,
+            "asks": one.asks,
             "goal": self.mask(one.goal),
             "criteria": self.mask(one.criteria),
             "input": self.mask(one.input),

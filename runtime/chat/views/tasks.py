@@ -47,7 +47,8 @@ def tasks(found: Sequence[PostedTask], now: datetime, mark: str) -> str:
 
 def _line(one: PostedTask, now: datetime) -> str:
     since = one.ended_at or one.created_at
-    parts = [f"`{short_id(one.id)}` **{plain(one.title)}**: {WORDS[one.state]}"]
+    stands = "waiting for an answer" if one.asks else WORDS[one.state]
+    parts = [f"`{short_id(one.id)}` **{plain(one.title)}**: {stands}"]
     if one.state is TaskState.CLAIMED and one.owner:
         parts.append(f"by {plain(one.owner)}")
     if one.attempts > 1:

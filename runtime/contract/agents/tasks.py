@@ -38,6 +38,7 @@ class PostedTask:
     """A task as it stands. `agent`: the one it is for, or who posted it where that is anybody. `owner` has claimed it last.
 
     `attempts` counts the runs that claimed it. `result` is what the last of them said, or why it failed.
+    `asks`: its run waits for people.
     """
 
     id: TaskId
@@ -56,6 +57,7 @@ class PostedTask:
     result: str
     created_at: datetime
     ended_at: datetime | None = None
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

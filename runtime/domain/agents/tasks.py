@@ -97,7 +97,7 @@ def said(task: PostedTask) -> str:
 
 
 def details(task: PostedTask) -> list[str]:
-    """What a task says beside its title."""
+    """Paragraphs of a task beside its title."""
     parts = [task.goal]
     if task.criteria:
         parts.append(f"[It is done when:]\n{task.criteria}")

@@ -91,7 +91,7 @@ def add_task(
         ended_at=None,
     )
     values = row._asdict()
-    del values["poster"]
+    del values["poster"], values["run_state"]
     if not (yield ADD_TASK, values | {"state": TaskState.OPEN.value}):
         return RACED
     yield from fact(now, "task posted", person.name if person else author, task, str(room))

@@ -11,6 +11,7 @@ from sqlalchemy import bindparam, exists, func, or_, select, update
 from runtime.contract import Address, PostedTask, RunId, TaskId, TaskState
 from runtime.domain.agents.tasks import TASK_MOVES, TaskEvent, unfinished
 from runtime.domain.machines import move
+from runtime.domain.runs import RunState
 from runtime.store.common import add, fact
 from runtime.store.schema import people, runs, signals, tasks
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
@@ -20,7 +21,7 @@ NOTHING_ELSE: Final[Mapping[str, Any]] = {}
 
 
 class Row(NamedTuple):
-    """A row of a task, in the order of its columns, and the name of whoever posted it."""
+    """A row of a task, in the order of its columns, then who posted it and how its run stands, where that was read."""
 
     id: str
     agent: str
@@ -39,6 +40,7 @@ class Row(NamedTuple):
     created_at: int
     ended_at: int | None
     poster: str | None = None
+    run_state: str | None = None
 
     @property
     def task(self) -> PostedTask:
@@ -53,6 +55,7 @@ class Row(NamedTuple):
             result=self.result,
             created_at=moment(self.created_at),
             ended_at=maybe_moment(self.ended_at),
+            asks=self.state == TaskState.CLAIMED and self.run_state == RunState.PARKED,
         )
 
 
@@ -61,7 +64,11 @@ TASK_OF_ID = select(*tasks.columns).where(tasks.c.id == bindparam("task"))
 LOCKED_TASK = TASK_OF_ID.with_for_update()
 TASK_OF_RUN = select(*tasks.columns).where(tasks.c.run_id == bindparam("run"), tasks.c.run_id.is_not(None))
 LOCKED_TASK_OF_RUN = TASK_OF_RUN.with_for_update()
-WITH_POSTER = select(*tasks.columns, people.c.name).outerjoin(people, people.c.id == tasks.c.posted_by)
+WITH_POSTER = (
+    select(*tasks.columns, people.c.name, runs.c.state)
+    .outerjoin(people, people.c.id == tasks.c.posted_by)
+    .outerjoin(runs, runs.c.id == tasks.c.run_id)
+)
 TOLD_ONE = WITH_POSTER.where(tasks.c.id == bindparam("task"))
 COLUMNS: Final = ("state", "owner", "run_id", "attempts", "result", "ended_at")
 SET_TASK = (

@@ -14,11 +14,13 @@ from runtime.store.intake.run_stop import OpenRun, end_parked
 from runtime.store.protocol import Ended
 from runtime.store.runs.closing import ASK_STOP
 from runtime.store.sql.driver import Op
-from runtime.store.tasks.background import OPEN_RUN, never_begin, start_again
+from runtime.store.tasks.background import OPEN_RUN, POSTER_NAME, never_begin, start_again
 from runtime.store.tasks.board import found, named
 from runtime.store.tasks.rows import Row, give_back_lapsed, move_task
 
 BEING_TRIED: Final = "This task is being tried again this very moment. Say it once more."
+
+POSTER_GONE: Final = "Whoever asked for this was removed, so it would work for nobody. Ask for it anew."
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,8 @@ def retry(name: str, room: Address | None, who: Person, now: datetime, new_id: N
         return unknown(name)
     if row.state not in (TaskState.FAILED, TaskState.DROPPED):
         return f"This task is {row.state}: only one that failed or was dropped can be tried again."
+    if row.posted_by and not (yield POSTER_NAME, {"person": row.posted_by}):
+        return POSTER_GONE
     row = yield from move_task(row, TaskEvent.RETRY, now, {"result": ""})
     yield from fact(now, "task retry", who.name, row.id, row.room)
     row = yield from start_again(row, now, new_id)

@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
-from runtime.contract import Effect, ModelReply, ModelRequest, OnText, TaskState, UserTurn
+from runtime.contract import (
+    ApprovalKind,
+    Choice,
+    Effect,
+    ModelReply,
+    ModelRequest,
+    OnText,
+    TaskState,
+    UserTurn,
+    no_probe,
+)
 from runtime.domain.runs import RunState
 from runtime.errors import ModelFailed
 from runtime.store.tasks.turning import Turned
-from tests.contract.runtime.stage import ADA, LEASE, OTTO, READ, SHELL, VERA, Crash, Stage, crash_at, fake_tool
+from tests.contract.runtime.stage import (
+    ADA,
+    LEASE,
+    OTTO,
+    READ,
+    SHELL,
+    UMA,
+    VERA,
+    WRITE,
+    Crash,
+    Process,
+    Stage,
+    crash_at,
+    fake_tool,
+)
 from tests.contract.runtime.strict import Planned, Strict
+from tests.contract.runtime.test_crash import ROOMS, crash_by_chance
 
 POINTS = ["accepted", "claimed", "model-answered", "step-recorded", "tool-marked", "tool-finished", "delivery-stored"]
 BEGUN = "I'm on it: task **compare the offers**"
@@ -72,6 +99,8 @@ async def test_a_room_goes_on_while_its_task_waits_for_people(stage: Stage) -> N
     await process.answer_all()
     [asked] = await stage.pending()
     assert "“which system is it?”" in (await stage.screen())[-1]
+    [task] = await stage.store.tasks.tasks()
+    assert task.asks
     process.ask(Planned(end="hello"))
     await process.say("hi")
     await process.answer_all()
@@ -177,6 +206,27 @@ async def test_viewers_neither_post_nor_drop_tasks(stage: Stage) -> None:
     assert task.state is TaskState.CLAIMED
 
 
+async def test_a_removed_persons_tasks_are_dropped_and_work_for_nobody(stage: Stage) -> None:
+    process = await stage.process(model := Planned(end="ok"))
+    await process.say("/task compare the offers", who=UMA)
+    await stage.store.people.remove("Uma", actor="Ada")
+    await process.answer_all()
+    assert model.requests == []
+    [task] = await stage.store.tasks.tasks()
+    assert (task.state, task.result) == (TaskState.DROPPED, "Uma was removed.")
+    [ada] = [known.person for known in await stage.store.people.people() if known.person.name == "Ada"]
+    assert "it would work for nobody" in str(await stage.store.tasks.retry(task.id, ada))
+
+
+async def test_two_people_who_are_one_have_their_tasks_together(stage: Stage) -> None:
+    process = await stage.process(Planned(end="ok"))
+    await process.say("/task compare the offers", who=UMA)
+    await stage.store.people.merge("Uma", "Ada", actor="Ada")
+    await process.answer_all()
+    [task] = await stage.store.tasks.tasks()
+    assert (task.posted_by, task.state) == ("Ada", TaskState.DONE)
+
+
 @pytest.mark.parametrize(
     ("words", "told_of"),
     [
@@ -192,3 +242,44 @@ async def test_a_command_that_can_do_nothing_says_so(words: str, told_of: str, s
     await process.answer_all()
     [answer] = await stage.answers()
     assert answer.startswith(told_of)
+
+
+# --------------------------------------------------------------------------------------------------- kills left to chance
+
+
+async def was_cut(process: Process) -> bool:
+    """One life: the command is said once more, people answer what is asked, and all work is done, unless it is cut."""
+    try:
+        for room in ROOMS:
+            await process.say("/task do it", room=room, key=f"t-{room}")
+        for asked in await process.stage.pending():
+            happened = asked.session in process.tools["write"].sessions  # a person looks before answering
+            unknown = Choice.DONE if happened else Choice.AGAIN
+            choice = Choice.APPROVE if asked.kind is ApprovalKind.CALL else unknown
+            await process.click(asked.id, choice, room=asked.address.room)
+        await process.answer_all()
+    except Crash:
+        return True
+    except BaseExceptionGroup as group:
+        if group.split(Crash)[1]:
+            raise
+        return True
+    return False
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_any_row_of_kills_does_each_task_once_and_tells_it_once(seed: int, stage: Stage) -> None:
+    chance, model = random.Random(seed), Planned((READ, READ), WRITE, READ, end="done")
+    look, write = fake_tool("look", Effect.READ), fake_tool("write", Effect.WRITE)
+    for life in range(30):
+        stage.clock.advance(LEASE)
+        probe = crash_by_chance(chance) if life < 12 else no_probe
+        process = await stage.process(model, [look, write], probe=probe)
+        if not await was_cut(process) and not await stage.pending():
+            break
+    for room in ROOMS:
+        begun, ended = await stage.answers(room)
+        assert begun.startswith("I'm on it: task **do it**")
+        assert ended == "**Task done: do it**\n\ndone"
+    assert len(write.sessions) == len(set(write.sessions)) == len(ROOMS)
+    assert {task.state for task in await stage.store.tasks.tasks()} == {TaskState.DONE}
