@@ -20,15 +20,14 @@ RECORDS: Final = ("NewDelivery", "ModelRequest")
 
 TEXT_WRITES: Final[frozenset[str]] = frozenset(
     {
-        *("accept", "name_rooms", "turn", "add_person", "rename", "pair"),
+        *("accept", "name_rooms", "add_person", "rename", "pair"),
         *("record_model", "spawn", "finish_tool", "refuse_tool", "finish", "park", "note", "keep_summary"),
         *("enqueue", "render", "render_shown", "preview", "plain", "retry", "hold", "give_up"),
         *("doubt", "drop", "detach"),
         *("end_undo", "end_answer", "pay_answer", "refill", "failed", "note_fact", "put_texts"),
         *("accepted_form", "see_form", "told_form", "accept_form"),
-        *("add_schedule", "change_schedule", "turn_schedule", "begin_report"),
-        *("post", "complete", "plan"),
         *("add_schedule", "change_schedule", "turn_schedule", "begin_report", "turn_agent"),
+        *("post", "complete", "plan"),
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -159,8 +158,7 @@ NO_STORES: Final = frozenset(
 HOLDERS: Final = frozenset(
     {
         *("store", "outbox", "book", "approvals", "runs", "registry", "people", "cooldowns", "intake", "cluster"),
-        *("schedules", "texts", "places", "operations", "tasks"),
-        *("schedules", "texts", "places", "operations", "lives"),
+        *("schedules", "texts", "places", "operations", "tasks", "lives"),
     }
 )
 """Names by which objects of the product hold a store, also where its type is not imported."""

@@ -63,9 +63,6 @@ class Registry:
     async def last_written(self) -> datetime | None:
         raise NotImplementedError
 
-    async def note_agents(self, lease: Lease, agents: str) -> None:
-        raise NotImplementedError
-
     async def note_fact(self, kind: str, by: str, subject: str, detail: str) -> None:
         raise NotImplementedError
 
