@@ -145,7 +145,7 @@ class AgentLoop:
         self._notices = notices or LoopNotices()
         self.surroundings = Surroundings(store=store, policy=policy, named=named, now=now)
         rulings = Rulings(store=store, policy=policy, rights=context.rights, now=now)
-        self._delegating = Delegating(store, agents, door, rulings.known, self._notices.ready, faults)
+        self._delegating = Delegating(store, agents, door, rulings.known, self._notices.ready, outlet.nudge, faults)
         self._calls = Calls(
             store=store,
             policy=policy,

@@ -31,7 +31,8 @@ ONLY_IN_A_CHAT: Final = f"Only a conversation can be told later: wait for it. {d
 
 
 class Delegating:
-    """Orders of a call become children of its run. `known` is what a run read so far, and `ready` wakes whoever works."""
+    """Orders of a call become children of its run. `known` is what a run read so far, `ready` wakes whoever
+    works on lanes, and `nudge` a room's courier."""
 
     def __init__(
         self,
@@ -40,6 +41,7 @@ class Delegating:
         door: Door,
         known: Callable[[LiveRun], Awaitable[Known]],
         ready: Callable[[], None],
+        nudge: Callable[[Address], object],
         faults: Faults,
     ) -> None:
         self._store = store
@@ -47,6 +49,7 @@ class Delegating:
         self._door = door
         self._known = known
         self._ready = ready
+        self._nudge = nudge
         self._faults = faults
 
     async def hand(self, run: LiveRun, step: ToolStep, hands: Hands, arguments: Mapping[str, Json]) -> str | None:
@@ -67,6 +70,8 @@ class Delegating:
         recorded = own(await self._store.spawn(lane, run_id, step.number, chain, ordered))
         run.handed = run.handed or orders[0].awaits
         self._ready()
+        for room in recorded.told:
+            self._nudge(room)
         log.info("work handed on", step=step.number, to=[one.agent for one in orders])
         run.obey(recorded.stop)
         return None
@@ -131,8 +136,10 @@ class Delegating:
 
 
 def asked_for(claim: Claim) -> str:
-    """A sentence for a child's card: whose work it is, from the agent with which people speak on."""
-    return f"For {' > '.join([*claim.child.chain, claim.agent])}." if claim.child else ""
+    """A sentence for a child's card: who asks, and for whom, up to the agent with which people speak."""
+    if claim.child is None:
+        return ""
+    return f"{claim.agent} asks this for {', for '.join(reversed(claim.child.chain))}."
 
 
 def _give(giver: Agent, to: Agent, address: Address, path: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import bindparam, select, update
 
@@ -13,6 +13,7 @@ from runtime.domain.agents import delegation
 from runtime.domain.runs import RunState, StepEvent, StepState, WaitKind
 from runtime.store.common import LOCK_LANE, OPEN_LANE, fact, fresh_lane
 from runtime.store.delegation.rows import CHILD_KEPT, END_CHILD, OF_STEP, Kept, all_with_sources, child_of, with_sources
+from runtime.store.delegation.showing import show_tree
 from runtime.store.delegation.spawning import ADD_AGENT_SIGNAL, Cause, signal_row
 from runtime.store.runs.steps import STEP_STATE, move_step
 from runtime.store.runs.turns import SET_TURN
@@ -43,23 +44,31 @@ PARENT_RUN = (
 )
 
 
+class Over(NamedTuple):
+    """Outcome of a child's end: whether a lane became ready, and rooms whose couriers are to look."""
+
+    woken: bool = False
+    told: tuple[Address, ...] = ()
+
+
 def child_over(
     run: RunId, state: ChildState, text: str, now: datetime, new_id: NewId, *, valid: bool = True
-) -> Op[bool]:
-    """End the child that `run` is, unless it is over; whether a lane became ready by that."""
+) -> Op[Over]:
+    """End the child that `run` is, unless it is over."""
     rows = yield CHILD_KEPT, {"child": run}
     kept = Kept(*rows[0]) if rows else None
     if kept is None or kept.state != ChildState.OPEN:
-        return False
+        return Over()
     yield LOCK_LANE, {"k": kept.parent_session}
     yield END_CHILD, {"child": run, "new_state": state.value, "text": text, "fits": int(valid), "at": micros(now)}
     yield ANSWER_CHILD, {"child": run, "at": micros(now)}
     yield from fact(now, "child ended", "", run, state.value)
+    told = yield from show_tree(kept.root_run, now, new_id)
     if not kept.awaits:
-        return (yield from _tell(run, kept, now, new_id))
+        return Over((yield from _tell(run, kept, now, new_id)), told)
     yield SETTLE, {"run": kept.parent_run, "of": WaitKind.CHILD.value, "child": run, "at": micros(now)}
     yield from _give_result(kept, now)
-    return (yield from settled(kept.parent_session, kept.parent_run, now))
+    return Over((yield from settled(kept.parent_session, kept.parent_run, now)), told)
 
 
 def _give_result(kept: Kept, now: datetime) -> Op[None]:

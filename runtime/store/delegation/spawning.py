@@ -14,6 +14,7 @@ from runtime.domain.agents import delegation
 from runtime.domain.runs import StepEvent, WaitKind
 from runtime.store.common import OPEN_LANE, add, fact, fresh_lane, owned
 from runtime.store.delegation.rows import ADD_CHILD
+from runtime.store.delegation.showing import show_tree
 from runtime.store.protocol import Lane, Ordered, Recorded
 from runtime.store.runs.steps import STOP, move_step
 from runtime.store.runs.turns import SET_TURN
@@ -35,6 +36,13 @@ class Cause(NamedTuple):
 
     trigger: Trigger
     about: str
+
+
+class Begun(NamedTuple):
+    """A child, and the run at the root of its tree."""
+
+    child: Child
+    root: RunId
 
 
 class Place(NamedTuple):
@@ -64,17 +72,20 @@ def spawn(
     mine = yield from owned(lane)
     if mine is None:
         return None
-    made = []
+    made: list[Begun] = []
     for ordinal, one in enumerate(ordered, 1):
         made.append((yield from _begun(lane, run, number, ordinal, chain, one, now, new_id)))
     awaits = ordered[0].order.awaits
-    told = delegation.at_work([one.order for one in ordered]) if awaits else delegation.begun(made)
+    told = (
+        delegation.at_work([one.order for one in ordered]) if awaits else delegation.begun([one.child for one in made])
+    )
     turn, *_ = yield from move_step(lane.node, run, number, StepEvent.HAND, "" if awaits else told, now)
     if not awaits:
         yield from move_step(lane.node, run, number, StepEvent.RESULT, told, now)
     yield SET_TURN, {"s": lane.session, "n": turn, "new_text": told}
+    rooms = yield from show_tree(made[0].root, now, new_id)
     rows = yield STOP, {"run": run}
-    return Recorded(bool(rows[0][0]), mine[1])
+    return Recorded(bool(rows[0][0]), mine[1], told=rooms)
 
 
 def _begun(
@@ -86,7 +97,7 @@ def _begun(
     ordered: Ordered,
     now: datetime,
     new_id: NewId,
-) -> Op[Child]:
+) -> Op[Begun]:
     """One child: its signal, its lane, its row, and the wait for it."""
     order, child = ordered.order, RunId(new_id())
     requester, room, root = (yield PARENT_PLACE, {"run": run})[0]
@@ -102,7 +113,8 @@ def _begun(
             {"run_id": run, "step": number, "kind": WaitKind.CHILD.value, "subject": child, "settled_at": None},
         )
     yield from fact(now, "child spawned", chain[-1], child, f"{order.agent}: {cause.about}")
-    return Child(child, order.agent, tuple(chain), order.goal, order.schema, ChildState.OPEN, now + order.time)
+    fresh = Child(child, order.agent, tuple(chain), order.goal, order.schema, ChildState.OPEN, now + order.time)
+    return Begun(fresh, root or run)
 
 
 def _child_row(child: RunId, at: Place, chain: Sequence[str], order: Order, now: datetime) -> dict[str, object]:

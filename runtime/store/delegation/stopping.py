@@ -82,8 +82,8 @@ def _end(child: RunId, session: SessionKey, state: ChildState, text: str, now: d
             yield ASK_STOP, {"run": run}
         else:
             told += yield from close_parked(RunId(run), RunState(at), session, text or "Stopped.", now, new_id)
-    woken = yield from child_over(child, state, text, now, new_id)
-    return Below(tuple(live), told, woken)
+    over = yield from child_over(child, state, text, now, new_id)
+    return Below(tuple(live), (*told, *over.told), over.woken)
 
 
 def _both(one: Below, other: Below) -> Below:

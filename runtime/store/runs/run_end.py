@@ -17,7 +17,7 @@ from runtime.domain.runs import FOR_SCHEDULES, RUN_MOVES, STEP_MOVES, RunEvent, 
 from runtime.store.approvals.rulings import ADD_APPROVAL, undone
 from runtime.store.approvals.waiting import full_chats
 from runtime.store.common import fact, owned
-from runtime.store.delegation.ending import CHILD_AFTER, child_over
+from runtime.store.delegation.ending import CHILD_AFTER, Over, child_over
 from runtime.store.delivery.enqueue import put
 from runtime.store.protocol import Lane, NewDelivery, Question, Released, ToolStep
 from runtime.store.runs.steps import SET_STEP, model_step, open_steps
@@ -208,12 +208,12 @@ def finish(
         of_task = yield from task_ended(run, state, text, now, new_id, until)
     if trigger in FOR_SCHEDULES:
         told = yield from ended(run, trigger, state, text, len(new_deliveries), now, new_id, until)
-    woken = False
+    over = Over()
     if trigger is Trigger.CHILD:
-        woken = yield from child_over(run, CHILD_AFTER[state], text, now, new_id, valid=valid)
+        over = yield from child_over(run, CHILD_AFTER[state], text, now, new_id, valid=valid)
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}
-    is_ready, rooms = rows[0][0] == "ready", (*cards_told, *(told or ()), *of_task)
-    return Released(is_ready, frozenset(begun), rooms, planned=told is not None, woken=woken)
+    is_ready, rooms = rows[0][0] == "ready", (*cards_told, *(told or ()), *of_task, *over.told)
+    return Released(is_ready, frozenset(begun), rooms, planned=told is not None, woken=over.woken)
 
 
 def _close_steps(lane: Lane, run: RunId, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:

@@ -13,14 +13,26 @@ import pytest
 
 from runtime.agent.registry import Agent
 from runtime.context.prompt.prompts import Prompted
-from runtime.contract import Call, ChildState, Effect, Flow, Json, Model, Reads, Tool, ToolTurn
+from runtime.contract import (
+    Call,
+    ChildState,
+    Effect,
+    Flow,
+    Json,
+    Model,
+    ModelReply,
+    ModelRequest,
+    Reads,
+    Tool,
+    ToolTurn,
+)
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
 from runtime.text.outside import material
 from tests.contract.runtime.stage import ADA, SHELL, Crash, Process, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Strict
-from tests.fakes.models import Answer, held
+from tests.fakes.models import USAGE, Answer, held
 from tools.delegation import DELEGATE, DELEGATE_MANY
 
 BOTH: Final[Sequence[Any]] = (DELEGATE, DELEGATE_MANY)
@@ -78,11 +90,9 @@ async def test_a_child_answers_its_parent_and_the_person_gets_one_answer(any_sta
 @pytest.mark.parametrize("hit", [1, 2])
 async def test_a_kill_anywhere_loses_no_child_and_repeats_none(any_stage: Stage, point: str, hit: int) -> None:
     """Scenario 54."""
-    model = Strict([order(goal="Count the apples."), "seven", "There are seven apples."])
-    process = await any_stage.process(model, BOTH, probe=crash_at(point, hit))
+    process = await any_stage.process(Strict([by_request] * 9), BOTH, probe=crash_at(point, hit))
     await until_killed(process)
-    left = Strict(answers_after(model, await any_stage.rows("SELECT kind, state FROM steps WHERE kind = 'model'")))
-    again = await any_stage.process(left, BOTH)
+    again = await any_stage.process(Strict([by_request] * 9), BOTH)
     async with again.running():
         await again.rest()
     assert await any_stage.answers() == ["There are seven apples."]
@@ -102,10 +112,14 @@ async def asked_for_apples(process: Process) -> None:
         raise Crash("the point was never reached")
 
 
-def answers_after(model: Strict, recorded: Sequence[object]) -> list[Answer]:
-    """The script from the first answer on that was not recorded."""
-    whole: list[Answer] = [order(goal="Count the apples."), "seven", "There are seven apples."]
-    return whole[len(recorded) :]
+def by_request(request: ModelRequest) -> ModelReply:
+    """The answer that fits the request, however often it is made."""
+    newest = request.turns[-1]
+    if isinstance(newest, ToolTurn):
+        return ModelReply("There are seven apples.", (), USAGE)
+    if "Count the apples." in newest.text:
+        return ModelReply("seven", (), USAGE)
+    return ModelReply("", (order(goal="Count the apples."),), USAGE)
 
 
 async def test_many_children_are_told_together_when_the_last_one_ends(stage: Stage) -> None:
@@ -245,7 +259,7 @@ async def test_what_a_child_may_do_is_asked_in_the_parents_room_with_the_chain(a
         await process.say("run it")
         await process.rest()
         [asked] = await any_stage.pending()
-        assert "main > main" in asked.caution
+        assert asked.caution == "main asks this for main."
         await process.click(asked.id, who=ADA)
         await process.rest()
     assert shell.calls == [{"command": "uname -a"}]
@@ -326,3 +340,26 @@ async def test_a_child_of_a_run_that_read_outside_text_begins_with_that_said(sta
         await process.say("read it")
         await process.rest()
     assert "From main after reading example.org" in model.requests[2].turns[0].text
+
+
+async def test_people_see_the_tree_in_one_message_that_is_edited(any_stage: Stage) -> None:
+    research = agent(any_stage, "research", Strict([order(goal="look deeper"), "found"]), BOTH)
+    deeper = held("deep")
+    research = replace(research, model=Strict([order(goal="look deeper"), deeper, "found"]))
+    process = await any_stage.process(Strict([order(goal="Look.", agent="research"), "done"]), BOTH, others=[research])
+    may_delegate(process, "research")
+    async with process.running():
+        await process.say("look around")
+        await deeper.begun.wait()
+        assert await tree(any_stage) == "- ⏳ **research**: Look.\n  - ⏳ **research**: look deeper"
+        deeper.until.set()
+        await process.rest()
+    assert await tree(any_stage) == "- ✅ **research**: Look. (0 s)\n  - ✅ **research**: look deeper (0 s)"
+    shown = "SELECT count(*) FROM deliveries WHERE origin LIKE 'children:%' AND edits IS NULL"
+    assert await any_stage.rows(shown) == [(1,)]
+
+
+async def tree(stage: Stage) -> str:
+    """The tree as its newest delivery has it."""
+    newest = "SELECT content FROM deliveries WHERE origin LIKE 'children:%' ORDER BY ordinal DESC LIMIT 1"
+    return str(json.loads((await stage.rows(newest))[0][0])["text"])
