@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -29,11 +31,14 @@ from runtime.contract import (
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
+from runtime.models.demo import Demo
 from runtime.text.outside import material
-from tests.contract.runtime.stage import ADA, SHELL, Crash, Process, Stage, crash_at, fake_tool
+from tests.contract.runtime.stage import ADA, SHELL, Crash, Process, Stage, address, crash_at, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.fakes.models import USAGE, Answer, held
 from tools.delegation import DELEGATE, DELEGATE_MANY
+from tools.files.files import list_files, read_file
+from tools.files.search import search_files
 
 BOTH: Final[Sequence[Any]] = (DELEGATE, DELEGATE_MANY)
 POINTS: Final = ("tool-marked", "children-awaited", "child-ended", "step-recorded", "model-answered")
@@ -363,3 +368,23 @@ async def tree(stage: Stage) -> str:
     """The tree as its newest delivery has it."""
     newest = "SELECT content FROM deliveries WHERE origin LIKE 'children:%' ORDER BY ordinal DESC LIMIT 1"
     return str(json.loads((await stage.rows(newest))[0][0])["text"])
+
+
+PAGE: Final = Path(__file__).parents[3] / "docs" / "delegation.md"
+PHRASES: Final = re.findall(r"```text demo\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0].splitlines()
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+async def test_the_demo_plays_each_phrase_of_the_page(stage: Stage, phrase: str) -> None:
+    files: Sequence[Any] = (list_files, read_file, search_files)
+    research = agent(stage, "research", Demo(), files)
+    (research.workspaces.folder(address("r1")) / "notes.txt").write_text("all is well\n")
+    process = await stage.process(Demo(), [*BOTH, *files], others=[research])
+    may_delegate(process, "research")
+    async with process.running():
+        await process.say(phrase)
+        await process.rest()
+    told = await stage.answers()
+    assert {state for _, state in await children(stage)} == {ChildState.DONE}
+    assert " answered:" in told[-1]
+    assert "couldn't" not in told[-1]
