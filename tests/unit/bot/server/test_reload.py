@@ -246,7 +246,7 @@ async def test_agents_are_taken_over_by_the_next_run(place: Place) -> None:
     (folder / "ops.toml").write_text('prompt = "Second."\n')
     assert (await place.again(FIRST)).changed == ("the agent ops",)
     here = Here(Address("web", "main", "r"), datetime.now(UTC), agent="ops")
-    assert place.live.prompt(here).system.startswith("Second.")
+    assert place.live.prompt_of("ops")(here).system.startswith("Second.")
     (folder / "ops.toml").unlink()
     assert (await place.again(FIRST)).changed == ("the agent ops (removed)",)
     assert made == [["", "First."], ["", "Second."], [""]]
