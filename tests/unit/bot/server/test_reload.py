@@ -261,3 +261,12 @@ async def test_a_faulty_file_of_an_agent_keeps_what_held(place: Place) -> None:
     with pytest.raises(ConfigError, match='"nothing_such" fits no tool'):
         await place.again(FIRST)
     assert place.live.rules.agents["ops"].prompt == "First."
+
+
+async def test_an_agent_whose_model_is_new_is_told_to_need_a_restart(place: Place) -> None:
+    model = '[model]\nname = "openai/gpt-4o"\napi_key = "k"\n'
+    place = await moved_in(place.file.parent, model + FIRST)
+    more = '[[models]]\nname = "small"\nmodel = "openai/gpt-4o-mini"\napi_key = "k"\n'
+    told = await place.again(f'{model}{FIRST}{more}[[agents]]\nname = "ops"\nprompt = "p"\nmodel = "small"\n')
+    assert told.notes == ("the agent ops uses the usual model until a restart, since small is new",)
+    assert "models" in told.restart
