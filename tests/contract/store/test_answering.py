@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from runtime.contract import Addressing, Body, Commanded, Identity, Said
+from runtime.contract import Addressing, Body, Commanded, Identity, RunId, Said
 from runtime.domain.agents.binding import binding_of
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.ids import new_id
@@ -208,5 +208,5 @@ async def test_a_mode_that_holds_back_counts_for_every_agent_and_a_trust_for_one
 async def test_a_stop_means_whichever_agent_is_at_work_there(stage: Stage) -> None:
     named = await hear(stage, "ops: restart it")
     assert (await stage.claim()).agent == "ops"
-    assert (await hear(stage, "stop")).stop_runs == (named.verdict.signal_id,)
-    assert (await hear(stage, "ops: stop")).stop_runs == (named.verdict.signal_id,)
+    assert (await hear(stage, "stop")).stop_runs == (RunId(named.verdict.signal_id),)
+    assert (await hear(stage, "ops: stop")).stop_runs == (RunId(named.verdict.signal_id),)
