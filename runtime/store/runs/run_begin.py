@@ -10,12 +10,13 @@ from typing import Final, NamedTuple
 from sqlalchemy import bindparam, case, func, or_, select, update
 
 from runtime.contract import Address, Busy, Person, PersonId, RunId, SessionKey, Trigger
+from runtime.domain.agents.manifest import MAIN
 from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules, busy_at
 from runtime.domain.runs import FOR_SCHEDULES
 from runtime.policy.modes import Mode
-from runtime.store.approvals.modes import MODE_WORD, mode_called, mode_keys
-from runtime.store.common import PERSON, add, person
+from runtime.store.approvals.modes import MODE_WORD, mode_called
+from runtime.store.common import PERSON, add, person, session_key
 from runtime.store.protocol import Around, Claim, Lane
 from runtime.store.runs.turns import add_turn, transcript
 from runtime.store.schedules.run_occurrence import job_of
@@ -158,8 +159,11 @@ def asker_of(
     session: SessionKey, agent: str, address: Address, person_id: str | None, now: datetime
 ) -> Op[tuple[Person | None, frozenset[str], Around]]:
     """Requester, the names under which a policy may know them, and what else is so where they asked."""
-    given = {"s": session, "person_id": person_id, "room": str(address.whole_room), "now": micros(now)}
-    rows = yield ASKER, {**given, **mode_keys(agent, address)}
+    home = address.whole_room
+    own = {"thread": session_key(agent, address), "home": session_key(agent, home)}
+    main = {"main_thread": session_key(MAIN, address), "main_home": session_key(MAIN, home)}
+    given = {"s": session, "person_id": person_id, "room": str(home), "now": micros(now)}
+    rows = yield ASKER, {**given, **own, **main}
     first = rows[0]
     around = Around(
         first[4] or "",
