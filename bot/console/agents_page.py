@@ -16,7 +16,7 @@ from runtime.text.glyphs import legible
 
 AGENTS_PAGE: Final = "/console/agents"
 AGENT_HEADS: Final = ("Name", "State", "Model", "Answers in", "Tools", "Hands work to", "Bounds")
-AT_WORK: Final = "running"
+UNTURNED_STATE: Final = "running"
 """State of an agent that nobody suspended or ended."""
 
 
@@ -43,7 +43,7 @@ def _name(row: View) -> Html:
 
 
 def _state(row: View) -> Html:
-    shown = badge(row.get("state", AT_WORK))
+    shown = badge(row.get("state", UNTURNED_STATE))
     reason = row.get("reason", "")
     return tag("div", shown, tag("p", legible(reason), class_="faint")) if reason else shown
 

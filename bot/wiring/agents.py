@@ -82,7 +82,7 @@ class PreferredModel:
         self._model = model
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
-        return await self._model.reply(replace(request, wanted=request.wanted or self.name), on_text)
+        return await self._model.reply(replace(request, own=self.name), on_text)
 
 
 class AgentMaker:

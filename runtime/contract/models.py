@@ -248,8 +248,8 @@ class ModelRequest:
     """Request to a model. `files` opens a file that a turn names; without it there are none to look at.
 
     `words_only`: the tools are those of the conversation, and none may be called: what is wanted are words for people.
-    `work` is the kind of work, `wanted` the model that people chose for the conversation, `kept` the one that the run began
-    with; empty where there is none. `cheapest`: it is for the one that costs least, whatever else is so.
+    `work` is the kind of work, `wanted` the model that people chose for the conversation, `own` that of the agent, `kept` the
+    one that the run began with; empty where there is none. `cheapest`: it is for the one that costs least, whatever else is so.
     `room` is where it is made for, as the settings write it. `working` is what is true at this moment, for the model alone: it stands behind all turns, since it changes most often.
     Errors of `files`: OSError where the file is not there any more.
     """
@@ -265,6 +265,7 @@ class ModelRequest:
     cheapest: bool = False
     working: str = ""
     room: str = ""
+    own: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -28,12 +28,12 @@ REMOVED_PREFIX: Final = ".removed-"
 
 
 class Leftovers:
-    """`workspaces` are those of each agent, under one root. `uploads` is the folder in a workspace where files arrive,
+    """`workspaces` gives those of each agent that there is by then, under one root. `uploads` is the folder in a workspace where files arrive,
     `partial` begins the names of those still on the way."""
 
-    def __init__(self, workspaces: Sequence[WorkspaceFolders], *, uploads: str, partial: str) -> None:
+    def __init__(self, workspaces: Callable[[], Sequence[WorkspaceFolders]], *, uploads: str, partial: str) -> None:
         self._workspaces = workspaces
-        self._root = workspaces[0].root
+        self._root = workspaces()[0].root
         self._uploads = uploads
         self._partial = partial
 
@@ -53,7 +53,7 @@ class Leftovers:
 
     def drop_workspaces(self, rooms: Sequence[Address], before: datetime) -> None:
         """Remove the folders of `rooms`, unless a file came into them since `before`."""
-        for path in (own.path(room) for own in self._workspaces for room in rooms):
+        for path in (own.path(room) for own in self._workspaces() for room in rooms):
             if self._is_quiet(path, before):
                 path.replace(path.with_name(REMOVED_PREFIX + path.name))
         for name in self._folders():

@@ -31,6 +31,7 @@ from runtime.models.litellm_loading import preload
 from runtime.policy.budgets import Counter, Scope
 from runtime.schedules.firing import Scheduler
 from runtime.store.protocol import NewDelivery
+from runtime.workspace.workspaces import WorkspaceFolders
 
 
 def duties_of(
@@ -43,7 +44,7 @@ def duties_of(
     yield engine.toolkit.check
     yield from loading_ahead(settings, engine)
     yield _sealer(base).run
-    folders = [agent.workspaces for agent in engine.agents.values()]
+    folders = partial(_workspaces, engine)
     yield retention_of(settings, store, base.membership.take, folders).run
     yield jumps.run
     yield at.rooms.run
@@ -72,6 +73,11 @@ def duties_of(
     if settings.mcp:
         tell = partial(_tell_of_tool, base, at, engine)
         yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form)
+
+
+def _workspaces(engine: EnginePhase) -> list[WorkspaceFolders]:
+    """Workspaces of the agents that there are now: a reload may have brought some."""
+    return [agent.workspaces for agent in engine.agents.values()]
 
 
 def loading_ahead(settings: Settings, engine: EnginePhase) -> Iterator[Duty]:

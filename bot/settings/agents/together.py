@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -64,6 +64,7 @@ def faults_together(layers: Layers) -> Iterator[Fault]:
             *_delegates(given, by_name),
         ):
             yield f"{given.place}.{setting}", f"{fault}{given.beside}"
+    yield from _words(agents)
     yield from _circles(by_name)
     yield from _ties(by_name)
     if any(given.table.delegates_to for given in agents):
@@ -137,6 +138,16 @@ def _delegates(given: Given, by_name: Mapping[str, Given]) -> Iterator[Fault]:
             near = nearest(name, [*by_name, MAIN])
             fix = f"did you mean {near}?" if near else "add it under [[agents]]"
             yield "delegates_to", f'"{name}" names no agent; {fix}'
+
+
+def _words(agents: Sequence[Given]) -> Iterator[Fault]:
+    """Words that address two agents."""
+    known = {MAIN: MAIN}
+    for given in agents:
+        for word in given.table.mentions or (given.name,):
+            other = known.setdefault(word.casefold(), given.name)
+            if other != given.name:
+                yield f"{given.place}.mentions", f'"{word}" addresses {other} too; choose another word{given.beside}'
 
 
 def _circles(by_name: Mapping[str, Given]) -> Iterator[Fault]:

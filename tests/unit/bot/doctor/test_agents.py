@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from bot.doctor.agents import check_agents
 from bot.doctor.subject import Subject
 from bot.settings.settings import Settings
@@ -55,3 +57,17 @@ async def test_a_process_with_other_agents_than_the_settings_needs_a_reload(tmp_
 async def test_a_node_whose_lease_ended_counts_for_nothing(tmp_path: Path) -> None:
     _, [found] = await told(tmp_path, "another", ttl=-timedelta(hours=1))
     assert found.level is Level.OK
+
+
+@pytest.mark.parametrize(
+    ("places", "told_of"),
+    [
+        ('rooms = ["slack:work/C1"]', "rooms slack:work/C1"),
+        ('accounts = ["telegram:*"]', "accounts telegram:*"),
+        ('channels = ["slak"]', "channels slak"),
+        ('rooms = ["web:*", "*/lobby"]\naccounts = ["web:main"]\nchannels = ["w*"]', ""),
+    ],
+)
+async def test_a_place_that_no_account_has_is_told(tmp_path: Path, places: str, told_of: str) -> None:
+    [found] = await check_agents(Subject(read(tmp_path, f"{OPS}{places}\n"), None, None, None))
+    assert (found.level is Level.WARNING, told_of in found.what) == (bool(told_of), True)

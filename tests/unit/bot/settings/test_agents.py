@@ -150,3 +150,8 @@ def test_another_word_of_a_prompt_is_another_digest(tmp_path: Path) -> None:
     one = digest_of(manifests_of(read(tmp_path, "", ops='prompt = "a"\n')))
     assert one == digest_of(manifests_of(read(tmp_path, "", ops='prompt = "a"  # the same\n')))
     assert one != digest_of(manifests_of(read(tmp_path, "", ops='prompt = "b"\n')))
+
+
+def test_a_word_that_addresses_two_agents_is_refused(tmp_path: Path) -> None:
+    told = fault(tmp_path, OPS, dev='prompt = "p"\nmentions = ["Ops", "dev"]\n')
+    assert told.startswith('agents[2].mentions ("dev"): "Ops" addresses ops too; choose another word')
