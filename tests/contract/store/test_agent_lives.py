@@ -120,6 +120,13 @@ async def test_the_poller_finds_no_work_in_lanes_of_a_suspended_agent(stage: Sta
     assert (await stage.store.cluster.agenda(stage.lease.node)).lanes
 
 
+async def test_the_status_of_a_room_says_that_its_agent_is_suspended(stage: Stage) -> None:
+    await turn(stage, AgentEvent.SUSPEND)
+    await say(stage, "one")
+    told = await stage.take_in(replace(stage.signal(Commanded("status")), private=2000), SEVERAL)
+    assert told.verdict.notice == "Right now in this room:\n\n- 1 message waiting\n- ops is suspended: drill"
+
+
 async def test_a_room_whose_messages_wait_for_a_suspended_agent_is_not_shown_as_busy(stage: Stage) -> None:
     await turn(stage, AgentEvent.SUSPEND)
     await say(stage, "one")
