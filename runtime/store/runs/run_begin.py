@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from sqlalchemy import bindparam, case, func, or_, select, update
+from sqlalchemy import bindparam, case, exists, func, or_, select, update
 
 from runtime.contract import Address, Busy, Person, PersonId, RunId, SessionKey, Trigger
 from runtime.domain.agents.manifest import MAIN
@@ -15,6 +15,7 @@ from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules, busy_at
 from runtime.domain.runs import FOR_SCHEDULES
 from runtime.policy.modes import Mode
+from runtime.store.agents.held_back import at_work
 from runtime.store.approvals.modes import MODE_WORD, mode_called
 from runtime.store.common import PERSON, add, person, session_key
 from runtime.store.protocol import Around, Claim, Lane
@@ -59,8 +60,12 @@ STEERABLE = (
     WAITING_SIGNALS.add_columns(runs.c.requester, _asker.c.role)
     .join(runs, runs.c.id == bindparam("run"))
     .outerjoin(_asker, _asker.c.id == runs.c.requester)
+    .where(exists().where(sessions.c.key == bindparam("s"), at_work()))
 )
-"""The same, and of each row who asked for the run that they may join: one statement, and only where something waits."""
+"""The same, and of each row who asked for the run that they may join: one statement, and only where something waits.
+
+Nothing joins a run whose agent was suspended meanwhile: its senders were told that it waits.
+"""
 CONSUME = (
     update(signals)
     .where(or_(signals.c.id == bindparam("one"), signals.c.merged_into == bindparam("one")))

@@ -93,7 +93,10 @@ async def test_a_run_at_work_goes_on_to_its_end_while_its_agent_is_suspended(sta
     await say(stage, "one")
     begun = await stage.claim()
     await turn(stage, AgentEvent.SUSPEND)
-    await say(stage, "two", actor=UMA)
+    await say(stage, "two")
+    joined = await stage.store.runs.steer(begun.lane, begun.run_id)
+    assert joined is not None
+    assert joined.waiting == 1
     released = await stage.finish(begun)
     assert released is not None
     assert await claim(stage) is None
