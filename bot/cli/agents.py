@@ -106,7 +106,7 @@ def _bounds(row: View) -> list[str]:
 
 
 @commands.command()
-def new(context: typer.Context, name: Name, config: ConfigFile = None) -> None:
+def new(context: typer.Context, name: Name, as_json: AsJson = False, config: ConfigFile = None) -> None:
     """Begin an agent: writes agents/NAME.toml beside the settings file, for you to edit."""
     from bot.settings.agents.folder import AGENTS_FOLDER
     from bot.settings.agents.tables import AGENT_NAME
@@ -120,6 +120,9 @@ def new(context: typer.Context, name: Name, config: ConfigFile = None) -> None:
         raise ConfigError(as_called(f"There is an agent {name} already: signalbox agents show {name}"))
     file = settings.file.parent / AGENTS_FOLDER / f"{name}.toml"
     _write(file, TEMPLATE.format(name=name))
+    if as_json:
+        show_json({"name": name, "file": str(file)})
+        return
     typer.echo(clean(as_called(f"Wrote {file}. Edit it, then: signalbox reload")))
 
 

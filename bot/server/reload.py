@@ -122,7 +122,7 @@ class Reload:
         told = Reloaded(
             (*changes(self._settings, taken, self._live.rules, rules), *synced.changed),
             tuple(differences(taken, fresh)),
-            (*leftovers, *synced.notes),
+            (*leftovers, *models_to_come(taken), *synced.notes),
         )
         if told.changed:
             await settle_owner(self._people, owners_now(taken, self._accounts), None, with_link=False, actor=by)
@@ -180,6 +180,14 @@ def changes(old: Settings, new: Settings, before: Rules, after: Rules) -> Iterat
         yield "the text of a prompt_file of rooms"
     if old.log.level != new.log.level:
         yield f"log.level ({old.log.level} to {new.log.level})"
+
+
+def models_to_come(taken: Settings) -> Iterator[str]:
+    """Agents whose model is only there after a restart."""
+    names = {taken.model.name, *(model.name for model in taken.models)}
+    for table in taken.agents:
+        if table.model and table.model not in names:
+            yield f"the agent {table.name} uses the usual model until a restart, since {table.model} is new"
 
 
 def agent_changes(before: Mapping[str, Manifest], after: Mapping[str, Manifest]) -> Iterator[str]:

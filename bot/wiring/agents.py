@@ -86,12 +86,12 @@ class PreferredModel:
 
 
 class AgentMaker:
-    """Makes agents of manifests, with the parts of this process that they share."""
+    """Makes agents of manifests, with the parts of this process that they share. `prompt` gives each one's by its name."""
 
     def __init__(
         self,
         *,
-        prompt: Prompt,
+        prompt: Callable[[str], Prompt],
         model: Model,
         tools: Mapping[str, Tool],
         workspaces: Callable[[str], WorkspaceFolders],
@@ -109,7 +109,7 @@ class AgentMaker:
     def agent(self, manifest: Manifest) -> Agent:
         return Agent(
             name=manifest.name,
-            prompt=self._prompt,
+            prompt=self._prompt(manifest.name),
             model=PreferredModel(self._model, manifest.model) if manifest.model else self._model,
             tools=self._tools if _allows_all(manifest) else AllowedTools(self._tools, manifest),
             scope=manifest.name,

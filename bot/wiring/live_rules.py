@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
@@ -86,12 +87,16 @@ class Live:
     def policy(self) -> Policy:
         return self.rules.policy
 
-    def prompt(self, here: Here) -> Prompted:
-        """The prompt of an agent for a room."""
+    def prompt(self, here: Here, own: PromptTemplate | None = None) -> Prompted:
+        """The prompt for a room: the main agent's as it is at this moment, or `own` in its place."""
         added, prompts = self.gate().rooms.rule(here.address).prompt, self.rules.prompts
-        if own := self.rules.agent_prompts.get(here.agent):
-            prompts = replace(prompts, own=own)
+        prompts = replace(prompts, own=own) if own else prompts
         return prompts.at(here, self._place(here.address), added)
+
+    def prompt_of(self, agent: str) -> Callable[[Here], Prompted]:
+        """The prompt of an agent as its runs keep it; of one without its own, the main agent's."""
+        own = self.rules.agent_prompts.get(agent)
+        return partial(self.prompt, own=own) if own else self.prompt
 
 
 MakeGate = Callable[[Settings], Gate]

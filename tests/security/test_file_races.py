@@ -135,7 +135,7 @@ async def list_page(scene: Scene, path: str) -> str:
 
 async def clean_up(scene: Scene, path: str) -> str:
     folders = WorkspaceFolders(scene.outside, "main")
-    Leftovers([folders], uploads=UPLOADS, partial=PARTIAL).drop_uploads(datetime.now(UTC) + timedelta(hours=1))
+    Leftovers(lambda: [folders], uploads=UPLOADS, partial=PARTIAL).drop_uploads(datetime.now(UTC) + timedelta(hours=1))
     return ""
 
 

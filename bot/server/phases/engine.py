@@ -223,7 +223,7 @@ def _toolkit(
 def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agents:
     """The agents of the settings, made anew whenever a reload brings others."""
     maker = AgentMaker(
-        prompt=at.live.prompt,
+        prompt=at.live.prompt_of,
         model=model,
         tools=toolkit.toolbox.tools,
         workspaces=lambda name: base.workspaces if name == MAIN else base.workspaces.of(name),

@@ -14,11 +14,13 @@ import pytest
 from bot.server.app import App, build
 from bot.server.process import serving as served
 from bot.settings.settings import Settings, load
-from runtime.contract import Address, FileRef, Said, Signal
+from runtime.contract import Address, Choice, Clicked, FileRef, Model, Said, Signal, ToolTurn
+from runtime.domain.approvals import ApprovalState
 from runtime.domain.ids import new_id
+from tests.fakes.models import Scripted, held
 from tests.fakes.openai import Json, OpenAI, Reply, ToolCall
 from tests.fakes.serve import serving
-from tests.unit.bot.notebook import ADA, Notebook
+from tests.unit.bot.notebook import ADA, LIST, WRITE, Notebook
 
 pytestmark = [
     pytest.mark.xdist_group("litellm"),
@@ -69,7 +71,9 @@ class Speaking:
 
 
 @asynccontextmanager
-async def running(folder: Path, url: str, agents: str = AGENTS) -> AsyncIterator[Speaking]:
+async def running(
+    folder: Path, url: str, agents: str = AGENTS, model_instead: Model | None = None
+) -> AsyncIterator[Speaking]:
     model = f'api_base = "{url}/v1"\napi_key = "a-key"\n'
     models = (
         f'[model]\nname = "openai/gpt-4o"\n{model}[[models]]\nname = "small"\nmodel = "openai/gpt-4o-mini"\n{model}'
@@ -81,7 +85,7 @@ async def running(folder: Path, url: str, agents: str = AGENTS) -> AsyncIterator
     notebook, made = Notebook(), list[App]()
 
     async def make(settings: Settings) -> App:
-        made.append(await build(settings, adapters=lambda _: [notebook]))
+        made.append(await build(settings, adapters=lambda _: [notebook], model=model_instead))
         return made[0]
 
     async with served(settings, make=make, with_link=False):
@@ -199,6 +203,48 @@ async def test_the_next_run_has_the_agent_that_a_reload_brought(tmp_path: Path) 
         await people.app.reload("ada")
         await people.say("ops", "hello")
         await people.notebook.until("There is no longer an agent called ops here.")
+
+
+async def test_a_run_at_work_keeps_the_agent_that_it_began_with(tmp_path: Path) -> None:
+    first = held(LIST)
+    scripted = Scripted([first, "Done.", "Anew."])
+    async with running(tmp_path, "http://127.0.0.1:9", model_instead=scripted) as people:
+        await people.say("ops", "hello")
+        await first.begun.wait()
+        text = people.file.read_text(encoding="utf-8")
+        narrowed = text.replace("You keep things running.", "You are another.").replace(
+            '"list_files", "shell"', '"shell"'
+        )
+        people.file.write_text(narrowed, encoding="utf-8")
+        assert (await people.app.reload("ada"))["changed"] == ["the agent ops"]
+        first.until.set()
+        await people.notebook.until("Done.")
+        await people.say("ops", "hello again")
+        await people.notebook.until("Anew.")
+    begun, kept, anew = scripted.requests
+    assert begun.system.startswith("You keep things running.")
+    assert (kept.system, [tool.name for tool in kept.tools]) == (begun.system, [tool.name for tool in begun.tools])
+    assert isinstance(kept.turns[-1], ToolTurn)
+    assert "there is no tool" not in kept.turns[-1].text
+    assert anew.system.startswith("You are another.")
+    assert [tool.name for tool in anew.tools] == ["read_file", "write_file"]
+
+
+async def test_a_run_that_waited_for_people_goes_on_with_the_agent_as_it_is_by_then(tmp_path: Path) -> None:
+    asking = AGENTS.replace('result = "allow"', 'result = "ask"')
+    scripted = Scripted([WRITE, "Done."])
+    async with running(tmp_path, "http://127.0.0.1:9", asking, scripted) as people:
+        await people.say("ops", "write it")
+        await people.notebook.until("write_file")
+        text = people.file.read_text(encoding="utf-8")
+        people.file.write_text(text.replace('tools = ["write_file", ', "tools = ["), encoding="utf-8")
+        await people.app.reload("ada")
+        [question] = await people.app.store.approvals.approvals(state=ApprovalState.PENDING)
+        click = Clicked(question.id, Choice.APPROVE)
+        await people.app.sink(Signal("notebook-1", new_id(), ADA, "Ada", OPS, click, datetime.now(UTC)))
+        await people.notebook.until("Done.")
+    assert "there is no tool 'write_file' any more" in scripted.requests[-1].turns[-1].text
+    assert list((tmp_path / "workspaces").glob("*/secret.txt")) == []
 
 
 async def test_an_agent_makes_no_more_calls_in_a_minute_than_it_may(tmp_path: Path) -> None:

@@ -80,6 +80,8 @@ def test_a_new_agent_is_a_file_that_can_be_read_at_once_and_is_never_written_ove
     before = place.read_text(encoding="utf-8")
     assert "There is an agent dev already" in told(file, "new", "dev")[1]
     assert told(file, "new", "No Name")[0] == MISUSE
+    another = json.loads(told(file, "new", "lab", "--json")[1])
+    assert another == {"name": "lab", "file": str(file.parent / "agents" / "lab.toml")}
     assert place.read_text(encoding="utf-8") == before
 
 
