@@ -4,28 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
+from urllib.parse import quote
 
 from aiohttp import web
 
 from bot.console.html import Html, tag
 from bot.console.layout import badge, page, table
+from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
+from runtime.contract import Role
+from runtime.domain.agents.lifecycle import AGENT_MOVES, AgentEvent
+from runtime.domain.agents.manifest import MAIN
 from runtime.markup.moments import several
 from runtime.text.glyphs import legible
 
 AGENTS_PAGE: Final = "/console/agents"
-AGENT_HEADS: Final = ("Name", "State", "Model", "Answers in", "Tools", "Hands work to", "Bounds")
+AGENT_HEADS: Final = ("Name", "State", "Model", "Answers in", "Tools", "Hands work to", "Bounds", "Actions")
 UNTURNED_STATE: Final = "running"
 """State of an agent that nobody suspended or ended."""
+MOVE_WORDS: Final = {
+    AgentEvent.SUSPEND: ("Suspend", "Suspend {}? Messages for it wait until somebody resumes it."),
+    AgentEvent.RESUME: ("Resume", "Resume {}? It answers what waited."),
+    AgentEvent.TERMINATE: ("End", "End {} for good? Its work stops, its schedules end, and main answers in its rooms."),
+}
+"""Word of a move, and the question before it."""
 
 
 async def agents(_request: web.Request, do: Operations) -> Html:
     how = tag("p", "Begin one with ", tag("code", "signalbox agents new NAME"), ".", class_="faint")
-    return page("Agents", AGENTS_PAGE, table("Agents", AGENT_HEADS, map(_line, await do.agents())), how)
+    lines = [_line(row, do.actor.person.role) for row in await do.agents()]
+    return page("Agents", AGENTS_PAGE, table("Agents", AGENT_HEADS, lines), how)
 
 
-def _line(row: View) -> tuple[str, ...]:
+def _line(row: View, role: Role) -> tuple[str, ...]:
     return (
         _name(row),
         _state(row),
@@ -34,6 +46,25 @@ def _line(row: View) -> tuple[str, ...]:
         _tools(row),
         ", ".join(row["delegates_to"]) or "nobody",
         ", ".join(_bounds(row)) or "none of its own",
+        _actions(row, role),
+    )
+
+
+def _actions(row: View, role: Role) -> Html:
+    """Moves that its state allows. An owner alone may end one, and nobody the main one."""
+    state, may_end = row.get("state", UNTURNED_STATE), role is Role.OWNER and row["name"] != MAIN
+    moves = [event for (before, event) in AGENT_MOVES if before == state]
+    return tag("div", *(_move(row["name"], event) for event in moves if may_end or event is not AgentEvent.TERMINATE))
+
+
+def _move(name: str, event: AgentEvent) -> Html:
+    verb, question = MOVE_WORDS[event]
+    return tag(
+        "form",
+        tag("button", verb, type="submit"),
+        method="post",
+        action=f"{ROOT}/agents/{quote(name, safe='')}/{event}",
+        data_ask=question.format(name),
     )
 
 

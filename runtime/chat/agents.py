@@ -88,6 +88,11 @@ def _choices(names: Sequence[str], mark: str) -> str:
 # ------------------------------------------------------------------------------------------------- suspend, resume, end
 
 
+def suspended(agent: str, reason: str) -> str:
+    """A line of `/status`."""
+    return f"{agent} is suspended{_why(reason)}"
+
+
 def waits(agent: str, reason: str) -> str:
     """For somebody whose message waits for a suspended agent."""
     return f"{agent} is suspended{_why(reason)}. I keep your messages, and it answers them once it's back."

@@ -80,6 +80,7 @@ class Going:
     questions: int = 0
     trouble: str | None = None
     mode: str = ""
+    suspended: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +203,8 @@ def going_on(going: Going, now: datetime, mark: str = "/") -> str:
         lines.append(f"{several(going.questions, 'question')} waiting for an answer: `{mark}approvals`")
     if going.mode:
         lines.append(going.mode)
+    if going.suspended:
+        lines.append(going.suspended)
     if going.trouble:
         lines.append(f"trouble: {going.trouble}")
     if not lines:

@@ -69,15 +69,11 @@ OVER_MODES = delete(modes).where(modes.c.until <= bindparam("now"))
 
 def mode_at(agent: str, address: Address, now: datetime) -> Op[RoomMode]:
     """The mode of a thread or room. A trust that ended counts no more, and neither does one in somebody who was removed."""
-    rows = yield MODE_HERE, {**mode_keys(agent, address), "now": micros(now)}
-    return _mode_of(rows[0]) if rows else NORMAL
-
-
-def mode_keys(agent: str, address: Address) -> dict[str, object]:
-    """Parameters of `OF_PLACE`."""
     home = address.whole_room
     own = {"thread": session_key(agent, address), "home": session_key(agent, home)}
-    return {**own, "main_thread": session_key(MAIN, address), "main_home": session_key(MAIN, home)}
+    main = {"main_thread": session_key(MAIN, address), "main_home": session_key(MAIN, home)}
+    rows = yield MODE_HERE, {**own, **main, "now": micros(now)}
+    return _mode_of(rows[0]) if rows else NORMAL
 
 
 def is_read_only(key: SessionKey, now: datetime) -> Op[bool]:

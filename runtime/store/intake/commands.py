@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, func, select, update
 
-from runtime.chat import budgets, commands, thinking
+from runtime.chat import agents, budgets, commands, thinking
 from runtime.chat.commands import Going, Spent, Sum, Work
 from runtime.chat.modes import Wanted, in_status
 from runtime.chat.views import context as context_views
@@ -38,6 +38,7 @@ from runtime.domain.ids import first_at
 from runtime.domain.runs import RunState
 from runtime.policy.budgets import BudgetRules
 from runtime.store.agents.choosing import agented, agents_listed
+from runtime.store.agents.held_back import held_back
 from runtime.store.approvals.granted.rows import end_conversation, told_in_chat
 from runtime.store.approvals.modes import end_trust, mode_at
 from runtime.store.budgets.counters import Payer, looked_at
@@ -320,12 +321,14 @@ def _going(signal: Signal, gate: Gate, aside: Aside, now: datetime) -> Op[Going]
     works = yield WORKS, room
     waiting = yield SIGNALS_WAITING, room
     questions = yield ASKED_IN_ROOM, room
+    held = (yield from held_back()).get(gate.agent)
     return Going(
         [Work(RunState(state), name or "", moment(at), calls) for state, name, at, calls in works],
         int(waiting[0][0]),
         len(questions),
         aside.trouble,
         in_status((yield from mode_at(gate.agent, signal.address, now))),
+        agents.suspended(held.name, held.reason) if held else "",
     )
 
 

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from sqlalchemy import bindparam, case, func, or_, select, update
+from sqlalchemy import bindparam, case, exists, func, or_, select, update
 
 from runtime.contract import Address, Busy, Child, ChildState, Person, PersonId, RunId, SessionKey, Trigger
+from runtime.domain.agents.manifest import MAIN
 from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules, busy_at
 from runtime.domain.runs import FOR_SCHEDULES
 from runtime.policy.modes import Mode
-from runtime.store.approvals.modes import MODE_WORD, mode_called, mode_keys
-from runtime.store.common import PERSON, add, person
+from runtime.store.agents.held_back import at_work
+from runtime.store.approvals.modes import MODE_WORD, mode_called
+from runtime.store.common import PERSON, add, person, session_key
 from runtime.store.delegation.rows import child_at
 from runtime.store.protocol import Around, Claim, Lane
 from runtime.store.runs.turns import add_turn, transcript
@@ -60,8 +62,12 @@ STEERABLE = (
     WAITING_SIGNALS.add_columns(runs.c.requester, _asker.c.role)
     .join(runs, runs.c.id == bindparam("run"))
     .outerjoin(_asker, _asker.c.id == runs.c.requester)
+    .where(exists().where(sessions.c.key == bindparam("s"), at_work()))
 )
-"""The same, and of each row who asked for the run that they may join: one statement, and only where something waits."""
+"""The same, and of each row who asked for the run that they may join: one statement, and only where something waits.
+
+Nothing joins a run whose agent was suspended meanwhile: its senders were told that it waits.
+"""
 CONSUME = (
     update(signals)
     .where(or_(signals.c.id == bindparam("one"), signals.c.merged_into == bindparam("one")))
@@ -176,8 +182,11 @@ def asker_of(
     session: SessionKey, agent: str, address: Address, person_id: str | None, now: datetime
 ) -> Op[tuple[Person | None, frozenset[str], Around]]:
     """Requester, the names under which a policy may know them, and what else is so where they asked."""
-    given = {"s": session, "person_id": person_id, "room": str(address.whole_room), "now": micros(now)}
-    rows = yield ASKER, {**given, **mode_keys(agent, address)}
+    home = address.whole_room
+    own = {"thread": session_key(agent, address), "home": session_key(agent, home)}
+    main = {"main_thread": session_key(MAIN, address), "main_home": session_key(MAIN, home)}
+    given = {"s": session, "person_id": person_id, "room": str(home), "now": micros(now)}
+    rows = yield ASKER, {**given, **own, **main}
     first = rows[0]
     around = Around(
         first[4] or "",

@@ -93,7 +93,10 @@ async def test_a_run_at_work_goes_on_to_its_end_while_its_agent_is_suspended(sta
     await say(stage, "one")
     begun = await stage.claim()
     await turn(stage, AgentEvent.SUSPEND)
-    await say(stage, "two", actor=UMA)
+    await say(stage, "two")
+    joined = await stage.store.runs.steer(begun.lane, begun.run_id)
+    assert joined is not None
+    assert joined.waiting == 1
     released = await stage.finish(begun)
     assert released is not None
     assert await claim(stage) is None
@@ -118,6 +121,13 @@ async def test_the_poller_finds_no_work_in_lanes_of_a_suspended_agent(stage: Sta
     assert not (await stage.store.cluster.agenda(stage.lease.node)).lanes
     await turn(stage, AgentEvent.RESUME)
     assert (await stage.store.cluster.agenda(stage.lease.node)).lanes
+
+
+async def test_the_status_of_a_room_says_that_its_agent_is_suspended(stage: Stage) -> None:
+    await turn(stage, AgentEvent.SUSPEND)
+    await say(stage, "one")
+    told = await stage.take_in(replace(stage.signal(Commanded("status")), private=2000), SEVERAL)
+    assert told.verdict.notice == "Right now in this room:\n\n- 1 message waiting\n- ops is suspended: drill"
 
 
 async def test_a_room_whose_messages_wait_for_a_suspended_agent_is_not_shown_as_busy(stage: Stage) -> None:
