@@ -38,6 +38,7 @@ async def life(stage: Stage, model: Model, *more: Tool, **given: Any) -> Process
     every: list[Any] = [*task_tools(board), *more]
     process = await stage.process(model, every, rules=SHIPPED, **given)
     board._begun = partial(process.notifier.notify, LANES)
+    board.knows = process.agent._agents.__contains__
     board._nudge = ServingAll([process.courier], stage.store.outbox).nudge
     return process
 
@@ -125,16 +126,31 @@ async def test_a_room_has_so_many_open_tasks(stage: Stage, monkeypatch: pytest.M
 # -------------------------------------------------------------------------------------------------------- whose words
 
 
-async def test_what_another_agent_wrote_in_a_task_is_material_for_whoever_claims_it(stage: Stage) -> None:
-    ops = Agent(
+def ops_of(stage: Stage, model: Planned) -> Agent:
+    return Agent(
         name="ops",
         prompt=lambda _: Prompted("You watch."),
-        model=(model := Planned()),
+        model=model,
         tools={tool.spec.name: tool for tool in task_tools(board_of(stage))},
         scope="ops",
         workspaces=stage.workspaces.of("ops"),
     )
-    process = await life(stage, Planned(), others=[ops])
+
+
+async def test_a_task_for_another_agent_is_done_by_it_and_read_as_a_programs_words(stage: Stage) -> None:
+    model = Planned(end="the second")
+    process = await life(stage, Planned(), others=[ops_of(stage, model)])
+    await ask(process, call("task_post", **OFFERS, agent="ops"))
+    [turn] = model.requests[-1].turns
+    assert turn.text.startswith("⟦From main, another program.⟧\n[Task 'Compare the offers', done in the background]")
+    assert "**Task done: Compare the offers**\n\nthe second" in await stage.answers()
+    task = await only(stage)
+    assert (task.agent, task.owner, task.posted_by, task.state) == ("ops", "ops", "Ada", TaskState.DONE)
+
+
+async def test_what_another_agent_wrote_in_a_task_is_material_for_whoever_claims_it(stage: Stage) -> None:
+    model = Planned()
+    process = await life(stage, Planned(), others=[ops_of(stage, model)])
     await ask(process, call("task_post", **OFFERS))
     name = (await only(stage)).id
     model._plan = (call("task_claim", task=name),)
