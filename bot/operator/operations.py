@@ -465,10 +465,10 @@ class Operations(OperatorApi):
         return await self._one_entitled(await self._tasks.shown(name))
 
     async def drop_task(self, name: str) -> View:
-        return await self._tasks.drop(name, self.actor)
+        return await self._tasks.drop_task(name, self.actor)
 
     async def retry_task(self, name: str) -> View:
-        return await self._tasks.retry(name, self.actor)
+        return await self._tasks.retry_task(name, self.actor)
 
     @property
     def _tasks(self) -> TaskOperations:

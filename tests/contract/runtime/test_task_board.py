@@ -38,7 +38,7 @@ async def life(stage: Stage, model: Model, *more: Tool, **given: Any) -> Process
     every: list[Any] = [*task_tools(board), *more]
     process = await stage.process(model, every, rules=SHIPPED, **given)
     board._begun = partial(process.notifier.notify, LANES)
-    board.knows = process.agent._agents.__contains__
+    board.hands_to = lambda: {name: ("ops",) if name == "main" else () for name in process.agent._agents}
     board._nudge = ServingAll([process.courier], stage.store.outbox).nudge
     return process
 
@@ -146,6 +146,20 @@ async def test_a_task_for_another_agent_is_done_by_it_and_read_as_a_programs_wor
     assert "**Task done: Compare the offers**\n\nthe second" in await stage.answers()
     task = await only(stage)
     assert (task.agent, task.owner, task.posted_by, task.state) == ("ops", "ops", "Ada", TaskState.DONE)
+
+
+async def test_an_agent_hands_work_only_to_those_that_its_settings_name(stage: Stage) -> None:
+    model = Planned(call("task_post", **OFFERS, agent="main"))
+    ops = ops_of(stage, model)
+    process = await life(stage, Planned(), others=[ops])
+    process.gate = replace(process.gate, agent="ops")
+    board = board_of(stage)
+    board.hands_to = lambda: {"main": ("ops",), "ops": ()}
+    ops.tools.update({tool.spec.name: tool for tool in task_tools(board)})  # type: ignore[attr-defined]
+    await process.say("hand it to main")
+    await process.answer_all()
+    assert "The agent ops may not hand work to main" in str(model.requests[-1].turns)
+    assert await stage.store.tasks.tasks() == []
 
 
 async def test_what_another_agent_wrote_in_a_task_is_material_for_whoever_claims_it(stage: Stage) -> None:
