@@ -100,6 +100,20 @@ async def test_one_run_at_a_time_has_a_task(stage: Stage) -> None:
     assert (await only(stage)).state is TaskState.CLAIMED
 
 
+async def test_of_runs_that_claim_a_task_at_once_one_has_it(any_stage: Stage) -> None:
+    process = await life(any_stage, Planned(), *tools())
+    await ask(process, call("task_post", **OFFERS))
+    claiming = call("task_claim", task=(await only(any_stage)).id)
+    process.ask(Planned(claiming, Call("c-send", "send", '{"to": "a", "text": "b"}')))
+    for thread in range(4):
+        await process.say("take it, and tell them", room=f"r1/{thread}")
+    await process.answer_all()
+    assert len(await any_stage.pending()) == 4  # each of them waits, so each still has what it claimed
+    results = await any_stage.rows("SELECT result FROM steps WHERE tool = 'task_claim'")
+    assert sum("It's yours now." in text for (text,) in results) == 1
+    assert sum("This task is claimed by main." in text for (text,) in results) == 3
+
+
 @pytest.mark.parametrize("point", ["tool-marked", "tool-finished"])
 async def test_a_task_is_posted_once_though_its_call_is_killed(point: str, any_stage: Stage) -> None:
     model = Planned(call("task_post", **OFFERS, agent="me"), end="Told you.")
