@@ -483,18 +483,19 @@ class Operations(OperatorApi):
 
     async def tasks(self, state: str = "", room: str = "") -> list[View]:
         """Tasks of all rooms, or of one, newest first."""
-        return await self._tasks.listed(_word(TaskState, state), await self._room_meant(room))
+        rows = await self._tasks.listed(_word(TaskState, state), await self._room_meant(room))
+        return await self._entitled(rows)
 
     async def task(self, name: str) -> View:
         """One, by its id or the end of that."""
         await self._context.refresh()
-        return await self._tasks.shown(name)
+        return await self._one_entitled(await self._tasks.shown(name))
 
     async def drop_task(self, name: str) -> View:
-        return await self._tasks.drop(name, self.actor)
+        return await self._tasks.drop_task(name, self.actor)
 
     async def retry_task(self, name: str) -> View:
-        return await self._tasks.retry(name, self.actor)
+        return await self._tasks.retry_task(name, self.actor)
 
     @property
     def _tasks(self) -> TaskOperations:

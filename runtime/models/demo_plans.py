@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from runtime.contract import Json, Turn, UserTurn
-from runtime.domain.agents.tasks import MYSELF, title_of
+from runtime.domain.agents.tasks import MYSELF, NOBODY_WAITS, title_of
 from runtime.domain.schedules import NO_NEWS
 
 WHEN: Final = (
@@ -60,7 +60,7 @@ WHAT_I_PLAN: Final = """\
 # ------------------------------------------------------------------------------------------------------ what is due
 
 OPENING: Final = re.compile(r"\[Scheduled (?:work|report) .+, planned for [^\n]+\]")
-TASK_OPENING: Final = re.compile(r"\[Task .+, done in the background\. [^\n]+\]")
+TASK_OPENING: Final = re.compile(r"\[Task .+, done in the background\]")
 REPORT_BEFORE: Final = "\n\n[Your report before this one said:]\n"
 REMINDER: Final = re.compile(r"Remind me: (?P<words>.+)")
 SAYING: Final = re.compile(r"say:? (?P<words>.+)", re.IGNORECASE)
@@ -101,7 +101,7 @@ def due(text: str) -> Due | None:
     """Work that is due, if `text` is about scheduled work; None for what a person says."""
     opening, _, rest = text.partition("\n")
     if TASK_OPENING.fullmatch(opening):
-        return Due(rest.strip(), "", quiet=False, is_task=True)
+        return Due(rest.strip().removesuffix(NOBODY_WAITS).strip(), "", quiet=False, is_task=True)
     if not OPENING.fullmatch(opening):
         return None
     task, _, previous = rest.partition(REPORT_BEFORE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
@@ -26,7 +26,9 @@ Got = TypeVar("Got")
 class Tasks(Protocol):
     """Tasks in the store. What could not be done comes back as words."""
 
-    async def post(self, wanted: TaskRequest, by: TaskActor) -> PostedTask | str: ...
+    async def post(
+        self, wanted: TaskRequest, by: TaskActor, hands_to: Mapping[str, Collection[str]]
+    ) -> PostedTask | str: ...
 
     async def tasks(self, room: Address | None = None, state: TaskState | None = None) -> list[PostedTask]: ...
 
@@ -40,7 +42,7 @@ class Tasks(Protocol):
 class ToolBoard:
     """Implements `contract.TaskBoard`. `begun` and `nudge` wake the dispatcher and couriers.
 
-    `knows` tells the agents here by their names: those are made of the tools, which are made of this.
+    `hands_to` are the agents here, each with those to which it may hand work; they are made of the tools, and so of this.
     """
 
     def __init__(
@@ -52,15 +54,16 @@ class ToolBoard:
         door: Callable[[], Door],
     ) -> None:
         self._tasks = tasks
-        self.knows: Callable[[str], bool] = lambda _: False
+        self.hands_to: Callable[[], Mapping[str, Collection[str]]] = dict
         self._begun = begun
         self._nudge = nudge
         self._door = door
 
     async def post(self, wanted: TaskRequest, by: TaskActor) -> PostedTask:
-        if wanted.agent not in ("", MYSELF) and not self.knows(wanted.agent):
+        hands_to = self.hands_to()
+        if wanted.agent not in ("", MYSELF) and wanted.agent not in hands_to:
             raise ToolRetry(f"There is no agent called {wanted.agent!r} here.")
-        made = done(await self._tasks.post(self._cleaned(wanted, by.room), by))
+        made = done(await self._tasks.post(self._cleaned(wanted, by.room), by, hands_to))
         if wanted.agent:
             self._begun()
         return made

@@ -55,7 +55,6 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /console/api/people/{id}/rename": OWNER,
     "POST /console/api/people/{id}/sign-out": OWNER,
     "POST /console/api/pairings": OWNER,
-    "POST /console/api/agents/{id}/terminate": OWNER,
     "POST /console/api/reload": OWNER,
     "POST /console/api/save": OWNER,
     "POST /console/api/agents/{id}/terminate": OWNER,

@@ -64,6 +64,8 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "run_schedule",
             "task",
             "tasks",
+            "drop_task",
+            "retry_task",
         ),
     }
 )

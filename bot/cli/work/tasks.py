@@ -81,7 +81,7 @@ def list_(
     if as_json:
         show_json(rows)
         return
-    told = [{**row, "state": "waits for an answer"} if row["asks"] else row for row in rows]
+    told = map(_standing, rows)
     shown = [{**row, "short": row["id"], "room": row["address"]} if ids else row for row in told]
     show_rows(shown, TASK_COLUMNS, empty="No tasks.")
 
@@ -99,7 +99,8 @@ def show(
     if as_json:
         show_json(row)
         return
-    show_facts((title, row[name]) for name, title in TASK_FACTS.items() if row[name])
+    told = _standing(row)
+    show_facts((title, told[name]) for name, title in TASK_FACTS.items() if told[name])
     for name, title in TASK_TEXTS.items():
         if row[name]:
             typer.echo(f"\n{title}:\n{clean(row[name])}")
@@ -130,6 +131,10 @@ def retry(
 ) -> None:
     """Have a task that failed or was dropped done again. If Signalbox isn't running, the next start does it."""
     _tell(ask_about(context, config, _which(task, last), lambda api, one: api.retry_task(one)), as_json)
+
+
+def _standing(row: View) -> View:
+    return {**row, "state": "waits for an answer"} if row["asks"] else row
 
 
 def _which(task: str, last: bool) -> Which:

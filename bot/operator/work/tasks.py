@@ -38,12 +38,12 @@ class TaskOperations:
             raise Refusal(404, f"No task is called {name!r}. The end of its id is enough, four characters or more.")
         return self._view(found)
 
-    async def drop(self, name: str, actor: Actor) -> View:
-        turned = _turned(await self.tasks.drop(name, actor.person))
+    async def drop_task(self, name: str, actor: Actor) -> View:
+        turned = _turned(await self.tasks.drop_task(name, actor.person))
         return self._after(turned, f"Dropped: {turned.task.title}.")
 
-    async def retry(self, name: str, actor: Actor) -> View:
-        turned = _turned(await self.tasks.retry(name, actor.person))
+    async def retry_task(self, name: str, actor: Actor) -> View:
+        turned = _turned(await self.tasks.retry_task(name, actor.person))
         return self._after(turned, f"Started again: {turned.task.title}.")
 
     def _after(self, turned: Turned, told: str) -> View:

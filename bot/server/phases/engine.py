@@ -83,7 +83,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
     agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
-    board.knows = agents.__contains__
+    board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     asking = QuestionContext(lambda: at.live.gate().rights, places)
     loop = _loop(base, at, agents, couriers, reporters, asking, door)

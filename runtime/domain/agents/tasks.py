@@ -87,13 +87,14 @@ def title_of(text: str) -> str:
     return clip(" ".join(text.strip().partition("\n")[0].split()), TITLE_MAX_CHARS)
 
 
+NOBODY_WAITS: Final = (
+    "[Nobody in this room is waiting for your questions: your answer is posted there as the result of this task.]"
+)
+
+
 def said(task: PostedTask) -> str:
     """Words that the agent reads. What is asked stands in it as it was written."""
-    opening = (
-        f"[Task {task.title!r}, done in the background. Nobody in this room is waiting for your questions: your answer is "
-        "posted there as its result.]"
-    )
-    return "\n\n".join([opening, *details(task)])
+    return "\n\n".join([f"[Task {task.title!r}, done in the background]", *details(task), NOBODY_WAITS])
 
 
 def details(task: PostedTask) -> list[str]:

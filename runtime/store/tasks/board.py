@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -49,8 +50,13 @@ Refused = str
 """Words for whoever asked, where nothing was done."""
 
 
-def post(wanted: TaskRequest, by: TaskActor, now: datetime, new_id: NewId) -> Op[PostedTask | Refused]:
-    """Post a task of a run; with an agent that one begins at once. The same call again finds what it made."""
+def post(
+    wanted: TaskRequest, by: TaskActor, hands_to: Mapping[str, Collection[str]], now: datetime, new_id: NewId
+) -> Op[PostedTask | Refused]:
+    """Post a task of a run; with an agent that one begins at once. The same call again finds what it made.
+
+    `hands_to` are the agents to which each one may hand work.
+    """
     task = derived(by.run_id, by.key)
     if made := (yield from one(task)):
         return made
@@ -59,6 +65,8 @@ def post(wanted: TaskRequest, by: TaskActor, now: datetime, new_id: NewId) -> Op
     own = yield from agent_of(by.session)
     author = "" if wanted.agent in ("", MYSELF, own) else own
     agent = wanted.agent if author else own
+    if author and agent not in hands_to.get(own, ()):
+        return f"The agent {own} may not hand work to {agent}: `delegates_to` in its settings says to which it may."
     return (yield from add_task(task, wanted, agent, by.room, by.person, now, new_id, author=author))
 
 

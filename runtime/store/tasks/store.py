@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 from runtime.contract import Address, Person, PlanStep, PostedTask, TaskActor, TaskRequest, TaskState
 from runtime.store.sql.base import Base
@@ -10,13 +11,17 @@ from runtime.store.tasks.board import claim, complete, found, listed, post
 from runtime.store.tasks.plans import set_plan
 from runtime.store.tasks.turning import Turned, drop, retry
 
+NO_HAND_OVERS: Final[Mapping[str, Collection[str]]] = {}
+
 
 class TaskStore(Base):
     """Tasks of this database. What could not be done comes back as words."""
 
-    async def post(self, wanted: TaskRequest, by: TaskActor) -> PostedTask | str:
+    async def post(
+        self, wanted: TaskRequest, by: TaskActor, hands_to: Mapping[str, Collection[str]] = NO_HAND_OVERS
+    ) -> PostedTask | str:
         now = self.now()
-        return await self._driver.write(lambda: post(wanted, by, now, self._new_id))
+        return await self._driver.write(lambda: post(wanted, by, hands_to, now, self._new_id))
 
     async def tasks(self, room: Address | None = None, state: TaskState | None = None) -> list[PostedTask]:
         """Newest first: of a room and its threads, or all."""
@@ -35,11 +40,11 @@ class TaskStore(Base):
         now = self.now()
         return await self._driver.write(lambda: complete(task, result, by, now, failed=failed))
 
-    async def drop(self, task: str, who: Person, room: Address | None = None) -> Turned | str:
+    async def drop_task(self, task: str, who: Person, room: Address | None = None) -> Turned | str:
         now = self.now()
         return await self._driver.write(lambda: drop(task, room, who, now, self._new_id))
 
-    async def retry(self, task: str, who: Person, room: Address | None = None) -> Turned | str:
+    async def retry_task(self, task: str, who: Person, room: Address | None = None) -> Turned | str:
         now = self.now()
         return await self._driver.write(lambda: retry(task, room, who, now, self._new_id))
 

@@ -38,6 +38,7 @@ async def life(stage: Stage, model: Model, *more: Tool, **given: Any) -> Process
     every: list[Any] = [*task_tools(board), *more]
     process = await stage.process(model, every, rules=SHIPPED, **given)
     board._begun = partial(process.notifier.notify, LANES)
+    board.hands_to = lambda: {name: ("ops",) if name == "main" else () for name in process.agent._agents}
     board._nudge = ServingAll([process.courier], stage.store.outbox).nudge
     return process
 
@@ -99,6 +100,20 @@ async def test_one_run_at_a_time_has_a_task(stage: Stage) -> None:
     assert (await only(stage)).state is TaskState.CLAIMED
 
 
+async def test_of_runs_that_claim_a_task_at_once_one_has_it(any_stage: Stage) -> None:
+    process = await life(any_stage, Planned(), *tools())
+    await ask(process, call("task_post", **OFFERS))
+    claiming = call("task_claim", task=(await only(any_stage)).id)
+    process.ask(Planned(claiming, Call("c-send", "send", '{"to": "a", "text": "b"}')))
+    for thread in range(4):
+        await process.say("take it, and tell them", room=f"r1/{thread}")
+    await process.answer_all()
+    assert len(await any_stage.pending()) == 4  # each of them waits, so each still has what it claimed
+    results = await any_stage.rows("SELECT result FROM steps WHERE tool = 'task_claim'")
+    assert sum("It's yours now." in text for (text,) in results) == 1
+    assert sum("This task is claimed by main." in text for (text,) in results) == 3
+
+
 @pytest.mark.parametrize("point", ["tool-marked", "tool-finished"])
 async def test_a_task_is_posted_once_though_its_call_is_killed(point: str, any_stage: Stage) -> None:
     model = Planned(call("task_post", **OFFERS, agent="me"), end="Told you.")
@@ -125,16 +140,45 @@ async def test_a_room_has_so_many_open_tasks(stage: Stage, monkeypatch: pytest.M
 # -------------------------------------------------------------------------------------------------------- whose words
 
 
-async def test_what_another_agent_wrote_in_a_task_is_material_for_whoever_claims_it(stage: Stage) -> None:
-    ops = Agent(
+def ops_of(stage: Stage, model: Planned) -> Agent:
+    return Agent(
         name="ops",
         prompt=lambda _: Prompted("You watch."),
-        model=(model := Planned()),
+        model=model,
         tools={tool.spec.name: tool for tool in task_tools(board_of(stage))},
         scope="ops",
         workspaces=stage.workspaces.of("ops"),
     )
+
+
+async def test_a_task_for_another_agent_is_done_by_it_and_read_as_a_programs_words(stage: Stage) -> None:
+    model = Planned(end="the second")
+    process = await life(stage, Planned(), others=[ops_of(stage, model)])
+    await ask(process, call("task_post", **OFFERS, agent="ops"))
+    [turn] = model.requests[-1].turns
+    assert turn.text.startswith("⟦From main, another program.⟧\n[Task 'Compare the offers', done in the background]")
+    assert "**Task done: Compare the offers**\n\nthe second" in await stage.answers()
+    task = await only(stage)
+    assert (task.agent, task.owner, task.posted_by, task.state) == ("ops", "ops", "Ada", TaskState.DONE)
+
+
+async def test_an_agent_hands_work_only_to_those_that_its_settings_name(stage: Stage) -> None:
+    model = Planned(call("task_post", **OFFERS, agent="main"))
+    ops = ops_of(stage, model)
     process = await life(stage, Planned(), others=[ops])
+    process.gate = replace(process.gate, agent="ops")
+    board = board_of(stage)
+    board.hands_to = lambda: {"main": ("ops",), "ops": ()}
+    ops.tools.update({tool.spec.name: tool for tool in task_tools(board)})  # type: ignore[attr-defined]
+    await process.say("hand it to main")
+    await process.answer_all()
+    assert "The agent ops may not hand work to main" in str(model.requests[-1].turns)
+    assert await stage.store.tasks.tasks() == []
+
+
+async def test_what_another_agent_wrote_in_a_task_is_material_for_whoever_claims_it(stage: Stage) -> None:
+    model = Planned()
+    process = await life(stage, Planned(), others=[ops_of(stage, model)])
     await ask(process, call("task_post", **OFFERS))
     name = (await only(stage)).id
     model._plan = (call("task_claim", task=name),)

@@ -143,10 +143,10 @@ async def test_a_task_that_fails_is_tried_three_times_told_once_and_tried_again_
     assert (task.state, task.attempts, model.asked) == (TaskState.FAILED, 3, 3)
     assert await told(stage) == [BEGUN, "**Task failed: compare the offers**\n\nThe model is away."]
     [ada] = [known.person for known in await stage.store.people.people() if known.person.name == "Ada"]
-    assert isinstance(await stage.store.tasks.retry(task.id[-6:], ada), Turned)
+    assert isinstance(await stage.store.tasks.retry_task(task.id[-6:], ada), Turned)
     await process.answer_all()
     assert (await told(stage))[-1] == TOLD
-    assert await stage.store.tasks.retry(task.id, ada) == (
+    assert await stage.store.tasks.retry_task(task.id, ada) == (
         "This task is done: only one that failed or was dropped can be tried again."
     )
 
@@ -215,7 +215,7 @@ async def test_a_removed_persons_tasks_are_dropped_and_work_for_nobody(stage: St
     [task] = await stage.store.tasks.tasks()
     assert (task.state, task.result) == (TaskState.DROPPED, "Uma was removed.")
     [ada] = [known.person for known in await stage.store.people.people() if known.person.name == "Ada"]
-    assert "it would work for nobody" in str(await stage.store.tasks.retry(task.id, ada))
+    assert "it would work for nobody" in str(await stage.store.tasks.retry_task(task.id, ada))
 
 
 async def test_two_people_who_are_one_have_their_tasks_together(stage: Stage) -> None:

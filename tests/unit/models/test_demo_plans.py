@@ -29,6 +29,7 @@ from runtime.contract import (
     Turn,
     UserTurn,
 )
+from runtime.domain.agents.tasks import NOBODY_WAITS
 from runtime.domain.schedules import NO_NEWS, said
 from runtime.domain.transcript import ERROR, WAITING_FOR_APPROVAL
 from runtime.models.demo import Demo
@@ -211,9 +212,11 @@ async def test_a_task_is_posted_for_the_background_and_named_after_its_request()
 
 
 async def test_a_task_in_the_background_does_what_its_goal_says() -> None:
-    opening = "[Task 'files', done in the background. Nobody in this room is waiting for your questions: your answer …]"
-    assert asked(await ask(UserTurn(f"{opening}\n\nlist the files"))) == [("list_files", {"path": "."})]
-    told = await ask(UserTurn(f"{opening}\n\ncompare the offers"))
+    opening = "[Task 'files', done in the background]"
+    assert asked(await ask(UserTurn(f"{opening}\n\nlist the files\n\n{NOBODY_WAITS}"))) == [
+        ("list_files", {"path": "."})
+    ]
+    told = await ask(UserTurn(f"{opening}\n\ncompare the offers\n\n{NOBODY_WAITS}"))
     assert told.text == "A real model would do this now: compare the offers"
 
 
