@@ -157,7 +157,7 @@ async def test_a_task_for_another_agent_is_done_by_it_and_read_as_a_programs_wor
     await ask(process, call("task_post", **OFFERS, agent="ops"))
     [turn] = model.requests[-1].turns
     assert turn.text.startswith("⟦From main, another program.⟧\n[Task 'Compare the offers', done in the background]")
-    assert "**Task done: Compare the offers**\n\nthe second" in await stage.answers()
+    assert "*ops* · **Task done: Compare the offers**\n\nthe second" in await stage.answers()
     task = await only(stage)
     assert (task.agent, task.owner, task.posted_by, task.state) == ("ops", "ops", "Ada", TaskState.DONE)
 
