@@ -71,6 +71,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
     known, rooms = accounts_of(await store.cluster.named_accounts()), RoomNames(store.places, LocalNotifier())
     named = AccountNames(known.names)
     called = calling(named, rooms.of)
+    door = cache(lambda: door_of(settings.with_secrets(), named))
     return OperatorContext(
         store=store,
         sink=sink,
@@ -91,7 +92,8 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         reports=_reports(store, known, settings, named, called),
         schedules=_schedules(store, known, settings, named, called),
         models=lambda: catalogue_of(load_usable(settings.file)[0]),
-        door=cache(lambda: door_of(settings.with_secrets(), named)),
+        door=door,
+        scan_door=door,
     )
 
 

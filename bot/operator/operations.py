@@ -327,7 +327,7 @@ class Operations(OperatorApi):
 
     async def scan_texts(self, fields: Mapping[str, Any]) -> View:
         """Look through the next page of a table: `table`, `after` (a key, null for the first), and `redact`."""
-        return await GuardScan(self._store.texts, self._context.door).asked(fields)
+        return await GuardScan(self._store.texts, self._context.scan_door).asked(fields)
 
     async def note_scan(self, counts: Mapping[str, Any]) -> View:
         """Record that a whole scan redacted rows: `rows`, `redacted` and `left`."""

@@ -121,6 +121,8 @@ def scan(
 
     With --redact they are replaced, for good; the audit has a line about it.
     """
+    from runtime.guard.findings import Strictness
+
     settings = settings_of(context, config)
     if redact:
         ask_first(yes, "Replace all that is found, which can't be undone")
@@ -130,6 +132,8 @@ def scan(
     else:
         show_rows([_scanned(row, redact=redact) for row in found["findings"]], SCAN_COLUMNS, empty="Nothing found.")
         _tell_left(found, redact=redact)
+    if settings.guard.secrets is Strictness.OFF:
+        tell('Keys and tokens were not looked for: secrets is "off" in [guard].')
     if found["findings"] and not redact:
         raise typer.Exit(1)
 
