@@ -51,7 +51,7 @@ class Detector(StrEnum):
 
     HELD = "held"  # values that we hold ourselves
     SHAPE = "shape"  # forms that vendors give to their keys
-    ENTROPY = "entropy"  # long and random
+    ENTROPY = "random"  # long and random
     PERSONAL = "personal"
     RULE = "rule"  # of the settings
 
