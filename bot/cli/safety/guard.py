@@ -60,13 +60,17 @@ def try_text(
     key = key_of(settings.data_dir) if settings.data_dir.is_dir() else b""
     values = KeptValues(settings.data_dir, key).read() if key else []
     given = sys.stdin.read() if text == "-" else text
-    checked = guard_of(settings, key, values).check(given, _gate(gate), room)
+    where = _gate(gate)
+    checked = guard_of(settings, key, values).check(given, where, room)
     if as_json:
         show_json({"text": checked.text, "withheld": checked.is_withheld, "findings": _rows(checked)})
         return
     show_rows(_rows(checked), FINDING_COLUMNS, empty="Nothing found.")
     if checked.findings:
         typer.echo(f"\n{clean(checked.text)}")
+    for rule in settings.guard_rules:
+        if rule.holds_elsewhere(given, where):
+            tell(f'At another gate "{rule.name}" finds something: --gate {rule.gates[0]}.')
 
 
 @commands.command()

@@ -48,3 +48,10 @@ async def test_half_a_key_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / KEY_FILE).write_bytes(b"half")
     found = (await told(tmp_path, MODEL, tmp_path))[1]
     assert (found.level, found.what) == (Level.ERROR, f"{tmp_path / KEY_FILE} has 4 bytes instead of 32")
+
+
+@pytest.mark.parametrize(("pattern", "is_wide"), [(".*", True), ("[A-Za-z]", True), ("[0-9]+", False), ("^$", False)])
+async def test_a_rule_that_finds_something_everywhere_is_a_warning(tmp_path: Path, pattern: str, is_wide: bool) -> None:
+    rules = f'[[guard_rules]]\nname = "x"\npattern = "{pattern}"\n'
+    found = [one.what for one in await told(tmp_path, MODEL + rules, tmp_path) if one.id == "guard.wide"]
+    assert found == (['guard_rules[1] ("x") finds something in almost any text'] if is_wide else [])
