@@ -251,6 +251,10 @@ class Operations(OperatorApi):
     async def people(self) -> list[View]:
         return [views.person(known) for known in await self._store.people.people()]
 
+    async def audit(self, kind: str = "", limit: int = 100) -> list[View]:
+        """The newest rows of the audit, of one kind or of all."""
+        return await audit.newest(self._store.audit, kind, limit, self._context.mask)
+
     async def verify_audit(self) -> View:
         return await audit.verify(self._store.audit, self._context.head, self._context.checkpoint)
 

@@ -80,6 +80,7 @@ TABLE: Final[Mapping[str, Rights]] = {
             "POST /console/api/cooldowns/{id}/clear",
             "GET /console/models",
             "GET /console/api/audit",
+            "GET /console/api/audit/rows",
             "GET /console/api/context",
             "GET /console/api/prompt",
             "GET /console/api/deliveries",
