@@ -55,6 +55,7 @@ from runtime.workspace.whole_texts import WholeTexts
 T = TypeVar("T")
 log = structlog.get_logger("agent")
 
+TRUE_VALUES: Final = "Where it says redacted, the call gets the true value."
 SEALED_ELSEWHERE: Final = "the arguments of this call hold a secret, and were sealed with a key that this node does not have. It was not called."
 READ_ONLY_BY_NOW: Final = "the read-only mode of this conversation"
 STORE_RETRY_DELAY: Final = timedelta(seconds=0.5)
@@ -145,7 +146,8 @@ class Calls:
         changed = await self._changed(tool)
         ruled = await self._rulings.answered(run, tool, call, ask, replace(facts, changed=bool(changed)), answer)
         ruled, after_reading = await self._rulings.tainted(run, tool, ask, ruled)
-        caution = "\n\n".join(filter(None, [tool.caution(), changed, after_reading]))
+        true_values = TRUE_VALUES if call.sealed else ""
+        caution = "\n\n".join(filter(None, [tool.caution(), true_values, changed, after_reading]))
         state = StepState.OPEN if ruled.result is Ruling.ALLOW else StepState.ASKED
         step = NewStep(call, effect, digest(call.arguments), state, "", caution)
         match ruled.by:
