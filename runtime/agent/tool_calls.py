@@ -42,7 +42,7 @@ from runtime.domain.runs import StepState
 from runtime.domain.transcript import DENIED, ERROR, NOT_RUN
 from runtime.errors import StoreError, ToolError
 from runtime.guard.door import Door
-from runtime.guard.findings import Gate
+from runtime.guard.findings import WITHHELD, Gate
 from runtime.guard.sealing import Unsealable
 from runtime.policy.grants import GrantId
 from runtime.policy.rules import DENYING, Ask, By, Policy, Ruling, because, rule
@@ -351,6 +351,8 @@ async def _all(works: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T]
 
 def parsed(arguments: str) -> Mapping[str, Json] | str:
     """The arguments of a call, or what is wrong with them in words for the model."""
+    if arguments.startswith(WITHHELD):
+        return f"the leak guard withheld the arguments: {arguments} Nothing was called. Do without that text."
     try:
         values = json.loads(arguments or "{}")
     except (ValueError, RecursionError) as error:  # the latter for thousands of open brackets
