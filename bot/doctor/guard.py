@@ -48,7 +48,8 @@ def _overridden(guardrails: str) -> Iterator[Finding]:
 
 def _strictness(settings: Settings) -> Finding:
     guard = settings.guard
-    held = {value for _, value in settings.held_values() if len(value.strip()) >= SHORTEST}
+    known = [*settings.held_values(), *settings.chain.unasked()]
+    held = {value for _, value in known if len(value.strip()) >= SHORTEST}
     told = [
         f"secrets {guard.secrets}, random text {guard.random}, personal data {guard.personal}",
         f"values held: {len(held):,}",
