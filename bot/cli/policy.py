@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, Last, Which, ask_operator, settings_of
+from bot.terminal.options import AsJson, ConfigFile, Last, Which, ask_operator, place_of, settings_of
 from bot.terminal.output import clean, show_json, show_rows
 from runtime.errors import ConfigError
 
@@ -71,7 +71,7 @@ def try_call(
 ) -> None:
     """Show what the settings decide about a call, by which rule, and why. It calls nothing, and Signalbox needn't be running."""
     settings = settings_of(context, config)
-    asker = _Asker(_place(room), _names(settings, person or ()), agent, _mode(mode))
+    asker = _Asker(place_of(room), _names(settings, person or ()), agent, _mode(mode))
     if everything == bool(tool):
         raise ConfigError("Name a tool with --tool, or take all of them with --all.")
     if everything:
@@ -179,16 +179,6 @@ def _mode(mode: str) -> str:
     if mode not in ("normal", "read-only", "plan"):
         raise ConfigError(f"--mode {mode}: expected normal, read-only or plan.")
     return mode
-
-
-def _place(room: str) -> str:
-    """An address; a name would fit no rule that is about a room, and nobody would notice."""
-    from runtime.contract import Address
-
-    try:
-        return str(Address.parse(room)) if room else ""
-    except ValueError:
-        raise ConfigError(f"--room {room}: expected an address as rules write it, such as slack:work/C1.") from None
 
 
 def _names(settings: Settings, given: Sequence[str]) -> frozenset[str]:

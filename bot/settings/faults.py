@@ -138,6 +138,8 @@ class Faults:
         prefix = _dotted(without_tag(above))
         if near := nearest(str(last), table.model_fields if table else ()):
             return f"{prefix}.{near}" if prefix else near
+        if (joined := "_".join(map(str, place))) in self._model.model_fields:  # "guard.rules" for "guard_rules"
+            return joined
         # Of several with this last word the first counts: the tables that most people set come first.
         elsewhere = {name.rpartition(".")[2]: name for name in reversed(list(_all_names(self._model)))}
         near = nearest(str(last), elsewhere)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, settings_of
+from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, place_of, settings_of
 from bot.terminal.output import clean, show_json, show_rows, tell
 from runtime.errors import BotError, ConfigError
 
@@ -61,7 +61,7 @@ def try_text(
     values = KeptValues(settings.data_dir, key).read() if key else []
     given = sys.stdin.read() if text == "-" else text
     where = _gate(gate)
-    checked = guard_of(settings, key, values).check(given, where, room)
+    checked = guard_of(settings, key, values).check(given, where, place_of(room))
     if as_json:
         show_json({"text": checked.text, "withheld": checked.is_withheld, "findings": _rows(checked)})
         return

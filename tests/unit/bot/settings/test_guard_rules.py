@@ -40,6 +40,12 @@ def test_how_strict_the_guard_is_may_be_read(tmp_path: Path) -> None:
     assert 'guard.secrets: got text "block"' in "\n".join(faults(tmp_path, '[guard]\nsecrets = "block"\n'))
 
 
+def test_rules_as_a_part_of_the_guard_are_told_of_their_own_table(tmp_path: Path) -> None:
+    told = "\n".join(faults(tmp_path, '[[guard.rules]]\nname = "x"\nwords = ["a"]\n'))
+    assert "guard.rules: there is no such setting" in told
+    assert "did you mean guard_rules?" in told
+
+
 def test_a_rule_tells_that_it_would_find_something_at_another_gate(tmp_path: Path) -> None:
     [rule] = read(tmp_path, f'{NAMED}words = ["bluebird"]\ngates = ["delivery"]\n').guard_rules
     assert rule.holds_elsewhere("a bluebird", Gate.MESSAGE_IN)
