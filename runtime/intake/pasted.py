@@ -65,5 +65,5 @@ def told(findings: Sequence[Finding], name: str = "") -> str:
         return f"{words} If the chat still shows it, delete your message."
     return (
         f"{words} If the chat still shows it, delete your message and renew the key. "
-        "An operator can hand it to me safely: `signalbox secrets set NAME`."
+        "An operator can hand me the new one safely: `signalbox secrets set NAME`."
     )

@@ -76,11 +76,16 @@ def try_text(
 @commands.command()
 def kept(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
     """List values that were removed and are still looked for, by the names they had. The values are never shown."""
-    rows = [{"name": one.name, "mark": one.mark} for one in _gone(settings_of(context, config, with_secrets=True))]
+    from bot.node.lock import holder
+
+    settings = settings_of(context, config, with_secrets=True)
+    rows = [{"name": one.name, "mark": one.mark} for one in _gone(settings)]
     if as_json:
         show_json(rows)
     else:
         show_rows(rows, KEPT_COLUMNS, empty="Nothing to show: only values in use are looked for.")
+        if rows and (pid := holder(settings.data_dir)):
+            tell(f"Process {pid} may still use some of them, from variables that this terminal doesn't have.")
 
 
 @commands.command()
