@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, Last, Which, ask_operator, settings_of
+from bot.terminal.options import AsJson, ConfigFile, Last, Which, ask_operator, place_of, settings_of
 from bot.terminal.output import clean, show_json, show_rows
 from runtime.errors import ConfigError
 
@@ -181,16 +181,6 @@ def mode_named(mode: str) -> str:
     if mode not in ("normal", "read-only", "plan"):
         raise ConfigError(f"--mode {mode}: expected normal, read-only or plan.")
     return mode
-
-
-def place_of(room: str) -> str:
-    """An address; a name would fit no rule that is about a room, and nobody would notice."""
-    from runtime.contract import Address
-
-    try:
-        return str(Address.parse(room)) if room else ""
-    except ValueError:
-        raise ConfigError(f"--room {room}: expected an address as rules write it, such as slack:work/C1.") from None
 
 
 def names_of(settings: Settings, given: Sequence[str]) -> frozenset[str]:

@@ -285,6 +285,9 @@ class OperatorApi:
     @get("/reach")
     async def reach(self, room: Word) -> View: ...
 
+    @get("/audit/rows")
+    async def audit(self, kind: str = "", limit: int = 100) -> list[View]: ...
+
     @get("/audit")
     async def verify_audit(self) -> View: ...
 

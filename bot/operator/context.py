@@ -56,7 +56,8 @@ class OperatorContext:
     settings name a person, or one of the identities as an owner, and `rights` what they say of approvers.
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
     models as it would; None where none runs. `models` and `agents` are those of the settings. `guarded` tells how much the leak guard
-    found in this process, empty where none runs; `door` is the guard with all values that are held here.
+    found in this process, empty where none runs; `door` is the guard with all values that are held here; `scan_door`
+    looks at stored rows as the settings say, whatever a flag of this process does.
     """
 
     store: Store
@@ -90,6 +91,7 @@ class OperatorContext:
     models: Callable[[], Sequence[ListedModel]] = tuple
     agents: Callable[[], Sequence[View]] = tuple
     door: Callable[[], Door] = lambda: OPEN_DOOR
+    scan_door: Callable[[], Door] = lambda: OPEN_DOOR
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

@@ -73,6 +73,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
     known, rooms = accounts_of(await store.cluster.named_accounts()), RoomNames(store.places, LocalNotifier())
     named = AccountNames(known.names)
     called = calling(named, rooms.of)
+    door = cache(lambda: door_of(settings.with_secrets(), named))
     return OperatorContext(
         store=store,
         sink=sink,
@@ -94,7 +95,8 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         schedules=_schedules(store, known, settings, named, called),
         models=lambda: catalogue_of(load_usable(settings.file)[0]),
         agents=partial(agents_of_settings, settings),
-        door=cache(lambda: door_of(settings.with_secrets(), named)),
+        door=door,
+        scan_door=door,
     )
 
 

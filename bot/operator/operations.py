@@ -280,6 +280,10 @@ class Operations(OperatorApi):
     async def people(self) -> list[View]:
         return [views.person(known) for known in await self._store.people.people()]
 
+    async def audit(self, kind: str = "", limit: int = 100) -> list[View]:
+        """The newest rows of the audit, of one kind or of all."""
+        return await audit.newest(self._store.audit, kind, limit, self._context.mask)
+
     async def verify_audit(self) -> View:
         return await audit.verify(self._store.audit, self._context.head, self._context.checkpoint)
 
@@ -356,7 +360,7 @@ class Operations(OperatorApi):
 
     async def scan_texts(self, fields: Mapping[str, Any]) -> View:
         """Look through the next page of a table: `table`, `after` (a key, null for the first), and `redact`."""
-        return await GuardScan(self._store.texts, self._context.door).asked(fields)
+        return await GuardScan(self._store.texts, self._context.scan_door).asked(fields)
 
     async def note_scan(self, counts: Mapping[str, Any]) -> View:
         """Record that a whole scan redacted rows: `rows`, `redacted` and `left`."""

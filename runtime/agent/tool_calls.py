@@ -43,7 +43,7 @@ from runtime.domain.runs import StepState
 from runtime.domain.transcript import DENIED, ERROR, NOT_RUN
 from runtime.errors import StoreError, ToolError
 from runtime.guard.door import Door
-from runtime.guard.findings import Gate
+from runtime.guard.findings import WITHHELD, Gate
 from runtime.guard.sealing import Unsealable
 from runtime.policy.grants import GrantId
 from runtime.policy.rules import DENYING, Ask, By, Policy, Ruling, because, rule
@@ -56,6 +56,7 @@ from runtime.workspace.whole_texts import WholeTexts
 T = TypeVar("T")
 log = structlog.get_logger("agent")
 
+TRUE_VALUES: Final = "Where it says redacted, the call gets the true value."
 SEALED_ELSEWHERE: Final = "the arguments of this call hold a secret, and were sealed with a key that this node does not have. It was not called."
 READ_ONLY_BY_NOW: Final = "the read-only mode of this conversation"
 NOT_ABOVE: Final = "{above}, which asked for this, may not do it either."
@@ -154,7 +155,8 @@ class Calls:
         changed = await self._changed(tool)
         ruled = await self._rulings.answered(run, tool, call, ask, replace(facts, changed=bool(changed)), answer)
         ruled, after_reading = await self._rulings.tainted(run, tool, ask, ruled)
-        caution = "\n\n".join(filter(None, [tool.caution(), changed, after_reading, asked_for(run.claim)]))
+        true_values = TRUE_VALUES if call.sealed else ""
+        caution = "\n\n".join(filter(None, [tool.caution(), true_values, changed, after_reading, asked_for(run.claim)]))
         state = StepState.OPEN if ruled.result is Ruling.ALLOW else StepState.ASKED
         step = NewStep(call, effect, digest(call.arguments), state, "", caution)
         match ruled.by:
@@ -372,6 +374,8 @@ async def _all(works: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T]
 
 def parsed(arguments: str) -> Mapping[str, Json] | str:
     """The arguments of a call, or what is wrong with them in words for the model."""
+    if arguments.startswith(WITHHELD):
+        return f"the leak guard withheld the arguments: {arguments} Nothing was called. Do without that text."
     try:
         values = json.loads(arguments or "{}")
     except (ValueError, RecursionError) as error:  # the latter for thousands of open brackets

@@ -51,7 +51,7 @@ class Detector(StrEnum):
 
     HELD = "held"  # values that we hold ourselves
     SHAPE = "shape"  # forms that vendors give to their keys
-    ENTROPY = "entropy"  # long and random
+    ENTROPY = "random"  # long and random
     PERSONAL = "personal"
     RULE = "rule"  # of the settings
 
@@ -86,6 +86,8 @@ class Finding:
 MARKED: Final = re.compile(r"\[redacted: [^\[\]\n]{1,60} ·[0-9a-f]{4}\]")
 """A mark in place of a value. The guard leaves it alone when it is quoted back."""
 
+WITHHELD: Final = "[withheld: "
+"""Beginning of the note in place of a whole text."""
 MARK_DIGITS: Final = 4
 
 

@@ -14,6 +14,7 @@ from runtime.guard.entropy import random_in
 from runtime.guard.findings import (
     EXACTNESS,
     MARKED,
+    WITHHELD,
     Clean,
     Detector,
     Finding,
@@ -40,7 +41,7 @@ USUAL: Final[Mapping[Detector, Strictness]] = MappingProxyType(
     }
 )
 BROKEN: Final = (
-    "[withheld: the leak guard could not read this text, so nobody gets it. Operators can see why in the log.]"
+    f"{WITHHELD}the leak guard could not read this text, so nobody gets it. Operators can see why in the log.]"
 )
 
 
@@ -105,7 +106,7 @@ class Guard:
         findings = tuple(dict.fromkeys(finding for _, finding in told))
         if any(finding.action is Strictness.ENFORCE for finding in findings):
             named = ", ".join(str(one) for one in findings if one.action is Strictness.ENFORCE)
-            return Checked(Clean(f"[withheld: it holds {named}]"), findings, is_withheld=True)
+            return Checked(Clean(f"{WITHHELD}it holds {named}]"), findings, is_withheld=True)
         return Checked(Clean("".join(_redacted(text, told))), findings)
 
     def _found(self, text: str, gate: Gate, strictness: Mapping[Detector, Strictness]) -> Iterator[Found]:

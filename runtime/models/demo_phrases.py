@@ -66,7 +66,7 @@ THINK: Final = re.compile(r"(?:please )?think (?:about|over) (?P<subject>.+?)[.!
 ASKS_WHAT_WAITS: Final = re.compile(r"approv|wait|pending|status|still", re.IGNORECASE)
 BETWEEN_OPTIONS: Final = re.compile(r",(?: or )?| or ", re.IGNORECASE)
 QUOTED: Final = re.compile(r"^([\"'`])((?:(?!\1).)+)\1$", re.DOTALL)
-AUTHOR: Final = re.compile(r"\[[^\]\n]{1,80}\] ")
+AUTHOR: Final = re.compile(r"\[(?!redacted: |withheld: )[^\]\n]{1,80}\] ")  # marks of the leak guard stay
 """How a line begins that names who wrote it."""
 ATTACHED: Final = re.compile(r"\[attached file: (?P<path>.+?)(?: \([\d,]+ bytes\))?\]")
 """The line that stands in a message for each file that came with it."""

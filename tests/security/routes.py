@@ -97,6 +97,7 @@ TABLE: Final[Mapping[str, Rights]] = {
             "GET /console/agents",
             "GET /console/models",
             "GET /console/api/audit",
+            "GET /console/api/audit/rows",
             "GET /console/api/context",
             "GET /console/api/prompt",
             "GET /console/api/deliveries",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from aiohttp import web
@@ -27,6 +27,7 @@ from bot.server.site import site_of
 from bot.wiring.hooks import webhooks_of
 from bot.wiring.identities import written
 from bot.wiring.models.catalogue import catalogue_of
+from bot.wiring.safety.guard import scan_door_of
 from bot.wiring.scheduling import reach_of
 from runtime.audit.anchor import CheckpointFile
 from runtime.cluster.topics import LANES
@@ -108,6 +109,7 @@ def _operators(
         agents=lambda: agents_at_work(engine.agents, at.reload.settings),
         guarded=engine.guard_book.words,
         door=lambda: engine.door,
+        scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),
         schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),
     )
 

@@ -87,6 +87,13 @@ def door_of(settings: Settings, named: Callable[[Address], str], told: Told = to
     return Door(guard_of(settings, key, kept), named=named, told=told, sealer=Sealer(key))
 
 
+def scan_door_of(settings: Settings, named: Callable[[Address], str], own: Door) -> Door:
+    """For rows that are stored: as the settings say, where `own`, the door of this process, is overridden by a flag."""
+    if settings.guardrails is Guardrails.AS_SET:
+        return own
+    return door_of(settings.guarded_by(Guardrails.AS_SET), named)
+
+
 def key_of(folder: Path) -> bytes:
     """The key of this data folder, made by the first process that needs it."""
     path = folder / KEY_FILE

@@ -199,6 +199,27 @@ def test_personal_data_is_found_where_a_room_wants_it(name: str, text: str) -> N
 
 
 @pytest.mark.parametrize(
+    "number", ["DE89 3704 0044 0532 0130 00", "DE89370400440532013000", "4111 1111 1111 1111", "3782 822463 10005"]
+)
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", " 4111"),
+        ("", " BIC COBADEFF"),
+        ("", " 12/27 123"),
+        ("", " 0"),
+        ("REF AB12 ", ""),
+        ("2026 ", ""),
+        ("12 ", " 123 OK"),
+    ],
+)
+def test_numbers_are_found_beside_other_numbers_and_capital_letters(before: str, number: str, after: str) -> None:
+    said = tight(Detector.PERSONAL, Strictness.REDACT).check(f"{before}{number}{after}", Gate.DELIVERY).text
+    assert number not in said
+    assert number[:9] not in said
+
+
+@pytest.mark.parametrize(
     "text", ["4111 1111 1111 1112", "DE88 3704 0044 0532 0130 00", "000-12-3456", "a@b", "1234567"]
 )
 def test_numbers_that_do_not_add_up_are_no_personal_data(text: str) -> None:

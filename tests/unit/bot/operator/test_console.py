@@ -89,7 +89,15 @@ PAGES = ["/console", "/console/approvals", "/console/runs", "/console/outbox", "
 
 
 @pytest.mark.parametrize(
-    "path", [*PAGES, "/console/api/runs", "/console/api/people", "/console/api/audit", "/console/api/trace"]
+    "path",
+    [
+        *PAGES,
+        "/console/api/runs",
+        "/console/api/people",
+        "/console/api/audit",
+        "/console/api/audit/rows",
+        "/console/api/trace",
+    ],
 )
 @pytest.mark.parametrize(("name", "status"), [("ada", 200), ("oscar", 200), ("uma", 403), ("nobody", 401)])
 async def test_only_operators_come_in(path: str, name: str, status: int) -> None:
