@@ -50,7 +50,8 @@ TASK_MOVES: Final[Mapping[tuple[TaskState, TaskEvent], TaskState]] = {
 
 
 def after_run(state: RunState, attempts: int, *, hopeless: bool = False) -> TaskEvent:
-    """Event for a task whose run ended in `state` and completed nothing. `hopeless`: another try would end the same way.
+    """Event for a task whose run ended in `state` and completed nothing. `hopeless`: another try would end the same way, or do
+    once more what this one has done.
 
     An answer in the background is the result; a conversation that claimed a task completes it in so many words.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, literal_column, select, update
 
 from runtime.contract import Address, Content, DeliveryId, Kind, NewId, RunId, SessionKey, SignalId, TaskId, Trigger
 from runtime.domain.agents.tasks import (
@@ -20,7 +20,7 @@ from runtime.domain.agents.tasks import (
 from runtime.domain.runs import RunState
 from runtime.store.common import ADD_DELIVERY, LOCK_LANE, OPEN_LANE, add, delivery_row, fact, fresh_lane
 from runtime.store.protocol import BackgroundTask, NewDelivery
-from runtime.store.schema import people, runs, sessions, signals
+from runtime.store.schema import people, runs, sessions, signals, steps
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.tasks.rows import LOCKED_TASK_OF_RUN, TASK_OF_RUN, Row, move_task
 
@@ -39,6 +39,17 @@ FORGET_SIGNAL = (
     update(signals).where(signals.c.id == bindparam("signal")).values(state="stale", answered_at=bindparam("at"))
 )
 EMPTY_LANE = update(sessions).where(sessions.c.key == bindparam("k")).values(waiting=sessions.c.waiting - 1)
+# Another try begins anew, and would do all of that once more.
+HAS_ACTED = (
+    select(steps.c.number)
+    .where(
+        steps.c.run_id == bindparam("run"),
+        is_word(steps.c.effect, "write", "danger"),
+        steps.c.tool != literal_column("'plan_set'"),
+        steps.c.started_at.is_not(None),
+    )
+    .limit(1)
+)
 OPEN_RUN = select(runs.c.state, runs.c.session, runs.c.address, runs.c.trigger).where(
     runs.c.id == bindparam("run"), is_word(runs.c.state, "running", "parked", "ready")
 )
@@ -122,7 +133,8 @@ def task_ended(
         yield ANSWER, {"run": run, "at": micros(now)}
     if row.state != "claimed":  # dropped meanwhile, or completed by the run in so many words
         return () if state is not RunState.FAILED else (yield from _tell(row, text, now, new_id))
-    event = after_run(state, row.attempts, hopeless=until is not None)
+    has_acted = state is RunState.FAILED and bool((yield HAS_ACTED, {"run": run}))
+    event = after_run(state, row.attempts, hopeless=has_acted or until is not None)
     row = yield from move_task(row, event, now, {"result": text[:TASK_TEXT_MAX_CHARS]})
     yield from fact(now, f"task {event}", "", row.id, row.room)
     if event is TaskEvent.GIVE_BACK:

@@ -36,7 +36,7 @@ from tests.contract.runtime.stage import (
     fake_tool,
 )
 from tests.contract.runtime.strict import Planned, Strict
-from tests.contract.runtime.test_crash import ROOMS, crash_by_chance
+from tests.contract.runtime.test_crash import FREE, ROOMS, crash_by_chance
 
 POINTS = ["accepted", "claimed", "model-answered", "step-recorded", "tool-marked", "tool-finished", "delivery-stored"]
 BEGUN = "I'm on it: task **compare the offers**"
@@ -56,6 +56,16 @@ class Failing(Strict):
             raise ModelFailed("The model is away.")
         self._answers = ["Take the second."]
         return await super().reply(request, on_text)
+
+
+class Acting(Failing):
+    """The same, but its first answer is a call that writes."""
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        if self.asked:
+            return await super().reply(request, on_text)
+        self.asked, self._answers = 1, [WRITE]
+        return await Strict.reply(self, request, on_text)
 
 
 async def told(stage: Stage) -> list[str]:
@@ -149,6 +159,15 @@ async def test_a_task_that_fails_is_tried_three_times_told_once_and_tried_again_
     assert await stage.store.tasks.retry_task(task.id, ada) == (
         "This task is done: only one that failed or was dropped can be tried again."
     )
+
+
+async def test_a_task_that_has_changed_something_is_not_begun_anew(stage: Stage) -> None:
+    process = await stage.process(model := Acting(9), [write := fake_tool("write", Effect.WRITE)], rules=FREE)
+    await process.say("/task compare the offers")
+    await process.answer_all()
+    [task] = await stage.store.tasks.tasks()
+    assert (task.state, task.attempts, len(write.calls), model.asked) == (TaskState.FAILED, 1, 1, 2)
+    assert await told(stage) == [BEGUN, "**Task failed: compare the offers**\n\nThe model is away."]
 
 
 # ------------------------------------------------------------------------------------------------------- what people do
