@@ -14,11 +14,10 @@ from bot.cli.policy import (
     effect_of,
     mode_named,
     names_of,
-    place_of,
     show_ruling,
 )
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, settings_of
+from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, place_of, settings_of
 from bot.terminal.output import clean, show_facts, show_json, show_rows
 from runtime.errors import ConfigError
 

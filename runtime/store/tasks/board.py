@@ -39,9 +39,9 @@ _named = or_(
     tasks.c.id == bindparam("name"),
     tasks.c.id.like(literal_column("'%'").concat(bindparam("pattern")), escape="\\"),
 )
-NEWEST = WITH_POSTER.where(in_room(tasks.c.room)).order_by(tasks.c.created_at.desc(), tasks.c.id.desc())
-IN_ROOM = NEWEST.limit(bindparam("n", type_=Integer))
-IN_ROOM_SO = NEWEST.where(tasks.c.state == bindparam("state")).limit(bindparam("n", type_=Integer))
+NEWEST_TASKS = WITH_POSTER.where(in_room(tasks.c.room)).order_by(tasks.c.created_at.desc(), tasks.c.id.desc())
+IN_ROOM = NEWEST_TASKS.limit(bindparam("n", type_=Integer))
+IN_ROOM_SO = NEWEST_TASKS.where(tasks.c.state == bindparam("state")).limit(bindparam("n", type_=Integer))
 ALL = WITH_POSTER.order_by(tasks.c.created_at.desc(), tasks.c.id.desc()).limit(bindparam("n", type_=Integer))
 CALLED = select(tasks.c.id, tasks.c.room).where(_named).order_by(tasks.c.created_at.desc()).limit(50)
 AGENT_OF = select(sessions.c.agent).where(sessions.c.key == bindparam("k"))
