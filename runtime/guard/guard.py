@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Final
 
 import structlog
 
-from runtime.guard.entropy import random_in
+from runtime.guard.entropy import RANDOM_NAME, random_in
 from runtime.guard.findings import (
     EXACTNESS,
     MARKED,
@@ -26,8 +28,8 @@ from runtime.guard.findings import (
 )
 from runtime.guard.held import SHORTEST, Held
 from runtime.guard.own_rules import OwnRule
-from runtime.guard.personal import personal_in
-from runtime.guard.shapes import SHORTEST_WORD, shapes_in
+from runtime.guard.personal import PERSONAL_KINDS, PHONE_NAME, personal_in
+from runtime.guard.shapes import PRIVATE_KEY, SHAPES, SHORTEST_WORD, shapes_in
 
 log = structlog.get_logger("guard")
 
@@ -39,6 +41,8 @@ USUAL: Final[Mapping[Detector, Strictness]] = MappingProxyType(
         Detector.PERSONAL: Strictness.OFF,
     }
 )
+NAMES: Final = frozenset((PRIVATE_KEY.name, *(one.name for one in SHAPES), RANDOM_NAME, PHONE_NAME, *PERSONAL_KINDS))
+"""Names that stand in our marks, beside those of values and rules."""
 BROKEN: Final = (
     "[withheld: the leak guard could not read this text, so nobody gets it. Operators can see why in the log.]"
 )
@@ -81,6 +85,7 @@ class Guard:
         self._rules = rules
         self.held = held or Held()
         self._own = {rule.name: rule.action for rule in rules.own}
+        self._names = NAMES | self._own.keys() | self.held.names
 
     def check(self, text: str, gate: Gate, room: str = "") -> Checked:
         """`text` as it may go on at `gate`; a room is named as the settings write it."""
@@ -99,8 +104,7 @@ class Guard:
         found = list(self._found(text, gate, strictness))
         if not found:
             return Checked(Clean(text))
-        kept = [] if "[redacted: " not in text else [match.span() for match in MARKED.finditer(text)]
-        places = apart(one for one in found if not any(start < one.end and one.start < end for start, end in kept))
+        places = apart(self._outside_marks(found, text) if "[redacted: " in text else found)
         told = [(one, self._finding(one, text, strictness)) for one in places]
         findings = tuple(dict.fromkeys(finding for _, finding in told))
         if any(finding.action is Strictness.ENFORCE for finding in findings):
@@ -124,6 +128,15 @@ class Guard:
         for rule in self._rules.own:
             if rule.action is not OFF:
                 yield from rule.found(text, gate)
+
+    def _outside_marks(self, found: Iterable[Found], text: str) -> Iterator[Found]:
+        """Findings that are not words of a mark of ours: anybody may write something like a mark around a secret."""
+        marks = [match.span() for match in MARKED.finditer(text) if match[1] in self._names]
+        starts = [start for start, _ in marks]
+        for one in found:
+            before = bisect_right(starts, one.start)
+            if not before or marks[before - 1][1] < one.end:
+                yield one
 
     def _finding(self, one: Found, text: str, strictness: Mapping[Detector, Strictness]) -> Finding:
         value = text[one.start : one.end]
@@ -150,7 +163,9 @@ def apart(found: Iterable[Found]) -> list[Found]:
     every = list(found)
     sure = [one for one in every if one.detector is not Detector.ENTROPY]
     maybe = [one for one in every if one.detector is Detector.ENTROPY]
-    alone = [one for one in maybe if not any(each.start < one.end and one.start < each.end for each in sure)]
+    sure.sort(key=lambda each: (each.start, -each.end))
+    starts, reach = [one.start for one in sure], list(accumulate((one.end for one in sure), max))
+    alone = [one for one in maybe if not (before := bisect_left(starts, one.end)) or reach[before - 1] <= one.start]
     joined: list[Found] = []
     for one in sorted([*sure, *alone], key=lambda each: (each.start, -each.end)):
         last = joined[-1] if joined else None

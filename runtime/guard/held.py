@@ -94,6 +94,7 @@ class Held:
         long = [text for text in self._forms if len(text) >= LONG]
         indexes = (_Index(8, long), _Index(4, self._forms.keys() - set(long)))
         self._indexes = [index for index in indexes if index.known]
+        self.names = frozenset(form.name for form in self._forms.values())
         self.has_blanks = any(re.search(r"[^!-~]", text) for text in self._forms)
 
     def found(self, text: str, words: str | None = None) -> Iterator[Found]:

@@ -18,6 +18,7 @@ PHONE: Final = re.compile(r"(?<![\w+])\+\d[\d ()./-]{6,20}\d(?!\w)")
 
 LEAST_IBAN: Final = 15
 MOST_IBAN: Final = 34
+PHONE_NAME: Final = "phone number"
 
 
 def personal_in(text: str) -> Iterator[Found]:
@@ -33,10 +34,10 @@ def _phones(text: str) -> Iterator[Found]:
     library = _phonenumbers()
     if library is None:
         for match in PHONE.finditer(text):
-            yield Found(Detector.PERSONAL, "phone number", *match.span())
+            yield Found(Detector.PERSONAL, PHONE_NAME, *match.span())
         return
     for match in library.PhoneNumberMatcher(text, None):
-        yield Found(Detector.PERSONAL, "phone number", match.start, match.end)
+        yield Found(Detector.PERSONAL, PHONE_NAME, match.start, match.end)
 
 
 @cache

@@ -238,6 +238,30 @@ def test_a_mark_is_no_place_to_hide_in() -> None:
     value = SECRETS["github"][1]
     assert value not in guard().check(f"[redacted: {value} ·zzzz]", Gate.DELIVERY).text
     assert value not in guard().check(f"[redacted: x ·4f2a]{value}[redacted: y ·4f2a]", Gate.DELIVERY).text
+    assert value not in guard().check(f"[redacted: {value} ·4f2a]", Gate.DELIVERY).text
+    assert OWN not in guard().check(f"[redacted: {OWN} ·4f2a]", Gate.DELIVERY).text
+
+
+@pytest.mark.parametrize("name", ["GitHub token", "model.api_key", "private key", "code name"])
+def test_a_mark_that_is_quoted_stays_even_where_a_rule_finds_its_words(name: str) -> None:
+    words = OwnRule("code name", of_words(("github", "model", "private", "code")))
+    mark = f"[redacted: {name} ·4f2a]"
+    assert guard(own=(words,)).check(mark, Gate.DELIVERY).text == mark
+
+
+HOSTILE: Final[Mapping[str, str]] = {
+    "beginnings of web tokens": "eyJ" * 200_000 + ".eyJ" + "eyJ" * 200_000,
+    "marks and tokens": f"[redacted: GitHub token ·4f2a] {SECRETS['github'][1]} " * 8_000,
+    "random words and tokens": " ".join(
+        f"q8Zt1LrWm0XvB7cYp3KdNs5HgUe2JfTa6R{n} {SECRETS['github'][1]}" for n in range(8_000)
+    ),
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_no_text_holds_the_guard_up(text: str) -> None:
+    """Where each beginning, or each pair of findings, were tried, these would take minutes and more."""
+    assert SECRETS["github"][1] not in guard().check(text, Gate.TOOL_RESULT).text
 
 
 @given(st.lists(st.tuples(st.sampled_from(Detector), st.integers(0, 30), st.integers(1, 9)), max_size=9))
