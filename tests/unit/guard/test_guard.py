@@ -299,6 +299,15 @@ def test_a_preview_of_a_long_answer_shows_what_the_whole_shows(secret: str) -> N
     assert preview("another answer") == "another answer"
 
 
+@pytest.mark.parametrize("value", [WIDE, f"aws_secret_access_key = {IN_PLACE['aws key'][2]}"], ids=["blanks", "a name"])
+@pytest.mark.parametrize("before", range(0, 40, 4))
+def test_a_preview_of_a_long_answer_cuts_no_value_with_blanks(value: str, before: int) -> None:
+    """At each place of it where the part that is done with could end."""
+    whole = f"{'word ' * 368}{'x' * before} {value} {'more ' * 60}"
+    preview = Preview(guard())
+    assert not any(value.split()[-1] in preview(whole[:end]) for end in range(1_900, len(whole), 7))
+
+
 def test_a_preview_keeps_up_with_plain_words() -> None:
     alone = Guard(GuardRules(key=KEY))
     preview = Preview(alone)
