@@ -23,6 +23,8 @@ KNOWN_MOST: Final = 8_192
 """Texts that are known to be clean. A conversation is sent again with each message, and its turns stay as they are."""
 
 
+HIDDEN_TOOL: Final = "redacted"
+"""In place of a tool's name with a secret in it. Vendors take only letters there, so it's no mark."""
 ESCAPED: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|/)")
 
 
@@ -88,7 +90,12 @@ class Door:
         return checked.text
 
     def call(self, call: Call, room: str = "") -> Call:
-        """A call as people and tables may see it; where something was taken out, with its true arguments sealed."""
+        """A call as people and tables may see it; where something was taken out, with its true arguments sealed.
+
+        A model may also write a secret as the name of a tool. There is none by that name, so nothing is lost.
+        """
+        if self.check(call.tool, Gate.TOOL_ARGUMENTS, room).text != call.tool:
+            call = replace(call, tool=HIDDEN_TOOL)
         written = call.arguments
         checked = self.check(written, Gate.TOOL_ARGUMENTS, room)
         if checked.text == written:

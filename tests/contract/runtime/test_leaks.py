@@ -124,6 +124,10 @@ async def test_what_a_model_calls_with_runs_as_it_was_and_is_shown_without(
     await leaks.not_stored(any_stage, secret)
 
 
+async def test_what_a_model_calls_a_tool(stage: Stage, secret: str, leaks: Leaks) -> None:
+    await leaks.play(stage, secret, [Call("c1", secret, "{}"), "There is none."], [], "run it")
+
+
 async def test_a_report(stage: Stage, secret: str, leaks: Leaks) -> None:
     model = Watched([f"News: {secret}."])
     at = await desk(stage, model)
