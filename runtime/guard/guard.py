@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import accumulate
 from types import MappingProxyType
@@ -43,6 +44,8 @@ USUAL: Final[Mapping[Detector, Strictness]] = MappingProxyType(
 )
 NAMES: Final = frozenset((PRIVATE_KEY.name, *(one.name for one in SHAPES), RANDOM_NAME, PHONE_NAME, *PERSONAL_KINDS))
 """Names that stand in our marks, beside those of values and rules."""
+MARKDOWN_ESCAPE: Final = re.compile(r"\\(?=[!#*+./:=@_~-])")
+"""A backslash that no reader of Markdown sees: models write `ghp\\_…`."""
 BROKEN: Final = (
     "[withheld: the leak guard could not read this text, so nobody gets it. Operators can see why in the log.]"
 )
@@ -102,6 +105,8 @@ class Guard:
 
     def _checked(self, text: str, gate: Gate, strictness: Mapping[Detector, Strictness]) -> Checked:
         found = list(self._found(text, gate, strictness))
+        if "\\" in text and (plain := MARKDOWN_ESCAPE.sub("", text)) != text:
+            found += _in_escaped(text, self._found(plain, gate, strictness))
         if not found:
             return Checked(Clean(text))
         places = apart(self._outside_marks(found, text) if "[redacted: " in text else found)
@@ -140,7 +145,10 @@ class Guard:
 
     def _finding(self, one: Found, text: str, strictness: Mapping[Detector, Strictness]) -> Finding:
         value = text[one.start : one.end]
-        mark = mark_of(self.held.value_of(value), self._rules.key)
+        known = self.held.value_of(value)
+        if known == value and "\\" in value:
+            known = self.held.value_of(MARKDOWN_ESCAPE.sub("", value))
+        mark = mark_of(known, self._rules.key)
         action = self._own[one.name] if one.detector is Detector.RULE else strictness[one.detector]
         return Finding(one.detector, one.name, mark, action)
 
@@ -153,6 +161,14 @@ def _redacted(text: str, told: Sequence[tuple[Found, Finding]]) -> Iterator[str]
             yield in_place_of(finding.name, finding.mark)
             at = one.end
     yield text[at:]
+
+
+def _in_escaped(text: str, found: Iterable[Found]) -> Iterator[Found]:
+    """Places in `text` of what was found in it without its escapes."""
+    gone = [escape.start() - number for number, escape in enumerate(MARKDOWN_ESCAPE.finditer(text))]
+    for one in found:
+        start, last = (at + bisect_right(gone, at) for at in (one.start, one.end - 1))
+        yield replace(one, start=start, end=last + 1)
 
 
 def apart(found: Iterable[Found]) -> list[Found]:

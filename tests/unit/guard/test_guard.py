@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Final
@@ -37,6 +38,7 @@ WRITTEN: Final[Mapping[str, Callable[[str], str]]] = {
     "header": lambda text: f"Authorization: Bearer {text}\r\n",
     "colours": lambda text: f"\x1b[1m{text}\x1b[0m",
     "code": lambda text: f"`{text}`",
+    "markdown": lambda text: re.sub(r"([-_.:/+=!])", r"\\\1", text),
     "address": lambda text: f"https://example.org/a?token={text}&x=1",
 }
 
@@ -116,7 +118,7 @@ def test_what_we_hold_is_found_in_codes(value: str, code: Callable[[str], str]) 
 def test_equal_values_have_equal_marks_in_every_form_and_others_another() -> None:
     marks = [
         guard().check(form, Gate.DELIVERY).findings[0].mark
-        for form in (OWN, OWN.encode().hex(), quote(OWN), f"({OWN})")
+        for form in (OWN, OWN.encode().hex(), quote(OWN), f"({OWN})", OWN.replace("-", "\\-"))
     ]
     assert len(set(marks)) == 1
     assert guard().check(SHORT, Gate.DELIVERY).findings[0].mark not in marks
