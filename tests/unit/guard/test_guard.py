@@ -251,6 +251,12 @@ def test_a_mark_that_is_quoted_stays_even_where_a_rule_finds_its_words(name: str
     assert guard(own=(words,)).check(mark, Gate.DELIVERY).text == mark
 
 
+@pytest.mark.parametrize("written", ["_bluebird_", "__Bluebird__", "bluebird_plan.txt", "(bluebird)", "BLUEBIRD's"])
+def test_a_word_of_a_rule_is_found_in_italics_and_in_names(written: str) -> None:
+    told = guard(own=(OwnRule("code name", of_words(("bluebird",))),)).check(f"It is {written}.", Gate.DELIVERY)
+    assert "bluebird" not in told.text.casefold()
+
+
 HOSTILE: Final[Mapping[str, str]] = {
     "beginnings of web tokens": "eyJ" * 200_000 + ".eyJ" + "eyJ" * 200_000,
     "marks and tokens": f"[redacted: GitHub token ·4f2a] {SECRETS['github'][1]} " * 8_000,
