@@ -167,8 +167,8 @@ def _in_escaped(text: str, found: Iterable[Found]) -> Iterator[Found]:
     """Places in `text` of what was found in it without its escapes."""
     gone = [escape.start() - number for number, escape in enumerate(MARKDOWN_ESCAPE.finditer(text))]
     for one in found:
-        start, last = (at + bisect_right(gone, at) for at in (one.start, one.end - 1))
-        yield replace(one, start=start, end=last + 1)
+        start = one.start + bisect_left(gone, one.start)  # with the backslash before it, which would escape the mark
+        yield replace(one, start=start, end=one.end + bisect_right(gone, one.end - 1))
 
 
 def apart(found: Iterable[Found]) -> list[Found]:

@@ -115,6 +115,11 @@ def test_what_we_hold_is_found_in_codes(value: str, code: Callable[[str], str]) 
     assert coded not in told.text
 
 
+def test_no_backslash_is_left_before_a_mark() -> None:
+    told = guard().check(r"a\_b: \-----BEGIN PRIVATE KEY-----\nMIIB\n\-----END PRIVATE KEY-----\!", Gate.DELIVERY)
+    assert re.fullmatch(r"a\\_b: \[redacted: private key ·[0-9a-f]{4}\]\\!", told.text)
+
+
 def test_equal_values_have_equal_marks_in_every_form_and_others_another() -> None:
     marks = [
         guard().check(form, Gate.DELIVERY).findings[0].mark
