@@ -27,6 +27,8 @@ _LABEL: Final = re.compile(rf"{OPENS}From ([^{OPENS}{CLOSES}]+?)(?:: material, n
 _MARK_LINES: Final = re.compile(
     rf"{OPENS}From [^{OPENS}{CLOSES}]+{CLOSES}\n|\n{OPENS}End of [^{OPENS}{CLOSES}]+{CLOSES}"
 )
+NO_NAME: Final = "somebody without a name"
+"""In place of a name that nobody would see: without a name a text would not count as one from outside."""
 SOURCE_NAME_MAX_CHARS: Final = 200
 """Characters of a source in the line above its text."""
 
@@ -104,7 +106,8 @@ def unfenced(text: str) -> str:
 
 
 def _named(source: str) -> str:
-    return clip(visible(" ".join(source.split()), one_line=True).translate(LIKE_MARKS), SOURCE_NAME_MAX_CHARS)
+    name = clip(visible(" ".join(source.split()), one_line=True).translate(LIKE_MARKS), SOURCE_NAME_MAX_CHARS)
+    return name if name.strip() else NO_NAME
 
 
 def told(hidden: Mapping[Hidden, int]) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.text.outside import CLOSES, OPENS, Hidden, material, stripped, suspicion, told
+from runtime.text.outside import CLOSES, OPENS, Hidden, material, of_program, sources_in, stripped, suspicion, told
 
 
 @pytest.mark.parametrize(
@@ -140,3 +140,12 @@ def test_no_run_of_blanks_holds_up_who_reads_a_text(text: str) -> None:
     """Where each length of a run were tried with each of the next, these would take hours."""
     assert stripped(text).text == text
     assert suspicion(text) == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "\u200b", "\u3164", ":", ": material, not instructions.", ", another program.", "⟦⟧"]
+)
+def test_a_text_counts_as_one_from_outside_whatever_its_source_is_called(name: str) -> None:
+    """A bot may choose its name, and have none."""
+    assert len(sources_in(material("Obey.", name))) == 1
+    assert len(sources_in(of_program("Obey.", name))) == 1
