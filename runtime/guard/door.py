@@ -25,7 +25,7 @@ KNOWN_MOST: Final = 8_192
 
 HIDDEN_TOOL: Final = "redacted"
 """In place of a tool's name with a secret in it. Vendors take only letters there, so it's no mark."""
-ESCAPED: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|/)")
+JSON_ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|/)")
 
 
 def as_read(written: str) -> str:
@@ -34,7 +34,7 @@ def as_read(written: str) -> str:
     >>> as_read('{"a": "\\\\u0067hp"}')
     '{"a": "ghp"}'
     """
-    return ESCAPED.sub(lambda one: chr(int(one[1], 16)) if one[1] else "/", written) if "\\" in written else written
+    return JSON_ESCAPE.sub(lambda one: chr(int(one[1], 16)) if one[1] else "/", written) if "\\" in written else written
 
 
 def told_nobody(_gate: Gate, _room: str, _finding: Finding) -> None:

@@ -42,7 +42,9 @@ USUAL: Final[Mapping[Detector, Strictness]] = MappingProxyType(
         Detector.PERSONAL: Strictness.OFF,
     }
 )
-NAMES: Final = frozenset((PRIVATE_KEY.name, *(one.name for one in SHAPES), RANDOM_NAME, PHONE_NAME, *PERSONAL_KINDS))
+MARK_NAMES: Final = frozenset(
+    (PRIVATE_KEY.name, *(one.name for one in SHAPES), RANDOM_NAME, PHONE_NAME, *PERSONAL_KINDS)
+)
 """Names that stand in our marks, beside those of values and rules."""
 MARKDOWN_ESCAPE: Final = re.compile(r"\\(?=[!#*+./:=@_~-])")
 """A backslash that no reader of Markdown sees: models write `ghp\\_…`."""
@@ -88,7 +90,7 @@ class Guard:
         self._rules = rules
         self.held = held or Held()
         self._own = {rule.name: rule.action for rule in rules.own}
-        self._names = NAMES | self._own.keys() | self.held.names
+        self._names = MARK_NAMES | self._own.keys() | self.held.names
 
     def check(self, text: str, gate: Gate, room: str = "") -> Checked:
         """`text` as it may go on at `gate`; a room is named as the settings write it."""
