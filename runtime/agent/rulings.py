@@ -85,7 +85,7 @@ class Rulings:
             facts = replace(facts, trusted=await self._trusted(run, call, terms, await self._mode(run, answer)))
         return rule(policy, ask, facts)
 
-    async def tainted(self, run: LiveRun, tool: Tool, ask: Ask, ruled: Ruled) -> tuple[Ruled, str]:
+    async def tainted(self, run: LiveRun, tool: Tool, ask: Ask, ruled: Ruled, *, is_sealed: bool) -> tuple[Ruled, str]:
         """The ruling after outside text, and words about that for the card. What was allowed may ask, nothing gets weaker."""
         job = run.claim.job
         if job and job.task.kind is not TaskKind.PROMPT:
@@ -94,7 +94,7 @@ class Rulings:
         if not known.taint.active:
             return ruled, ""
         allows = ruled.rule if ruled.by is By.RULE else None  # trust was given to what people ask for
-        call = CarriedCall(ask.effect, ask.arguments, tool.spec.flow)
+        call = CarriedCall(ask.effect, ask.arguments, tool.spec.flow, is_sealed=is_sealed)
         found = tainted_ruling(ruled.result, call, replace(known, named=with_listed(known.named, ask, allows)), allows)
         if found.ruling is ruled.result:
             return ruled, found.why and found.caution

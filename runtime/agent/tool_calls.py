@@ -56,8 +56,8 @@ from runtime.workspace.whole_texts import WholeTexts
 T = TypeVar("T")
 log = structlog.get_logger("agent")
 
-TRUE_VALUES: Final = "Where it says redacted, the call gets the true value."
 SEALED_ELSEWHERE: Final = "the arguments of this call hold a secret, and were sealed with a key that this node does not have. It was not called."
+PARTLY_HIDDEN: Final = "What is hidden here as a secret runs with the call. Say yes only if you know it."
 READ_ONLY_BY_NOW: Final = "the read-only mode of this conversation"
 NOT_ABOVE: Final = "{above}, which asked for this, may not do it either."
 STORE_RETRY_DELAY: Final = timedelta(seconds=0.5)
@@ -154,9 +154,9 @@ class Calls:
             return await sorted_question(self._store, run, call, tool.spec.asks, arguments, near)
         changed = await self._changed(tool)
         ruled = await self._rulings.answered(run, tool, call, ask, replace(facts, changed=bool(changed)), answer)
-        ruled, after_reading = await self._rulings.tainted(run, tool, ask, ruled)
-        true_values = TRUE_VALUES if call.sealed else ""
-        caution = "\n\n".join(filter(None, [tool.caution(), true_values, changed, after_reading, asked_for(run.claim)]))
+        ruled, after_reading = await self._rulings.tainted(run, tool, ask, ruled, is_sealed=bool(call.sealed))
+        hidden = PARTLY_HIDDEN if call.sealed and ruled.result is Ruling.ASK else ""
+        caution = "\n\n".join(filter(None, [tool.caution(), changed, after_reading, hidden, asked_for(run.claim)]))
         state = StepState.OPEN if ruled.result is Ruling.ALLOW else StepState.ASKED
         step = NewStep(call, effect, digest(call.arguments), state, "", caution)
         match ruled.by:
@@ -174,7 +174,11 @@ class Calls:
         return terms if plain else replace(terms, grants=False, editable=False)
 
     def _ask(self, run: LiveRun, call: Call, effect: Effect) -> Ask:
-        arguments = parsed(call.arguments)
+        """A call as the rules judge it: by its true arguments, since anything may stand where people see a mark."""
+        try:
+            arguments = parsed(self._door.true_arguments(call))
+        except Unsealable:  # it is not made then
+            arguments = parsed(call.arguments)
         known = {} if isinstance(arguments, str) else arguments
         return Ask(call.tool, effect, known, run.agent.scope, self._named(run.claim.address), run.claim.names)
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from runtime.guard.findings import Finding
 from runtime.guard.guard import Checked
+from runtime.guard.shapes import PRIVATE_KEY_BEGINS
 
 Check = Callable[[str], Checked]
 
@@ -21,6 +22,8 @@ FILE_MOST_BYTES: Final = 10 << 20
 SLICE_CHARS: Final = 65_536
 OVERLAP_CHARS: Final = 4_096
 """Letters on both sides of a cut, by which it is known that no value lies across it. A private key has about 3,000."""
+KEY_MAX_CHARS: Final = 16_384
+"""Of the largest private key: 16,384 bits of RSA have 12,700. One that has begun and not ended is never cut."""
 
 TEXT_ENDINGS: Final = frozenset(
     [
@@ -189,6 +192,9 @@ def _end_of_slice(text: str, begin: int, check: Check, slice_chars: int) -> int:
 
 
 def _is_across(text: str, cut: int, check: Check) -> bool:
+    begun = text.rfind(PRIVATE_KEY_BEGINS, max(0, cut - KEY_MAX_CHARS), cut)
+    if begun >= 0 and text.find("-----END ", begun, cut) < 0:
+        return True
     left, right = text[max(0, cut - OVERLAP_CHARS) : cut], text[cut : cut + OVERLAP_CHARS]
     whole, halves = check(left + right), (check(left), check(right))
     if whole.is_withheld:

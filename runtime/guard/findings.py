@@ -83,8 +83,8 @@ class Finding:
         return f"{self.name} ·{self.mark}"
 
 
-MARKED: Final = re.compile(r"\[redacted: [^\[\]\n]{1,60} ·[0-9a-f]{4}\]")
-"""A mark in place of a value. The guard leaves it alone when it is quoted back."""
+MARKED: Final = re.compile(r"\[redacted: ([^\[\]\n]{1,60}) ·[0-9a-f]{4}\]")
+"""A mark in place of a value. The guard leaves one with a name that it gives alone when it is quoted back."""
 
 WITHHELD: Final = "[withheld: "
 """Beginning of the note in place of a whole text."""

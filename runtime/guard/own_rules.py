@@ -31,8 +31,8 @@ class OwnRule:
 
 
 def of_words(words: tuple[str, ...]) -> Spans:
-    """Any of these words, whatever their case, as words of their own."""
-    return _matches(re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE))
+    """Any of these words, whatever their case, as words of their own: also in `_italics_` and in a name such as `its_id`."""
+    return _matches(re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, words))})(?![^\W_])", re.IGNORECASE))
 
 
 def of_phrase(phrase: str) -> Spans:

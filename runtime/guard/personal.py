@@ -26,6 +26,7 @@ CARD_NAME: Final = "card number"
 IBAN_DIGITS: Final = str.maketrans({letter: str(int(letter, 36)) for letter in ascii_uppercase})
 LEAST_IBAN: Final = 15
 MOST_IBAN: Final = 34
+PHONE_NAME: Final = "phone number"
 
 
 def personal_in(text: str) -> Iterator[Found]:
@@ -60,10 +61,10 @@ def _phones(text: str) -> Iterator[Found]:
     library = _phonenumbers()
     if library is None:
         for match in PHONE.finditer(text):
-            yield Found(Detector.PERSONAL, "phone number", *match.span())
+            yield Found(Detector.PERSONAL, PHONE_NAME, *match.span())
         return
     for match in library.PhoneNumberMatcher(text, None):
-        yield Found(Detector.PERSONAL, "phone number", match.start, match.end)
+        yield Found(Detector.PERSONAL, PHONE_NAME, match.start, match.end)
 
 
 @cache

@@ -37,7 +37,7 @@ from runtime.store.runs.run_begin import with_files
 from runtime.store.runs.turns import add_turn
 from runtime.store.schema import participation, runs, sessions, signals, turns
 from runtime.store.sql.driver import Op, is_word, micros
-from runtime.text.outside import of_program
+from runtime.text.outside import OPENS, of_program
 
 OBSERVED: Final = 50
 """Turns that what was observed may lie back; older ones are dropped, so that a busy room fills no transcript."""
@@ -72,12 +72,25 @@ TAKE_TURN = (
     .on_conflict_do_update(index_elements=["key"], set_={"next_turn": sessions.c.next_turn + 1})
     .returning(sessions.c.next_turn)
 )
+_newer = turns.alias("newer")
 DROP_OBSERVED = delete(turns).where(
     turns.c.session == bindparam("s"),
     turns.c.number > bindparam("low"),
     turns.c.number <= bindparam("high"),
     turns.c.run_id == "",
+    or_(
+        turns.c.text.not_like(f"%{OPENS}From %"),
+        select(_newer.c.number)
+        .where(
+            _newer.c.session == turns.c.session,
+            _newer.c.number > turns.c.number,
+            _newer.c.author == turns.c.author,
+            _newer.c.text.like(f"%{OPENS}From %"),
+        )
+        .exists(),
+    ),
 )
+"""Of each program the last words stay: the model may have read them, and they make its later calls ask."""
 MARK_TOLD = (
     select(signals.c.id)
     .where(

@@ -25,3 +25,25 @@ def test_a_call_is_seen_without_its_secret_and_made_with_it(arguments: dict[str,
     assert "[redacted: " in seen.arguments
     assert OPEN_DOOR.clean(seen.arguments, Gate.TOOL_ARGUMENTS) == seen.arguments
     assert OPEN_DOOR.true_arguments(seen) == written
+
+
+ESCAPED = "".join(f"\\u{ord(letter):04x}" for letter in SECRETS["github"][1])
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f'{{"text": "see {ESCAPED}"}}',
+        f'{{"{ESCAPED}": 1}}',
+        f'{{"text": "{ESCAPED}", "text": "x"}}',
+        f'{{"text": "{ESCAPED}',
+        f'{{"text": {"[" * 3_000}"{ESCAPED}"{"]" * 3_000}}}',
+        f'{{"text": {"[" * 3_000}"{SECRETS["github"][1]}"{"]" * 3_000}}}',
+    ],
+    ids=["a value", "a name", "a name twice", "no JSON", "too deep", "too deep and plain"],
+)
+def test_a_call_is_seen_without_a_secret_in_escapes(written: str) -> None:
+    seen = OPEN_DOOR.call(Call("c1", "tool", written))
+    assert not {ESCAPED, SECRETS["github"][1]} & set(seen.arguments.split('"'))
+    assert ESCAPED not in seen.arguments
+    assert OPEN_DOOR.true_arguments(seen) == written
