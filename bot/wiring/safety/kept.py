@@ -5,13 +5,13 @@ Those of a sealed file of secrets stay in that file: its lock keeps them as well
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 import structlog
 
+from bot.secrets.disk import alone_in, replace
 from runtime.guard.kept import Kept, opened, sealed, with_those_of_now
 from runtime.guard.sealing import Sealer, Unsealable
 
@@ -24,7 +24,6 @@ class KeptValues:
     """Values of one data folder, sealed with its key."""
 
     def __init__(self, folder: Path, key: bytes) -> None:
-        self.folder = folder
         self._path = folder / KEPT_FILE
         self._sealer = Sealer(key)
 
@@ -48,10 +47,5 @@ class KeptValues:
 
     def write(self, kept: Sequence[Kept]) -> None:
         """In one step: a reader finds the file before or after it, never half of one."""
-        fresh = self._path.with_name(f"{KEPT_FILE}.{os.getpid()}")
-        fresh.unlink(missing_ok=True)
-        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-            file.write(sealed(kept, self._sealer))
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(self._path)
+        with alone_in(self._path.parent):
+            replace(self._path, sealed(kept, self._sealer).encode("ascii"))
