@@ -36,7 +36,7 @@ from runtime.text.glyphs import in_a_line, meant
 from tests.cards import Line, Piece, arguments_in, as_discord, as_html, as_markdown, as_telegram, same_call
 from tests.security import hidden
 from tests.security.sampling import tenth
-from tests.security.tally import Tally
+from tests.security.tally import Tallied, Tally
 from tests.unit.chat.test_cards import ASKED, PENDING
 
 Surface = Callable[[Approval], str]
@@ -227,7 +227,6 @@ def _asks(arguments: dict[str, Any]) -> Approval:
     return replace(PENDING, arguments=json.dumps(arguments))
 
 
-Tallied = Callable[[str, int], Tally]
 Case = tuple[str, str, Approval, dict[str, Any]]
 """What it is about, a surface, and a question there with what runs."""
 

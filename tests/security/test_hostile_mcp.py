@@ -29,14 +29,13 @@ from tests.fakes.mcp_raw import tool as described
 from tests.fakes.models import Scripted
 from tests.security.packets import packets
 from tests.security.sampling import tenth
-from tests.security.tally import Tally
+from tests.security.tally import Tallied, Tally
 from tests.wire.egress.listener import listening, redirect
 from tests.wire.mcp.stage import RAW, AtWork, program, raw, started, terms_of, until
 from tools.mcp.offers import LONGEST_DESCRIPTION, LONGEST_NAME, MOST_TOOLS
 from tools.mcp.server import McpServer, Patience
 from tools.mcp.terms import Endpoint
 
-Tallied = Callable[[str, int], Tally]
 LEAST: Final = 30
 ENOUGH: Final = timedelta(milliseconds=500)
 IMPATIENT: Final = Patience(connect=timedelta(milliseconds=300))

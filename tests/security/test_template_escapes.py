@@ -34,7 +34,7 @@ from runtime.templating.renderer import Renderer
 from runtime.templating.sheet import Sheet, TemplateError, read_sheet
 from tests.security import escapes
 from tests.security.sampling import one_in
-from tests.security.tally import Tally
+from tests.security.tally import Tallied, Tally
 
 PROCESSOR: Final = timedelta(seconds=1)
 SECRET: Final = "canary-4711"
@@ -208,9 +208,7 @@ def renderer(monkeypatch: pytest.MonkeyPatch) -> Renderer:
     return Renderer(processor=PROCESSOR)
 
 
-async def test_of_the_ways_out_of_a_template_a_part_is_shut(
-    renderer: Renderer, tallied: Callable[[str, int], Tally]
-) -> None:
+async def test_of_the_ways_out_of_a_template_a_part_is_shut(renderer: Renderer, tallied: Tallied) -> None:
     """All that cost next to nothing, and one in twenty of the others."""
     chosen = [*in_this_process(), *one_in(20, list(in_a_process(renderer)))]
     await whole(tallied("template escapes, a part", 100), chosen)
@@ -218,5 +216,5 @@ async def test_of_the_ways_out_of_a_template_a_part_is_shut(
 
 @pytest.mark.soak
 @pytest.mark.timeout(300)
-async def test_no_way_out_of_a_template_is_open(renderer: Renderer, tallied: Callable[[str, int], Tally]) -> None:
+async def test_no_way_out_of_a_template_is_open(renderer: Renderer, tallied: Tallied) -> None:
     await whole(tallied("template escapes", 300), [*in_this_process(), *in_a_process(renderer)])
