@@ -31,6 +31,7 @@ from runtime.guard.shapes import SHORTEST_WORD, shapes_in
 
 log = structlog.get_logger("guard")
 
+OFF: Final = Strictness.OFF
 USUAL: Final[Mapping[Detector, Strictness]] = MappingProxyType(
     {
         Detector.HELD: Strictness.REDACT,
@@ -69,9 +70,6 @@ class GuardRules:
         if not own:
             return self.strictness
         return {one: stricter(self.strictness.get(one, OFF), own.get(one, OFF)) for one in Detector}
-
-
-OFF: Final = Strictness.OFF
 
 
 class Guard:
