@@ -62,7 +62,7 @@ class Door:
         return self.check(text, gate, room).text
 
     def known(self, text: str, gate: Gate, room: str = "") -> Clean:
-        """The same for what comes again and again: it is looked at once. Rows that were written before may hold anything."""
+        """`text` as it may go on, looked at once however often it comes: rows that were written before may hold anything."""
         key = hash((text, gate, room))
         if key in self._known:
             self._known.move_to_end(key)

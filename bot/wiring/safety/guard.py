@@ -13,7 +13,7 @@ from typing import Final
 
 import structlog
 
-from bot.secrets.disk import alone_in
+from bot.secrets.disk import alone_in, in_words
 from bot.secrets.disk import replace as replace_file
 from bot.settings.safety.guard import Guardrails
 from bot.settings.settings import Settings
@@ -52,7 +52,7 @@ def rules_of(settings: Settings, key: bytes) -> GuardRules:
 
 
 def enforcing(rules: GuardRules) -> GuardRules:
-    """The same rules, with each that is on enforced, and secrets in any case."""
+    """`rules` with each that is on enforced, and secrets in any case."""
     sure = dict.fromkeys((Detector.HELD, Detector.SHAPE), Strictness.ENFORCE)
     return replace(
         rules,
@@ -90,14 +90,15 @@ def door_of(settings: Settings, named: Callable[[Address], str], told: Told = to
 
 
 def key_of(folder: Path) -> bytes:
-    """The key of this data folder, made by the first process that needs it."""
+    """The key of this data folder, made by the first process that needs it. Errors: StoreError."""
     path = folder / KEY_FILE
-    with suppress(FileNotFoundError):
+    with in_words(path):
+        with suppress(FileNotFoundError):
+            return path.read_bytes()
+        with alone_in(folder):  # of two processes that make one the first wins
+            if not path.exists():
+                replace_file(path, os.urandom(KEY_BYTES))
         return path.read_bytes()
-    with alone_in(folder):  # of two processes that make one the first wins
-        if not path.exists():
-            replace_file(path, os.urandom(KEY_BYTES))
-    return path.read_bytes()
 
 
 @dataclass(slots=True)

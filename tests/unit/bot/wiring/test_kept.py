@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from bot.settings.settings import Settings
 from bot.wiring.safety.guard import KEY_FILE, door_of, key_of
 from bot.wiring.safety.kept import KEPT_FILE, KeptValues
+from runtime.errors import StoreError
 from runtime.guard.findings import Gate
 from runtime.guard.kept import KEPT_MOST, Kept, with_those_of_now
 from runtime.guard.sealing import KEY_BYTES
@@ -52,6 +53,13 @@ def test_a_key_that_a_kill_cut_on_its_way_is_made_anew(tmp_path: Path) -> None:
     key = key_of(tmp_path)
     assert (len(key), key_of(tmp_path)) == (KEY_BYTES, key)
     assert [path.name for path in tmp_path.iterdir()] == [KEY_FILE]
+
+
+@pytest.mark.parametrize("name", [KEY_FILE, KEPT_FILE])
+def test_a_file_that_cannot_be_read_is_told_in_words(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(StoreError, match=rf"/{name} can't be read or written: Is a directory\."):
+        said(tmp_path, OLD, "hello")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
