@@ -10,18 +10,13 @@ from typing import Final
 from runtime.contract import Address, Content, DeliveryId, FileRef, NewId
 from runtime.guard.door import Door
 from runtime.guard.files import FILE_MOST_BYTES, CheckedFile, checked_file, is_text
-from runtime.guard.findings import Finding, Gate, Strictness
+from runtime.guard.findings import Finding, Gate, Strictness, withheld_for
 from runtime.workspace.workspaces import WorkspaceFolders
 
 CLEANED_FOLDER: Final = "sent"
 """Folder of a workspace with the files as people got them, where something was taken out."""
 
-TOLD_MOST: Final = 100
-"""Findings of one file that are counted and recorded: a table of random words may have some ten thousand."""
-
-NAMED_MOST: Final = 3
-"""Findings that a message names."""
-
+UNREADABLE: Final = "something that the leak guard can't read"
 MIB: Final = 1024 * 1024
 
 
@@ -50,8 +45,8 @@ class SentFiles:
         named = [replace(file, name=self.door.known(file.name, Gate.DELIVERY, room)) for file in every]
         # Beside the loop: a large file may take the guard some seconds. Those who count findings live in the loop.
         searched = await asyncio.to_thread(self._all_searched, f"{CLEANED_FOLDER}/{delivery}", to, named, room)
-        for finding in (one for each in searched for one in each.findings[:TOLD_MOST]):
-            self.door.tell(Gate.DELIVERY, room, finding)
+        for one in searched:
+            self.door.tell(Gate.DELIVERY, room, one.findings)
         return _with_files(content, [one.outcome for one in searched])
 
     def _all_searched(self, folder: str, to: Address, files: Sequence[FileRef], room: str) -> Sequence[_Searched]:
@@ -78,7 +73,7 @@ class SentFiles:
 
     def _outcome(self, folder: str, to: Address, file: FileRef, data: bytes, checked: CheckedFile) -> FileRef | str:
         if checked.data is None:
-            return f"*{file.name} isn't sent: it holds {_named(checked.findings)}.*"
+            return f"*{file.name} isn't sent: it holds {withheld_for(checked.findings) or UNREADABLE}.*"
         return file if checked.data == data else self._put(f"{folder}/{file.name}", to, file, checked.data)
 
     def _put(self, path: str, to: Address, file: FileRef, data: bytes) -> FileRef | str:
@@ -91,13 +86,6 @@ class SentFiles:
         finally:
             arriving.unlink(missing_ok=True)
         return replace(file, path=path, size=len(data))
-
-
-def _named(findings: Sequence[Finding]) -> str:
-    """Findings for which a file is withheld; none where the guard itself failed."""
-    named = [str(one) for one in findings if one.action is Strictness.ENFORCE]
-    more = f" and {len(named) - NAMED_MOST:,} more" if len(named) > NAMED_MOST else ""
-    return ", ".join(named[:NAMED_MOST]) + more if named else "something that the leak guard can't read"
 
 
 def _with_files(content: Content, outcomes: Sequence[FileRef | str]) -> Content:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -20,6 +20,10 @@ Told = Callable[[Gate, str, Finding], None]
 
 KNOWN_MOST: Final = 8_192
 """Texts that are known to be clean. A conversation is sent again with each message, and its turns stay as they are."""
+
+
+TOLD_MOST: Final = 100
+"""Findings of one text that are counted and recorded: a message may hold some thousand, and a file some ten thousand."""
 
 
 def told_nobody(_gate: Gate, _room: str, _finding: Finding) -> None:
@@ -50,13 +54,13 @@ class Door:
     def check(self, text: str, gate: Gate, room: str = "") -> Checked:
         """`text` as it may go on; findings are counted."""
         checked = self.guard.check(text, gate, room)
-        for finding in checked.findings:
-            self.tell(gate, room, finding)
+        self.tell(gate, room, checked.findings)
         return checked
 
-    def tell(self, gate: Gate, room: str, finding: Finding) -> None:
-        """Count a finding of a text that was looked at in pieces."""
-        self._told(gate, room, finding)
+    def tell(self, gate: Gate, room: str, findings: Sequence[Finding]) -> None:
+        """Count what was found in one text or file."""
+        for finding in findings[:TOLD_MOST]:
+            self._told(gate, room, finding)
 
     def clean(self, text: str, gate: Gate, room: str = "") -> Clean:
         return self.check(text, gate, room).text

@@ -23,6 +23,7 @@ from runtime.guard.findings import (
     in_place_of,
     mark_of,
     stricter,
+    withheld_for,
 )
 from runtime.guard.held import SHORTEST, Held
 from runtime.guard.own_rules import OwnRule
@@ -101,9 +102,8 @@ class Guard:
         places = apart(one for one in found if not any(start < one.end and one.start < end for start, end in kept))
         told = [(one, self._finding(one, text, strictness)) for one in places]
         findings = tuple(dict.fromkeys(finding for _, finding in told))
-        if any(finding.action is Strictness.ENFORCE for finding in findings):
-            named = ", ".join(str(one) for one in findings if one.action is Strictness.ENFORCE)
-            return Checked(Clean(f"[withheld: it holds {named}]"), findings, is_withheld=True)
+        if why := withheld_for(findings):
+            return Checked(Clean(f"[withheld: it holds {why}]"), findings, is_withheld=True)
         return Checked(Clean("".join(_redacted(text, told))), findings)
 
     def _found(self, text: str, gate: Gate, strictness: Mapping[Detector, Strictness]) -> Iterator[Found]:
