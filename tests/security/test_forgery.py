@@ -20,7 +20,8 @@ from tests.security.house import House, Made, house
 from tests.security.presses import PEOPLE, REMOVED, ROBOT, RULES, Press, forged
 from tests.security.tally import Tallied, Tally
 from tests.security.twists import TWISTS
-from tests.security.wires import WIRES, until
+from tests.security.wires.every import WIRES
+from tests.security.wires.wire import until
 
 SEED: Final = 11
 CROWD: Final = 100

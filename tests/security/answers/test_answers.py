@@ -16,7 +16,7 @@ from tests.security.answers.plants import BUGS
 from tests.security.answers.rounds import Round, grants_at_once
 from tests.security.presses import THERE
 from tests.security.tally import Tallied, Tally
-from tests.security.wires import WIRES
+from tests.security.wires.every import WIRES
 
 SEED: Final = 20
 WHOLE: Final = 1_700
