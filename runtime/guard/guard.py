@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Final
 
@@ -99,7 +101,7 @@ class Guard:
         if not found:
             return Checked(Clean(text))
         kept = [] if "[redacted: " not in text else [match.span() for match in MARKED.finditer(text)]
-        places = apart(one for one in found if not any(start < one.end and one.start < end for start, end in kept))
+        places = apart(one for one in found if not _meets(kept, one))
         told = [(one, self._finding(one, text, strictness)) for one in places]
         findings = tuple(dict.fromkeys(finding for _, finding in told))
         if why := withheld_for(findings):
@@ -146,11 +148,15 @@ def apart(found: Iterable[Found]) -> list[Found]:
     What only looks random says nothing where there is more to say.
     """
     every = list(found)
-    sure = [one for one in every if one.detector is not Detector.ENTROPY]
-    maybe = [one for one in every if one.detector is Detector.ENTROPY]
-    alone = [one for one in maybe if not any(each.start < one.end and one.start < each.end for each in sure)]
+    sure = _joined(one for one in every if one.detector is not Detector.ENTROPY)
+    spans = [(one.start, one.end) for one in sure]
+    alone = [one for one in every if one.detector is Detector.ENTROPY and not _meets(spans, one)]
+    return _joined([*sure, *alone]) if alone else sure
+
+
+def _joined(found: Iterable[Found]) -> list[Found]:
     joined: list[Found] = []
-    for one in sorted([*sure, *alone], key=lambda each: (each.start, -each.end)):
+    for one in sorted(found, key=lambda each: (each.start, -each.end)):
         last = joined[-1] if joined else None
         if last is None or one.start >= last.end:
             joined.append(one)
@@ -158,3 +164,9 @@ def apart(found: Iterable[Found]) -> list[Found]:
         best = min(last, one, key=lambda each: EXACTNESS.index(each.detector))
         joined[-1] = Found(best.detector, best.name, last.start, max(last.end, one.end))
     return joined
+
+
+def _meets(spans: Sequence[tuple[int, int]], one: Found) -> bool:
+    """True where it overlaps one of `spans`, which are in order and apart. Looked up, since a text may have thousands of both."""
+    behind = bisect_left(spans, one.end, key=itemgetter(0))
+    return behind > 0 and spans[behind - 1][1] > one.start
