@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -23,6 +23,8 @@ KNOWN_MOST: Final = 8_192
 """Texts that are known to be clean. A conversation is sent again with each message, and its turns stay as they are."""
 
 
+TOLD_MOST: Final = 100
+"""Findings of one text that are counted and recorded: a message may hold some thousand, and a file some ten thousand."""
 HIDDEN_TOOL: Final = "redacted"
 """In place of a tool's name with a secret in it. Vendors take only letters there, so it's no mark."""
 JSON_ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|/)")
@@ -65,19 +67,19 @@ class Door:
     def check(self, text: str, gate: Gate, room: str = "") -> Checked:
         """`text` as it may go on; findings are counted."""
         checked = self.guard.check(text, gate, room)
-        for finding in checked.findings:
-            self.tell(gate, room, finding)
+        self.tell(gate, room, checked.findings)
         return checked
 
-    def tell(self, gate: Gate, room: str, finding: Finding) -> None:
-        """Count a finding of a text that was looked at in pieces."""
-        self._told(gate, room, finding)
+    def tell(self, gate: Gate, room: str, findings: Sequence[Finding]) -> None:
+        """Count what was found in one text or file."""
+        for finding in findings[:TOLD_MOST]:
+            self._told(gate, room, finding)
 
     def clean(self, text: str, gate: Gate, room: str = "") -> Clean:
         return self.check(text, gate, room).text
 
     def known(self, text: str, gate: Gate, room: str = "") -> Clean:
-        """The same for what comes again and again: it is looked at once. Rows that were written before may hold anything."""
+        """`text` as it may go on, looked at once however often it comes: rows that were written before may hold anything."""
         key = hash((text, gate, room))
         if key in self._known:
             self._known.move_to_end(key)

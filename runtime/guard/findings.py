@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NewType
@@ -98,3 +98,14 @@ def mark_of(value: str, key: bytes) -> str:
 
 def in_place_of(name: str, mark: str) -> str:
     return f"[redacted: {name} ·{mark}]"
+
+
+NAMED_MOST: Final = 3
+"""Findings that are named where a text or a file was."""
+
+
+def withheld_for(findings: Sequence[Finding]) -> str:
+    """Findings for which a text is withheld, as whoever misses it reads them; "" where there are none."""
+    every = [str(one) for one in findings if one.action is Strictness.ENFORCE]
+    more = f" and {len(every) - NAMED_MOST:,} more" if len(every) > NAMED_MOST else ""
+    return ", ".join(every[:NAMED_MOST]) + more

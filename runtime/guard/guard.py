@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from itertools import accumulate
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Final
 
@@ -27,6 +27,7 @@ from runtime.guard.findings import (
     in_place_of,
     mark_of,
     stricter,
+    withheld_for,
 )
 from runtime.guard.held import SHORTEST, Held
 from runtime.guard.own_rules import OwnRule
@@ -35,6 +36,7 @@ from runtime.guard.shapes import PRIVATE_KEY, SHAPES, SHORTEST_WORD, shapes_in
 
 log = structlog.get_logger("guard")
 
+OFF: Final = Strictness.OFF
 USUAL: Final[Mapping[Detector, Strictness]] = MappingProxyType(
     {
         Detector.HELD: Strictness.REDACT,
@@ -81,9 +83,6 @@ class GuardRules:
         return {one: stricter(self.strictness.get(one, OFF), own.get(one, OFF)) for one in Detector}
 
 
-OFF: Final = Strictness.OFF
-
-
 class Guard:
     """Finds what must not flow. A failure of its own withholds the text."""
 
@@ -115,9 +114,8 @@ class Guard:
         places = apart(self._outside_marks(found, text) if "[redacted: " in text else found)
         told = [(one, self._finding(one, text, strictness)) for one in places]
         findings = tuple(dict.fromkeys(finding for _, finding in told))
-        if any(finding.action is Strictness.ENFORCE for finding in findings):
-            named = ", ".join(str(one) for one in findings if one.action is Strictness.ENFORCE)
-            return Checked(Clean(f"{WITHHELD}it holds {named}]"), findings, is_withheld=True)
+        if why := withheld_for(findings):
+            return Checked(Clean(f"{WITHHELD}it holds {why}]"), findings, is_withheld=True)
         return Checked(Clean("".join(_redacted(text, told))), findings)
 
     def _found(self, text: str, gate: Gate, strictness: Mapping[Detector, Strictness]) -> Iterator[Found]:
@@ -180,13 +178,15 @@ def apart(found: Iterable[Found]) -> list[Found]:
     What only looks random says nothing where there is more to say.
     """
     every = list(found)
-    sure = [one for one in every if one.detector is not Detector.ENTROPY]
-    maybe = [one for one in every if one.detector is Detector.ENTROPY]
-    sure.sort(key=lambda each: (each.start, -each.end))
-    starts, reach = [one.start for one in sure], list(accumulate((one.end for one in sure), max))
-    alone = [one for one in maybe if not (before := bisect_left(starts, one.end)) or reach[before - 1] <= one.start]
+    sure = _joined(one for one in every if one.detector is not Detector.ENTROPY)
+    spans = [(one.start, one.end) for one in sure]
+    alone = [one for one in every if one.detector is Detector.ENTROPY and not _meets(spans, one)]
+    return _joined([*sure, *alone]) if alone else sure
+
+
+def _joined(found: Iterable[Found]) -> list[Found]:
     joined: list[Found] = []
-    for one in sorted([*sure, *alone], key=lambda each: (each.start, -each.end)):
+    for one in sorted(found, key=lambda each: (each.start, -each.end)):
         last = joined[-1] if joined else None
         if last is None or one.start >= last.end:
             joined.append(one)
@@ -194,3 +194,9 @@ def apart(found: Iterable[Found]) -> list[Found]:
         best = min(last, one, key=lambda each: EXACTNESS.index(each.detector))
         joined[-1] = Found(best.detector, best.name, last.start, max(last.end, one.end))
     return joined
+
+
+def _meets(spans: Sequence[tuple[int, int]], one: Found) -> bool:
+    """True where it overlaps one of `spans`, which are in order and apart. Looked up, since a text may have thousands of both."""
+    behind = bisect_left(spans, one.end, key=itemgetter(0))
+    return behind > 0 and spans[behind - 1][1] > one.start

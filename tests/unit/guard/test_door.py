@@ -1,4 +1,4 @@
-"""A call goes through the door without its secrets, as JSON, and its true arguments are sealed."""
+"""The door: a call goes through it without its secrets, as JSON, and its true arguments are sealed; findings are told, within bounds."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import json
 import pytest
 
 from runtime.contract import Call
-from runtime.guard.door import OPEN_DOOR
-from runtime.guard.findings import Gate
+from runtime.guard.door import OPEN_DOOR, TOLD_MOST, Door
+from runtime.guard.findings import Detector, Finding, Gate, Strictness
+from runtime.guard.guard import Guard, GuardRules
 from tests.unit.guard.secrets import IN_PLACE, SECRETS
 
 IN_TEXT = {name: {"text": secret} for name, (_, secret) in SECRETS.items()}
@@ -47,3 +48,14 @@ def test_a_call_is_seen_without_a_secret_in_escapes(written: str) -> None:
     assert not {ESCAPED, SECRETS["github"][1]} & set(seen.arguments.split('"'))
     assert ESCAPED not in seen.arguments
     assert OPEN_DOOR.true_arguments(seen) == written
+
+
+@pytest.mark.parametrize("action", [Strictness.WARN, Strictness.REDACT, Strictness.ENFORCE])
+def test_a_text_with_thousands_of_findings_fills_neither_the_record_nor_a_chat(action: Strictness) -> None:
+    told: list[Finding] = []
+    door = Door(Guard(GuardRules({Detector.SHAPE: action})), told=lambda _gate, _room, finding: told.append(finding))
+    clean = door.clean(" ".join(f"ghp_{number:036}" for number in range(2_000)), Gate.MESSAGE_IN)
+    assert len(told) == TOLD_MOST
+    if action is Strictness.ENFORCE:
+        assert clean.count("GitHub token") == 3
+        assert clean.endswith(" more]")

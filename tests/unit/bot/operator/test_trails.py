@@ -17,7 +17,7 @@ from runtime.domain.runs import RunState
 from runtime.http.errors import Refusal
 from runtime.timeline.trail import Candidate, Thing, TracedRun, TracedSignal, Trail
 from tests.unit.bot.fake_store import NOW, ROOM, FakeStore, approval, context_of, crowd, delivery, run
-from tests.unit.bot.operator.test_console import EVIL, as_person, client, page, serving
+from tests.unit.bot.operator.console import EVIL, as_person, client, page, serving
 
 ID = "0351abcdefghijklmnopqr"
 SECRET = "sk-of-the-test-0123456789"
