@@ -13,7 +13,7 @@ MOVED := $(sort $(shell for stamp in $(VENV)/.run $(VENV)/.dev; do \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test check bench soak cuts lab lock clean dev moved
+.PHONY: help run test check bench soak cuts lab lock sbom clean dev moved
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
@@ -27,12 +27,13 @@ test: $(VENV)/.dev  ## the static gate and all tests (ARGS="-k name" for some)
 	@$(BIN)/python -m pytest -q -n 4 --dist loadgroup $(ARGS)
 
 check: $(VENV)/.dev  ## the static gate alone
-	@echo "Checking format, lint, types, imports, migrations and docstrings."
+	@echo "Checking format, lint, types, imports, migrations, routes, text and docstrings."
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo >$(VENV)/lint-imports.log 2>&1 || { cat $(VENV)/lint-imports.log; exit 1; }
 	@$(BIN)/python -m runtime.store.check
+	@$(BIN)/python -m tests.security.check
 	@$(BIN)/python -m tests.docstrings
 
 bench: $(VENV)/.dev  ## benchmarks, printed as ratios (ARGS="name")
@@ -50,7 +51,7 @@ lab: $(VENV)/.dev  ## a process that lives on after a fault must work again (SEE
 
 dev: $(VENV)/.dev  ## set up everything for working on Signalbox
 
-lock:  ## write both lock files anew (ARGS=--upgrade for newer versions)
+lock:  ## write the three lock files anew (ARGS=--upgrade for newer versions)
 	@echo "Resolving dependencies."
 	@"$(PYTHON)" -m venv --clear .venv-lock
 	@.venv-lock/bin/python -m pip --disable-pip-version-check -qq install uv==$(UV_VERSION)
@@ -60,6 +61,9 @@ lock:  ## write both lock files anew (ARGS=--upgrade for newer versions)
 	@$(UV_COMPILE) --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml - <.venv-lock/build.in >/dev/null
 	@$(UV_COMPILE) -o bench/injection/requirements.lock bench/injection/requirements.in >/dev/null
 	@rm -rf .venv-lock
+
+sbom: $(VENV)/.run  ## write dist/sbom.json: all that requirements.lock installs, with hashes and licences (CycloneDX 1.6)
+	@$(BIN)/python -m tests.sbom dist/sbom.json
 
 UV_COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(ARGS)

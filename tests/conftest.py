@@ -5,14 +5,15 @@ import ipaddress
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import settings
 
 from tests import once
 from tests.fakes.postgres import Postgres
-from tests.security.tally import COUNTED
+from tests.security.tally import COUNTED, Tally
 from tests.turns import in_turns, keep_groups
 
 # Where Python was told to keep nothing that it compiled, as in many containers, each program that a test starts would
@@ -85,8 +86,17 @@ def postgres() -> Iterator[Postgres]:
         yield server
 
 
+@pytest.fixture
+def tallied(record_property: Callable[[str, object], None]) -> Callable[[str, int], Tally]:
+    """Begins the count of a suite. Tests that count one suite are added up."""
+    return lambda suite, least: Tally(suite, least, lambda *told: record_property(COUNTED, told))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """How many cases each counted suite had."""
     reports = [one for ended in ("passed", "failed") for one in terminalreporter.getreports(ended)]
-    for line in sorted({str(told) for one in reports for name, told in one.user_properties if name == COUNTED}):
-        terminalreporter.write_line(line)
+    counts = Counter[str]()
+    for suite, count in (told for one in reports for name, told in one.user_properties if name == COUNTED):
+        counts[suite] += count
+    for suite, count in sorted(counts.items()):
+        terminalreporter.write_line(f"{suite}: {count} cases")

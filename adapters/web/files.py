@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from runtime.contract import PARTIAL, UPLOADS
-from runtime.workspace.safe_fs import NEW_FILE, BadPath, folder_below, nobody, parts, reading
+from runtime.workspace.safe_fs import NEW_FILE, OPEN_FOLDER, Admit, BadPath, folder_below, nobody, parts, reading
+from runtime.workspace.walk import walk
 
 LIST_LIMIT: Final = 1_000  # files in one list
 DEPTH_LIMIT: Final = 16  # folders below each other in a list
@@ -41,7 +42,7 @@ def listing(root: Path) -> tuple[list[Listed], bool]:
     """Plain files of the workspace, newest first, and whether there are more than fit."""
     found: list[Listed] = []
     with folder_below(root, []) as top:
-        for folder, folders, names, descriptor in os.fwalk(".", dir_fd=top, follow_symlinks=False):
+        for folder, folders, names, descriptor in walk(top, OPEN_FOLDER):
             above = Path(folder).parts
             folders[:] = sorted(folders) if len(above) < DEPTH_LIMIT else []
             for name in sorted(names):
@@ -67,12 +68,17 @@ def _newest_first(files: list[Listed]) -> list[Listed]:
 
 
 class Upload:
-    """A file on its way into `uploads/`: nobody sees it before `keep`, and without `keep` nothing stays."""
+    """A file on its way into `uploads/`: nobody sees it before `keep`, and without `keep` nothing stays.
 
-    def __init__(self, root: Path, *, mark: str) -> None:
+    `admit` gives the folder and the whole file to whom they shall belong.
+    """
+
+    def __init__(self, root: Path, *, mark: str, admit: Admit = nobody) -> None:
+        self._admit = admit
         self._partial = f"{PARTIAL}{mark}"
         with ExitStack() as opened:
             self._folder = opened.enter_context(folder_below(root, [UPLOADS], nobody))
+            admit(self._folder)
             self._file = os.open(self._partial, NEW_FILE, mode=0o600, dir_fd=self._folder)
             opened.callback(os.close, self._file)
             self._opened = opened.pop_all()
@@ -86,11 +92,15 @@ class Upload:
 
     def keep(self, name: str) -> str:
         """Show the whole file under `name`, or name-2 and so on where that is taken; durable when this returns."""
+        self._admit(self._file)
         os.fsync(self._file)
         for candidate in _candidates(name):
             with suppress(FileExistsError):
-                # a second name for the same file, since a rename would silently replace what is there
-                os.link(self._partial, candidate, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+                # A second name for the same file, since a rename would silently replace what is there. What a tool made
+                # a link of meanwhile stays one: followed, it would give a file from outside a name in here.
+                os.link(
+                    self._partial, candidate, src_dir_fd=self._folder, dst_dir_fd=self._folder, follow_symlinks=False
+                )
                 os.unlink(self._partial, dir_fd=self._folder)
                 os.fsync(self._folder)
                 return f"{UPLOADS}/{candidate}"

@@ -60,7 +60,7 @@ class Transfer:
         field = await _file_field(request)
         name = clean_name(field.filename or "")
         with _disk_errors():
-            upload = await asyncio.to_thread(Upload, root, mark=self._new_id())
+            upload = await asyncio.to_thread(Upload, root, mark=self._new_id(), admit=self._workspaces.admit)
             path = ""
             try:
                 async for chunk in _chunks(field):
@@ -76,8 +76,6 @@ class Transfer:
                 if not path:
                     self._space.add(root, -upload.size, person)
                     await self._space.recount(root)
-        self._workspaces.admit(root / UPLOADS)
-        self._workspaces.admit(root / path)
         return web.json_response({"name": Path(path).name, "path": path, "size": upload.size}, status=201)
 
     async def list(self, request: web.Request) -> web.Response:

@@ -6,12 +6,14 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
 from bot.backup.archive import MEMBER_CHUNK_BYTES, Archive, Writer
 from runtime.contract import PARTIAL
-from runtime.workspace.safe_fs import NEW_FILE, OPEN_FILE, BadPath, is_link, parts
+from runtime.workspace.safe_fs import NEW_FILE, OPEN_FILE, OPEN_FOLDER, BadPath, parts
+from runtime.workspace.walk import walk
 
 WORKSPACES_FOLDER: Final = "workspaces/"
 
@@ -28,14 +30,17 @@ def write_folders(root: Path, writer: Writer) -> list[str]:
 
     if not root.is_dir():
         return left_out
-    for folder, folders, files, descriptor in os.fwalk(root, onerror=note, follow_symlinks=False):
-        inner = Path(folder).relative_to(root)
-        folders.sort()
-        if not folders and not files and inner != Path():
-            _write_empty(f"{WORKSPACES_FOLDER}{inner.as_posix()}/", writer)
-        for name in sorted(files) + [name for name in folders if is_link(name, descriptor)]:
-            if reason := _write_file(f"{WORKSPACES_FOLDER}{(inner / name).as_posix()}", name, descriptor, writer):
-                leave_out(inner / name, reason)
+    with ExitStack() as opened:
+        top = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # the operator's own: it may be a link
+        opened.callback(os.close, top)
+        for folder, folders, files, descriptor in walk(top, OPEN_FOLDER, missed=note):
+            inner = Path(folder)
+            folders.sort()
+            if not folders and not files and inner != Path():
+                _write_empty(f"{WORKSPACES_FOLDER}{inner.as_posix()}/", writer)
+            for name in sorted(files):
+                if reason := _write_file(f"{WORKSPACES_FOLDER}{(inner / name).as_posix()}", name, descriptor, writer):
+                    leave_out(inner / name, reason)
     return left_out
 
 

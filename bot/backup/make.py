@@ -27,6 +27,7 @@ from bot.operator.client import connected
 from bot.secrets.chain import SEALED
 from bot.settings.settings import Settings
 from bot.wiring.safety.guard import KEY_FILE
+from bot.wiring.safety.kept import KEPT_FILE
 from runtime.domain.ids import new_id
 from runtime.errors import BotError, ConfigError
 from runtime.store.snapshot import SQLITE, snapshot
@@ -37,6 +38,7 @@ AUDIT: Final = "audit/"
 SETTINGS: Final = "settings.json"
 SECRETS: Final = "secrets/sealed"
 GUARD: Final = "guard/"
+GUARD_FILES: Final = (KEY_FILE, KEPT_FILE)
 KEY, HEAD, CHECKPOINT = "audit.key", "audit.head", "audit.checkpoint"
 
 
@@ -121,6 +123,7 @@ async def _write_all(settings: Settings, url: str, writer: Writer, *, with_secre
         write(json.dumps(settings.shown(), indent=1).encode())
     if with_secrets:
         _write_file(writer, SECRETS, sealed_file(settings))
+        _write_file(writer, GUARD + KEPT_FILE, settings.data_dir / KEPT_FILE)
     manifest = Manifest(
         id=new_id(),
         taken_at=taken.taken_at,

@@ -14,14 +14,13 @@ from typing import Final
 from bot.backup.archive import Archive, opened
 from bot.backup.errors import BackupFailed
 from bot.backup.folders import read_folders
-from bot.backup.make import AUDIT, CHECKPOINT, GUARD, HEAD, KEY, SECRETS, sealed_file
+from bot.backup.make import AUDIT, CHECKPOINT, GUARD, GUARD_FILES, HEAD, KEY, SECRETS, sealed_file
 from bot.backup.manifest import Manifest
 from bot.backup.place import RestoreTargets, fresh, refuse_unless
 from bot.backup.rows import BackedUpRows
 from bot.node.lock import holding
 from bot.node.login import command_line
 from bot.settings.settings import Settings
-from bot.wiring.safety.guard import KEY_FILE
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.ids import new_id
 from runtime.errors import ConfigError, StoreError
@@ -91,7 +90,7 @@ async def _restore(settings: Settings, archive: Archive, *, force: bool) -> Rest
 def _places(settings: Settings, archive: Archive) -> RestoreTargets:
     others = [settings.data_dir / name for name in FILES]
     # One of a version before the leak guard has no key of it: the one that is there stays.
-    maybe = {SECRETS: sealed_file(settings), GUARD + KEY_FILE: settings.data_dir / KEY_FILE}
+    maybe = {SECRETS: sealed_file(settings)} | {GUARD + name: settings.data_dir / name for name in GUARD_FILES}
     others += [target for name, target in maybe.items() if name in archive.manifest.members]
     return RestoreTargets(
         data_dir=settings.data_dir, database=settings.database_file, workspaces=settings.workspace_dir, others=others
@@ -116,12 +115,12 @@ def _finish(origin: Origin, now: datetime) -> Op[Aftermath]:
 
 
 def _admit(settings: Settings) -> Callable[[Path], None]:
-    return WorkspaceFolders(settings.workspace_dir, MAIN, uid=settings.tools.shell.uid).admit
+    return WorkspaceFolders(settings.workspace_dir, MAIN, uid=settings.tools.shell.uid).admit_path
 
 
 def _read_files(settings: Settings, archive: Archive) -> None:
     targets = {AUDIT + name: settings.data_dir / name for name in FILES} | {SECRETS: sealed_file(settings)}
-    targets[GUARD + KEY_FILE] = settings.data_dir / KEY_FILE
+    targets |= {GUARD + name: settings.data_dir / name for name in GUARD_FILES}
     for name, target in targets.items():
         if name in archive.manifest.members:
             _write_private(fresh(target), archive.read(name))

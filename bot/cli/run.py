@@ -15,7 +15,7 @@ import typer
 from bot.node.invocation import as_called
 from bot.terminal.options import AsJson, ConfigFile, ask_operator, settings_of
 from bot.terminal.options import run as run_to_end
-from runtime.errors import BotError
+from runtime.errors import BotError, ConfigError
 
 if TYPE_CHECKING:
     import asyncio
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from bot.node.service_manager import Manager
     from bot.server.process import Ready
+    from bot.settings.safety.guard import Guardrails
     from bot.settings.settings import Settings
 
 LEAVE_WITHIN: Final = timedelta(seconds=9.5)  # an orchestrator kills after 10; a kill is safe, so we may do it first
@@ -30,19 +31,42 @@ LEAVE_WITHIN: Final = timedelta(seconds=9.5)  # an orchestrator kills after 10; 
 Host = Annotated[str | None, typer.Option("--host", help="Address to listen on, instead of web.host.")]
 Port = Annotated[int | None, typer.Option("--port", help="Port to listen on, instead of web.port; 0 takes a free one.")]
 
+NoGuardrails = Annotated[
+    bool,
+    typer.Option(
+        "--no-guardrails",
+        help="Turn the leak guard off, whatever the settings say: keys and tokens are stored, sent and shown.",
+    ),
+]
+EnforceGuardrails = Annotated[
+    bool,
+    typer.Option(
+        "--enforce-guardrails",
+        help="Withhold each text in which the leak guard finds something, where the settings only warn or redact.",
+    ),
+]
+
 
 def add_to(cli: typer.Typer) -> None:
     cli.command()(run)
     cli.command()(reload)
 
 
-def run(context: typer.Context, config: ConfigFile = None, host: Host = None, port: Port = None) -> None:
+def run(
+    context: typer.Context,
+    config: ConfigFile = None,
+    host: Host = None,
+    port: Port = None,
+    no_guardrails: NoGuardrails = False,
+    enforce_guardrails: EnforceGuardrails = False,
+) -> None:
     """Start Signalbox, and run until asked to stop (Ctrl-C or SIGTERM)."""
     import bot.node.lean  # noqa: F401 - before anything imports the library
 
+    guardrails = _guardrails(off=no_guardrails, enforced=enforce_guardrails)
     flags: dict[str, object] = {"web.host": host, "web.port": port}
     given = {name: value for name, value in flags.items() if value is not None}
-    settings = settings_of(context, config, given, with_secrets=True)
+    settings = settings_of(context, config, given, with_secrets=True).guarded_by(guardrails)
     from bot.telemetry import logs
     from bot.wiring.unused_settings import tell_unused
 
@@ -50,6 +74,14 @@ def run(context: typer.Context, config: ConfigFile = None, host: Host = None, po
     logs.tell_skipped(settings.chain.skipped)
     tell_unused(settings)
     run_to_end(_serve(settings))
+
+
+def _guardrails(*, off: bool, enforced: bool) -> Guardrails:
+    from bot.settings.safety.guard import Guardrails
+
+    if off and enforced:
+        raise ConfigError("--no-guardrails and --enforce-guardrails contradict each other. Use one of them.")
+    return Guardrails.OFF if off else Guardrails.ENFORCED if enforced else Guardrails.AS_SET
 
 
 async def _serve(settings: Settings) -> None:
@@ -154,7 +186,7 @@ def _greet(settings: Settings, ready: Ready) -> None:
         lines += [f"Open your own link, and keep it to yourself: {ready.link}"]
     elif settings.web.token is None:
         lines += [f"Open it with the link you have, or make a new one: {anew}"]
-    lines += [settings.banner] if settings.banner else []
+    lines += settings.banners
     with suppress(OSError):  # nobody reads: that is no reason to stop
         sys.stdout.write("\n".join(lines) + "\n")
         sys.stdout.flush()

@@ -104,6 +104,7 @@ INFO_WORDS: Final = {
     "model": "Model",
     "database": "Database",
     "guard": "Leak guard",
+    "guardrails": "Guardrails",
     "banner": "Note",
 }
 

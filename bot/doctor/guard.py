@@ -7,9 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from bot.doctor.subject import Subject, fault, fine, warning
+from bot.node.lock import Control
+from bot.operator.client import connected
+from bot.settings.safety.guard import Guardrails
 from bot.settings.settings import Settings
 from bot.wiring.safety.guard import KEY_FILE
 from runtime.contract import Finding
+from runtime.errors import BotError
 from runtime.guard.findings import Strictness
 from runtime.guard.held import SHORTEST
 from runtime.guard.sealing import KEY_BYTES
@@ -20,7 +24,25 @@ STAYS: Final = "Keys and tokens that people paste or tools return are stored, se
 
 async def check_guard(subject: Subject) -> Sequence[Finding]:
     settings = subject.settings
-    return [_strictness(settings), *_key(settings)]
+    running = await _guardrails(subject.control) if subject.control else ""
+    return [_strictness(settings), *_overridden(running), *_key(settings)]
+
+
+async def _guardrails(control: Control) -> str:
+    """Guardrails that the running process was started with; empty also where it doesn't answer, which another check tells."""
+    try:
+        async with connected(control) as client:
+            return str((await client.overview())["info"].get("guardrails", ""))
+    except BotError:
+        return ""
+
+
+def _overridden(guardrails: str) -> Iterator[Finding]:
+    if guardrails == Guardrails.OFF:
+        what = "the running process was started with --no-guardrails: nothing is looked for"
+        yield warning("guard.running", what, STAYS, "restart it without that flag")
+    elif guardrails == Guardrails.ENFORCED:
+        yield fine("guard.running", "the running process was started with --enforce-guardrails")
 
 
 def _strictness(settings: Settings) -> Finding:

@@ -9,6 +9,7 @@ from pathlib import Path
 from bot.doctor.subject import Subject, fault, fine, warning
 from bot.secrets.chain import Member, Place
 from bot.secrets.errors import NoPassphrase, SecretsError
+from bot.secrets.removed import at_work
 from bot.settings.settings import Settings
 from runtime.contract import Finding
 
@@ -35,7 +36,7 @@ def _member(settings: Settings, member: Member) -> Finding:
                 ident, f"{error.path}: {error.fault}", "It is skipped, so its secrets aren't found.", error.fix
             )
         return fault(ident, f"{error.path}: {error.fault}", "Signalbox won't start without it.", error.fix)
-    count = len(opened.entries)
+    count = len(at_work(opened.entries))
     return fine(ident, f"{member.file.path}: {count} sealed, opened with {opened.passphrase.source}")
 
 

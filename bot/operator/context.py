@@ -49,7 +49,7 @@ class OperatorContext:
 
     `nudge` wakes the courier of a room, and `stop` ends a run at work. `head` and `checkpoint` read what is signed of the audit chain. `save` copies a
     lost database. `states` tells how each account stands. `info` is shown on the overview, as name and value: version,
-    model, database, banner. `mask` hides secrets in what people wrote and tools answered.
+    model, database, guardrails, banner. `mask` hides secrets in what people wrote and tools answered.
     `named` writes an address as settings do; `rooms` knows what people call them.
     `public_url` begins links that people get; empty where whoever asks knows it better. `command` is how this
     program is called on its machine. `written` tells where the

@@ -346,7 +346,7 @@ class Operations(OperatorApi):
         return self._mended(row, f"{delivery_id} isn't waiting, or is being sent right now, so it can't be discarded.")
 
     async def add_person(self, name: str, role: str, identities: Sequence[str] = ()) -> View:
-        name = new_name(name)
+        name = new_name(name, self._context.door())
         wrong = next((identity for identity in identities if not is_identity(identity)), None)
         if wrong is not None:
             raise Refusal(400, f'"{wrong}" is not an identity such as telegram:1001.')
@@ -369,7 +369,7 @@ class Operations(OperatorApi):
         """Make whoever was sent `code` known: as the person called `name` if there is one, else as a new one."""
         name = name.strip()
         if name and await self._store.people.person_named(name) is None:
-            name = new_name(name)
+            name = new_name(name, self._context.door())
         chosen = _role(role) if role else None
         if name and chosen is not None:
             await self._keep_an_owner(name, chosen)

@@ -8,6 +8,8 @@ from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.views import View
 from runtime.contract import PEOPLE, Person
+from runtime.guard.door import Door
+from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
 from runtime.store.protocol import Unmoved
 from runtime.text.naming import fault_of_name
@@ -22,7 +24,7 @@ class Roster:
         self._actor = actor
 
     async def rename(self, name: str, new: str) -> View:
-        new = new_name(new)
+        new = new_name(new, self._context.door())
         self._keep_settings_true(name, f"Write {new} there")
         made = done(await self._store.people.rename(name, new, actor=self._actor.name), name, new=new)
         return _told(made, f"{name} is now called {made.name}.")
@@ -59,11 +61,15 @@ class Roster:
             raise Refusal(409, f"The settings name {name} in {where}. {fix}, run `signalbox reload`, and try again.")
 
 
-def new_name(text: str) -> str:
-    """A name for a person, as it is kept. Errors: Refusal."""
+def new_name(text: str, door: Door) -> str:
+    """A name for a person, as it is kept. Errors: Refusal, also for what the leak guard would take out of any text."""
     name = " ".join(text.split())
     if fault := fault_of_name(name):
         raise Refusal(400, fault)
+    checked = door.check(name, Gate.MESSAGE_IN)
+    if checked.text != name:
+        found = ", ".join(one.name for one in checked.findings) or "the leak guard failed"
+        raise Refusal(400, f"That name can't be kept: it holds what mustn't be stored ({found}). Choose another one.")
     return name
 
 

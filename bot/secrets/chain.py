@@ -2,13 +2,14 @@
 
 The file that the settings name must work: an error in it ends the start. Any other that cannot be read is skipped with
 a warning, so that a stale one of the user does not hide the one of this data folder. No file is opened before a secret
-is missing in the environment: a start that needs none costs nothing.
+is missing in the environment, but by the leak guard, which asks nobody for that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,7 @@ from bot.secrets.errors import SecretsError
 from bot.secrets.file import Entries, Opened, SealedFile
 from bot.secrets.folder import Folder
 from bot.secrets.keys import Keyring
+from bot.secrets.removed import name_before
 
 SEALED: Final = "secrets.sealed"
 
@@ -107,6 +109,16 @@ class Chain:
     def values(self) -> list[str]:
         """All values in what was opened."""
         return [entry.value for opened in self._held() for entry in opened.entries.values()]
+
+    def unasked(self) -> list[tuple[str, str]]:
+        """All values of sealed files, also removed ones, by the names they had: of those files that open without a person."""
+        quiet = replace(self.keyring, ask=None)
+        found = []
+        for file in (member.file for member in self.members if member.file.exists()):
+            with suppress(SecretsError):  # who needs a value of it is told by the settings
+                opened = self._opened.get(file.path) or file.open(quiet)
+                found += [(name_before(name), entry.value) for name, entry in opened.entries.items()]
+        return found
 
     def passphrases(self) -> list[str]:
         """Passphrases that opened them."""

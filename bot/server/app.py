@@ -25,6 +25,7 @@ from bot.settings.settings import Settings
 from bot.wiring.channels import MakeAdapters, no_adapters
 from bot.wiring.identities import owners_now
 from bot.wiring.models.made import models_of
+from bot.wiring.safety.guard import note_start
 from runtime.cluster.topics import LANES, ROLES
 from runtime.contract import Model, NewId, Now, Probe, Sink, Tool, no_probe
 from runtime.domain.clock import Jumps
@@ -115,6 +116,7 @@ class App:
         try:
             url, jumps = await self._listen(runner), await self._jumps()
             await self.at.reload.begin()
+            await note_start(self.base.settings, self.store.cluster)
             async with asyncio.TaskGroup() as group:
                 watching = group.create_task(self.http.watchdog.run())
                 await self._life(jumps).run(lambda: on_ready(url))

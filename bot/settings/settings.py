@@ -36,7 +36,7 @@ from bot.settings.models.budgets import BudgetSection
 from bot.settings.models.tables import Model, ModelTable
 from bot.settings.policy.rules import PolicyRule
 from bot.settings.safety.egress import Egress
-from bot.settings.safety.guard import GuardRule, GuardSection
+from bot.settings.safety.guard import Guardrails, GuardRule, GuardSection
 from bot.settings.schedules import Planning, ScheduleTable
 from bot.settings.secrets import (
     ADDRESSES,
@@ -180,6 +180,7 @@ class Settings(Section):
     _chain: Chain = PrivateAttr(default_factory=lambda: Chain({}, [], Keyring()))
     _again: Callable[[Demand], Settings] | None = PrivateAttr(None)
     _reread: Callable[[], Settings] | None = PrivateAttr(None)
+    _guardrails: Guardrails = PrivateAttr(Guardrails.AS_SET)
 
     @property
     def file(self) -> Path | None:
@@ -209,9 +210,18 @@ class Settings(Section):
 
     @property
     def banner(self) -> str | None:
-        """Words of the demo model about itself; None with a real model."""
+        """Words for everybody who sees this process; None where there are none."""
+        return " ".join(self.banners) or None
+
+    @property
+    def banners(self) -> Sequence[str]:
+        """Words about a guard that is off, and those of the demo model about itself."""
+        return [words for words in (self._guardrails.words, self._of_demo) if words]
+
+    @property
+    def _of_demo(self) -> str:
         if not self.model.is_demo:
-            return None
+            return ""
         found = f" {self._unused_key} is set but not used until then." if self._unused_key else ""
         return (
             "This is the demo model: it understands a few phrases and needs no key. Set model.name, for example "
@@ -244,13 +254,28 @@ class Settings(Section):
         others = [("a secret of the settings", value) for value in self.secret_values() if value not in known]
         return [*named, *others, *self._secret_variables]
 
+    def sealed_values(self) -> list[str]:
+        """Values that only a sealed file may keep, and what opens it."""
+        own = [value for name, value in self._secret_variables if name == PASSPHRASE_VARIABLE]
+        return [*self._chain.values(), *self._chain.passphrases(), *own]
+
     def with_secrets(self, *names: str) -> Settings:
         """Settings with the named secrets at hand; without names, with all. Errors: as `load`."""
-        return self._again(names or None) if self._again else self
+        return self._again(names or None).guarded_by(self._guardrails) if self._again else self
 
     def reread(self) -> Settings:
         """Settings read anew from the same places, without sealed secrets. Errors: as `load`."""
-        return self._reread() if self._reread else self
+        return self._reread().guarded_by(self._guardrails) if self._reread else self
+
+    @property
+    def guardrails(self) -> Guardrails:
+        return self._guardrails
+
+    def guarded_by(self, guardrails: Guardrails) -> Settings:
+        """These settings in a process whose start says so; they stay so when they are read again."""
+        made = self.model_copy()
+        made._guardrails = guardrails
+        return made
 
     def for_one_question(self) -> Settings:
         """Settings for a process that answers one question: any free port, no accounts, no hooks."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -23,6 +24,8 @@ class SharedCooldowns:
     """Implements `models.choice.cooling.Cooldowns`. `run` keeps it up to date and tells operators what they should know."""
 
     def __init__(self, *, store: Cooling, notifier: LocalNotifier, now: Now, every: timedelta = REST) -> None:
+        self.clean: Callable[[str], str] = str
+        """Takes out of a vendor's words what must not be stored; the process sets it once it has its guard."""
         self._store = store
         self._notifier = notifier
         self._rung = notifier.listen(COOLDOWNS)
@@ -36,6 +39,7 @@ class SharedCooldowns:
 
     async def failed(self, failed: Failed) -> None:
         """The model rests from now on; in this process also where the store is away."""
+        failed = replace(failed, reason=self.clean(failed.reason))
         try:
             self._rests[failed.model] = await self._store.failed(failed)
         except StoreError as error:

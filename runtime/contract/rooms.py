@@ -143,8 +143,11 @@ class Workspaces(Protocol):
         Errors: OSError where it is not there or no plain file; ValueError for a path that leads out.
         """
 
-    def admit(self, path: Path) -> None:
-        """Give `path`, just written in a workspace, to the user as whom tools run."""
+    def admit(self, made: int) -> None:
+        """Give what was just made in a workspace, an open descriptor, to the user as whom tools run.
+
+        Never by its path: a tool may have made a link of a folder in it since.
+        """
 
 
 @dataclass(frozen=True, slots=True)

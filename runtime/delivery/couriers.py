@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from runtime.contract import Address, Progress, RunId
 from runtime.delivery.courier import Courier
+from runtime.delivery.sent_files import SentFiles
 from runtime.errors import Rejected
 from runtime.guard.door import OPEN_DOOR, Door
 from runtime.guard.findings import Gate
@@ -22,8 +23,10 @@ class Couriers:
         outbox: Outbox,
         call: Callable[[Address], None] = lambda address: None,
         door: Door = OPEN_DOOR,
+        files: SentFiles | None = None,
     ) -> None:
         self._door = door
+        self._files = files
         self._couriers = tuple(couriers)
         self._outbox = outbox
         self._call = call
@@ -47,21 +50,24 @@ class Couriers:
         """
         if not self.serves(delivery.address):
             raise Rejected(f"No account here serves {delivery.address}: is its account in the settings?")
-        fresh = await self._outbox.enqueue(self._cleaned(delivery))
+        fresh = await self._outbox.enqueue(await self._cleaned(delivery))
         self.nudge(delivery.address)
         return fresh
 
     async def prepare(self, new: NewDelivery, claim: Claim) -> NewDelivery:
         """Prepare what a run is about to commit: over its preview, and rendered if its courier is here and its room free."""
-        courier, new = self._of(new.address), self._cleaned(new)
+        courier, new = self._of(new.address), await self._cleaned(new)
         if courier is None:
             return new
         new = courier.live_status.last_word(new, claim)
         return replace(new, rendered=await courier.prepare(new))
 
-    def _cleaned(self, new: NewDelivery) -> NewDelivery:
+    async def _cleaned(self, new: NewDelivery) -> NewDelivery:
         """The last gate before a table and a chat: what comes here is clean already, but for what tools and templates made."""
         room, content = self._door.room(new.address), new.content
+        if self._files and (content.files or content.text_file):
+            content = await self._files.cleaned(new.id, new.address, content)
+            new = replace(new, content=content)
         text, folded = (self._door.clean(one, Gate.DELIVERY, room) for one in (content.text, content.folded))
         if (text, folded) == (content.text, content.folded):
             return new

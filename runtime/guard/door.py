@@ -51,8 +51,12 @@ class Door:
         """`text` as it may go on; findings are counted."""
         checked = self.guard.check(text, gate, room)
         for finding in checked.findings:
-            self._told(gate, room, finding)
+            self.tell(gate, room, finding)
         return checked
+
+    def tell(self, gate: Gate, room: str, finding: Finding) -> None:
+        """Count a finding of a text that was looked at in pieces."""
+        self._told(gate, room, finding)
 
     def clean(self, text: str, gate: Gate, room: str = "") -> Clean:
         return self.check(text, gate, room).text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import re
 from collections.abc import Mapping
@@ -92,7 +91,7 @@ MARK_DIGITS: Final = 4
 
 def mark_of(value: str, key: bytes) -> str:
     """Mark of a value under a key of this installation, by which nobody can try out what the value was."""
-    return hmac.new(key, value.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:MARK_DIGITS]
+    return hmac.digest(key, value.encode("utf-8", "surrogatepass"), "sha256").hex()[:MARK_DIGITS]
 
 
 def in_place_of(name: str, mark: str) -> str:

@@ -24,10 +24,10 @@ from runtime.guard.findings import (
     mark_of,
     stricter,
 )
-from runtime.guard.held import Held
+from runtime.guard.held import SHORTEST, Held
 from runtime.guard.own_rules import OwnRule
 from runtime.guard.personal import personal_in
-from runtime.guard.shapes import long_words_of, shapes_in
+from runtime.guard.shapes import SHORTEST_WORD, shapes_in
 
 log = structlog.get_logger("guard")
 
@@ -90,6 +90,11 @@ class Guard:
             log.exception("the leak guard failed", gate=gate.value, characters=len(text))
             return Checked(Clean(BROKEN), (), is_withheld=True)
 
+    def strictest(self, gate: Gate, room: str = "") -> Strictness:
+        """The strictest action at `gate`, for a text that is too long to be looked at."""
+        own = [rule.action for rule in self._rules.own if not rule.gates or gate in rule.gates]
+        return stricter(OFF, *self._rules.of(room).values(), *own)
+
     def _checked(self, text: str, gate: Gate, strictness: Mapping[Detector, Strictness]) -> Checked:
         found = list(self._found(text, gate, strictness))
         if not found:
@@ -104,13 +109,16 @@ class Guard:
         return Checked(Clean("".join(_redacted(text, told))), findings)
 
     def _found(self, text: str, gate: Gate, strictness: Mapping[Detector, Strictness]) -> Iterator[Found]:
-        long_words = long_words_of(text)
+        words = [word for word in text.split() if len(word) >= SHORTEST]
+        # Each word once: logs say the same over and over.
+        longer = dict.fromkeys([word for word in words if len(word) >= SHORTEST_WORD])
+        long_words = "\n".join(longer)
         if strictness.get(Detector.HELD, OFF) is not OFF:
-            yield from self.held.found(text)
+            yield from self.held.found(text, "\n".join(words))
         if strictness.get(Detector.SHAPE, OFF) is not OFF and (long_words or "PRIVATE KEY" in text):
             yield from shapes_in(text, long_words)
         if strictness.get(Detector.ENTROPY, OFF) is not OFF and long_words:
-            yield from random_in(text, long_words)
+            yield from random_in(text, longer)
         if strictness.get(Detector.PERSONAL, OFF) is not OFF:
             yield from personal_in(text)
         for rule in self._rules.own:

@@ -96,10 +96,11 @@ class Held:
         self._indexes = [index for index in indexes if index.known]
         self.has_blanks = any(re.search(r"[^!-~]", text) for text in self._forms)
 
-    def found(self, text: str) -> Iterator[Found]:
+    def found(self, text: str, words: str | None = None) -> Iterator[Found]:
+        """`words` are the words of `text` that may hold a value, where those are known: no others are looked at then."""
         if not self._forms:
             return
-        letters = text.encode("ascii", "replace")
+        letters = (text if words is None or self.has_blanks else words).encode("ascii", "replace")
         for written in (one for index in self._indexes for one in index.perhaps_in(letters)):
             form = self._forms[written]
             for match in form.find.finditer(text):

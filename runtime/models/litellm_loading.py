@@ -137,7 +137,6 @@ def set_up(litellm: Any) -> None:
 
     from runtime.models import frames
 
-    litellm.telemetry = False
     litellm.suppress_debug_info = True  # it prints advice to standard output otherwise
     litellm.drop_params = True  # a provider without, say, stream_options is asked without
     litellm.disable_token_counter = True  # to guess what providers count themselves

@@ -16,7 +16,7 @@ from typing import Any, Final
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Text, create_engine
+from sqlalchemy import Integer, create_engine
 from sqlalchemy.pool import StaticPool
 
 from runtime.store.operations.text_columns import unlisted
@@ -58,9 +58,9 @@ def _plain(sql: str) -> str:
 
 
 def text_columns() -> dict[str, frozenset[str]]:
-    """Columns of text by table, as the schema has them."""
+    """Columns that may hold text by table, as the schema has them: all but numbers."""
     return {
-        name: frozenset(column.name for column in table.columns if isinstance(column.type, Text))
+        name: frozenset(column.name for column in table.columns if not isinstance(column.type, Integer))
         for name, table in metadata.tables.items()
     }
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
+from functools import wraps
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, Undefined, nodes, pass_eval_context
 from jinja2.compiler import CodeGenerator, Frame
-from jinja2.exceptions import SecurityError, UndefinedError
+from jinja2.exceptions import SecurityError, TemplateRuntimeError, UndefinedError
 from jinja2.filters import FILTERS
 from jinja2.meta import find_undeclared_variables
 from jinja2.runtime import LoopContext
@@ -61,12 +62,18 @@ class Generator(CodeGenerator):
         self.write("))")
 
 
-@dataclass
+@dataclass(repr=False)
 class Result:
     """Result of a call, beside its value: `data.NAME` in a template. `looked` once it asked whether it failed."""
 
     piece: Piece
     looked: set[str] = field(default_factory=set)
+
+    def __str__(self) -> str:
+        raise TemplateRuntimeError("a result can't be put out as a whole; add .text, .error or .tool")
+
+    def __repr__(self) -> str:
+        return "(a result)"
 
     @property
     def failed(self) -> bool:
@@ -99,6 +106,34 @@ class Result:
         return not self.piece.failed or bool(self.looked)
 
 
+class Function:
+    """A function or method as templates have it: they may call it, and putting it out is a fault in words."""
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self._name = name
+        self._function = function
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return self._function(*given, **named)
+
+    def __str__(self) -> str:
+        raise TemplateRuntimeError(f"{self._name} is a function; write {self._name}() to call it")
+
+    def __repr__(self) -> str:
+        return f"{self._name}()"
+
+
+def listed(given: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter of Jinja2 that makes a list where it would make a generator, which says nothing when it is put out."""
+
+    @wraps(given)
+    def whole(*values: Any, **named: Any) -> Any:
+        made = given(*values, **named)
+        return [*made] if isinstance(made, Iterator) else made
+
+    return whole
+
+
 class Sandbox(ImmutableSandboxedEnvironment):
     """`zone` is where its times are shown."""
 
@@ -115,8 +150,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         super().__init__(
             autoescape=True, finalize=finalize, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
-        self.filters = {name: FILTERS[name] for name in THEIRS} | dict(in_zone(zone, moment(order.now)))
-        self.globals = {"range": safe_range, "namespace": Namespace}
+        self.filters = {name: listed(FILTERS[name]) for name in THEIRS} | dict(in_zone(zone, moment(order.now)))
+        self.globals = {"range": Function("range", safe_range), "namespace": Function("namespace", Namespace)}
 
     def concatenated(self, parts: Iterable[Any]) -> Any:
         return joined(parts, "", zone=self.zone)
@@ -152,7 +187,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
             except (AttributeError, LookupError):
                 return self.undefined(obj=obj, name=name)
         if any(isinstance(obj, kind) and name in names for kind, names in METHODS.items()):
-            return getattr(obj, name)
+            found = getattr(obj, name)
+            return Function(name, found) if callable(found) else found
         return self.undefined(obj=obj, name=name)
 
 
@@ -170,6 +206,12 @@ class Named(Mapping[str, Result]):
 
     def __len__(self) -> int:
         return len(self._results)
+
+    def __str__(self) -> str:
+        raise TemplateRuntimeError("results can't be put out together; name one of them")
+
+    def __repr__(self) -> str:
+        return "(results)"
 
 
 class Failed(StrictUndefined):
@@ -284,7 +326,7 @@ def variables(order: Order) -> dict[str, Any]:
         "previous_at": moment(order.previous_at) if order.previous_at else None,
         "zone": order.zone,
         "quiet": order.quiet,
-        "changed": changed,
+        "changed": Function("changed", changed),
     }
 
 

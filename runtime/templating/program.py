@@ -10,6 +10,9 @@ from typing import Final
 
 MEMORY_MAX_BYTES: Final = 512 << 20  # bytes of addresses; about 100 MB of it are used
 EXIT_BROKEN: Final = 3  # exit code
+ANSWER_MAX_CHARS: Final = 1_000_000
+"""Characters of an answer: more than the longest text has, whatever it is written in. Who asked holds all of it."""
+VALUES_TOO_LONG: Final = f"its values are too long: at most {ANSWER_MAX_CHARS:,} characters are taken"
 
 
 def main(seconds: int) -> int:
@@ -18,10 +21,10 @@ def main(seconds: int) -> int:
     from runtime.templating.order import Order
 
     try:
-        answer = answered(Order.from_json(sys.stdin.read()))
+        answer = json.dumps(answered(Order.from_json(sys.stdin.read())))
     except MemoryError:
         return EXIT_BROKEN
-    sys.stdout.write(json.dumps(answer))
+    sys.stdout.write(answer if len(answer) <= ANSWER_MAX_CHARS else json.dumps({"error": VALUES_TOO_LONG}))
     return 0
 
 

@@ -87,6 +87,8 @@ def _compiled(text: str) -> Callable[[Values], str]:
     except TemplateError as error:
         line = getattr(error, "lineno", None)
         raise PromptFault(f"{f'line {line}: ' if line else ''}{error.message or 'it cannot be read'}") from None
+    except RecursionError:
+        raise PromptFault("it can't be read: it's nested too deep") from None
     return lambda values: str(template.render(values))
 
 

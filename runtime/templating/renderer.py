@@ -88,6 +88,8 @@ class Renderer:
             if process.returncode is None:
                 with suppress(ProcessLookupError):
                     process.kill()
+                if process.stdout:
+                    await process.stdout.read()  # `wait` would never end while some of its answer is unread
                 await process.wait()
 
     def _why(self, code: int) -> str:

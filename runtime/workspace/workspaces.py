@@ -47,11 +47,12 @@ class WorkspaceFolders:
             path.mkdir(exist_ok=True, mode=0o700)
             if not _is_usable(path):
                 path.chmod(0o700)  # a command shut it, for itself and for everybody after it
-            self.admit(path)
+            self.admit_path(path)
             self._made.add(path.name)
         return path
 
-    def admit(self, path: Path) -> None:
+    def admit_path(self, path: Path) -> None:
+        """The same, where no tool can make links yet."""
         if self._uid is not None and os.geteuid() == 0:
             os.chown(path, self._uid, self._uid, follow_symlinks=False)
 
@@ -70,11 +71,11 @@ class WorkspaceFolders:
 
     def keep(self, address: Address, path: str, arrived: Path) -> None:
         """Move the whole file `arrived` to `path` of the folder, over what is there. Errors: OSError, ValueError."""
-        put(self.folder(address), path, arrived, self._admit_open)
+        put(self.folder(address), path, arrived, self.admit)
 
-    def _admit_open(self, descriptor: int) -> None:
+    def admit(self, made: int) -> None:
         if self._uid is not None and os.geteuid() == 0:
-            os.fchown(descriptor, self._uid, self._uid)
+            os.fchown(made, self._uid, self._uid)
 
 
 def _is_usable(path: Path) -> bool:

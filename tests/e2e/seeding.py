@@ -22,9 +22,9 @@ def talk(database: Path, turns: int, *, summarised: int = 0, gap: int = MINUTE) 
         session = f"main|{address}"
         for number in range(1, turns // 2 + 1):
             _exchange(raw, number, address, session, account, owner, BEGAN + number * gap)
-        _fill(raw, "sessions", key=session, agent="main", address=address, state="idle", next_turn=turns + 1)
+        fill(raw, "sessions", key=session, agent="main", address=address, state="idle", next_turn=turns + 1)
         if summarised:
-            _fill(
+            fill(
                 raw,
                 "summaries",
                 session=session,
@@ -48,7 +48,7 @@ def _exchange(
     run, person, name = f"run{number:019}", *owner
     asked, told = f"Question {number}", f"Answer {number}: " + "a sheep jumps over the fence. " * (1 + number % 4)
     common = {"address": address, "accepted_at": at, "received_at": at, "answered_at": at, "run_id": run}
-    _fill(
+    fill(
         raw,
         "signals",
         id=run,
@@ -66,7 +66,7 @@ def _exchange(
         seq=number,
         **common,
     )
-    _fill(
+    fill(
         raw,
         "runs",
         id=run,
@@ -79,7 +79,7 @@ def _exchange(
     )
     for place, role, text in ((2 * number - 1, "user", asked), (2 * number, "assistant", told)):
         author = name if role == "user" else ""
-        _fill(
+        fill(
             raw,
             "turns",
             session=session,
@@ -97,7 +97,7 @@ def _exchange(
         {"kind": "final", "markdown": told, "html": f"<p>{told}</p>", "buttons": [], "files": []},
     )
     room = {"channel": "web", "account": account, "address": address}
-    _fill(
+    fill(
         raw,
         "deliveries",
         id=delivery,
@@ -110,10 +110,10 @@ def _exchange(
         settled_at=at,
         **room,
     )
-    _fill(raw, "parts", delivery_id=delivery, ordinal=1, state="shown", body=json.dumps(body), shown_at=at + 1_000)
+    fill(raw, "parts", delivery_id=delivery, ordinal=1, state="shown", body=json.dumps(body), shown_at=at + 1_000)
 
 
-def _fill(raw: sqlite3.Connection, table: str, **given: object) -> None:
+def fill(raw: sqlite3.Connection, table: str, **given: object) -> None:
     """A row with these values; what is not given is empty, 0 or null."""
     row = {}
     for _, name, kind, required, default, _ in raw.execute(f"PRAGMA table_info({table})"):

@@ -3,9 +3,10 @@
 Modes: `plain`; `silent` answers nothing; `chatty` prints what is no message and sends notifications without end; `endless`
 sends a line that never ends; `many` has two thousand tools; `deaf` reads nothing once its tools are known; `stays` lives
 on when its input is closed, and does not mind being told to go; `goes` lives on until it is told to; `refuses` ends at
-once with a word.
+once with a word; `pages` lists its tools on pages without end.
 
-It reads its tools anew from `tools.json` in its folder, writes each call to `calls`, and its process id to `pid`.
+It reads its tools anew from `tools.json` in its folder, writes each call to `calls`, and its process id to `pid`. The tools
+`answer` and `say_lines` answer with any result and send any lines first; what is answered to lines goes to `heard`.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ def main(mode: str) -> None:
     begin(mode)
     for line in sys.stdin:
         message = json.loads(line)
+        if "id" in message and "method" not in message:
+            with Path("heard").open("a") as heard:
+                heard.write(line)
         if mode != "silent" and "id" in message and "method" in message:
             answer(message, mode)
     while mode in ("stays", "goes"):
@@ -61,7 +65,8 @@ def answer(message: dict[str, Any], mode: str) -> None:
             result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}}}
             reply(message, result | {"serverInfo": info})
         case "tools/list":
-            reply(message, {"tools": tools(mode)})
+            more = {"nextCursor": str(time.time())} if mode == "pages" else {}
+            reply(message, {"tools": tools(mode), **more})
             after_list(mode)
         case "tools/call":
             note(params["name"], params.get("arguments"))
@@ -87,7 +92,7 @@ def after_list(mode: str) -> None:
         time.sleep(1)
 
 
-def call(message: dict[str, Any], name: str, arguments: dict[str, Any]) -> None:
+def call(message: dict[str, Any], name: str, arguments: dict[str, Any]) -> None:  # noqa: C901 - a tool a case
     match name:
         case "hang":
             return
@@ -110,6 +115,11 @@ def call(message: dict[str, Any], name: str, arguments: dict[str, Any]) -> None:
         case "run":
             ended = subprocess.run(arguments["text"], shell=True, capture_output=True, text=True, check=False)
             say(message, ended.stdout + ended.stderr)
+        case "answer":
+            reply(message, json.loads(arguments["text"]))
+        case "say_lines":
+            sys.stdout.write("".join(f"{line}\n" for line in json.loads(arguments["text"])))
+            say(message, "said")
         case "odd":
             reply(message, {"content": "a text where a list belongs"})
         case _:

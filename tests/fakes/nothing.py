@@ -51,7 +51,7 @@ class Nothing:
     def open(self, address: Address, path: str) -> AbstractContextManager[BinaryIO]:
         raise FileNotFoundError(path)
 
-    def admit(self, path: Path) -> None:
+    def admit(self, made: int) -> None:
         """Nobody runs tools here."""
 
     async def seen(self, channel: str, account: str, since: datetime) -> list[Seen]:

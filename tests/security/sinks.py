@@ -9,12 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).parents[2]
-PRODUCT: Final = ("runtime", "bot", "tools", "adapters", "signalbox")
-STORE: Final = ROOT / "runtime" / "store"
+from tests.security.sources import calling, texts, tree
+
+STORE: Final = "runtime/store/"
 WITHOUT_STORES: Final = ("adapters", "tools")
 """Packages that import nothing of a store, which import-linter checks."""
 RECORDS: Final = ("NewDelivery", "ModelRequest")
@@ -64,8 +63,9 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
 MODEL: Final = "the model behind it is a GuardedModel, which cleans what it is sent and what it answers"
 COURIERS: Final = "Couriers.post and Couriers.prepare clean it as it enters the outbox"
 RECEPTION: Final = "cleaned in Reception.sink, before the store is asked"
-OPERATOR: Final = "typed by an operator as a name; none, since commands find it by that name"
-ERRORS: Final = "none: words about an error, of ours and of a model's vendor or a tool's undo"
+OPERATOR: Final = "typed by an operator as a name: `new_name` refuses what the guard would take out"
+SETTINGS: Final = "a name of the settings, as their owner wrote it: none"
+COOLING: Final = "SharedCooldowns cleans a vendor's words about an error"
 
 SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/accounts/alerts.py": (frozenset({"NewDelivery"}), COURIERS),
@@ -76,17 +76,17 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/server/phases/duties.py": (frozenset({"NewDelivery"}), COURIERS),
     "bot/server/reload.py": (frozenset({"note_fact"}), "names of settings"),
     "bot/tryouts/model.py": (frozenset({"ModelRequest"}), "a fixed question of ours"),
-    "bot/wiring/owner.py": (frozenset({"add_person"}), OPERATOR),
+    "bot/wiring/owner.py": (frozenset({"add_person"}), SETTINGS),
     "bot/wiring/safety/guard.py": (frozenset({"note_fact"}), "names and marks of findings"),
     "bot/wiring/safety/scan.py": (frozenset({"put_texts"}), "what the guard made of it"),
     "bot/wiring/schedules.py": (
         frozenset({"add_schedule", "change_schedule", "turn_schedule"}),
         "schedules of the settings file, as its owner wrote them: none",
     ),
-    "bot/wizard/write.py": (frozenset({"add_person"}), OPERATOR),
+    "bot/wizard/write.py": (frozenset({"add_person"}), SETTINGS),
     "runtime/agent/duties/answering.py": (frozenset({"end_answer", "pay_answer"}), MODEL),
     "runtime/agent/duties/reminders.py": (frozenset({"refill"}), "counts of open questions, in words of ours"),
-    "runtime/agent/duties/undoing.py": (frozenset({"end_undo"}), ERRORS),
+    "runtime/agent/duties/undoing.py": (frozenset({"end_undo"}), "Undoer cleans a tool's words about an error"),
     "runtime/agent/loop.py": (
         frozenset({"finish", "keep_summary", "note", "park", "record_model"}),
         f"{MODEL}; what it shows, Couriers.prepare",
@@ -95,9 +95,9 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "runtime/agent/questions.py": (frozenset({"NewDelivery"}), "cards of calls that Door.call cleaned"),
     "runtime/agent/tool_calls.py": (
         frozenset({"accept_form", "accepted_form", "finish_tool", "refuse_tool"}),
-        "results are cleaned in Calls; forms of tools are compared letter by letter, and none",
+        "results are cleaned in Calls; forms of tools by `bot.wiring.safety.tools.guarded`, as they are offered",
     ),
-    "runtime/cluster/cooldowns.py": (frozenset({"failed"}), ERRORS),
+    "runtime/cluster/cooldowns.py": (frozenset({"failed"}), COOLING),
     "runtime/context/builder.py": (frozenset({"ModelRequest"}), MODEL),
     "runtime/context/summaries.py": (frozenset({"ModelRequest"}), MODEL),
     "runtime/delivery/couriers.py": (frozenset({"enqueue"}), COURIERS),
@@ -113,8 +113,8 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "runtime/intake/pasted.py": (frozenset({"NewDelivery"}), COURIERS),
     "runtime/intake/reception.py": (frozenset({"accept"}), RECEPTION),
     "runtime/intake/room_names.py": (frozenset({"name_rooms"}), RECEPTION),
-    "runtime/models/choice/alone.py": (frozenset({"failed"}), ERRORS),
-    "runtime/models/choice/chain.py": (frozenset({"failed"}), ERRORS),
+    "runtime/models/choice/alone.py": (frozenset({"failed"}), COOLING),
+    "runtime/models/choice/chain.py": (frozenset({"failed"}), COOLING),
     "runtime/reports/fan_out.py": (frozenset({"NewDelivery"}), COURIERS),
     "runtime/schedules/task_board.py": (frozenset({"complete", "plan", "post"}), "ToolBoard cleans what tools hand on"),
     "runtime/schedules/service.py": (
@@ -142,8 +142,8 @@ HOLDERS: Final = frozenset(
 def writing_methods() -> frozenset[str]:
     """Methods of the stores that write, at once or by another one of theirs."""
     found: set[str] = set()
-    for path in STORE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for module in (module for module, text in texts().items() if module.startswith(STORE) and "Base)" in text):
+        for node in ast.walk(tree(module)):
             if isinstance(node, ast.ClassDef) and any(ast.unparse(base) in ("Base", "RunBase") for base in node.bases):
                 found |= _writing(node)
     return frozenset(found)
@@ -163,7 +163,7 @@ def _writing(store: ast.ClassDef) -> set[str]:
 @cache
 def protocols() -> frozenset[str]:
     """Names by which modules know a store."""
-    tree = ast.parse((STORE / "protocol" / "__init__.py").read_text(encoding="utf-8"))
+    protocol = tree(f"{STORE}protocol/__init__.py")
     words = {
         "Approvals",
         "Cluster",
@@ -176,29 +176,30 @@ def protocols() -> frozenset[str]:
         "Texts",
         "Cooling",
     }
-    exported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    exported = {alias.name for node in ast.walk(protocol) if isinstance(node, ast.ImportFrom) for alias in node.names}
     return frozenset(exported & words) | {"Store"}
 
 
 def sinks() -> Mapping[str, frozenset[str]]:
     """Sinks in the product, outside of the store itself, by module."""
-    found: dict[str, frozenset[str]] = {}
-    for top in PRODUCT:
-        for path in sorted((ROOT / top).rglob("*.py")):
-            if STORE not in path.parents and (
-                called := sinks_in(path.read_text(encoding="utf-8"), has_stores=top not in WITHOUT_STORES)
-            ):
-                found[path.relative_to(ROOT).as_posix()] = called
-    return found
+    found = {
+        module: _sinks_of(tree(module), has_stores=module.partition("/")[0] not in WITHOUT_STORES)
+        for module in calling(TEXT_WRITES | {*RECORDS})
+        if not module.startswith(STORE)
+    }
+    return {module: called for module, called in found.items() if called}
 
 
-def sinks_in(source: str, *, has_stores: bool = True) -> frozenset[str]:
+def sinks_in(source: str) -> frozenset[str]:
+    return _sinks_of(ast.parse(source), has_stores=True)
+
+
+def _sinks_of(source: ast.Module, *, has_stores: bool) -> frozenset[str]:
     """`has_stores`: a name such as `outbox` may be that of a store."""
-    tree = ast.parse(source)
-    knows_a_store = any(name in protocols() for name in _imported(tree))
+    knows_a_store = any(name in protocols() for name in _imported(source))
     holders = HOLDERS if has_stores else frozenset[str]()
     return frozenset(
-        name for name, receiver in _calls(tree) if _is_sink(name, receiver, holders, knows_a_store=knows_a_store)
+        name for name, receiver in _calls(source) if _is_sink(name, receiver, holders, knows_a_store=knows_a_store)
     )
 
 

@@ -12,11 +12,11 @@ SHOWN: Final = 10
 
 @dataclass
 class Tally:
-    """One suite. `least` is how many cases it must have: a loop that ran empty proves nothing."""
+    """One suite, or a part of it that a test of its own counts. `least` is how many cases it must have: a loop that ran empty proves nothing."""
 
     suite: str
     least: int
-    tell: Callable[[str], None]
+    tell: Callable[[str, int], None]
     count: int = 0
     broken: list[str] = field(default_factory=list)
 
@@ -28,7 +28,7 @@ class Tally:
 
     def close(self) -> None:
         """Errors: AssertionError names the first that did not hold, or says that there were too few."""
-        self.tell(f"{self.suite}: {self.count} cases")
+        self.tell(self.suite, self.count)
         first = "\n".join(self.broken[:SHOWN])
         assert not self.broken, f"{self.suite}: {len(self.broken)} of {self.count} did not hold:\n{first}"
         assert self.count >= self.least, f"{self.suite}: {self.count} cases, and there must be {self.least}"

@@ -5,41 +5,31 @@ Each way is in the list of `tests/security/sinks.py`, with the gate of the leak 
 
 from __future__ import annotations
 
-from typing import Final
-
 import pytest
 
-from tests.security.sinks import OTHER_WRITES, SINKS, TEXT_WRITES, sinks, sinks_in, writing_methods
-
-NEW: Final = (
-    "New ways for text: {found}. Let the text pass the leak guard (a `Door`, `Couriers.post`, a `GuardedModel`), then add "
-    "the module with its gate to SINKS in tests/security/sinks.py."
-)
-GONE: Final = "No longer there: {found}. Take them out of SINKS in tests/security/sinks.py."
-UNSORTED: Final = (
-    "New writing methods of a store: {found}. Add each to TEXT_WRITES in tests/security/sinks.py if it takes text of people, "
-    "models, tools or platforms, else to OTHER_WRITES."
-)
+from tests.security.check import faults, unknown_routes, unknown_sinks, unknown_writes
+from tests.security.routes import ELSEWHERE, TABLE
+from tests.security.sinks import OTHER_WRITES, SINKS, TEXT_WRITES, sinks_in
 
 
-def test_each_way_for_text_has_its_gate() -> None:
-    found, listed = sinks(), {module: called for module, (called, _) in SINKS.items()}
-    new = {
-        module: sorted(more) for module, called in found.items() if (more := called - listed.get(module, frozenset()))
-    }
-    assert not new, NEW.format(found=new)
-    gone = {
-        module: sorted(less) for module, called in listed.items() if (less := called - found.get(module, frozenset()))
-    }
-    assert not gone, GONE.format(found=gone)
+def test_each_route_way_and_writing_method_is_known() -> None:
+    assert list(faults()) == []
     assert all(gate for _, gate in SINKS.values())
-
-
-def test_each_writing_method_of_a_store_is_known() -> None:
-    methods = writing_methods()
-    assert not methods - TEXT_WRITES - OTHER_WRITES, UNSORTED.format(found=sorted(methods - TEXT_WRITES - OTHER_WRITES))
-    assert methods == TEXT_WRITES | OTHER_WRITES
+    assert all(ELSEWHERE.values())
     assert TEXT_WRITES.isdisjoint(OTHER_WRITES)
+
+
+def test_what_is_new_and_what_is_gone_is_told() -> None:
+    routes = {*TABLE, *ELSEWHERE, "GET /new"} - {"GET /api/me"}
+    assert [one.partition(":")[0] for one in unknown_routes(routes)] == ["GET /new", "GET /api/me"]
+    ways = {module: called for module, (called, _) in SINKS.items() if module != "runtime/intake/pasted.py"}
+    told = list(unknown_sinks({**ways, "bot/new.py": {"enqueue"}}))
+    assert [one.split(": ")[:2] for one in told] == [
+        ["bot/new.py", "enqueue"],
+        ["runtime/intake/pasted.py", "NewDelivery"],
+    ]
+    writes = (TEXT_WRITES | OTHER_WRITES | {"jot"}) - {"accept"}
+    assert [one.partition(":")[0] for one in unknown_writes(writes)] == ["jot", "accept"]
 
 
 @pytest.mark.parametrize(

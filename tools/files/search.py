@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 from runtime.contract import Effect, Flow, Reads, ToolContext
 from runtime.errors import ToolFailed, ToolRetry
-from runtime.workspace.safe_fs import OPEN_FILE
+from runtime.workspace.safe_fs import OPEN_FILE, OPEN_FOLDER
 from tools.files import search_worker
 from tools.files.workspace import opened, parts_of
 from tools.kit.declare import tool
@@ -41,6 +41,7 @@ async def search(pattern: str, path: str, workspace: Path, *, deadline: timedelt
             "descriptor": descriptor,
             "path": "/".join(parts_of(path)),
             "flags": OPEN_FILE,
+            "folder_flags": OPEN_FOLDER,
             "seconds": max(int(deadline.total_seconds()), 1),
         }
         argv = [sys.executable, "-I", "-S", search_worker.__file__, json.dumps(order)]

@@ -11,11 +11,16 @@ import json
 import os
 import re
 import resource
+import runpy
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Final
 
+Step = tuple[str, list[str], list[str], int]
+OWN_PLACE: Final = "tools/files/search_worker.py"
+WALK: Final = "runtime/workspace/walk.py"
 BAD_PATTERN: Final = 3  # exit codes
 EXIT_BROKEN: Final = 4
 
@@ -38,7 +43,7 @@ def main(request: str) -> int:
         sys.stdout.write(str(error) or type(error).__name__)
         return BAD_PATTERN
     try:
-        _show(matches(pattern, order["descriptor"], order["path"], order["flags"]))
+        _show(matches(pattern, order["descriptor"], order["path"], order["flags"], order["folder_flags"]))
     except (OSError, RecursionError, MemoryError) as error:
         sys.stdout.write(f"{type(error).__name__}: {error}\n")
         return EXIT_BROKEN
@@ -53,12 +58,12 @@ def _show(found: Iterator[str]) -> None:
         sys.stdout.write(line + "\n")
 
 
-def matches(pattern: re.Pattern[str], descriptor: int, path: str, flags: int) -> Iterator[str]:
+def matches(pattern: re.Pattern[str], descriptor: int, path: str, flags: int, folder_flags: int) -> Iterator[str]:
     """Lines that match below an open file or folder, in order of name. Files are opened with `flags`: links never."""
     if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
         yield from _in_file(pattern, descriptor, path)
         return
-    for folder, folders, files, parent in os.fwalk(".", dir_fd=descriptor):
+    for folder, folders, files, parent in _walk()(descriptor, folder_flags):
         folders.sort()
         for name in sorted(files):
             shown = os.path.normpath(os.path.join(path, folder, name))  # noqa: PTH118 - pathlib would cost the start
@@ -70,6 +75,14 @@ def matches(pattern: re.Pattern[str], descriptor: int, path: str, flags: int) ->
                 yield from _in_file(pattern, file, shown)
             finally:
                 os.close(file)
+
+
+@cache
+def _walk() -> Callable[[int, int], Iterator[Step]]:
+    """The walk of `runtime`, by its file: a program of its own finds no packages."""
+    here = os.path.abspath(__file__)  # noqa: PTH100 - pathlib would cost the start
+    walk: Callable[[int, int], Iterator[Step]] = runpy.run_path(f"{here.removesuffix(OWN_PLACE)}{WALK}")["walk"]
+    return walk
 
 
 def _in_file(pattern: re.Pattern[str], file: int, path: str) -> Iterator[str]:

@@ -12,12 +12,15 @@ from typing import Any, Final
 
 from runtime.contract import CardNote, Flow, Json, ToolSpec
 from runtime.text.glyphs import clip
+from runtime.text.outside import stripped
 from tools.mcp.terms import Endpoint, ServerTerms
 
 MOST_TOOLS: Final = 128  # what large vendors take in one request: OpenAI's API reference, `tools`, read 2026-11
 LONGEST_NAME: Final = 64  # characters, as those vendors take them
 LONGEST_DESCRIPTION: Final = 2_000  # characters: every tool's goes into every model call
 LONGEST_SCHEMA: Final = 20_000  # characters of JSON
+WORDS: Final = ("description", "title", "$comment")
+"""Fields of a schema for whoever reads it."""
 LATER: Final = ("hints", "needs_task")
 # Past our own limit, so that it is we who say what a call without an answer means.
 MARGIN: Final = timedelta(seconds=5)
@@ -98,9 +101,24 @@ def _objection(offer: Offer, name: str, kept: Mapping[str, Offer]) -> str:
 
 
 def _cut(offer: Offer) -> Offer:
-    said = clip(offer.description, LONGEST_DESCRIPTION)
+    said = clip(stripped(offer.description[: 10 * LONGEST_DESCRIPTION]).text, LONGEST_DESCRIPTION)
     # Vendors refuse a whole request for one tool whose schema does not say that its arguments are an object.
-    return replace(offer, description=said, schema={"type": "object", **offer.schema})
+    return replace(offer, description=said, schema={"type": "object", **_readable(offer.schema)})
+
+
+def _readable(schema: Any) -> Any:
+    """A schema whose words have nothing in them that no person would see; what is compared with arguments stays."""
+    match schema:
+        case dict():
+            return {name: _told(name, value) for name, value in schema.items()}
+        case list():
+            return [_readable(item) for item in schema]
+        case _:
+            return schema
+
+
+def _told(name: str, value: Any) -> Any:
+    return stripped(value).text if name in WORDS and isinstance(value, str) else _readable(value)
 
 
 # ---------------------------------------------------------------------------------------------------------- memory

@@ -58,9 +58,12 @@ class Downloads:
 
     def _is_of_discord(self, url: str) -> bool:
         """A link leads to Discord's own keepers, or to the server that stands in for it."""
-        parts, server = urlsplit(url), urlsplit(self._settings.server)
-        own = self._settings.api_base_url and (parts.scheme, parts.netloc) == (server.scheme, server.netloc)
-        return bool(own) or (parts.scheme == "https" and parts.hostname in KEEPERS and parts.port is None)
+        try:
+            parts, server = urlsplit(url), urlsplit(self._settings.server)
+            own = self._settings.api_base_url and (parts.scheme, parts.netloc) == (server.scheme, server.netloc)
+            return bool(own) or (parts.scheme == "https" and parts.hostname in KEEPERS and parts.port is None)
+        except ValueError:  # no address at all
+            return False
 
     def _check(self, response: aiohttp.ClientResponse, file: FileRef) -> None:
         if response.status == 429 or response.status >= 500:

@@ -54,7 +54,10 @@ class Downloads:
             raise Retryable(str(ours(error, f"the download of {file.name}"))) from error
 
     def _is_slacks(self, url: str) -> bool:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError:  # no address at all
+            return False
         if self._base.hostname != HOST and parts.netloc == self._base.netloc:
             return parts.scheme == self._base.scheme
         host = parts.hostname or ""

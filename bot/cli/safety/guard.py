@@ -12,10 +12,12 @@ import typer
 from bot.node.invocation import as_called
 from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, settings_of
 from bot.terminal.output import clean, show_json, show_rows, tell
-from runtime.errors import ConfigError
+from runtime.errors import BotError, ConfigError
 
 if TYPE_CHECKING:
     from bot.operator.api import OperatorApi
+    from bot.settings.settings import Settings
+    from bot.wiring.safety.gone import Gone
     from runtime.guard.findings import Gate
     from runtime.guard.guard import Checked
 
@@ -23,6 +25,7 @@ commands = typer.Typer(no_args_is_help=True, help="The leak guard: try it on a t
 
 FOUND: Final = ("table", "column", "found", "action", "stays")
 SCAN_COLUMNS: Final = {"where": "Where", "rows": "Rows", "found": "Found", "note": "Note"}
+KEPT_COLUMNS: Final = {"name": "Name", "mark": "Mark"}
 FINDING_COLUMNS: Final = {"found": "Found", "detector": "By", "action": "What happens"}
 
 
@@ -51,17 +54,59 @@ def try_text(
     A secret on the command line is visible to other users of the machine: pass it on standard input.
     """
     from bot.wiring.safety.guard import guard_of, key_of
+    from bot.wiring.safety.kept import KeptValues
 
     settings = settings_of(context, config, with_secrets=True)
     key = key_of(settings.data_dir) if settings.data_dir.is_dir() else b""
+    values = KeptValues(settings.data_dir, key).read() if key else []
     given = sys.stdin.read() if text == "-" else text
-    checked = guard_of(settings, key).check(given, _gate(gate), room)
+    checked = guard_of(settings, key, values).check(given, _gate(gate), room)
     if as_json:
         show_json({"text": checked.text, "withheld": checked.is_withheld, "findings": _rows(checked)})
         return
     show_rows(_rows(checked), FINDING_COLUMNS, empty="Nothing found.")
     if checked.findings:
         typer.echo(f"\n{clean(checked.text)}")
+
+
+@commands.command()
+def kept(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
+    """List values that were removed and are still looked for, by the names they had. The values are never shown."""
+    rows = [{"name": one.name, "mark": one.mark} for one in _gone(settings_of(context, config, with_secrets=True))]
+    if as_json:
+        show_json(rows)
+    else:
+        show_rows(rows, KEPT_COLUMNS, empty="Nothing to show: only values in use are looked for.")
+
+
+@commands.command()
+def forget(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name or mark, as `signalbox guard kept` lists it.")],
+    yes: Yes = False,
+    config: ConfigFile = None,
+) -> None:
+    """Stop looking for a value that was removed. Do it once the value opens nothing any more."""
+    from bot.node.lock import holder
+
+    settings = settings_of(context, config, with_secrets=True)
+    meant = [one for one in _gone(settings) if name in (one.name, one.mark)]
+    if not meant:
+        raise BotError(as_called(f"No removed value is kept as {name}. To see what is: signalbox guard kept"))
+    ask_first(yes, f"Forget {name}: {len(meant)} value{'' if len(meant) == 1 else 's'}, for good")
+    for one in meant:
+        one.forget()
+    typer.echo(f"{name} is forgotten.")
+    if pid := holder(settings.data_dir):
+        tell(f"Process {pid} still looks for it. Restart it.")
+
+
+def _gone(settings: Settings) -> list[Gone]:
+    from bot.wiring.safety.gone import gone_of
+
+    if not settings.data_dir.is_dir():
+        raise BotError(as_called(f"There is no {settings.data_dir} yet. The first start makes it: signalbox run"))
+    return gone_of(settings)
 
 
 @commands.command("scan")

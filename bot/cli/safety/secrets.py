@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -17,6 +18,7 @@ from runtime.errors import BotError, ConfigError
 if TYPE_CHECKING:
     from bot.secrets.chain import Member
     from bot.secrets.file import Entries, Opened, SealedFile
+    from bot.secrets.sealed import Entry
     from bot.settings.settings import Settings
 
 commands = typer.Typer(no_args_is_help=True, help="Secrets: keep keys and tokens in an encrypted file.")
@@ -53,7 +55,7 @@ def set_(
     opened = _opened_or_made(file, settings, key_file=key_file)
     value = _value(name, stdin=stdin)
     entry = _entry(value)
-    file.change(opened, lambda entries: entries.update({name: entry}))
+    file.change(opened, partial(_replace, name, entry))
     typer.echo(f"{name} is sealed in {file.path}.")
     _hint(settings, name, value, opened.entries)
 
@@ -85,8 +87,9 @@ def remove(
     opened = file.open(settings.chain.keyring)
     if name not in opened.entries:
         raise BotError(f"There is no {name} in {file.path}. To see what there is: signalbox secrets list")
-    file.change(opened, lambda entries: entries.pop(name, None))
+    file.change(opened, partial(_replace, name, None))
     typer.echo(f"{name} is removed from {file.path}.")
+    tell(as_called(f"The leak guard still looks for its value. To end that: signalbox guard forget {name}"))
     _hint_restart(settings)
 
 
@@ -180,6 +183,16 @@ def _checked(text: str) -> str:
     return value
 
 
+def _replace(name: str, entry: Entry | None, entries: Entries) -> None:
+    """The value of before may stand in old text, and still open something: it stays for the leak guard."""
+    from bot.secrets.removed import put_aside
+
+    if entry is None or name not in entries or entries[name].value != entry.value:
+        put_aside(entries, name, datetime.now(UTC))
+    if entry:
+        entries[name] = entry
+
+
 def _entry(value: str) -> Any:
     from bot.secrets.sealed import Entry
 
@@ -191,11 +204,12 @@ def _entry(value: str) -> Any:
 
 def _rows(settings: Settings, member: Member) -> list[dict[str, Any]]:
     from bot.secrets.errors import SecretsError
+    from bot.secrets.removed import at_work
 
     if not member.named and not member.file.exists():
         return []
     try:
-        entries = member.file.open(settings.chain.keyring).entries
+        entries = at_work(member.file.open(settings.chain.keyring).entries)
     except SecretsError as error:
         if member.named:
             raise
@@ -253,6 +267,7 @@ def _asked_for(settings: Settings) -> dict[str, list[str]]:
 def _hint(settings: Settings, name: str, value: str, entries: Entries) -> None:
     """Warn of what keeps the secret from being used, or a start from working."""
     from bot.secrets import model_keys
+    from bot.secrets.removed import at_work
 
     if settings.chain.variables.get(name):
         tell(f"The variable {name} is set here too, and overrides it.")
@@ -263,7 +278,7 @@ def _hint(settings: Settings, name: str, value: str, entries: Entries) -> None:
             "model.name chooses its model" if name in model_keys.ALL_KEYS else "a setting that ends with _env names it"
         )
         tell(f"Nothing uses it until {where}.")
-    for other, entry in entries.items():
+    for other, entry in at_work(entries).items():
         if other != name and entry.value == value:
             tell(f"{other} holds the same value. A secret has one purpose: Signalbox won't start with it under two.")
     _hint_restart(settings)

@@ -14,6 +14,7 @@ from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
 from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, marks_in, pace_of
 from bot.wiring.safety.guard import GuardBook, door_of
+from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
@@ -32,6 +33,7 @@ from runtime.contract import QUESTIONS, Address, Model, Sink, TaskBoard, Timetab
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
+from runtime.delivery.sent_files import SentFiles
 from runtime.domain.agents.manifest import MAIN
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
@@ -74,7 +76,8 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
     board = _board(base, couriers, door)
-    toolkit = _toolkit(base, at, timetable, board, tools)
+    toolkit = _toolkit(base, at, timetable, board, tools, door)
+    base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
     agents = Agents(_main(base, at, GuardedModel(base.instruments.model(model), door), toolkit))
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
@@ -105,6 +108,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
             lease_is_fresh=base.membership.lease_is_fresh,
             nudge=couriers.nudge,
             probe=base.probe,
+            clean=partial(door.clean, gate=Gate.TOOL_RESULT),
         ),
         answerer=_answerer(base, agents, couriers, asking),
         compactor=_compactor(base, agents, couriers, loop),
@@ -163,7 +167,8 @@ def _couriers(base: StorePhase, at: AccountsPhase, door: Door) -> Couriers:
         """Something waits for a room whose courier is at another node."""
         base.notifier.tell(outbox_topic(address))
 
-    return Couriers((_courier(base, account, door) for account in at.accounts), base.store.outbox, call, door)
+    couriers = (_courier(base, account, door) for account in at.accounts)
+    return Couriers(couriers, base.store.outbox, call, door, SentFiles(base.workspaces, door, base.new_id))
 
 
 def _courier(base: StorePhase, account: AccountSupervisor, door: Door) -> Courier:
@@ -215,6 +220,7 @@ def _toolkit(
     timetable: Timetable,
     board: TaskBoard,
     instead: Mapping[str, Tool] | None,
+    door: Door,
 ) -> Toolkit:
     return toolkit_of(
         base.settings,
@@ -225,7 +231,7 @@ def _toolkit(
         named=at.called,
         naming=in_reports(base.store.traces.titles, at.called),
         now=base.store.now,
-        wrap=base.instruments.tools,
+        wrap=lambda tools: base.instruments.tools(guarded(tools, door)),
         instead=instead,
         space=base.space,
     )

@@ -138,6 +138,7 @@ def _info(base: StorePhase, engine: EnginePhase) -> Mapping[str, str]:
         "version": VERSION,
         "model": engine.agents.main.model.name,
         "database": base.settings.shown()["database_url"],
+        "guardrails": base.settings.guardrails.value,
         "banner": base.settings.banner or "",
     }
     return {name: value for name, value in told.items() if value}

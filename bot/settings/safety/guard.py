@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic import Field, model_validator
@@ -21,6 +22,27 @@ WAYS: Final = ("words", "phrase", "pattern")
 STRICTNESS: Final = (
     '"off", "warn" (only recorded), "redact" (a mark takes its place) or "enforce" (the whole text is withheld)'
 )
+
+
+class Guardrails(StrEnum):
+    """Choice of a start about the leak guard as a whole, over all settings."""
+
+    AS_SET = ""
+    OFF = "off"
+    ENFORCED = "enforced"
+
+    @property
+    def words(self) -> str:
+        """For everybody who sees this process; empty where the settings hold."""
+        return GUARDRAIL_WORDS.get(self, "")
+
+
+GUARDRAIL_WORDS: Final[Mapping[Guardrails, str]] = {
+    Guardrails.OFF: (
+        "The leak guard is off: this process was started with --no-guardrails. Keys and tokens are stored, sent to the "
+        "model and shown. To turn it on again, start without that flag."
+    ),
+}
 
 
 class GuardSection(Section):

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 import structlog
 
+from bot.settings.safety.guard import Guardrails
 from bot.settings.settings import Settings
+from bot.wiring.safety.kept import KeptValues
 from runtime.context.watch import LoopWatch
 from runtime.contract import Address
 from runtime.errors import StoreError
@@ -21,6 +23,7 @@ from runtime.guard.door import Door, Told, told_nobody
 from runtime.guard.findings import Detector, Finding, Gate, Strictness
 from runtime.guard.guard import Guard, GuardRules
 from runtime.guard.held import Held
+from runtime.guard.kept import Kept
 from runtime.guard.sealing import KEY_BYTES, Sealer
 from runtime.store.protocol import Cluster
 
@@ -31,15 +34,57 @@ WAITING_MOST: Final = 1_000
 """Findings that wait to be recorded; of more the oldest are only in the log and in the metrics."""
 
 
-def guard_of(settings: Settings, key: bytes) -> Guard:
+def guard_of(settings: Settings, key: bytes, kept: Iterable[Kept] = ()) -> Guard:
+    """`kept` are values of earlier starts."""
+    if settings.guardrails is Guardrails.OFF:
+        return Guard(GuardRules(dict.fromkeys(Detector, Strictness.OFF), key=key))
+    rules = rules_of(settings, key)
+    held = Held([*((one.name, one.value) for one in kept), *settings.chain.unasked(), *settings.held_values()])
+    return Guard(enforcing(rules) if settings.guardrails is Guardrails.ENFORCED else rules, held)
+
+
+def rules_of(settings: Settings, key: bytes) -> GuardRules:
     own = tuple(rule.rule for rule in settings.guard_rules)
     rooms = tuple((room.address, room.guarded) for room in settings.rooms if room.guarded)
-    return Guard(GuardRules(settings.guard.strictness, rooms, own, key), Held(settings.held_values()))
+    return GuardRules(settings.guard.strictness, rooms, own, key)
+
+
+def enforcing(rules: GuardRules) -> GuardRules:
+    """The same rules, with each that is on enforced, and secrets in any case."""
+    sure = dict.fromkeys((Detector.HELD, Detector.SHAPE), Strictness.ENFORCE)
+    return replace(
+        rules,
+        strictness=_enforced(rules.strictness) | sure,
+        rooms=tuple((glob, _enforced(strictness)) for glob, strictness in rules.rooms),
+        own=tuple(replace(rule, action=_tightened(rule.action)) for rule in rules.own),
+    )
+
+
+def _enforced(strictness: Mapping[Detector, Strictness]) -> dict[Detector, Strictness]:
+    return {detector: _tightened(action) for detector, action in strictness.items()}
+
+
+def _tightened(action: Strictness) -> Strictness:
+    return Strictness.OFF if action is Strictness.OFF else Strictness.ENFORCE
+
+
+STARTED_WORDS: Final[Mapping[Guardrails, str]] = {
+    Guardrails.OFF: "started without guardrails",
+    Guardrails.ENFORCED: "started with all guardrails enforced",
+}
+
+
+async def note_start(settings: Settings, store: Cluster) -> None:
+    """Tell log and audit of a start that overrides the guard; nobody knows whose it was. Errors: StoreError."""
+    if detail := STARTED_WORDS.get(settings.guardrails):
+        log.warning(detail)
+        await store.note_fact("leak guard", "", "process", detail)
 
 
 def door_of(settings: Settings, named: Callable[[Address], str], told: Told = told_nobody) -> Door:
     key = key_of(settings.data_dir)
-    return Door(guard_of(settings, key), named=named, told=told, sealer=Sealer(key))
+    kept = KeptValues(settings.data_dir, key).remember(settings.held_values(), settings.sealed_values())
+    return Door(guard_of(settings, key, kept), named=named, told=told, sealer=Sealer(key))
 
 
 def key_of(folder: Path) -> bytes:

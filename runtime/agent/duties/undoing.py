@@ -51,7 +51,10 @@ class Undoer:
         nudge: Callable[[Address], object],
         probe: Probe = no_probe,
         every: timedelta = UNDO_INTERVAL,
+        clean: Callable[[str], str] = str,
     ) -> None:
+        """`clean`: takes out of a tool's words about an error what must not be stored."""
+        self._clean = clean
         self._approvals = approvals
         self._agents = agents
         self._rung = rung
@@ -101,7 +104,7 @@ class Undoer:
             async with asyncio.timeout(UNDO_TIMEOUT.total_seconds()):
                 said = await asyncio.to_thread(tool.spec.undo.take_back, undoing.kept, context)
         except ToolError as error:
-            return str(error)
+            return self._clean(str(error))
         except TimeoutError:
             return SLOW
         except Exception:

@@ -63,9 +63,9 @@ GRANTED: Final = Free(
 )
 KEPT: Final = Free(Gate.TOOL_RESULT, Form.TEXT, "an undo needs it; it goes when that is no longer offered")
 CHAINED: Final = Free(Gate.MESSAGE_IN, Form.TEXT, "the audit is a chain; nothing in it can be changed")
-COMPARED: Final = Free(
-    Gate.HANDED_ON, Form.JSON, "it is compared with what the tool's server says; another text would count as new"
-)
+OFFERED: Final = Free(Gate.HANDED_ON, Form.JSON)
+"""A tool in its server's words, cleaned as it is offered: a row that a scan cleans reads equal to it."""
+
 CALLED: Final = Free(
     Gate.MESSAGE_IN, Form.TEXT, "people are known by it; choose another with `signalbox people rename`"
 )
@@ -319,7 +319,7 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "result": REPLY,
     },
     "plans": {"run_id": OWN_ID, "steps": SHOWN_JSON, "delivery_id": OWN_ID},
-    "tool_forms": {"tool": CHOSEN_NAME, "accepted": COMPARED, "seen": COMPARED},
+    "tool_forms": {"tool": CHOSEN_NAME, "accepted": OFFERED, "seen": OFFERED},
 }
 
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from runtime.store.store import open_store
 from tests.contract.database import EmptyDatabase
+from tests.contract.runtime.leaks import Leaks
 from tests.contract.runtime.stage import HandClock, Stage
 from tests.contract.runtime.stores import memory_store
+from tests.security.tally import Tally
+from tests.unit.guard.secrets import SECRETS
+
+USUAL_SECRETS: Final = ("telegram", "private key")
+"""Shapes of the usual run; the others are soak."""
 
 
 @pytest.fixture
@@ -47,3 +54,13 @@ async def any_stage(url: str, clock: HandClock, tmp_path: Path) -> AsyncIterator
     await set_up.open()
     yield set_up
     await store.close()
+
+
+@pytest.fixture(params=[pytest.param(one, marks=[] if one in USUAL_SECRETS else pytest.mark.soak) for one in SECRETS])
+def secret(request: pytest.FixtureRequest) -> str:
+    return SECRETS[request.param][1]
+
+
+@pytest.fixture
+def leaks(tallied: Callable[[str, int], Tally]) -> Leaks:
+    return Leaks(tallied)

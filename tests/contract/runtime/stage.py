@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -85,6 +86,7 @@ from runtime.domain.ids import new_id
 from runtime.domain.routing import BusyRules, RoomRules
 from runtime.domain.runs import RunState
 from runtime.guard.door import OPEN_DOOR
+from runtime.guard.findings import Gate as GuardGate
 from runtime.intake.dispatch import Dispatch
 from runtime.intake.downloads import Fetching, FileBounds
 from runtime.intake.reception import Reception
@@ -352,6 +354,7 @@ class Process:
             lease_is_fresh=self._is_fresh,
             nudge=self.courier.nudge,
             probe=self._given.probe,
+            clean=partial(OPEN_DOOR.clean, gate=GuardGate.TOOL_RESULT),
         )
 
     def _make_answerer(self) -> Answerer:

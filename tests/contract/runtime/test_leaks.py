@@ -1,100 +1,28 @@
 """A secret that flows is in no table, no model request, no log and no chat, whichever way it came in: each shape, way and sink.
 
 Each case plays one way with one secret over the real runtime, and then looks for it in every text column of the database, in each
-request that the model got, in what was logged and in what rooms show. The whole is soak; a few shapes are in the usual run.
+request that the model got, in what was logged, in what rooms show and showed for a moment, and in files. The whole is soak; a few shapes
+are in the usual run. What comes in pieces is in `test_leaks_in_pieces.py`.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-import pytest
-from structlog.testing import capture_logs
-
-from runtime.contract import Addressing, Call, Choice, Effect, Json, ModelReply, ModelRequest, OnText, Reasoning, Said
+from runtime.contract import Addressing, Call, Choice, Effect, Json, ModelReply, Reasoning, Said
 from runtime.delivery.couriers import Couriers
 from runtime.domain.ids import new_id
 from runtime.intake.pasted import Pasted
-from runtime.store.schema import metadata
+from tests.contract.runtime.leaks import Leaks, Watched, in_requests
 from tests.contract.runtime.planning import desk
 from tests.contract.runtime.stage import ADA, FakeTool, Process, Stage, fake_tool
-from tests.fakes.models import USAGE, Answer, Scripted
+from tests.fakes.models import USAGE
 from tests.unit.guard.secrets import SECRETS
 
-USUAL: Final = ("openai", "telegram", "private key")
 MARK: Final = "[redacted: "
-
-
-@pytest.fixture(params=[pytest.param(one, marks=[] if one in USUAL else pytest.mark.soak) for one in SECRETS])
-def secret(request: pytest.FixtureRequest) -> str:
-    return SECRETS[request.param][1]
-
-
-class Watched(Scripted):
-    """A scripted model that streams what it says letter by letter, and keeps what people were shown of that."""
-
-    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
-        reply = await super().reply(request, on_text)
-        for end in range(0, len(reply.text), 7):
-            on_text(reply.text[:end])
-        return reply
-
-
-def lines_of(secret: str) -> list[str]:
-    """The secret, or where it has several lines each of them that is one by itself."""
-    return [line for line in secret.splitlines() if len(line) > 20 and not line.startswith("-----")]
-
-
-def forms(secret: str) -> list[str]:
-    return [form for line in lines_of(secret) for form in (line, base64.b64encode(line.encode()).decode()[:-4])]
-
-
-async def in_tables(stage: Stage, secret: str) -> list[str]:
-    """Columns that hold it."""
-    found = []
-    for table in metadata.sorted_tables:
-        rows = await stage.rows(f"SELECT * FROM {table.name}")
-        names = [column.name for column in table.columns]
-        for row in rows:
-            held = [
-                name for name, value in zip(names, row, strict=False) if any(f in str(value) for f in forms(secret))
-            ]
-            found += [f"{table.name}.{name}" for name in held]
-    return found
-
-
-def in_requests(model: Scripted, secret: str) -> list[str]:
-    told = [
-        repr((request.system, request.working, [(turn, getattr(turn, "calls", ())) for turn in request.turns]))
-        for request in model.requests
-    ]
-    return [text for text in told if any(form in text for form in forms(secret))]
-
-
-async def never_seen(stage: Stage, model: Scripted, secret: str, logged: list[Mapping[str, object]]) -> None:
-    assert await in_tables(stage, secret) == []
-    assert in_requests(model, secret) == []
-    assert not any(form in str(logged) for form in forms(secret))
-    shown = [*await stage.screen(), *await stage.screen("r2")]
-    assert not any(form in text for form in forms(secret) for text in shown)
-
-
-async def play(
-    stage: Stage, secret: str, answers: list[Answer], tools: list[FakeTool], *said: str, **more: object
-) -> Process:
-    """Say it, and see that nothing is left of the secret anywhere."""
-    model = Watched(answers)
-    with capture_logs() as logged:
-        process = await stage.process(model, tools, **more)
-        for words in said:
-            await process.say(words)
-            await process.answer_all()
-    await never_seen(stage, model, secret, [dict(line) for line in logged])
-    return process
 
 
 def told(text: str) -> FakeTool:
@@ -107,8 +35,8 @@ def told(text: str) -> FakeTool:
 LOOK: Final = Call("c1", "look", '{"path": "a.txt"}')
 
 
-async def test_what_a_person_writes(any_stage: Stage, secret: str) -> None:
-    await play(any_stage, secret, ["Thanks.", "Yes."], [], f"The key is {secret} and stays", "and now?")
+async def test_what_a_person_writes(any_stage: Stage, secret: str, leaks: Leaks) -> None:
+    await leaks.play(any_stage, secret, ["Thanks.", "Yes."], [], f"The key is {secret} and stays", "and now?")
     assert MARK in (await any_stage.rows("SELECT text FROM signals ORDER BY accepted_at"))[0][0]
     assert await any_stage.screen() == ["Thanks.", "Yes."]
 
@@ -120,7 +48,7 @@ def telling(process: Process) -> Process:
     return process
 
 
-async def test_whoever_pastes_a_key_is_told_in_their_private_chat(any_stage: Stage, secret: str) -> None:
+async def test_whoever_pastes_a_key_is_told_in_their_private_chat(any_stage: Stage, secret: str, leaks: Leaks) -> None:
     process = telling(await any_stage.process(Watched(["Thanks.", "Thanks."])))
     for key in ("once", "once"):  # the second is the same event again
         await process.say(f"The key is {secret}", room="r2", key=key)
@@ -128,7 +56,7 @@ async def test_whoever_pastes_a_key_is_told_in_their_private_chat(any_stage: Sta
     (told,) = [text for text in await any_stage.screen("r2") if "held something" in text]
     assert told.startswith("Your message held something that shouldn't be in a chat (")
     assert "signalbox secrets set" in told
-    assert await in_tables(any_stage, secret) == []
+    await leaks.not_stored(any_stage, secret)
 
 
 async def test_where_others_read_along_it_is_told_by_name(stage: Stage) -> None:
@@ -140,40 +68,44 @@ async def test_where_others_read_along_it_is_told_by_name(stage: Stage) -> None:
     assert told.startswith("Ada, your message held something")
 
 
-async def test_what_a_tool_gives(stage: Stage, secret: str) -> None:
-    await play(stage, secret, [LOOK, "I saw it."], [told(f"TOKEN={secret}\nMORE=1")], "look")
+async def test_what_a_tool_gives(stage: Stage, secret: str, leaks: Leaks) -> None:
+    await leaks.play(stage, secret, [LOOK, "I saw it."], [told(f"TOKEN={secret}\nMORE=1")], "look")
     [(result,)] = await stage.rows("SELECT result FROM steps WHERE kind = 'tool'")
     assert MARK in result
     assert result.endswith("MORE=1")
 
 
-async def test_what_a_tool_gives_across_its_bound(stage: Stage, secret: str) -> None:
+async def test_what_a_tool_gives_across_its_bound(stage: Stage, secret: str, leaks: Leaks) -> None:
     """The result is cut in the middle, just where the secret stands: it is looked at whole before."""
     for before in (29_990, 24_980):
-        await play(stage, secret, [LOOK, "I saw it."], [told("x " * (before // 2) + secret + " y" * 20_000)], "look")
+        await leaks.play(
+            stage, secret, [LOOK, "I saw it."], [told("x " * (before // 2) + secret + " y" * 20_000)], "look"
+        )
 
 
-async def test_an_error_of_a_tool(stage: Stage, secret: str) -> None:
+async def test_an_error_of_a_tool(stage: Stage, secret: str, leaks: Leaks) -> None:
     from runtime.errors import ToolFailed
 
     async def fails(_arguments: Mapping[str, Json]) -> str:
         raise ToolFailed(f"refused: {secret}")
 
-    await play(stage, secret, [LOOK, "It failed."], [fake_tool("look", Effect.READ, fails)], "look")
+    await leaks.play(stage, secret, [LOOK, "It failed."], [fake_tool("look", Effect.READ, fails)], "look")
 
 
-async def test_what_a_model_says(stage: Stage, secret: str) -> None:
+async def test_what_a_model_says(stage: Stage, secret: str, leaks: Leaks) -> None:
     words = f"Here it is: {secret} and that is all I know about it."
-    await play(stage, secret, [words, "Fine."], [], "tell me", "thanks")
+    await leaks.play(stage, secret, [words, "Fine."], [], "tell me", "thanks")
     assert (await stage.screen())[0].endswith("and that is all I know about it.")
 
 
-async def test_what_a_model_thinks(stage: Stage, secret: str) -> None:
+async def test_what_a_model_thinks(stage: Stage, secret: str, leaks: Leaks) -> None:
     thought = Reasoning(f"They want {secret}.", "m", json.dumps([{"thinking": secret}]))
-    await play(stage, secret, [ModelReply("No.", (), USAGE, reasoning=thought)], [], "tell me")
+    await leaks.play(stage, secret, [ModelReply("No.", (), USAGE, reasoning=thought)], [], "tell me")
 
 
-async def test_what_a_model_calls_with_runs_as_it_was_and_is_shown_without(any_stage: Stage, secret: str) -> None:
+async def test_what_a_model_calls_with_runs_as_it_was_and_is_shown_without(
+    any_stage: Stage, secret: str, leaks: Leaks
+) -> None:
     seen: list[object] = []
 
     async def runs(arguments: Mapping[str, Json]) -> str:
@@ -182,35 +114,35 @@ async def test_what_a_model_calls_with_runs_as_it_was_and_is_shown_without(any_s
 
     call = Call("c1", "shell", json.dumps({"command": f"curl -H 'token: {secret}' x"}))
     tools = [fake_tool("shell", Effect.WRITE, runs)]
-    process = await play(any_stage, secret, [call, "Done."], tools, "run it")
+    process = await leaks.play(any_stage, secret, [call, "Done."], tools, "run it")
     assert seen == []
     [question] = await any_stage.pending()
     assert MARK in question.arguments
     await process.click(question.id)
     await process.answer_all()
     assert seen == [f"curl -H 'token: {secret}' x"]
-    assert await in_tables(any_stage, secret) == []
+    await leaks.not_stored(any_stage, secret)
 
 
-async def test_a_report(stage: Stage, secret: str) -> None:
+async def test_a_report(stage: Stage, secret: str, leaks: Leaks) -> None:
     model = Watched([f"News: {secret}."])
     at = await desk(stage, model)
     await at.plan()
     await at.fire()
     assert MARK in (await stage.screen())[0]
-    await never_seen(stage, model, secret, [])
+    await leaks.nowhere(stage, model, secret, process=at.process)
 
 
-async def test_a_reason_and_a_question_about_a_call(stage: Stage, secret: str) -> None:
+async def test_a_reason_and_a_question_about_a_call(stage: Stage, secret: str, leaks: Leaks) -> None:
     tools = [fake_tool("shell", Effect.WRITE)]
-    process = await play(stage, secret, [Call("c1", "shell", "{}"), "No then."], tools, "run it")
+    process = await leaks.play(stage, secret, [Call("c1", "shell", "{}"), "No then."], tools, "run it")
     [question] = await stage.pending()
     await process.click(question.id, Choice.DENY, f"because of {secret}")
     await process.answer_all()
-    assert await in_tables(stage, secret) == []
+    await leaks.not_stored(stage, secret)
 
 
-async def test_rows_of_before_the_guard_reach_no_model(stage: Stage, secret: str) -> None:
+async def test_rows_of_before_the_guard_reach_no_model(stage: Stage, secret: str, leaks: Leaks) -> None:
     """A database of an older version holds them; what is sent is looked at once more."""
     model = Watched(["Hello.", "Yes."])
     process = await stage.process(model)
@@ -225,4 +157,5 @@ async def test_rows_of_before_the_guard_reach_no_model(stage: Stage, secret: str
     await stage.store.driver.write(write)  # type: ignore[arg-type]  # a plain statement
     await process.say("and?")
     await process.answer_all()
-    assert in_requests(model, secret) == []
+    found = in_requests(model, secret)
+    leaks.count({"requests": found} if found else {}, 1)

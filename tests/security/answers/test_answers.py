@@ -65,7 +65,7 @@ async def test_every_answer_counts_as_it_must(wire: str, tmp_path: Path, tallied
 
 @pytest.mark.parametrize("bug", [bug if bug in ALWAYS else pytest.param(bug, marks=pytest.mark.soak) for bug in BUGS])
 async def test_a_planted_bug_is_found(bug: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tally = Tally(bug, WHOLE, lambda _: None)
+    tally = Tally(bug, WHOLE, lambda *_: None)
     BUGS[bug](monkeypatch)
     await campaign("web", tally, tmp_path, SEED)
     assert tally.broken, f"{tally.count} cases, and nobody saw it"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runtime.guard.entropy import FEW_RUNS, looks_random
 from runtime.guard.findings import MARKED, Detector, Found, Gate, Strictness
 from runtime.guard.guard import BROKEN, USUAL, Guard, GuardRules, apart
 from runtime.guard.held import Held
@@ -285,3 +287,23 @@ def test_a_preview_keeps_up_with_plain_words() -> None:
 def test_marks_are_known_by_their_form() -> None:
     told = guard().check(f"{OWN} {SECRETS['jwt'][1]}", Gate.DELIVERY)
     assert MARKED.sub("", told.text) == " "
+
+
+@pytest.mark.parametrize("write", WRITTEN.values(), ids=WRITTEN)
+@pytest.mark.parametrize("value", [OWN, SHORT])
+def test_values_without_blanks_are_found_where_no_value_has_any(value: str, write: Callable[[str], str]) -> None:
+    alone = Guard(GuardRules(key=KEY), Held([("own", OWN), ("short", SHORT)]))
+    assert not alone.held.has_blanks
+    text = f"some words around {write(value)} and behind"
+    assert alone.check(text, Gate.TOOL_RESULT).text == guard().check(text, Gate.TOOL_RESULT).text.replace(
+        "model.api_key", "own"
+    ).replace("slack.token", "short")
+
+
+@pytest.mark.parametrize("count", [1, FEW_RUNS, FEW_RUNS + 1, 200])
+def test_each_of_many_random_words_is_taken_out(count: int) -> None:
+    words = [base64.b64encode(hashlib.sha256(bytes([number])).digest()).decode() for number in range(count)]
+    random = [word for word in words if looks_random(word)]
+    checked = tight(Detector.ENTROPY, Strictness.REDACT).check(" ".join(words), Gate.TOOL_RESULT)
+    assert len(random) >= count // 2
+    assert not [word for word in random if word in checked.text]

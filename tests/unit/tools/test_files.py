@@ -1,11 +1,7 @@
-import ctypes
 import os
 import re
 import stat
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -78,45 +74,6 @@ async def test_no_path_at_all_reaches_the_secret(words: list[str], absolute: boo
             assert SECRET not in await tool.call({"path": path, **more}, context)
     assert (inside.parent / "secret.txt").read_text() == SECRET
     assert sorted(entry.name for entry in inside.parent.iterdir()) == ["secret.txt", "workspace"]
-
-
-AT_FDCWD, RENAME_EXCHANGE = -100, 2  # <linux/fcntl.h>, <linux/fs.h>
-
-
-@contextmanager
-def swapping(folder: Path, link: Path) -> Iterator[None]:
-    """Exchange a folder and a link, atomically and as fast as it goes: the worst that a command could do."""
-    done = threading.Event()
-    exchange = ctypes.CDLL(None).renameat2
-
-    def swap() -> None:
-        while not done.is_set():
-            exchange(AT_FDCWD, bytes(folder), AT_FDCWD, bytes(link), RENAME_EXCHANGE)
-
-    thread = threading.Thread(target=swap)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
-
-
-async def test_a_link_swapped_in_at_the_worst_moment_leads_nowhere(context: ToolContext) -> None:
-    folder = context.workspace / "folder"
-    folder.mkdir()
-    (folder / "secret.txt").write_text("harmless")
-    link = context.workspace / "link"
-    link.symlink_to(context.workspace.parent)
-    seen = set()
-    with swapping(folder, link):
-        for _ in range(1500):
-            with suppress(ToolFailed):
-                seen.add(await read_file.call({"path": "folder/secret.txt"}, context))
-            with suppress(ToolFailed):
-                await write_file.call({"path": "folder/secret.txt", "content": "harmless"}, context)
-    assert seen == {"harmless"}
-    assert (context.workspace.parent / "secret.txt").read_text() == SECRET
 
 
 async def test_a_folder_is_listed_in_order_with_sizes(context: ToolContext) -> None:

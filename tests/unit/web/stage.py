@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -159,7 +160,7 @@ class FakeLinks:
 class FakeWorkspaces:
     def __init__(self, root: Path) -> None:
         self._root = root
-        self.admitted: list[Path] = []
+        self.admitted: list[int] = []
 
     def folder(self, address: Address) -> Path:
         folder = self._root / address.room
@@ -169,8 +170,8 @@ class FakeWorkspaces:
     def open(self, address: Address, path: str) -> AbstractContextManager[BinaryIO]:
         return reading(self.folder(address), path)
 
-    def admit(self, path: Path) -> None:
-        self.admitted.append(path)
+    def admit(self, made: int) -> None:
+        self.admitted.append(os.fstat(made).st_ino)
 
 
 class FakeSink:

@@ -17,6 +17,7 @@ from adapters.web.settings import WebSettings
 from runtime.contract import NAME_BYTES, PARTIAL, Role, clean_name
 from runtime.workspace.disk_space import DiskBounds, DiskSpace, used_by
 from runtime.workspace.safe_fs import BadPath, parts, reading
+from runtime.workspace.workspaces import WorkspaceFolders
 from tests.unit.web.stage import served
 
 FILES = "/api/rooms/room01/files"
@@ -40,7 +41,8 @@ async def test_an_upload_arrives_whole_and_is_given_to_the_tools(tmp_path: Path)
             }
         folder = stage.workspaces.folder(stage.address("room01"))
         assert (folder / "uploads" / "Größe 漢 (1).csv").read_bytes() == content
-        assert stage.workspaces.admitted == [folder / "uploads", folder / "uploads" / "Größe 漢 (1).csv"]
+        given = [folder / "uploads", folder / "uploads" / "Größe 漢 (1).csv"]
+        assert stage.workspaces.admitted == [path.stat().st_ino for path in given]
         async with client.get(f"{FILES}/uploads/Größe 漢 (1).csv") as answer:
             assert await answer.read() == content
 
@@ -207,6 +209,38 @@ def test_a_long_list_is_cut_and_says_so(tmp_path: Path) -> None:
         (tmp_path / str(number)).touch()
     files, more = listing(tmp_path)
     assert (len(files), more) == (1_000, True)
+
+
+def test_an_upload_whose_file_was_made_a_link_brings_in_nothing_from_outside(tmp_path: Path) -> None:
+    """Who may write to the folder sees the file on its way, for as long as it takes."""
+    secret, uploads = tmp_path / "secret", tmp_path / "room" / "uploads"
+    uploads.mkdir(parents=True)
+    secret.write_text("only outside")
+    upload = Upload(tmp_path / "room", mark="1")
+    upload.write(b"whole")
+    (uploads / ".upload-1").unlink()
+    (uploads / ".upload-1").symlink_to(secret)
+    kept = upload.keep("report.txt")
+    upload.close()
+    assert kept == "uploads/report.txt"
+    assert secret.stat().st_nlink == 1, "it has a name in the room now"
+    assert [file.name for file in uploads.iterdir() if file.is_file() and not file.is_symlink()] == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_an_upload_whose_folder_was_made_a_link_gives_nothing_of_outside_away(tmp_path: Path) -> None:
+    outside, room = tmp_path / "outside", tmp_path / "room"
+    outside.mkdir()
+    room.mkdir()
+    (outside / "report.txt").write_text("only outside")
+    upload = Upload(room, mark="1", admit=WorkspaceFolders(tmp_path, "main", uid=65534).admit)
+    upload.write(b"whole")
+    (room / "uploads").rename(room / "moved")
+    (room / "uploads").symlink_to(outside)
+    upload.keep("report.txt")
+    upload.close()
+    assert (outside / "report.txt").stat().st_uid == 0
+    assert (room / "moved" / "report.txt").stat().st_uid == (room / "moved").stat().st_uid == 65534
 
 
 def test_an_upload_that_ends_early_leaves_nothing(tmp_path: Path) -> None:

@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from runtime.workspace.safe_fs import BadPath, folder_below, nobody, parts, reading, replace
-from tests.unit.tools.test_files import swapping
 
 ROUNDS = 500
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # <linux/fcntl.h>, <linux/fs.h>
+
+
+@contextmanager
+def swapping(folder: Path, link: Path) -> Iterator[None]:
+    """Exchange a folder and a link, atomically and as fast as it goes: the worst that a command could do."""
+    done = threading.Event()
+    exchange = ctypes.CDLL(None).renameat2
+
+    def swap() -> None:
+        while not done.is_set():
+            exchange(AT_FDCWD, bytes(folder), AT_FDCWD, bytes(link), RENAME_EXCHANGE)
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 def test_a_folder_swapped_for_a_link_meanwhile_is_never_left(tmp_path: Path) -> None:

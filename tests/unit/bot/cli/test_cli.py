@@ -441,3 +441,9 @@ def test_a_start_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
 def test_version_is_printed() -> None:
     for asked in ("version", "--version"):
         assert re.fullmatch(r"signalbox \d\S*\n", CliRunner().invoke(cli, [asked]).output)
+
+
+def test_a_guard_cannot_be_off_and_enforced_at_once() -> None:
+    ended = CliRunner().invoke(cli, ["run", "--no-guardrails", "--enforce-guardrails"])
+    assert ended.exit_code == WRONG_USE
+    assert "--no-guardrails and --enforce-guardrails contradict each other" in ended.output

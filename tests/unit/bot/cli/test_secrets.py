@@ -13,6 +13,7 @@ from bot.cli.root import cli
 from bot.node.lock import holding
 from bot.secrets.file import SealedFile
 from bot.secrets.keys import VARIABLE, Keyring
+from bot.secrets.removed import at_work
 from bot.secrets.sealed import COSTS, Lock
 
 PASSPHRASE = "sesame-open-the-door"
@@ -43,7 +44,7 @@ class Shell:
 
     def held(self, path: Path | None = None, passphrase: str = PASSPHRASE) -> dict[str, str]:
         opened = SealedFile(path or self.sealed).open(Keyring(variable=passphrase))
-        return {name: entry.value for name, entry in opened.entries.items()}
+        return {name: entry.value for name, entry in at_work(opened.entries).items()}
 
     def rows(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = json.loads(self("secrets", "list", "--json").stdout)
@@ -203,3 +204,26 @@ def test_the_list_skips_what_it_cannot_read_unless_the_settings_name_it(shell: S
     named = shell("secrets", "list", SIGNALBOX_SECRETS__FILE="var/secrets.sealed")
     assert named.exit_code == WRONG_USE
     assert f"chmod 600 {shell.sealed}" in named.output
+
+
+def test_a_secret_that_was_replaced_or_removed_is_looked_for_until_it_is_forgotten(shell: Shell) -> None:
+    first, second = "sesame-of-last-year", "sesame-of-this-year"
+    shell.seal("A_KEY", first)
+    shell.seal("A_KEY", second)
+    shell("secrets", "remove", "A_KEY", "--yes")
+    shell.seal("B_KEY")
+    kept = json.loads(shell("guard", "kept", "--json").stdout)
+    assert [one["name"] for one in kept] == ["A_KEY", "A_KEY"]
+    assert [row["name"] for row in shell.rows()] == ["B_KEY"]
+    assert shell("guard", "forget", kept[0]["mark"], "--yes").exit_code == DONE
+    assert [one["mark"] for one in json.loads(shell("guard", "kept", "--json").stdout)] == [kept[1]["mark"]]
+    assert first not in shell.said
+    assert second not in shell.said
+
+
+def test_a_removed_secret_is_taken_out_of_text_and_given_to_no_setting(shell: Shell) -> None:
+    shell.seal("A_KEY", "sesame-of-last-year")
+    shell("secrets", "remove", "A_KEY", "--yes")
+    assert "[redacted: A_KEY" in shell("guard", "test", "it was sesame-of-last-year").output
+    used = {"SIGNALBOX_MODEL__NAME": "openai/x", "SIGNALBOX_MODEL__API_KEY_ENV": "A_KEY"}
+    assert "the variable A_KEY is not set" in shell("guard", "test", "hello", **used).output

@@ -23,6 +23,7 @@ from runtime.contract import PEOPLE, ApprovalKind, Choice, Identity, Role
 from runtime.http.errors import Refusal
 from runtime.store.store import Store, open_store
 from tests.unit.bot.fake_store import FakeStore, approval, context_of, crowd
+from tests.unit.guard.secrets import SECRETS
 
 SETTINGS = Settings(
     access=Access(owners=("telegram:1",), blocked=("Mallory",)),
@@ -70,6 +71,9 @@ async def test_mistakes_are_told() -> None:
             (do.rename_person("Bob", "Bob\u3164"), r"Bob⟨U\+3164⟩.*invisible characters"),
             (do.rename_person("Bob", "<b>Eve"), "signalbox people merge"),
             (do.rename_person("Bob", " "), "^Write a name.$"),
+            (do.rename_person("Bob", SECRETS["npm"][1]), r"mustn't be stored \(npm token\). Choose another one"),
+            (do.add_person(SECRETS["github"][1], "user"), r"mustn't be stored \(GitHub token\)"),
+            (do.pair("ABCD2345", SECRETS["gitlab"][1]), r"mustn't be stored \(GitLab token\)"),
             (do.merge_people("Bob", "Bob"), "Name two people"),
             (do.rename_person("Mallory", "Mal"), r"name Mallory in access.blocked. Write Mal there"),
             (do.merge_people("Ada", "Bob"), r"rooms\[1\].people. Write Bob there"),
