@@ -13,7 +13,7 @@ from hypothesis import settings
 
 from tests import once
 from tests.fakes.postgres import Postgres
-from tests.security.tally import COUNTED, Tally
+from tests.security.tally import COUNTED, Tallied, Tally
 from tests.turns import in_turns, keep_groups
 
 # Where Python was told to keep nothing that it compiled, as in many containers, each program that a test starts would
@@ -87,7 +87,7 @@ def postgres() -> Iterator[Postgres]:
 
 
 @pytest.fixture
-def tallied(record_property: Callable[[str, object], None]) -> Callable[[str, int], Tally]:
+def tallied(record_property: Callable[[str, object], None]) -> Tallied:
     """Begins the count of a suite. Tests that count one suite are added up."""
     return lambda suite, least: Tally(suite, least, lambda *told: record_property(COUNTED, told))
 

@@ -244,7 +244,8 @@ def asker_of(context: ToolContext, key: str = "") -> Asker:
     if context.address is None:
         raise ToolRetry("This conversation has no room, so nothing can be planned for it.")
     who = context.requester
-    return Asker(who, Identity(f"web:{who.id}" if who else ""), context.address, key)  # each person has that identity
+    identity = Identity(f"web:{who.id}" if who else "")  # each person has that identity
+    return Asker(who, identity, context.address, key, agent=context.agent)
 
 
 def actor(context: ToolContext, key: str = "") -> Asker:

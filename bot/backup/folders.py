@@ -25,8 +25,8 @@ def write_folders(root: Path, writer: Writer) -> list[str]:
     def leave_out(path: Path, reason: str) -> None:
         left_out.append(f"{path}: {reason}".encode("utf-8", "replace").decode())
 
-    def note(error: OSError) -> None:
-        leave_out(Path(error.filename), f"cannot be read ({error.strerror})")
+    def note(path: str, error: OSError) -> None:
+        leave_out(Path(path), f"cannot be read ({error.strerror})")
 
     if not root.is_dir():
         return left_out

@@ -1,4 +1,4 @@
-"""Commands that look and change nothing: `budgets`, `context`, `prompt show`, `config show`, `doctor`, `audit verify`, `version`."""
+"""Commands that look and change nothing: `budgets`, `context`, `prompt show`, `config show`, `doctor`, `audit list`, `audit verify`, `version`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from runtime.guard.masks import Mask
 
 config_commands = typer.Typer(no_args_is_help=True, help="Settings: show those in effect, and where each came from.")
-audit_commands = typer.Typer(no_args_is_help=True, help="The audit: verify that nobody changed it.")
+audit_commands = typer.Typer(no_args_is_help=True, help="The audit: read it, and verify that nobody changed it.")
 prompt_commands = typer.Typer(no_args_is_help=True, help="Prompts: show what a model would be sent.")
 Room = Annotated[str, typer.Argument(metavar="ROOM", help="Its name, as #general, or its address.")]
 OfRoom = Annotated[str, typer.Option("--room", metavar="ROOM", help="Its name, as #general, or its address.")]
@@ -36,6 +36,14 @@ BUDGET_COLUMNS: Final = {
     "limit": "Limit",
     "state": "State",
     "ends_at": "Starts again",
+}
+AUDIT_COLUMNS: Final = {
+    "number": "Row",
+    "at": "When",
+    "kind": "What",
+    "who": "Who",
+    "about": "About",
+    "detail": "Details",
 }
 NO_BUDGET: Final = "No budget is set. To set one: [budgets] in the settings, see docs/models.md."
 INDENT: Final = " " * 24  # below what was found
@@ -97,7 +105,7 @@ def show_prompt(
 
 def _sizes(told: Mapping[str, Any]) -> Iterator[str]:
     """Lines on the window, part by part."""
-    from runtime.chat.context_views import SOURCES, STEPS
+    from runtime.chat.views.context import SOURCES, STEPS
     from runtime.chat.window_shares import beyond
 
     yield f"{told['room']}: {told['model']}, a window of {told['window']:,} tokens ({SOURCES[told['source']]})"
@@ -192,6 +200,24 @@ async def _look(settings: Settings, faults: ConfigError | None, mask: Mask, *, l
         if show:
             _print(safe)
     return found
+
+
+@audit_commands.command("list")
+def list_audit(
+    context: typer.Context,
+    kind: Annotated[
+        str, typer.Option("--kind", metavar="KIND", help='Only rows of this kind, such as "leak guard".')
+    ] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.")] = 20,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """List the newest rows of the audit: who did what, about what."""
+    rows = ask_operator(settings_of(context, config), lambda api: api.audit(kind, limit))
+    if as_json:
+        show_json(rows)
+    else:
+        show_rows(rows, AUDIT_COLUMNS, empty="The audit has no such row.")
 
 
 @audit_commands.command()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, Last, Which, ask_operator, settings_of
+from bot.terminal.options import AsJson, ConfigFile, Last, Which, ask_operator, place_of, settings_of
 from bot.terminal.output import clean, show_json, show_rows
 from runtime.errors import ConfigError
 
@@ -71,17 +71,17 @@ def try_call(
 ) -> None:
     """Show what the settings decide about a call, by which rule, and why. It calls nothing, and Signalbox needn't be running."""
     settings = settings_of(context, config)
-    asker = _Asker(_place(room), _names(settings, person or ()), agent, _mode(mode))
+    asker = CallAsker(place_of(room), names_of(settings, person or ()), agent, mode_named(mode))
     if everything == bool(tool):
         raise ConfigError("Name a tool with --tool, or take all of them with --all.")
     if everything:
         _show_all(settings, asker, as_json=as_json)
         return
-    arguments = dict(map(_pair, arg or ()))
-    effect = _effect(settings, tool, effect)
-    _check_arguments(settings, tool, arguments)
+    arguments = dict(map(argument_of, arg or ()))
+    effect = effect_of(settings, tool, effect)
+    check_arguments(settings, tool, arguments)
     ask = asker.ask(tool, effect, arguments)
-    _show(settings, ask, asker.mode, as_json=as_json)
+    show_ruling(settings, ask, asker.mode, as_json=as_json)
 
 
 @commands.command()
@@ -114,7 +114,7 @@ def explain(
         raise ConfigError("This question is about letting somebody in. No rule asks it; see access.default.")
     if row["kind"] == "answer":
         raise ConfigError("Here the agent asks a person something. No rule is involved.")
-    asker = _Asker(row["address"], frozenset(row["requester_names"]), "main")
+    asker = CallAsker(row["address"], frozenset(row["requester_names"]), "main")
     if not as_json:
         who = f", for {row['requester']}" if row["requester"] else ""
         typer.echo(clean(f"{row['tool']} in {row['room']}{who}: {row['state']}."))
@@ -125,7 +125,9 @@ def explain(
         for one in granted:
             told = f"Its answer made a grant ({one['state']}): {one['brief']}, {one['where']}."
             typer.echo(clean(as_called(f"{told} See signalbox grants show {one['id']}")))
-    _show(settings, asker.ask(row["tool"], row["effect"], json.loads(row["arguments"])), asker.mode, as_json=as_json)
+    show_ruling(
+        settings, asker.ask(row["tool"], row["effect"], json.loads(row["arguments"])), asker.mode, as_json=as_json
+    )
 
 
 async def _of_rules(api: OperatorApi) -> list[View]:
@@ -160,7 +162,7 @@ def set_mode(
 
 
 @dataclass(frozen=True, slots=True)
-class _Asker:
+class CallAsker:
     """Place and people of a call."""
 
     room: str
@@ -175,23 +177,13 @@ class _Asker:
         return Ask(tool, Effect(effect), arguments, self.agent, self.room, self.names)
 
 
-def _mode(mode: str) -> str:
+def mode_named(mode: str) -> str:
     if mode not in ("normal", "read-only", "plan"):
         raise ConfigError(f"--mode {mode}: expected normal, read-only or plan.")
     return mode
 
 
-def _place(room: str) -> str:
-    """An address; a name would fit no rule that is about a room, and nobody would notice."""
-    from runtime.contract import Address
-
-    try:
-        return str(Address.parse(room)) if room else ""
-    except ValueError:
-        raise ConfigError(f"--room {room}: expected an address as rules write it, such as slack:work/C1.") from None
-
-
-def _names(settings: Settings, given: Sequence[str]) -> frozenset[str]:
+def names_of(settings: Settings, given: Sequence[str]) -> frozenset[str]:
     """All that rules may call these people by. Errors: ConfigError for a name that nobody has and no rule names."""
     from bot.settings.faults import nearest
     from runtime.text.naming import is_identity
@@ -220,7 +212,7 @@ def _people(settings: Settings) -> Sequence[Sequence[str]]:
     return [[row["name"], *row["identities"]] for row in rows]
 
 
-def _pair(written: str) -> tuple[str, Any]:
+def argument_of(written: str) -> tuple[str, Any]:
     name, equals, value = written.partition("=")
     if not equals or not name.removesuffix(":"):
         raise ConfigError(f"--arg {written}: expected NAME=VALUE, such as command=ls.")
@@ -232,7 +224,7 @@ def _pair(written: str) -> tuple[str, Any]:
         raise ConfigError(f'--arg {written}: expected JSON after :=, such as 5, true or ["a"].') from None
 
 
-def _effect(settings: Settings, tool: str, given: str) -> str:
+def effect_of(settings: Settings, tool: str, given: str) -> str:
     from runtime.contract import Effect
 
     if given:
@@ -250,7 +242,7 @@ def _effect(settings: Settings, tool: str, given: str) -> str:
     raise ConfigError(f"--tool {tool}: I know no tool by that name. {fix}Otherwise, say what it may do with --effect.")
 
 
-def _check_arguments(settings: Settings, tool: str, given: Collection[str]) -> None:
+def check_arguments(settings: Settings, tool: str, given: Collection[str]) -> None:
     """Errors: ConfigError names an argument that a tool of ours never takes. Those of MCP servers are known to them alone."""
     from bot.server.tools import known_tools
 
@@ -261,7 +253,7 @@ def _check_arguments(settings: Settings, tool: str, given: Collection[str]) -> N
         raise ConfigError(f"--arg {wrong}: {tool} has no such argument. {listed}")
 
 
-def _show_all(settings: Settings, asker: _Asker, *, as_json: bool) -> None:
+def _show_all(settings: Settings, asker: CallAsker, *, as_json: bool) -> None:
     from bot.server.tools import known_tools
 
     rows = [
@@ -281,7 +273,7 @@ def _row(settings: Settings, ask: Ask, mode: str, takes: Collection[str]) -> dic
     from bot.wiring.live_rules import policy_of
     from runtime.contract import Role
 
-    found, terms = _explained(settings, ask, mode), policy_of(settings).terms(ask)
+    found, terms = explained_call(settings, ask, mode), policy_of(settings).terms(ask)
     own = settings.access.self_approval and not terms.four_eyes and terms.quorum == 1
     listed = bool(settings.access.approvers or terms.approvers)
 
@@ -312,7 +304,7 @@ def _decider(found: Explanation) -> str:
     return found.by.title if found.by else ""
 
 
-def _explained(settings: Settings, ask: Ask, mode: str) -> Explanation:
+def explained_call(settings: Settings, ask: Ask, mode: str) -> Explanation:
     from bot.wiring.live_rules import policy_of
     from runtime.policy.explanation import explained
     from runtime.policy.modes import Mode
@@ -320,8 +312,8 @@ def _explained(settings: Settings, ask: Ask, mode: str) -> Explanation:
     return explained(policy_of(settings), ask, Mode(mode))
 
 
-def _show(settings: Settings, ask: Ask, mode: str, *, as_json: bool) -> None:
-    found = _explained(settings, ask, mode)
+def show_ruling(settings: Settings, ask: Ask, mode: str, *, as_json: bool) -> None:
+    found = explained_call(settings, ask, mode)
     terms = _terms(settings, ask) if found.ruling.value == "ask" else {}
     if as_json:
         by = found.by

@@ -8,14 +8,24 @@ from typing import Final
 
 from aiohttp import web
 
-from bot.console import approvals_page, grants_page, models_page, people_page, pieces, schedules_page, trace_page
+from bot.console import (
+    agents_page,
+    approvals_page,
+    grants_page,
+    models_page,
+    people_page,
+    pieces,
+    schedules_page,
+    tasks_page,
+    trace_page,
+)
 from bot.console.html import Html, tag
 from bot.console.layout import STATIC, badge, facts, moment, nothing, page, table, tabs, where
 from bot.http.entrance import Entrance
 from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
 from bot.operator.views import View
-from runtime.chat.context_views import SOURCES
+from runtime.chat.views.context import SOURCES
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
 from runtime.http.errors import Refusal
@@ -44,6 +54,9 @@ class Pages:
             web.get("/console/outbox/{id}", self._serving(_delivery)),
             web.get(schedules_page.PLACE, self._serving(schedules_page.schedules)),
             web.get(schedules_page.PLACE + "/{id}", self._serving(schedules_page.schedule)),
+            web.get(tasks_page.TASKS_PLACE, self._serving(tasks_page.tasks)),
+            web.get(tasks_page.TASKS_PLACE + "/{id}", self._serving(tasks_page.task)),
+            web.get(agents_page.AGENTS_PAGE, self._serving(agents_page.agents)),
             web.get(models_page.MODELS_PAGE, self._serving(models_page.models)),
             web.get("/console/people", self._serving(people_page.people)),
             web.get(trace_page.PLACE, self._serving(trace_page.newest)),

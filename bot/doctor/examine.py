@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
+from bot.doctor.agents import check_agents
 from bot.doctor.approvers import check_approvers
 from bot.doctor.configuration import check_configuration
 from bot.doctor.guard import check_guard
@@ -46,6 +47,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "web": check_web,
     "hooks": check_hooks,
     "policy": check_policy,
+    "agents": check_agents,
     "people": check_people,
     "approvers": check_approvers,
     "question_rooms": check_question_rooms,

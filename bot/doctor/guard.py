@@ -19,13 +19,14 @@ from runtime.guard.held import SHORTEST
 from runtime.guard.sealing import KEY_BYTES
 
 OTHERS: Final = 0o077
+ORDINARY_TEXTS: Final = ("Good morning!", "OK.", "The train leaves at 12:40, says Ann; is that too late?")
 STAYS: Final = "Keys and tokens that people paste or tools return are stored, sent to the model and shown."
 
 
 async def check_guard(subject: Subject) -> Sequence[Finding]:
     settings = subject.settings
     running = await _guardrails(subject.control) if subject.control else ""
-    return [_strictness(settings), *_overridden(running), *_key(settings)]
+    return [_strictness(settings), *_wide(settings), *_overridden(running), *_key(settings)]
 
 
 async def _guardrails(control: Control) -> str:
@@ -47,7 +48,8 @@ def _overridden(guardrails: str) -> Iterator[Finding]:
 
 def _strictness(settings: Settings) -> Finding:
     guard = settings.guard
-    held = {value for _, value in settings.held_values() if len(value.strip()) >= SHORTEST}
+    known = [*settings.held_values(), *settings.chain.unasked()]
+    held = {value for _, value in known if len(value.strip()) >= SHORTEST}
     told = [
         f"secrets {guard.secrets}, random text {guard.random}, personal data {guard.personal}",
         f"values held: {len(held):,}",
@@ -58,6 +60,15 @@ def _strictness(settings: Settings) -> Finding:
     if guard.secrets in (Strictness.OFF, Strictness.WARN):
         return warning("guard.secrets", what, STAYS, 'set secrets = "redact" in [guard]')
     return fine("guard.secrets", what)
+
+
+def _wide(settings: Settings) -> Iterator[Finding]:
+    """Rules under which hardly a text stays as it is: with `enforce` even their own alert would be withheld."""
+    for number, rule in enumerate(settings.guard_rules, 1):
+        if rule.result is not Strictness.OFF and all(map(rule.finds, ORDINARY_TEXTS)):
+            what = f'guard_rules[{number}] ("{rule.name}") finds something in almost any text'
+            fix = "narrow it, and try it: signalbox guard test TEXT"
+            yield warning("guard.wide", what, "Messages, results and answers lose their words, or are withheld.", fix)
 
 
 def _key(settings: Settings) -> Iterator[Finding]:

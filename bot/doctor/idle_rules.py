@@ -10,6 +10,7 @@ from bot.doctor.subject import Subject, warning
 from bot.settings.faults import nearest
 from bot.settings.settings import PolicyRule
 from runtime.contract import Finding, Tool
+from runtime.domain.agents.manifest import MAIN
 
 Tools = Mapping[str, Tool]
 ANY: Final = "*"
@@ -26,8 +27,10 @@ def idle_rules(subject: Subject) -> Iterator[Finding]:
 
     tools = known_tools(subject.settings)
     servers = [f"{table.name}_" for table in subject.settings.mcp]
+    agents = list(dict.fromkeys([MAIN, *(table.name for table in subject.settings.agents)]))
     for number, rule in enumerate(rules, start=1):
-        what, fix = _nothing(rule, tools, servers) or _behind(rules[: number - 1], rule) or ("", "")
+        found = _nothing(rule, tools, servers) or _nobody(rule, agents) or _behind(rules[: number - 1], rule)
+        what, fix = found or ("", "")
         if what:
             yield warning(f"policy.idle.{number}", f"policy[{number}]{what}", NEVER, fix)
 
@@ -52,6 +55,15 @@ def _nothing(rule: PolicyRule, tools: Tools, servers: Sequence[str]) -> tuple[st
             fix = took if len(fitting) == 1 else "write an argument that one of its tools takes"
             return f'.{setting} names "{missing[0]}", and {_none_of(fitting)} takes such an argument', fix
     return None
+
+
+def _nobody(rule: PolicyRule, agents: Sequence[str]) -> tuple[str, str] | None:
+    """The agent that is not there, and what to write instead."""
+    if any(fnmatchcase(name, rule.agent) for name in agents):
+        return None
+    near = nearest(rule.agent, agents)
+    fix = f'write "{near}", if you mean that agent' if near else f"write one of {', '.join(agents)}"
+    return f' names the agent "{rule.agent}", which doesn\'t exist', fix
 
 
 def _none_of(tools: Sequence[Tool]) -> str:

@@ -127,10 +127,13 @@ def of_store(found: Found | None, labels: Labels) -> Iterator[Reading]:
 
 def _budgets(found: Found) -> Iterator[Reading]:
     """Of each budget that is set, also where nobody has used any of it."""
-    for scope, limit in found.rules.limits.items():
-        counters = [one for one in found.budgets if one.scope is scope]
-        yield BUDGET_USED, (scope,), max((one.used + one.under_way for one in counters), default=0) / limit
-        yield BUDGETS_SPENT, (scope,), sum(one.used >= limit for one in counters)
+    limit_of = found.rules.limit_of
+    for scope in found.rules.scopes:
+        counted = [
+            (one, limit) for one in found.budgets if one.scope is scope and (limit := limit_of(scope, one.subject))
+        ]
+        yield BUDGET_USED, (scope,), max(((one.used + one.under_way) / limit for one, limit in counted), default=0)
+        yield BUDGETS_SPENT, (scope,), sum(one.used >= limit for one, limit in counted)
 
 
 def _work(depths: Depths) -> Iterator[Reading]:

@@ -44,7 +44,7 @@ async def no_budget() -> tuple[BudgetRules, Sequence[Counter]]:
 async def _counted(store: Store) -> tuple[BudgetRules, Sequence[Counter]]:
     """The budgets that are set, with their counters; nothing is read where none is."""
     rules = store.budgets.rules
-    return rules, await store.budgets.counters() if rules.limits else ()
+    return rules, await store.budgets.counters() if rules.is_set else ()
 
 
 async def nobody_rests() -> list[Rest]:

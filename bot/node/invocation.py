@@ -26,6 +26,7 @@ COMMANDS: Final = (
         "guard",
         "policy",
         "schedules",
+        "tasks",
         "people",
         "secrets",
         "guard",

@@ -1,4 +1,4 @@
-"""Checking the audit chain from its first row, or from the checkpoint that stands before it, to the signed head."""
+"""Reading the audit, and checking its chain from its first row, or from the checkpoint that stands before it, to the signed head."""
 
 from __future__ import annotations
 
@@ -24,6 +24,21 @@ def no_head() -> Head | None:
 def no_checkpoint() -> AuditCheckpoint | None:
     """Answer where nothing was ever removed."""
     return None
+
+
+async def newest(book: Audit, kind: str, limit: int, mask: Callable[[str], str]) -> list[View]:
+    """The newest rows. `number` is null for those that are not sealed yet."""
+    return [
+        {
+            "number": row.number,
+            "at": row.at.isoformat(timespec="seconds"),
+            "kind": row.kind,
+            "who": row.actor,
+            "about": mask(row.subject),
+            "detail": mask(row.detail),
+        }
+        for row in await book.newest_audit(kind, limit=limit)
+    ]
 
 
 async def verify(

@@ -9,13 +9,13 @@ from pathlib import Path
 from bot.accounts.naming import Named, calling
 from bot.accounts.status import State
 from bot.operator.audit import SignedCheckpoint, SignedHead, no_checkpoint, no_head
-from bot.operator.finding import Finder
+from bot.operator.lookups.finding import Finder
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from bot.wiring.models.catalogue import ListedModel
 from runtime.agent.previews import Previews
-from runtime.contract import Address, Links, NewId, Notifier, Now, Sink, Tool
+from runtime.contract import Address, Links, NewId, Notifier, Now, RunId, Sink, Tool
 from runtime.domain.approvals import Rights
 from runtime.guard.door import OPEN_DOOR, Door
 from runtime.http.errors import Refusal
@@ -47,7 +47,7 @@ async def nothing_lost() -> Path | None:
 class OperatorContext:
     """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
 
-    `nudge` wakes the courier of a room. `head` and `checkpoint` read what is signed of the audit chain. `save` copies a
+    `nudge` wakes the courier of a room, and `stop` ends a run at work. `head` and `checkpoint` read what is signed of the audit chain. `save` copies a
     lost database. `states` tells how each account stands. `info` is shown on the overview, as name and value: version,
     model, database, guardrails, banner. `mask` hides secrets in what people wrote and tools answered.
     `named` writes an address as settings do; `rooms` knows what people call them.
@@ -55,8 +55,9 @@ class OperatorContext:
     program is called on its machine. `written` tells where the
     settings name a person, or one of the identities as an owner, and `rights` what they say of approvers.
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
-    models as it would; None where none runs. `models` are those of the settings. `guarded` tells how much the leak guard
-    found in this process, empty where none runs; `door` is the guard with all values that are held here.
+    models as it would; None where none runs. `models` and `agents` are those of the settings. `guarded` tells how much the leak guard
+    found in this process, empty where none runs; `door` is the guard with all values that are held here; `scan_door`
+    looks at stored rows as the settings say, whatever a flag of this process does.
     """
 
     store: Store
@@ -71,6 +72,7 @@ class OperatorContext:
     rooms: RoomNames | None = None
     mask: Callable[[str], str] = str
     nudge: Callable[[Address], None] = lambda _: None
+    stop: Callable[[RunId], object] = lambda _: None
     head: SignedHead = no_head
     checkpoint: SignedCheckpoint = no_checkpoint
     reload: Reloading = nothing_runs
@@ -87,7 +89,9 @@ class OperatorContext:
     tools: Callable[[], Mapping[str, Tool] | None] = lambda: None
     previews: Previews | None = None
     models: Callable[[], Sequence[ListedModel]] = tuple
+    agents: Callable[[], Sequence[View]] = tuple
     door: Callable[[], Door] = lambda: OPEN_DOOR
+    scan_door: Callable[[], Door] = lambda: OPEN_DOOR
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

@@ -13,13 +13,15 @@ from bot.accounts.naming import Accounts, Called, Named, accounts_of, calling, f
 from bot.node.lock import holding
 from bot.node.login import command_line
 from bot.operator.actor import owner_of
+from bot.operator.agents import agents_of_settings
 from bot.operator.context import OperatorContext
+from bot.operator.lookups.titles import in_reports
 from bot.operator.operations import Operations
 from bot.operator.reports import LateReporters, ReportOperations, figure_tools
 from bot.operator.schedules import ScheduleOperations
-from bot.operator.titles import in_reports
 from bot.settings.settings import Settings, load_usable
 from bot.wiring.access import gate_of
+from bot.wiring.agents import budget_rules_of
 from bot.wiring.identities import written
 from bot.wiring.live_rules import destinations_of
 from bot.wiring.models.catalogue import catalogue_of
@@ -55,7 +57,7 @@ async def opened(settings: Settings) -> AsyncIterator[Operations]:
     """The operations of the owner, on the store, which belongs to this command inside the block."""
     with holding(settings.data_dir):
         store = await open_store(settings.database_url)
-        store.budgets.obey(settings.budgets.rules)
+        store.budgets.obey(budget_rules_of(settings))
         try:
             yield Operations(await _context(store, settings), await owner_of(store.people, command_line()))
         finally:
@@ -71,6 +73,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
     known, rooms = accounts_of(await store.cluster.named_accounts()), RoomNames(store.places, LocalNotifier())
     named = AccountNames(known.names)
     called = calling(named, rooms.of)
+    door = cache(lambda: door_of(settings.with_secrets(), named))
     return OperatorContext(
         store=store,
         sink=sink,
@@ -91,7 +94,9 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         reports=_reports(store, known, settings, named, called),
         schedules=_schedules(store, known, settings, named, called),
         models=lambda: catalogue_of(load_usable(settings.file)[0]),
-        door=cache(lambda: door_of(settings.with_secrets(), named)),
+        agents=partial(agents_of_settings, settings),
+        door=door,
+        scan_door=door,
     )
 
 

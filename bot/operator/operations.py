@@ -18,14 +18,17 @@ from typing import Any, Final, TypeVar
 from adapters.web.adapter import CHANNEL
 from adapters.web.rooms import ROOM_NAME
 from bot.accounts.naming import Named
-from bot.operator import audit, finding, titles, trails, views
+from bot.operator import audit, views
 from bot.operator.actor import Actor
+from bot.operator.agents import AgentLives, with_states
 from bot.operator.api import OPERATIONS, Operation, OperatorApi
 from bot.operator.context import OperatorContext
+from bot.operator.lookups import finding, titles, trails
 from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
+from bot.operator.work.tasks import TaskOperations
 from bot.wiring.safety.scan import GuardScan
 from runtime.chat.forms import ARGUMENTS, QUESTION
 from runtime.cluster.topics import COOLDOWNS
@@ -45,9 +48,11 @@ from runtime.contract import (
     Said,
     ScheduleState,
     Signal,
+    TaskState,
     Verdict,
     room_topic,
 )
+from runtime.domain.agents.lifecycle import AgentEvent
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.approvals import REVISION, Approval, ApprovalState
 from runtime.domain.deliveries import DeliveryState
@@ -201,6 +206,30 @@ class Operations(OperatorApi):
         conversed = await self._store.runs.conversation(name, address)
         return await previews.of(conversed), conversed
 
+    async def agents(self) -> list[View]:
+        """Agents of the settings, the main one first."""
+        return with_states(self._context.agents(), await self._store.lives.rows())
+
+    async def agent(self, name: str) -> View:
+        rows = await self.agents()
+        found = next((row for row in rows if row["name"] == name), None)
+        if found is None:
+            raise Refusal(404, f"There is no agent {name}. There are: {', '.join(row['name'] for row in rows)}.")
+        return found
+
+    async def suspend_agent(self, name: str, reason: str = "") -> View:
+        return await self._lives.turn(name, AgentEvent.SUSPEND, reason)
+
+    async def resume_agent(self, name: str, reason: str = "") -> View:
+        return await self._lives.turn(name, AgentEvent.RESUME, reason)
+
+    async def terminate_agent(self, name: str, reason: str = "") -> View:
+        return await self._lives.turn(name, AgentEvent.TERMINATE, reason)
+
+    @property
+    def _lives(self) -> AgentLives:
+        return AgentLives(self._context, self.actor)
+
     async def models(self) -> list[View]:
         rests = {rest.model: rest for rest in await self._store.cooldowns.resting()}
         now = self._context.now()
@@ -250,6 +279,10 @@ class Operations(OperatorApi):
 
     async def people(self) -> list[View]:
         return [views.person(known) for known in await self._store.people.people()]
+
+    async def audit(self, kind: str = "", limit: int = 100) -> list[View]:
+        """The newest rows of the audit, of one kind or of all."""
+        return await audit.newest(self._store.audit, kind, limit, self._context.mask)
 
     async def verify_audit(self) -> View:
         return await audit.verify(self._store.audit, self._context.head, self._context.checkpoint)
@@ -327,7 +360,7 @@ class Operations(OperatorApi):
 
     async def scan_texts(self, fields: Mapping[str, Any]) -> View:
         """Look through the next page of a table: `table`, `after` (a key, null for the first), and `redact`."""
-        return await GuardScan(self._store.texts, self._context.door).asked(fields)
+        return await GuardScan(self._store.texts, self._context.scan_door).asked(fields)
 
     async def note_scan(self, counts: Mapping[str, Any]) -> View:
         """Record that a whole scan redacted rows: `rows`, `redacted` and `left`."""
@@ -449,6 +482,29 @@ class Operations(OperatorApi):
         if self._context.schedules is None:
             raise Refusal(404, "Scheduling isn't available here.")
         return self._context.schedules
+
+    # -------------------------------------------------------------------------------------------------------- tasks
+
+    async def tasks(self, state: str = "", room: str = "") -> list[View]:
+        """Tasks of all rooms, or of one, newest first."""
+        rows = await self._tasks.listed(_word(TaskState, state), await self._room_meant(room))
+        return await self._entitled(rows)
+
+    async def task(self, name: str) -> View:
+        """One, by its id or the end of that."""
+        await self._context.refresh()
+        return await self._one_entitled(await self._tasks.shown(name))
+
+    async def drop_task(self, name: str) -> View:
+        return await self._tasks.drop_task(name, self.actor)
+
+    async def retry_task(self, name: str) -> View:
+        return await self._tasks.retry_task(name, self.actor)
+
+    @property
+    def _tasks(self) -> TaskOperations:
+        has = self._context
+        return TaskOperations(has.store.tasks, has.notifier, has.stop, has.nudge, has.named, has.called, has.mask)
 
     # ------------------------------------------------------------------------------------------------------ reports
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -15,10 +15,10 @@ from bot.wiring.models.catalogue import ListedModel
 from runtime.chat.cards.card_facts import about, call_in_words, labels_of, whom_for
 from runtime.chat.cards.exchanges import Exchange, exchanges
 from runtime.chat.cards.settled_cards import call_of
-from runtime.chat.context_views import Kept
 from runtime.chat.forms import readable
-from runtime.chat.grant_views import form
 from runtime.chat.modes import meaning
+from runtime.chat.views.context import Kept
+from runtime.chat.views.grants import form
 from runtime.context.measuring import Preview, texts_of
 from runtime.context.sizes import of_tool
 from runtime.contract import (
@@ -201,13 +201,16 @@ def budgets(
     rules: BudgetRules, counters: Sequence[Counter], people: Mapping[str, str], called: Named, now: datetime
 ) -> list[View]:
     """A row for each counter of a budget that is set, and one for a budget that nobody has used yet."""
-    known = [counter for counter in counters if counter.scope in rules.limits]
+    known = [one for one in counters if rules.limit_of(one.scope, one.subject) is not None]
     unused = [fresh(scope, now) for scope in rules.limits if scope not in {counter.scope for counter in known}]
+    counted = {(one.scope, one.subject) for one in known}
+    own = ((scope, agent) for agent, limits in rules.agents.items() for scope in limits)
+    unused += [replace(fresh(scope, now), subject=agent) for scope, agent in own if (scope, agent) not in counted]
     return [_budget(rules, counter, people, called) for counter in in_order([*known, *unused])]
 
 
 def _budget(rules: BudgetRules, counter: Counter, people: Mapping[str, str], called: Named) -> View:
-    limit, subject = rules.limits[counter.scope], counter.subject
+    limit, subject = rules.limit(counter), counter.subject
     match counter.scope:
         case Scope.PERSON_DAY:
             subject = people.get(subject, subject)

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from runtime.errors import StoreError
+
 PRIVATE: Final = 0o600
 
 
@@ -50,6 +52,18 @@ def alone_in(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def in_words(path: Path) -> Iterator[None]:
+    """Errors: StoreError for each OSError inside, about `path`."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise StoreError(
+            f"{path} can't be read or written: {reason}. It must be a file of the user that runs Signalbox."
+        ) from error
 
 
 def _owner(path: Path) -> tuple[int, int]:

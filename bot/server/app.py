@@ -22,6 +22,7 @@ from bot.server.phases.engine import EnginePhase, dispatch_of, engine_phase
 from bot.server.phases.http import HttpPhase, http_phase, reread_of
 from bot.server.phases.store import StorePhase, store_phase
 from bot.settings.settings import Settings
+from bot.wiring.agents import budget_rules_of, digest_of
 from bot.wiring.channels import MakeAdapters, no_adapters
 from bot.wiring.identities import owners_now
 from bot.wiring.models.made import models_of
@@ -62,7 +63,7 @@ async def build(
     )
     try:
         instruments.opened(store)
-        await store.budgets.begin(settings.budgets.rules)
+        await store.budgets.begin(budget_rules_of(settings))
         identity = await store.cluster.account_identity(CHANNEL, ACCOUNT, fresh_identity(new_id))
         before = await store.cluster.named_accounts()
         base = store_phase(settings, store, instruments, probe=probe, new_id=new_id)
@@ -149,6 +150,7 @@ class App:
             listeners=[partial(listen, engine.sink) for listen in listening],
             duties=lambda: duties_of(base, at, engine, http, jumps=jumps, others=self._others),
             goodbye=self._tell_of_leaving,
+            agents=lambda: digest_of(at.live.rules.agents),
             new_id=base.new_id,
         )
 

@@ -45,6 +45,7 @@ class Life:
 
     `listeners` take in what happens until they are cancelled, and are the first to stop; `duties` are further loops, made
     anew each time it joins, and may have ends; `dispatch` makes that of a lease; `goodbye` tells the others that it left.
+    `agents` tells the digest of the agents that work here.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Life:
         listeners: Sequence[Duty],
         duties: Callable[[], Iterable[Duty]],
         goodbye: Callable[[], Awaitable[None]],
+        agents: Callable[[], str],
         new_id: NewId,
     ) -> None:
         self._settings = settings
@@ -76,6 +78,7 @@ class Life:
         self._listeners = listeners
         self._make_duties = duties
         self._goodbye = goodbye
+        self._agents = agents
         self._new_id = new_id
 
     async def run(self, on_ready: Callable[[], None]) -> None:
@@ -122,6 +125,7 @@ class Life:
                     # The lock of an embedded database proves that every earlier process is gone.
                     alone=self._settings.database_file is not None,
                     on_reaped=self._freed,
+                    agents=self._agents(),
                 )
             except StoreError as error:
                 if self._membership.is_empty:

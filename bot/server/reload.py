@@ -1,13 +1,13 @@
 """Reading the settings again while the process works: all of what may change at once, or, after a fault, nothing.
 
-The rules about tool calls, people, rooms, schedules, heartbeats, the prompt and the log level change. Anything else that
+The rules about tool calls, people, rooms, agents, schedules, heartbeats, the prompt and the log level change. Anything else that
 differs is named, since it takes a restart; so it is with each reload until then.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -23,13 +23,17 @@ from bot.wiring.live_rules import Live, MakeGate, Rules, policy_of, rules_of
 from bot.wiring.owner import settle_owner
 from bot.wiring.schedules import Synced, nothing_planned
 from runtime.contract import Identity, Role
+from runtime.domain.agents.manifest import Manifest
 from runtime.errors import BotError, ConfigError
 from runtime.store.protocol import Cluster, People
 from runtime.templating.prompts import PromptFault
 
 log = structlog.get_logger("reload")
 
-MAY_CHANGE: Final = ("policy", "access", "rooms", "schedules", "heartbeats", "planning", "run.prompt_file", "log.level")
+MAY_CHANGE: Final = (
+    *("policy", "access", "rooms", "agents", "schedules", "heartbeats", "planning"),
+    *("run.prompt_file", "log.level"),
+)
 """Settings, and tables of settings, that change without a restart."""
 
 
@@ -40,6 +44,10 @@ class Reloaded:
     changed: tuple[str, ...]
     restart: tuple[str, ...]
     notes: tuple[str, ...]
+
+
+async def nothing_kept(settings: Settings, agents: Mapping[str, Manifest]) -> None:
+    """Keep nothing of the agents, where no process works with them."""
 
 
 class Reload:
@@ -56,6 +64,7 @@ class Reload:
         gate: MakeGate = gate_of,
         accounts: Sequence[Account] = (),
         schedules: Callable[[Settings], Awaitable[Synced]] = nothing_planned,
+        agents: Callable[[Settings, Mapping[str, Manifest]], Awaitable[None]] = nothing_kept,
     ) -> None:
         self._settings = settings
         self._live = live
@@ -65,6 +74,7 @@ class Reload:
         self._gate = gate
         self._accounts = Accounts(accounts)
         self._schedules = schedules
+        self._agents = agents
         self._one = asyncio.Lock()
 
     @property
@@ -112,13 +122,15 @@ class Reload:
         told = Reloaded(
             (*changes(self._settings, taken, self._live.rules, rules), *synced.changed),
             tuple(differences(taken, fresh)),
-            (*leftovers, *synced.notes),
+            (*leftovers, *models_to_come(taken), *synced.notes),
         )
         if told.changed:
             await settle_owner(self._people, owners_now(taken, self._accounts), None, with_link=False, actor=by)
             await self._registry.note_fact("reloaded", by, "settings", "; ".join(told.changed))
+        if rules.agents != self._live.rules.agents:
+            await self._agents(taken, rules.agents)
         # From here on nothing can fail, and nothing else runs in between.
-        self._live.rules = rules
+        self._live.take(rules)
         if taken.log.level != self._settings.log.level:
             self._set_level(taken.log.level)
         self._settings = taken
@@ -163,10 +175,30 @@ def changes(old: Settings, new: Settings, before: Rules, after: Rules) -> Iterat
             yield name
     if before.prompts.own != after.prompts.own:
         yield "run.prompt_file" if old.run.prompt_file != new.run.prompt_file else "the text of run.prompt_file"
+    yield from agent_changes(before.agents, after.agents)
     if before.prompts.rooms != after.prompts.rooms and old.rooms == new.rooms:
         yield "the text of a prompt_file of rooms"
     if old.log.level != new.log.level:
         yield f"log.level ({old.log.level} to {new.log.level})"
+
+
+def models_to_come(taken: Settings) -> Iterator[str]:
+    """Agents whose model is only there after a restart."""
+    names = {taken.model.name, *(model.name for model in taken.models)}
+    for table in taken.agents:
+        if table.model and table.model not in names:
+            yield f"the agent {table.name} uses the usual model until a restart, since {table.model} is new"
+
+
+def agent_changes(before: Mapping[str, Manifest], after: Mapping[str, Manifest]) -> Iterator[str]:
+    """Agents that are new, gone or different, in words."""
+    for name in sorted(before.keys() | after.keys()):
+        if name not in before:
+            yield f"the agent {name} (new)"
+        elif name not in after:
+            yield f"the agent {name} (removed)"
+        elif before[name] != after[name]:
+            yield f"the agent {name}"
 
 
 def differences(old: Settings, new: Settings) -> Iterator[str]:

@@ -18,16 +18,18 @@ from bot.wiring.engine import shell_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, terms_of, toolbox_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
-from runtime.contract import SPEND_MORE, Effect, Figures, Now, Space, Timetable, Tool
+from runtime.contract import SPEND_MORE, Effect, Figures, Now, Space, TaskBoard, Timetable, Tool
 from runtime.errors import ConfigError
 from runtime.policy.budgets import Then
 from tools.beyond_budget import SPEND_BEYOND_BUDGET
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
+from tools.delegation import Children, delegation_tools
 from tools.reports import Naming, report_tools
 from tools.sandbox.shell import Sandbox, sandbox_for
 from tools.sandbox.spaced import SpacedSandbox, SpacedTool
 from tools.schedules import schedule_tools
+from tools.tasks import task_tools
 
 log = structlog.get_logger("app")
 
@@ -71,6 +73,8 @@ def toolkit_of(
     accounts: Accounts[AccountSupervisor],
     *,
     timetable: Timetable,
+    children: Children,
+    board: TaskBoard,
     figures: Figures,
     named: Named,
     naming: Naming,
@@ -87,6 +91,8 @@ def toolkit_of(
     own = first_tools(shell, sandbox=sandbox, egress=egress_of(settings), renderer=renderer)
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     own |= planning_tools(timetable, accounts, named)
+    own |= delegation_tools(children, now)
+    own |= {tool.spec.name: tool for tool in task_tools(board)}
     own |= reported
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
@@ -100,6 +106,8 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own = first_tools(shell_of(settings), egress=egress_of(settings), renderer=renderer)
     own |= {tool.spec.name: tool for tool in report_tools(cast("Figures", None), now=lambda: datetime.now(UTC))}
     own |= {tool.spec.name: tool for tool in schedule_tools(cast("Timetable", None))}
+    own |= delegation_tools(cast("Children", None), lambda: datetime.now(UTC))
+    own |= {tool.spec.name: tool for tool in task_tools(cast("TaskBoard", None))}
     return {**own, **_installed(settings, own)}
 
 

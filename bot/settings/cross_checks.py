@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bot.settings.accounts import faults_as_a_whole
+from bot.settings.agents.together import faults_together as agent_faults
 from bot.settings.approvals import faults_together as approval_faults
 from bot.settings.faults import Faults, nearest
 from bot.settings.heartbeats import faults_together as heartbeat_faults
@@ -39,6 +40,7 @@ def add_together(layers: Layers, faults: Faults) -> None:
         _schedules,
         _approvals,
         model_faults,
+        agent_faults,
         budget_faults,
         guard_faults,
         policy_faults,
@@ -54,6 +56,7 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
         ("schedules", "schedule"),
         ("heartbeats", "heartbeat"),
         ("models", "model"),
+        ("agents", "agent"),
     ):
         first: dict[Any, str] = {}
         for place, table in layers.tables(kind):

@@ -22,7 +22,10 @@ MASK: Final = HIDDEN
 _SECRET: Final = re.compile(
     r"token|secret|passw|passphrase|api_?key|key\b|database_(listen_)?url|credential|headers", re.IGNORECASE
 )
-_NO_SECRET: Final = ("_env", "_envs", "_file", "secrets.file", "secrets.folder")  # these only say where one is kept
+_NO_SECRET: Final = (
+    *("_env", "_envs", "_file", "secrets.file", "secrets.folder"),  # these only say where one is kept
+    *("guard.secrets", "rooms.secrets", "].secrets"),  # how strict the leak guard is
+)
 
 # What a setting wants, by the name that pydantic gives to the fault.
 _WANTED: Final[Mapping[str, str]] = {
@@ -114,6 +117,8 @@ class Faults:
                 self._lines.append(f"{title}: is missing{_from(source)}; add it: {_either(known_channels())}.")
             case "unusable_package":
                 self._lines.append(f"{title}: {detail['msg']}")
+            case "value_error" if _table(self._model, detail["loc"]):  # a fault between settings of one table
+                self._lines.append(f"{title}: {wanted(name, detail)}{_from(source)}.")
             case kind:
                 value = detail["ctx"]["tag"] if kind == "union_tag_invalid" else detail["input"]
                 given = _shape(value, secret=is_secret(name) or self._holds_secret(detail["loc"]))
@@ -133,6 +138,8 @@ class Faults:
         prefix = _dotted(without_tag(above))
         if near := nearest(str(last), table.model_fields if table else ()):
             return f"{prefix}.{near}" if prefix else near
+        if (joined := "_".join(map(str, place))) in self._model.model_fields:  # "guard.rules" for "guard_rules"
+            return joined
         # Of several with this last word the first counts: the tables that most people set come first.
         elsewhere = {name.rpartition(".")[2]: name for name in reversed(list(_all_names(self._model)))}
         near = nearest(str(last), elsewhere)

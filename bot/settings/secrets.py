@@ -275,7 +275,7 @@ def masked(values: Any, name: str = "") -> Any:
     """`values` as JSON holds them, without what stands under the names of secrets."""
     match values:
         case dict():
-            return {key: masked(value, key) for key, value in values.items()}
+            return {key: masked(value, f"{name}.{key}") for key, value in values.items()}
         case list():
             return [masked(value, name) for value in values]
         case str() if values and is_secret(name):

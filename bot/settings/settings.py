@@ -25,6 +25,8 @@ from bot.secrets.folder import Folder
 from bot.secrets.keys import KEY_FILE, Ask, Keyring
 from bot.secrets.keys import VARIABLE as PASSPHRASE_VARIABLE
 from bot.settings.accounts import AnyAccount
+from bot.settings.agents.folder import add_agents
+from bot.settings.agents.tables import AgentTable
 from bot.settings.approvals import OLD_NAME, Approvals, take_old_name
 from bot.settings.cross_checks import add_together
 from bot.settings.faults import Faults, without_tag
@@ -137,6 +139,9 @@ class Settings(Section):
     model: Model = Field(default_factory=Model, description="The language model.")
     models: tuple[ModelTable, ...] = Field(default=(), description="More models, each with a name.")
     budgets: BudgetSection = Field(default_factory=BudgetSection, description="Limits on spending.")
+    agents: tuple[AgentTable, ...] = Field(
+        default=(), description="More agents, each with its own prompt, tools and rooms; also as files in `agents/`."
+    )
     access: Access = Field(default_factory=Access, description="People.")
     accounts: tuple[AnyAccount, ...] = Field(
         default=(),
@@ -363,6 +368,7 @@ class _Reading:
         faults, layers = Faults(Settings), Layers()
         if self.file is not None:
             layers.add(str(self.file), read_file(self.file))
+            add_agents(layers, faults, self._start)
         chain = self._fill(layers, faults, demand)
         try:
             settings = self._validated(layers, chain)
@@ -388,6 +394,8 @@ class _Reading:
                 layers.add(str(self.file), read_file(self.file))
         except ConfigError as error:
             faults.add_sentence(str(error))
+        if self.file is not None:
+            add_agents(layers, faults, self._start)
         chain = self._fill(layers, faults, None)
         settings = self._without_what_is_wrong(layers, chain, faults)
         add_reused(uses(settings, layers.sources), chain, faults)

@@ -53,6 +53,7 @@ def _prompt_file(path: Path) -> Path:
 
 
 PromptFile = Annotated[TextFile, AfterValidator(_prompt_file)]
+PromptText = Annotated[str, AfterValidator(_prompt)]
 
 
 def _collector(url: str) -> str:
@@ -140,7 +141,7 @@ class RoomTable(Section):
     )
     blocked: tuple[Text, ...] = Field(default=(), description="Identities or names of people not answered there.")
     busy: Busy | None = Field(default=None, description="Instead of `sessions.busy`.")
-    prompt: Annotated[str, AfterValidator(_prompt)] = Field(
+    prompt: PromptText = Field(
         default="", description="What the agent is told there beside its own prompt; it may name the same values."
     )
     prompt_file: PromptFile | None = Field(default=None, description="The same as a text file, in place of `prompt`.")

@@ -168,3 +168,13 @@ async def _operator_api(settings: Settings) -> AsyncIterator[OperatorApi]:
 
         async with opened(settings.with_secrets("database_url")) as operations:
             yield operations
+
+
+def place_of(room: str) -> str:
+    """The address that `--room` gives; a name would fit no rule that is about a room, and nobody would notice."""
+    from runtime.contract import Address
+
+    try:
+        return str(Address.parse(room)) if room else ""
+    except ValueError:
+        raise ConfigError(f"--room {room}: expected an address as rules write it, such as slack:work/C1.") from None

@@ -10,6 +10,7 @@ from bot.settings.settings import Settings
 from bot.settings.tables import RoomTable
 from bot.wiring.identities import given
 from runtime.contract import Address, Identity
+from runtime.domain.agents.binding import binding_of
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.approvals import Rights
 from runtime.domain.routing import AccountNames, RoomRule, RoomRules
@@ -28,9 +29,12 @@ def gate_of(
     named: AccountNames = UNNAMED,
     trouble: Callable[[Address], str | None] = no_trouble,
 ) -> Gate:
-    """Gate that the settings make; `named` writes addresses as they do, and `trouble` tells what is
+    """Gate that the settings make. Errors: OSError when the file of a prompt cannot be read any more.
+
+    `named` writes addresses as they do, and `trouble` tells what is
     wrong with the account of one."""
     access = settings.access
+    manifests = [table.manifest for table in settings.agents]
     return Gate(
         open_to_all=access.default == "allow",
         busy=settings.sessions.busy,
@@ -41,6 +45,8 @@ def gate_of(
         bots_in_a_row=access.bots_in_a_row,
         freshness=settings.sessions.freshness,
         model=settings.model.name,
+        agents=tuple(manifest for manifest in manifests if manifest.name != MAIN),
+        bindings=tuple(map(binding_of, manifests)),
         models=() if settings.model.is_demo else tuple(one.name for one in settings.models),
         trouble=trouble,
     )

@@ -54,6 +54,7 @@ def fetching_of(
     senders: Senders,
     new_id: NewId,
     space: Space,
+    shared: WorkspaceFolders,
 ) -> Fetching:
     sessions = settings.sessions
     bounds = FileBounds(
@@ -66,6 +67,7 @@ def fetching_of(
         bounds=bounds,
         transcriber=transcriber_of(settings),
         space=space,
+        shared=shared,
     )
 
 

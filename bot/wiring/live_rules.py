@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
 from bot.settings.settings import Planning, PolicyRule, Settings
 from bot.wiring.access import UNNAMED, gate_of
+from bot.wiring.agents import manifests_of
 from runtime.context.prompt.here import NOWHERE, Here, Place
 from runtime.context.prompt.prompts import Prompted, Prompts
 from runtime.contract import Address, Busy, Features
+from runtime.domain.agents.manifest import Manifest
 from runtime.domain.routing import AccountNames, BusyRules
 from runtime.policy.rules import SHIPPED, Policy, Rule, Ruling
 from runtime.store.protocol import Gate
 from runtime.store.protocol.intake import Measure, unmeasured
-from runtime.templating.prompts import prompt_of
+from runtime.templating.prompts import PromptTemplate, prompt_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,9 @@ class Rules:
     planning: Planning = field(default_factory=Planning)
     destinations: frozenset[str] = frozenset()
     """Rooms to which the settings send something, as they write them."""
+    agents: Mapping[str, Manifest] = field(default_factory=dict)
+    agent_prompts: Mapping[str, PromptTemplate] = field(default_factory=dict)
+    """Prompts of agents that have their own."""
 
 
 class Live:
@@ -45,6 +51,17 @@ class Live:
         self._names = names
         self._place = place
         self._measure: Measure = unmeasured
+        self._renew: Callable[[Mapping[str, Manifest]], None] = lambda _: None
+
+    def take(self, rules: Rules) -> None:
+        """From now on with these; agents are made anew where their manifests are others."""
+        before, self.rules = self.rules, rules
+        if rules.agents != before.agents:
+            self._renew(rules.agents)
+
+    def renews(self, renew: Callable[[Mapping[str, Manifest]], None]) -> None:
+        """Agents are at work here, which `renew` makes of manifests."""
+        self._renew = renew
 
     def measures(self, measure: Measure) -> None:
         """An agent is at work here, whose requests can be measured."""
@@ -70,10 +87,16 @@ class Live:
     def policy(self) -> Policy:
         return self.rules.policy
 
-    def prompt(self, here: Here) -> Prompted:
-        """The main agent's prompt for a room."""
-        added = self.gate().rooms.rule(here.address).prompt
-        return self.rules.prompts.at(here, self._place(here.address), added)
+    def prompt(self, here: Here, own: PromptTemplate | None = None) -> Prompted:
+        """The prompt for a room: the main agent's as it is at this moment, or `own` in its place."""
+        added, prompts = self.gate().rooms.rule(here.address).prompt, self.rules.prompts
+        prompts = replace(prompts, own=own) if own else prompts
+        return prompts.at(here, self._place(here.address), added)
+
+    def prompt_of(self, agent: str) -> Callable[[Here], Prompted]:
+        """The prompt of an agent as its runs keep it; of one without its own, the main agent's."""
+        own = self.rules.agent_prompts.get(agent)
+        return partial(self.prompt, own=own) if own else self.prompt
 
 
 MakeGate = Callable[[Settings], Gate]
@@ -81,8 +104,16 @@ MakeGate = Callable[[Settings], Gate]
 
 def rules_of(settings: Settings, gate: MakeGate = gate_of) -> Rules:
     """Errors: OSError when the file of a prompt cannot be read any more, PromptFault for what is in it by now."""
-    prompts = prompts_of(settings)
-    return Rules(policy_of(settings), gate(settings), prompts, settings.planning, destinations_of(settings))
+    prompts, agents = prompts_of(settings), manifests_of(settings)
+    return Rules(
+        policy_of(settings),
+        gate(settings),
+        prompts,
+        settings.planning,
+        destinations_of(settings),
+        agents,
+        {name: prompt_of(manifest.prompt) for name, manifest in agents.items() if manifest.prompt},
+    )
 
 
 def prompts_of(settings: Settings) -> Prompts:

@@ -20,7 +20,7 @@ def retention_of(
     settings: Settings,
     store: Store,
     take: Callable[[str], Awaitable[Duty | None]],
-    workspaces: Sequence[WorkspaceFolders],
+    workspaces: Callable[[], Sequence[WorkspaceFolders]],
 ) -> Retention:
     leftovers = Leftovers(workspaces, uploads=UPLOADS, partial=PARTIAL)
     return Retention(store=store.retention, leftovers=leftovers, keep=keep_of(settings), take=take, now=store.now)

@@ -13,6 +13,7 @@ from typing import Final, Protocol
 import structlog
 
 from runtime.agent.asking import asked_by_us
+from runtime.agent.delegation.orders import Delegating, Faults
 from runtime.agent.guard import tripped
 from runtime.agent.outcome import LongText, RunOutcome
 from runtime.agent.questions import QuestionContext, Questions
@@ -54,6 +55,7 @@ from runtime.contract import (
     Work,
     no_probe,
 )
+from runtime.domain.agents.delegation import correction
 from runtime.domain.runs import RunState, StepState
 from runtime.domain.schedules import NO_MODEL
 from runtime.domain.transcript import OURS, not_seen
@@ -76,6 +78,8 @@ NO_ROOM: Final = (
     "This conversation no longer fits into the model, not even its summary. Write /compact to condense what it can, or /new "
     "to start fresh. Everything said stays here to read."
 )
+WAITING: Final = (StepState.ASKED, StepState.HANDED)
+"""States of a call that is in the hands of others."""
 STOPPED: Final = "Stopped here."
 EMPTY_REPLY: Final = "The model gave no answer. Please ask again, perhaps in other words."
 
@@ -107,7 +111,7 @@ class AgentLoop:
     """Works on claimed runs. One object serves all of them, each with the things of its agent, which `LiveRun` holds.
 
     `policy` gives what holds at this moment, so that a reload counts from the next decision on. `reporting` makes the
-    deliveries of scheduled runs, and `reporter` what speaks in place of the model where their task is none for it.
+    deliveries of scheduled runs, `faults` checks JSON against a schema, and `reporter` what speaks in place of the model where their task is none for it.
     """
 
     def __init__(
@@ -131,18 +135,17 @@ class AgentLoop:
         space: Space = BOUNDLESS,
         notices: LoopNotices | None = None,
         door: Door = OPEN_DOOR,
+        faults: Faults = lambda schema, values: "",
     ) -> None:
-        self._store, self._agents, self._outlet = store, agents, outlet
-        self._door = door
+        self._store, self._agents, self._outlet, self._door = store, agents, outlet, door
         self._live: dict[RunId, LiveRun] = {}
-        self._busy = busy
-        self._probe = probe
-        self._files = files
-        self._reporter = reporter
+        self._busy, self._probe, self._files, self._reporter = busy, probe, files, reporter
         self._whole = WholeTexts(new_id, space)
         context = asking or QuestionContext()
         self._notices = notices or LoopNotices()
         self.surroundings = Surroundings(store=store, policy=policy, named=named, now=now)
+        rulings = Rulings(store=store, policy=policy, rights=context.rights, now=now)
+        self._delegating = Delegating(store, agents, door, rulings.known, self._notices.ready, outlet.nudge, faults)
         self._calls = Calls(
             store=store,
             policy=policy,
@@ -151,7 +154,8 @@ class AgentLoop:
             nudge=outlet.nudge,
             named=named,
             rights=context.rights,
-            rulings=Rulings(store=store, policy=policy, rights=context.rights, now=now),
+            rulings=rulings,
+            delegating=self._delegating,
             probe=probe,
             whole=self._whole,
             door=door,
@@ -218,10 +222,13 @@ class AgentLoop:
 
     async def _until_end(self, run: LiveRun) -> Released:
         try:
+            run.obey(run.claim.stop)
             if run.claim.resumed and (released := await self._pick_up(run)):
                 return released
             while run.iterations < run.agent.limits.iterations:
                 reply = await self._ask_model(run)
+                if await self._sent_back(run, reply):
+                    continue
                 if not reply.calls:
                     return await self._finish(run, reply, RunState.DONE, reply.text)
                 if released := await self._act(run, reply):
@@ -241,20 +248,32 @@ class AgentLoop:
 
     async def _pick_up(self, run: LiveRun) -> Released | None:
         """Pick up what an earlier owner left open, in order, up to the first call whose outcome only a person can tell."""
-        run.obey(run.claim.stop)
         tools, steps = run.agent.tools, run.claim.steps
         marked = (index for index, step in enumerate(steps) if step.state is StepState.MARKED)
         doubted = next((index for index in marked if not repeatable(tools, steps[index])), None)
-        await self._calls.attempt_all(run, [step for step in steps[:doubted] if step.state is not StepState.ASKED])
+        await self._calls.attempt_all(run, [step for step in steps[:doubted] if step.state not in WAITING])
+        run.handed |= any(step.state is StepState.HANDED for step in steps)
         asked = [step for step in steps if step.state is StepState.ASKED] + run.lapsed
         if doubted is not None:
             asked.append(steps[doubted])
-        if asked:
+        if asked or run.handed:
             return await self._park(run, asked)
         if run.claim.overtaken:
             own(await self._store.note(run.claim.lane, run.claim.run_id, overtaken_note()))
         await self._join(run)
         return None
+
+    async def _sent_back(self, run: LiveRun, reply: ModelReply) -> bool:
+        """Send an answer back to its child, once, where it does not fit what was asked for; whether that was done."""
+        fault = "" if reply.calls or run.corrected else self._delegating.fault(run, reply)
+        if not fault:
+            return False
+        lane, run_id, number = run.claim.lane, run.claim.run_id, run.next_step
+        recorded = own(await self._store.record_model(lane, run_id, number, reply, []))
+        run.iterations, run.next_step, run.allowance = run.iterations + 1, number + 1, recorded.allowance
+        run.corrected = True
+        run.obey(own(await self._store.note(lane, run_id, correction(fault))).stop)
+        return True
 
     async def _ask_model(self, run: LiveRun) -> ModelReply:
         if run.allowance and run.allowance.over and (question := await self._beyond_budget(run)):
@@ -328,8 +347,8 @@ class AgentLoop:
         return await self._read(run) if told else history
 
     def _progress(self, claim: Claim, event: Progress) -> None:
-        """Nobody waits in the room for scheduled work, so nothing is shown of it before its end."""
-        if claim.job is None:
+        """Nobody waits in the room for work in the background, so nothing is shown of it before its end."""
+        if not (claim.job or claim.task or claim.child):
             self._outlet.progress(claim, event)
 
     def _spoken(self, run: LiveRun, text: str) -> None:
@@ -419,7 +438,8 @@ class AgentLoop:
             self._outlet.nudge(room)
         run.obey(recorded.stop)
         waiting = await self._calls.attempt_all(run, [step for step in recorded.steps if step.state is StepState.OPEN])
-        if asked := [step for step in recorded.steps if step.state is StepState.ASKED] + run.lapsed:
+        asked = [step for step in recorded.steps if step.state is StepState.ASKED] + run.lapsed
+        if asked or run.handed:
             return await self._park(run, asked)
         if waiting or recorded.waiting:
             await self._join(run)
@@ -441,7 +461,7 @@ class AgentLoop:
             run,
             [question.card for question in prepared],
             self._store.park(claim.lane, claim.run_id, prepared),
-            point="approval-stored",
+            point="approval-stored" if prepared else "children-awaited",
         )
         self._notices.asked()
         log.info("run parked", approvals=[question.id for question in questions])
@@ -454,8 +474,22 @@ class AgentLoop:
         words = "\n\n".join([text, *run.long]) if run.claim.job is None else text
         last = [await self._outlet.prepare(new, run.claim) for new in await self._last_words.closing(run, state, words)]
         lane, run_id = run.claim.lane, run.claim.run_id
-        finish = self._store.finish(lane, run_id, run.next_step, reply, state, text, last, until)
-        released = await self._handed_on(run, last, finish, point="delivery-stored")
+        finish = self._store.finish(
+            lane,
+            run_id,
+            run.next_step,
+            reply,
+            state,
+            text,
+            last,
+            until,
+            valid=not (reply and self._delegating.fault(run, reply)),
+        )
+        released = await self._handed_on(
+            run, last, finish, point="child-ended" if run.claim.child else "delivery-stored"
+        )
+        if released.woken:
+            self._notices.ready()
         log.info("run ended", state=state.value, deliveries=[new.id for new in last])
         return released
 

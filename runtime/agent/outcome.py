@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 
 from runtime.agent.run_state import LiveRun
+from runtime.chat.agents import in_its_name
 from runtime.contract import (
     Address,
     Content,
@@ -21,15 +22,20 @@ from runtime.contract import (
     NewId,
     RunId,
 )
+from runtime.domain.agents.manifest import MAIN
+from runtime.domain.agents.tasks import told_end
 from runtime.domain.runs import RunState
 from runtime.reports.fan_out import MOST_FILES, Reporting
 from runtime.store.protocol import NewDelivery
+from runtime.workspace.handing_over import PlacedFile, hand_over
 from runtime.workspace.workspaces import WorkspaceFolders
 
 log = structlog.get_logger("files")
 
 FOLDER: Final = "replies"
 NAME: Final = "reply.md"
+FROM_AGENT: Final = "from-"
+"""Begins the folder of a room for files that another agent than the main one posted there."""
 
 
 class LongForm(StrEnum):
@@ -84,15 +90,39 @@ class RunOutcome:
         self._reporting = reporting
 
     async def closing(self, run: LiveRun, state: RunState, text: str) -> Sequence[NewDelivery]:
-        """Deliveries that end a run: its answer, or for scheduled work its reports; of one that failed the store tells."""
+        """Deliveries that end a run: its answer, or for scheduled work its reports; of work in the background that failed the store tells."""
         claim = run.claim
-        if claim.job and self._reporting and state is RunState.DONE:
-            return await self._reporting.deliveries(claim.job, claim.run_id, text, run.files)
-        if claim.job and state is RunState.FAILED:
+        if claim.child:  # whoever asked for it is told
             return []
+        files = run.files if claim.agent == MAIN else await self._shown_files(run)
+        if claim.job and self._reporting and state is RunState.DONE:
+            return await self._reporting.deliveries(claim.job, claim.run_id, text, files)
+        if (claim.job or claim.task) and state is RunState.FAILED:
+            return []
+        text = told_end(claim.task.title, state, text) if claim.task else text
         content = Content(text)
         if self._long_replies:
             content = await self._long_replies.content(claim.address, claim.run_id, text)
-        files = tuple(run.files[:MOST_FILES])
-        new, origin, content = DeliveryId(self._new_id()), f"run:{claim.run_id}", replace(content, files=files)
+        if claim.agent != MAIN:  # several speak in one account, each under its own name
+            content = replace(content, text=in_its_name(run.agent.name, content.text))
+        content = replace(content, files=tuple(files[:MOST_FILES]))
+        new, origin = DeliveryId(self._new_id()), f"run:{claim.run_id}"
         return [NewDelivery(new, origin, 0, Kind.FINAL, claim.address, content, reply_to=claim.reply_to)]
+
+    async def _shown_files(self, run: LiveRun) -> Sequence[FileRef]:
+        """Files of another agent than the main one, copied to the room's own workspace: there adapters read them."""
+        if self._long_replies is None:
+            return run.files
+        shared = self._long_replies.workspaces
+        copied = [await asyncio.to_thread(self._copied, run, file, shared) for file in run.files[:MOST_FILES]]
+        return [file for file in copied if file]
+
+    def _copied(self, run: LiveRun, file: FileRef, shared: WorkspaceFolders) -> FileRef | None:
+        """A repeat after a kill copies it again, over the first."""
+        own, address, path = run.agent.workspaces, run.claim.address, f"{FROM_AGENT}{run.agent.name}/{file.path}"
+        try:
+            hand_over(PlacedFile(own, address, file.path), PlacedFile(shared, address, path), self._new_id())
+        except (OSError, ValueError) as error:  # a full disk, or a tool took it away: the words are shown without it
+            log.warning("a file does not reach its room", file=file.path, agent=run.agent.name, reason=str(error))
+            return None
+        return replace(file, path=path)

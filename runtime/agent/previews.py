@@ -7,7 +7,7 @@ from typing import Final
 
 from runtime.agent.registry import Agent, Agents
 from runtime.agent.surroundings import Surroundings
-from runtime.chat.context_views import Measured
+from runtime.chat.views.context import Measured
 from runtime.context.builder import Budget, RunFacts, partitions
 from runtime.context.condenser import Condenser
 from runtime.context.condensing import Step

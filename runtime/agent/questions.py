@@ -142,6 +142,7 @@ class Questions:
     def _approval(self, run: LiveRun, step: ToolStep, terms: Terms, audience: Audience) -> Approval:
         claim, now = run.claim, self._now()
         asker = claim.requester.name if claim.requester else "" if claim.job else audience.said_by
+        said, by = (claim.task.title, asker) if claim.task else (audience.said, audience.said_by)
         return Approval(
             id=ApprovalId(self._new_id()),
             kind=ApprovalKind.OUTCOME if step.state is StepState.MARKED else ApprovalKind.CALL,
@@ -160,7 +161,7 @@ class Questions:
             expires_at=now + (terms.expires or run.agent.limits.approval_time),
             caution=step.caution,
             requester_name=asker,
-            request="" if claim.job else card_facts.request_line(audience.said, audience.said_by, asker),
+            request="" if claim.job else card_facts.request_line(said, by, asker),
             terms=terms,
             card=card_facts.with_heard("", _others_heard(run, audience)),
         )

@@ -40,7 +40,8 @@ class Agent:
     """An agent: its own things, and the name that its sessions carry.
 
     `tools` may change while it works, and the next model call is told of those that are there then. `scope` is what the
-    `agent` condition of a policy rule is matched with. `manifest` is what was said of it. `workspaces` hold the files of its sessions, and nobody else's.
+    `agent` condition of a policy rule is matched with. `manifest` is what was said of it. `workspaces` hold the files of its
+    sessions, and nobody else's.
     """
 
     name: str
@@ -60,6 +61,12 @@ class Agents(dict[str, Agent]):
         super().__init__({agent.name: agent for agent in (main, *others)})
         self.main = main
         """The one that works wherever no other is named."""
+
+    def renew(self, main: Agent, *others: Agent) -> None:
+        """Take others in place of all. A run at work keeps the agent that it holds; the next claim finds the new one."""
+        self.main = main
+        self.clear()
+        self.update({agent.name: agent for agent in (main, *others)})
 
     def __missing__(self, name: str) -> Agent:
         """An agent without any of another's tools, rights or files."""

@@ -15,8 +15,9 @@ from runtime.context.heard import said_in, taint_in, taint_of_texts, with_listed
 from runtime.contract import ApprovalId, ApprovalKind, Call, Effect, Now, PersonId, TaskKind, Tool
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, entitled
 from runtime.domain.ids import digest
+from runtime.policy.call_rates import CallRates
 from runtime.policy.grants import GrantId, Sought, form_of, grantable
-from runtime.policy.limits import Limit
+from runtime.policy.limits import Limit, soon
 from runtime.policy.modes import Mode, RoomMode
 from runtime.policy.named import Named
 from runtime.policy.rules import DENYING, Ask, By, Facts, Policy, Ruled, Ruling, rule
@@ -46,6 +47,20 @@ class Rulings:
         self._policy = policy
         self._rights = rights
         self._now = now
+        self._rates = CallRates()
+
+    def too_many(self, run: LiveRun) -> str:
+        """The reason for which the run's agent makes no further call in this minute; empty where it may."""
+        agent, most = run.agent.name, run.agent.manifest.tool_calls_per_minute
+        wait = self._rates.wait(agent, most, self._now()) if most else None
+        if wait is None:
+            return ""
+        return f"the agent {agent} makes at most {Limit(most, 'minute').words}. There is room again in {soon(wait)}."
+
+    def let_through(self, run: LiveRun) -> None:
+        """Count a call, where its agent has a limit."""
+        if run.agent.manifest.tool_calls_per_minute:
+            self._rates.count(run.agent.name, self._now())
 
     async def first(self, run: LiveRun, ask: Ask, answer: Answer) -> tuple[Ruled, Facts]:
         """The ruling by roles, vetoes, limits, the mode and the rules, and the facts that it goes by."""
@@ -70,7 +85,7 @@ class Rulings:
             facts = replace(facts, trusted=await self._trusted(run, call, terms, await self._mode(run, answer)))
         return rule(policy, ask, facts)
 
-    async def tainted(self, run: LiveRun, tool: Tool, ask: Ask, ruled: Ruled) -> tuple[Ruled, str]:
+    async def tainted(self, run: LiveRun, tool: Tool, ask: Ask, ruled: Ruled, *, is_sealed: bool) -> tuple[Ruled, str]:
         """The ruling after outside text, and words about that for the card. What was allowed may ask, nothing gets weaker."""
         job = run.claim.job
         if job and job.task.kind is not TaskKind.PROMPT:
@@ -79,7 +94,7 @@ class Rulings:
         if not known.taint.active:
             return ruled, ""
         allows = ruled.rule if ruled.by is By.RULE else None  # trust was given to what people ask for
-        call = CarriedCall(ask.effect, ask.arguments, tool.spec.flow)
+        call = CarriedCall(ask.effect, ask.arguments, tool.spec.flow, is_sealed=is_sealed)
         found = tainted_ruling(ruled.result, call, replace(known, named=with_listed(known.named, ask, allows)), allows)
         if found.ruling is ruled.result:
             return ruled, found.why and found.caution
@@ -115,7 +130,7 @@ class Rulings:
 
     async def _mode(self, run: LiveRun, answer: Answer) -> RoomMode:
         if answer.mode is None:
-            answer.mode = await self._store.mode_at(run.claim.agent, run.claim.address)
+            answer.mode = await self._store.mode_at(run.claim.spoken_to, run.claim.address)
         return answer.mode
 
     async def _granted(

@@ -41,6 +41,7 @@ class LiveRun:
     read at once. `guard` judges its calls, once it makes one; `warnings` stand behind the results of those that it warned
     about, by id. `board` are the questions of its conversation, once they were looked at, and `facts` those of its last
     model call. `allowance` is for its next one, where budgets are set. `lapsed` are calls that are asked about after all.
+    `handed`: a call of it is in the hands of others. `corrected`: its answer was sent back once.
     `history` is what the model read last, and `known` what that says of where text came from, once a call asked for it.
     """
 
@@ -65,6 +66,8 @@ class LiveRun:
     lapsed: list[ToolStep] = field(default_factory=list)
     history: History | None = None
     known: Known | None = None
+    handed: bool = False
+    corrected: bool = False
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""

@@ -92,7 +92,7 @@ class Surroundings:
     async def _here(self, agent: Agent, asker: _Asker) -> Standing:
         """Facts that stand for `asker`, looked at anew where they may have changed."""
         now, policy, specs = self._now(), self._policy(), tuple(specs_of(agent))
-        key = (agent.name, replace(asker, around=replace(asker.around, parked=0)))
+        key = (agent.name, agent.manifest, replace(asker, around=replace(asker.around, parked=0)))
         here = self._standing.get(key)
         if here is None or here.policy is not policy or here.specs != specs or now >= here.until:
             self._standing[key] = here = await self._looked(agent, asker, policy, now)

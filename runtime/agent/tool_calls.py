@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from runtime.agent.asking import not_run, sorted_question
+from runtime.agent.delegation.orders import Delegating, asked_for
 from runtime.agent.duties.sources import Sources, fenced
 from runtime.agent.duties.undoing import kept_before
 from runtime.agent.guard import LoopGuard, Made, Verdict
@@ -42,7 +43,7 @@ from runtime.domain.runs import StepState
 from runtime.domain.transcript import DENIED, ERROR, NOT_RUN
 from runtime.errors import StoreError, ToolError
 from runtime.guard.door import Door
-from runtime.guard.findings import Gate
+from runtime.guard.findings import WITHHELD, Gate
 from runtime.guard.sealing import Unsealable
 from runtime.policy.grants import GrantId
 from runtime.policy.rules import DENYING, Ask, By, Policy, Ruling, because, rule
@@ -56,7 +57,9 @@ T = TypeVar("T")
 log = structlog.get_logger("agent")
 
 SEALED_ELSEWHERE: Final = "the arguments of this call hold a secret, and were sealed with a key that this node does not have. It was not called."
+PARTLY_HIDDEN: Final = "What is hidden here as a secret runs with the call. Say yes only if you know it."
 READ_ONLY_BY_NOW: Final = "the read-only mode of this conversation"
+NOT_ABOVE: Final = "{above}, which asked for this, may not do it either."
 STORE_RETRY_DELAY: Final = timedelta(seconds=0.5)
 """Between two tries to record a result."""
 
@@ -76,6 +79,7 @@ class Calls:
         named: Callable[[Address], str],
         rights: Callable[[], Rights],
         rulings: Rulings,
+        delegating: Delegating,
         probe: Probe,
         whole: WholeTexts,
         door: Door,
@@ -89,6 +93,7 @@ class Calls:
         self._named = named
         self._rights = rights
         self._rulings = rulings
+        self._delegating = delegating
         self._probe = probe
         self._whole = whole
         self._door = door
@@ -116,6 +121,7 @@ class Calls:
             guard.ended(call, step.result)
         else:
             answer.calls[call.tool] += 1
+            self._rulings.let_through(run)
         return replace(step, guard=judged.verdict.value) if judged.words else step
 
     async def _guard(self, run: LiveRun) -> LoopGuard:
@@ -134,7 +140,11 @@ class Calls:
         effect, arguments = tool.spec.effect, parsed(call.arguments)
         if isinstance(arguments, str):
             return not_run(call, effect, f"{ERROR}{arguments}")
+        if why := self._rulings.too_many(run):
+            return not_run(call, effect, f"{DENIED}{why}")
         ask = self._ask(run, call, effect)
+        if above := self._delegating.lost_right(run, tool.spec):
+            return not_run(call, effect, f"{DENIED}{NOT_ABOVE.format(above=above)}")
         ruled, facts = await self._rulings.first(run, ask, answer)
         if ruled.result in DENYING:
             return not_run(call, effect, f"{DENIED}{ruled.why}")
@@ -144,8 +154,9 @@ class Calls:
             return await sorted_question(self._store, run, call, tool.spec.asks, arguments, near)
         changed = await self._changed(tool)
         ruled = await self._rulings.answered(run, tool, call, ask, replace(facts, changed=bool(changed)), answer)
-        ruled, after_reading = await self._rulings.tainted(run, tool, ask, ruled)
-        caution = "\n\n".join(filter(None, [tool.caution(), changed, after_reading]))
+        ruled, after_reading = await self._rulings.tainted(run, tool, ask, ruled, is_sealed=bool(call.sealed))
+        hidden = PARTLY_HIDDEN if call.sealed and ruled.result is Ruling.ASK else ""
+        caution = "\n\n".join(filter(None, [tool.caution(), changed, after_reading, hidden, asked_for(run.claim)]))
         state = StepState.OPEN if ruled.result is Ruling.ALLOW else StepState.ASKED
         step = NewStep(call, effect, digest(call.arguments), state, "", caution)
         match ruled.by:
@@ -163,7 +174,11 @@ class Calls:
         return terms if plain else replace(terms, grants=False, editable=False)
 
     def _ask(self, run: LiveRun, call: Call, effect: Effect) -> Ask:
-        arguments = parsed(call.arguments)
+        """A call as the rules judge it: by its true arguments, since anything may stand where people see a mark."""
+        try:
+            arguments = parsed(self._door.true_arguments(call))
+        except Unsealable:  # it is not made then
+            arguments = parsed(call.arguments)
         known = {} if isinstance(arguments, str) else arguments
         return Ask(call.tool, effect, known, run.agent.scope, self._named(run.claim.address), run.claim.names)
 
@@ -188,7 +203,7 @@ class Calls:
     async def attempt_all(self, run: LiveRun, steps: Sequence[ToolStep]) -> int:
         """Calls in order, neighbours that only read side by side; how many signals wait by now."""
         waiting = 0
-        for group in side_by_side(steps, partial(repeatable, run.agent.tools)):
+        for group in side_by_side(steps, partial(may_share, run.agent.tools)):
             waiting = max(await together([partial(self._attempt, run, step) for step in group]))
         return waiting
 
@@ -197,6 +212,9 @@ class Calls:
         if not self._lease_is_fresh():
             raise Dropped
         ask = self._ask(run, step.call, step.effect)  # the rules may be others than when it was sorted
+        tool = run.agent.tools.get(step.call.tool)
+        if tool and (above := self._delegating.lost_right(run, tool.spec)):
+            return await self._refuse(run, step, f"the agent {above}, which asked for this,")
         ruled = rule(self._policy(), ask)
         if ruled.result in DENYING:
             return await self._refuse(run, step, ruled.whose, ruled.rule.reason if ruled.rule else "")
@@ -217,6 +235,8 @@ class Calls:
         self._probe("tool-finished")
         log.info("tool ran", tool=step.call.tool, step=step.number)
         self._progress(run.claim, Working(step.call.tool, step.call.arguments, ended=True))
+        if result is None:  # in the hands of others from here on
+            return marked.waiting
         if run.guard:
             run.guard.ended(step.call, result)
         if warning := run.warnings.pop(step.call.id, ""):
@@ -255,10 +275,10 @@ class Calls:
                 log.debug("a result is not recorded yet", reason=str(error))
                 await asyncio.sleep(STORE_RETRY_DELAY.total_seconds())
 
-    async def _call(self, run: LiveRun, step: ToolStep, attach: Attach, keep: Callable[[str], None]) -> str:
+    async def _call(self, run: LiveRun, step: ToolStep, attach: Attach, keep: Callable[[str], None]) -> str | None:
         """Run one tool: its result, or its failure in words for the model. Only a read is cut by a stop.
 
-        `keep` gets what would take the call back, before it is made.
+        None: other agents work on it. `keep` gets what would take the call back, before it is made.
         """
         tool = run.agent.tools.get(step.call.tool)
         if tool is None:
@@ -273,6 +293,8 @@ class Calls:
             return f"{ERROR}{SEALED_ELSEWHERE}"
         if isinstance(arguments, str):
             return f"{ERROR}{arguments}"
+        if tool.spec.hands:
+            return await self._delegating.hand(run, step, tool.spec.hands, arguments)
         claim, folder = run.claim, run.agent.workspaces.folder(run.claim.address)
         context = ToolContext(
             folder,
@@ -284,6 +306,7 @@ class Calls:
             attach,
             scheduled=claim.job is not None,
             tools=partial(self._findable, run),
+            agent=run.agent.name,
         )
         if tool.spec.undo and (kept := await kept_before(tool, arguments, context)) is not None:
             keep(kept)
@@ -325,6 +348,12 @@ class Calls:
             return f"{ERROR}{tool.spec.name} failed unexpectedly ({type(error).__name__})."
 
 
+def may_share(tools: Mapping[str, Tool], step: ToolStep) -> bool:
+    """Tell whether the call may be made beside others. Work that is handed on is counted, so each waits for the last."""
+    tool = tools.get(step.call.tool)
+    return repeatable(tools, step) and not (tool and tool.spec.hands)
+
+
 def repeatable(tools: Mapping[str, Tool], step: ToolStep) -> bool:
     """Tell whether the call may be made again unasked; for a tool that is gone, by its effect."""
     tool = tools.get(step.call.tool)
@@ -349,6 +378,8 @@ async def _all(works: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T]
 
 def parsed(arguments: str) -> Mapping[str, Json] | str:
     """The arguments of a call, or what is wrong with them in words for the model."""
+    if arguments.startswith(WITHHELD):
+        return f"the leak guard withheld the arguments: {arguments} Nothing was called. Do without that text."
     try:
         values = json.loads(arguments or "{}")
     except (ValueError, RecursionError) as error:  # the latter for thousands of open brackets

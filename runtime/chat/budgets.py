@@ -118,7 +118,7 @@ def left(rules: BudgetRules, counters: Iterable[Counter]) -> Sequence[str]:
     lines = []
     unpriced = 0
     for counter in counters:
-        limit = rules.limits[counter.scope]
+        limit = rules.limit(counter)
         rest = max(0, limit - counter.used - counter.under_way)
         told = f"{share(counter.scope, rest, limit)} left"
         lines.append(f"- {TITLES[counter.scope]}: {told}, until {moment(counter.ends_at)}")

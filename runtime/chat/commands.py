@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, Role, Said, Stopped
+from runtime.domain.agents.tasks import TASK_TEXT_MAX_CHARS
 from runtime.domain.runs import RunState
 from runtime.markup.moments import moment, roughly, several
 from runtime.text.glyphs import clip
@@ -19,7 +20,9 @@ from runtime.text.glyphs import clip
 PAIR: Final = "pair"
 """Lets an owner enter a pairing code in a direct room; `COMMANDS` does not list it, since nobody else may."""
 ALIASES: Final = {"start": "help"}  # what Telegram sends when somebody opens a bot for the first time
-ACTS: Final = frozenset({"new", "stop", "compact", "timezone", "away", "back"})
+TASK_COMMAND: Final = "task"
+"""Has something worked on in the background: it takes a whole request, of several lines."""
+ACTS: Final = frozenset({"new", "stop", "compact", "timezone", "away", "back", TASK_COMMAND})
 IN_PUBLIC: Final = frozenset({"new", "stop", PAIR})
 """Commands that change something for everybody in the room: everybody there reads that. Else only who asked does."""
 NEEDED: Final[Mapping[str, Role]] = {name: Role.USER if name in ACTS else Role.VIEWER for name in COMMANDS}
@@ -32,6 +35,7 @@ ARGUED: Final = re.compile(rf"[/!]({'|'.join(ARGUMENTS)})[ \t]+(\S[^\n]{{0,99}})
 LOOKS_LIKE_ONE: Final = re.compile(r"/([a-z][a-z0-9_-]{1,31})", re.IGNORECASE)
 """A word alone behind a slash is meant as a command, also where there is none of that name. A path has more slashes."""
 PAIR_FORM: Final = re.compile(rf"[/!]{PAIR}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+TASK_FORM: Final = re.compile(rf"[/!]{TASK_COMMAND}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 STOP_WORDS: Final[Mapping[str, Sequence[str]]] = {
     "English": ("stop", "cancel", "halt", "abort"),
     "German": ("stopp", "halt", "anhalten", "abbrechen", "abbruch"),
@@ -76,6 +80,7 @@ class Going:
     questions: int = 0
     trouble: str | None = None
     mode: str = ""
+    suspended: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,8 @@ def spoken(said: Said) -> Said | Stopped | Commanded:
     if found := FORM.fullmatch(text):
         name = found[1].lower()
         return Stopped() if name == "stop" else Commanded(name)
+    if found := TASK_FORM.fullmatch(text):
+        return Commanded(TASK_COMMAND, found[1].strip())
     if found := ARGUED.fullmatch(text):
         return Commanded(found[1].lower(), found[2].strip())
     if found := PAIR_FORM.fullmatch(text):
@@ -131,6 +138,8 @@ def name_of(command: Commanded) -> str:
 def kept(command: Commanded) -> str:
     """A command as it is stored and shown. The argument of one that `ARGUMENTS` does not list may be a code."""
     name = name_of(command)[:32]
+    if name == TASK_COMMAND:
+        return f"/{name} {clip(command.argument.strip(), TASK_TEXT_MAX_CHARS)}".rstrip()
     argument = clip(" ".join(command.argument.split()), ARGUMENT_MAX_CHARS) if name in ARGUMENTS else ""
     return f"/{name} {argument}".rstrip()
 
@@ -194,6 +203,8 @@ def going_on(going: Going, now: datetime, mark: str = "/") -> str:
         lines.append(f"{several(going.questions, 'question')} waiting for an answer: `{mark}approvals`")
     if going.mode:
         lines.append(going.mode)
+    if going.suspended:
+        lines.append(going.suspended)
     if going.trouble:
         lines.append(f"trouble: {going.trouble}")
     if not lines:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from runtime.chat import grant_views
 from runtime.chat.cards import listing
 from runtime.chat.cards.exchanges import PLAIN_QUESTION, QUESTION_MAX_CHARS, used_up
+from runtime.chat.views import grants as grant_views
 from runtime.contract import REASON, REASON_MAX_CHARS, Asking, Choice, Field, Form, Json
 from runtime.domain.approvals import Approval
 from runtime.text.glyphs import clip, length_meant, meant, visible

@@ -51,7 +51,7 @@ class BudgetAlarms:
         for counter in await self._store.alarms():
             mark = f"{counter.scope}:{counter.subject}:{counter.level}:{counter.ends_at:%Y%m%d%H}"
             if mark not in self._told:
-                text = words.alarm(counter, self._store.rules.limits[counter.scope], await self._naming(counter))
+                text = words.alarm(counter, self._store.rules.limit(counter), await self._naming(counter))
                 log.warning("budget", scope=counter.scope.value, subject=counter.subject, used=counter.used)
                 await self._tell(f"budget-alarm:{mark}", text)
                 self._told.add(mark)

@@ -52,10 +52,18 @@ class Node:
 
     @classmethod
     async def join(
-        cls, *, store: Cluster, node: NodeId, label: str, length: timedelta, alone: bool, on_reaped: Callable[[], None]
+        cls,
+        *,
+        store: Cluster,
+        node: NodeId,
+        label: str,
+        length: timedelta,
+        alone: bool,
+        on_reaped: Callable[[], None],
+        agents: str = "",
     ) -> Node:
-        """A new node with a fresh lease. `alone` proves that every earlier node is dead."""
-        lease = await store.join(node, label, length, alone=alone)
+        """A new node with a fresh lease. `alone` proves that every earlier node is dead; `agents` is the digest of its own."""
+        lease = await store.join(node, label, length, alone=alone, agents=agents)
         return cls(store=store, lease=lease, length=length, on_reaped=on_reaped)
 
     def fresh(self) -> bool:

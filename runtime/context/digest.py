@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from runtime.contract import AssistantTurn, ToolTurn, Turn, UserTurn
-from runtime.domain.transcript import DENIED, ERROR, NO_ANSWER, OURS, WAITING_FOR_ANSWER, WAITING_FOR_APPROVAL
+from runtime.domain.transcript import (
+    DENIED,
+    ERROR,
+    NO_ANSWER,
+    OURS,
+    STILL_AT_WORK,
+    WAITING_FOR_ANSWER,
+    WAITING_FOR_APPROVAL,
+)
 from runtime.text.glyphs import clip
 
 DONE_MAX: Final = 60
@@ -101,7 +109,7 @@ def digest_of(turns: Sequence[Turn], reads: Collection[str]) -> Digest:
     for call in (call for turn in turns if isinstance(turn, AssistantTurn) for call in turn.calls):
         result = results.get(call.id, "")
         told = f"{call.tool} {clip(' '.join(call.arguments.split()), CALL_CHARS)}"
-        if result in (WAITING_FOR_APPROVAL, WAITING_FOR_ANSWER):
+        if result in (WAITING_FOR_APPROVAL, WAITING_FOR_ANSWER) or result.startswith(STILL_AT_WORK):
             waiting.append(told)
         elif call.tool not in reads and result and not result.startswith((DENIED, ERROR, NO_ANSWER)):
             done.append(f"{told} → {clip(' '.join(result.split()), RESULT_CHARS)}")

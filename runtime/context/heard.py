@@ -7,8 +7,10 @@ kill, another node or a tool that is gone changes nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Final
 
 from runtime.contract import AssistantTurn, Turn, UserTurn
 from runtime.domain.transcript import OURS
@@ -19,6 +21,8 @@ from runtime.policy.named import Named, host_of
 from runtime.policy.rules import Ask, Rule
 from runtime.policy.taint import CLEAN, Taint
 from runtime.text.outside import sources_in
+
+_QUOTED: Final = re.compile("^>.*$", re.MULTILINE)
 
 
 def taint_in(turns: Iterable[Turn]) -> Taint:
@@ -36,9 +40,12 @@ def taint_of_texts(texts: Iterable[str], begun: Taint = CLEAN) -> Taint:
 
 
 def said_in(turns: Sequence[Turn]) -> tuple[str, ...]:
-    """Words that people said to the agent in `turns`: not our own remarks, and no message with a text from outside in it."""
+    """Words that people said to the agent in `turns`: not our own remarks, and no message with a text from outside in it.
+
+    Nor what they quote: a platform puts it before an answer, and it may be the words of a misled model.
+    """
     said = (turn.text for turn in turns if isinstance(turn, UserTurn) and not turn.overheard)
-    return tuple(text for text in said if not (text.startswith(OURS) or sources_in(text)))
+    return tuple(_QUOTED.sub("", text) for text in said if not (text.startswith(OURS) or sources_in(text)))
 
 
 def with_listed(named: Named, ask: Ask, allows: Rule | None) -> Named:

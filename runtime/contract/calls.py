@@ -1,4 +1,4 @@
-"""Declarations of a tool about its calls: the parts of one on its card, and the ways of text through it.
+"""Declarations of a tool about its calls: the parts of one on its card, the ways of text through it, and its orders for others.
 
 A tool names its arguments, and we draw each value. One that declares no flow is taken for the worst: its results are words
 of strangers, and each of its arguments may carry anything anywhere. That is so for every tool of an MCP server until
@@ -8,12 +8,13 @@ somebody says more of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from runtime.contract.people import Identity, Json
+from runtime.contract.people import Identity, Json, RunId
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +123,64 @@ class Flow:
 
 UNDECLARED: Final = Flow()
 """The flow of a tool that says nothing."""
+
+
+# --------------------------------------------------------------------------------------- work for another agent
+
+ORDER_TIME: Final = timedelta(minutes=10)
+"""Time of an order that says nothing of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """Work for another agent. `files` are paths in the folder of the room; `schema` is one that a JSON answer must fit.
+
+    `awaits`: the run that gives it waits for its end; else that is told in its conversation. `time` bounds it.
+    """
+
+    agent: str
+    goal: str
+    criteria: str = ""
+    files: tuple[str, ...] = ()
+    schema: Mapping[str, Json] = field(default_factory=dict)
+    awaits: bool = True
+    time: timedelta = ORDER_TIME
+
+
+Hands = Callable[[Mapping[str, Json]], Sequence[Order]]
+"""Reads the orders of a call. Errors: ToolRetry for arguments that are none."""
+
+
+class ChildState(StrEnum):
+    """Stages of a child. A run of it may still come to its end after it is over."""
+
+    OPEN = "open"  # its run waits, works or is parked
+    DONE = "done"  # it answered
+    FAILED = "failed"  # it ended with words about what went wrong
+    STOPPED = "stopped"  # a person or its parent ended it
+    LATE = "late"  # its time was over
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A run that another one asked for. `chain` names the agents above it, the first one first; `id` is also its run's.
+
+    `schema`: see `Order`. `valid`: its answer fits. `answered`: its words, once it is over.
+    """
+
+    id: RunId
+    agent: str
+    chain: tuple[str, ...]
+    goal: str
+    schema: Mapping[str, Json]
+    state: ChildState
+    deadline: datetime
+    answered: str = ""
+    valid: bool = True
+    created_at: datetime | None = None
+    ended_at: datetime | None = None
+
+    @property
+    def depth(self) -> int:
+        """Levels above it."""
+        return len(self.chain)

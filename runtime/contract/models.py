@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
-from runtime.contract.calls import UNDECLARED, Card, Flow
+from runtime.contract.calls import UNDECLARED, Card, Flow, Hands
 from runtime.contract.forms import Asks
 from runtime.contract.people import Address, Json, Person, RunId, SessionKey
 from runtime.contract.signals import FileRef
@@ -117,7 +117,8 @@ class ToolSpec:
     """Declaration of a tool. `schema` is the JSON schema of its arguments; `output_bound` counts characters.
 
     `undo` is the way back from its calls. `form` is all that others say of it (JSON), for a tool whose words are not ours:
-    another one is asked about anew. With `asks` a person answers each call in place of the tool, which is never called.
+    another one is asked about anew. With `asks` a person answers each call in place of the tool, which is never called; with
+    `hands` other agents work on it in its place.
     `card` says how a call is shown to whoever may approve it; without one its names and values are. `polls`: the same call
     is meant to be made again and again, until something is ready. `seldom`: models find it by `find_tools`, so that not
     every request carries it. `untold`: no model is told of it; runs call it on their own account. `flow` says where its
@@ -133,6 +134,7 @@ class ToolSpec:
     output_bound: int = 50_000
     form: str = ""
     asks: Asks | None = None
+    hands: Hands | None = None
     undo: Undo | None = None
     card: Card | None = field(default=None, compare=False)
     polls: bool = False
@@ -177,7 +179,7 @@ class ToolContext:
 
     `address` is where the run's answer goes, and `requester` for whom it works: None for a program that nobody asked.
     `scheduled`: nobody asked now, it is the work of a schedule. `tools`: those that may perhaps be called here, for the
-    tool that finds them.
+    tool that finds them. `agent` is the name of the one that calls.
     """
 
     workspace: Path
@@ -189,6 +191,7 @@ class ToolContext:
     attach: Attach = lambda _: None
     scheduled: bool = False
     tools: Callable[[], Sequence[ToolSpec]] = tuple
+    agent: str = ""
 
 
 class Tool(Protocol):
@@ -247,8 +250,8 @@ class ModelRequest:
     """Request to a model. `files` opens a file that a turn names; without it there are none to look at.
 
     `words_only`: the tools are those of the conversation, and none may be called: what is wanted are words for people.
-    `work` is the kind of work, `wanted` the model that people chose for the conversation, `kept` the one that the run began
-    with; empty where there is none. `cheapest`: it is for the one that costs least, whatever else is so.
+    `work` is the kind of work, `wanted` the model that people chose for the conversation, `own` that of the agent, `kept` the
+    one that the run began with; empty where there is none. `cheapest`: it is for the one that costs least, whatever else is so.
     `room` is where it is made for, as the settings write it. `working` is what is true at this moment, for the model alone: it stands behind all turns, since it changes most often.
     Errors of `files`: OSError where the file is not there any more.
     """
@@ -264,6 +267,7 @@ class ModelRequest:
     cheapest: bool = False
     working: str = ""
     room: str = ""
+    own: str = ""
 
 
 @dataclass(frozen=True, slots=True)

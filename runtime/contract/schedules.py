@@ -275,7 +275,8 @@ class ScheduleRequest:
 class Asker:
     """Person who wants it, and where they said so. `key` makes a repeat after a kill the same wish; empty: each is a new one.
 
-    `hand`, where it is not empty, does it for them and is named in the audit: a command line.
+    `hand`, where it is not empty, does it for them and is named in the audit: a command line. `agent` does it on their
+    behalf, and may only plan work of its own; empty where they do it themselves.
     """
 
     person: Person | None
@@ -283,6 +284,7 @@ class Asker:
     address: Address
     key: str = ""
     hand: str = ""
+    agent: str = ""
 
 
 class Timetable(Protocol):

@@ -150,10 +150,14 @@ COMMANDS: Final[Mapping[str, str]] = {
     "stop": "Stop the work in this room",
     "status": "What's going on in this room",
     "approvals": "Questions waiting for you, with buttons",
+    "agent": "Which agent answers here",
+    "agents": "All agents, and how to reach them",
     "model": "Which model answers here",
     "think": "What I thought before my last answer",
     "usage": "Tokens and cost, for this room and for you",
     "schedules": "What's planned in this room",
+    "task": "Work on something in the background, and tell you here",
+    "tasks": "Tasks of this room, and how they stand",
     "timezone": "The time zone for times you mention",
     "grants": "Calls I make without asking (for operators and owners)",
     "mode": "How much I may do here without asking",
@@ -164,6 +168,9 @@ COMMANDS: Final[Mapping[str, str]] = {
 ARGUMENTS: Final[Mapping[str, str]] = {
     "timezone": "A zone, such as Europe/Berlin",
     "grants": "To end one: revoke ID",
+    "agent": "A name, such as ops; or default",
+    "task": "What to do",
+    "tasks": "To end one: drop ID",
     "model": "A name, such as sonnet; or default",
     "mode": "normal, read-only, plan, or trusted 2h",
     "away": "How long: until Monday, or 2d; off when you're back",
@@ -183,6 +190,9 @@ class Trigger(StrEnum):
     SCHEDULE = "schedule"  # an instant of a schedule came
     MANUAL = "manual"  # a person had a schedule or a report run now
     HOOK = "hook"  # another program called a webhook
+    CHILD = "child"  # a run handed work to another agent
+    CHILD_ENDED = "child ended"  # work that a run handed on is over, and nobody waited for it
+    TASK = "task"  # a task is worked on in the background
     UNKNOWN = ""  # a node of an older version began it, which does not say
 
     @classmethod

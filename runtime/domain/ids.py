@@ -56,6 +56,16 @@ def made_at(made: str) -> datetime | None:
     return None if value is None else EPOCH + timedelta(milliseconds=value >> CHANCE)
 
 
+def derived(of: str, key: str) -> str:
+    """An id that is the same whenever it is made of the same two: with the time of `of`, an id, and digits of `key`.
+
+    >>> derived(first_at(EPOCH), "a") == derived(first_at(EPOCH), "a") != derived(first_at(EPOCH), "b")
+    True
+    """
+    time_bits = (value_of(of) or 0) >> CHANCE
+    return _written(time_bits << CHANCE | int(digest(f"{of} {key}")[: CHANCE // 4], 16))
+
+
 def digest(text: str) -> str:
     """The SHA-256 of a text, in hexadecimal: what tells whether two are the same."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

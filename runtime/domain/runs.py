@@ -45,18 +45,25 @@ FOR_SCHEDULES: Final = (Trigger.SCHEDULE, Trigger.MANUAL, Trigger.UNKNOWN)
 
 
 class WaitKind(StrEnum):
+    CHILD = "child"  # the end of a run that this one asked for; the subject is that run
     APPROVAL = "approval"  # a person's word, about a call or in answer to one; the subject is the question
 
 
 class StepState(StrEnum):
     OPEN = "open"  # may run, has not begun
     ASKED = "asked"  # a person must say
+    HANDED = "handed"  # other agents work on it, and one of them is not done yet
     MARKED = "marked"  # began: after a kill nobody knows how far it came
     DONE = "done"  # its result is recorded
 
 
+NOT_DONE: Final = tuple(state.value for state in StepState if state is not StepState.DONE)
+"""States of a call that has no result yet."""
+
+
 class StepEvent(StrEnum):
     MARK = "mark"
+    HAND = "hand"
     RESULT = "result"
     ALLOW = "allow"
     REFUSE = "refuse"
@@ -70,6 +77,8 @@ STEP_MOVES: Final[Mapping[tuple[StepState, StepEvent], StepState]] = {
     (StepState.OPEN, StepEvent.MARK): StepState.MARKED,
     (StepState.OPEN, StepEvent.REFUSE): StepState.DONE,
     (StepState.MARKED, StepEvent.MARK): StepState.MARKED,
+    (StepState.MARKED, StepEvent.HAND): StepState.HANDED,
+    (StepState.HANDED, StepEvent.RESULT): StepState.DONE,
     (StepState.MARKED, StepEvent.RESULT): StepState.DONE,
     (StepState.MARKED, StepEvent.REFUSE): StepState.DONE,
     (StepState.MARKED, StepEvent.DOUBT): StepState.ASKED,

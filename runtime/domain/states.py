@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Final, TypeVar
 
+from runtime.domain.agents.lifecycle import AGENT_MOVES
+from runtime.domain.agents.tasks import TASK_MOVES
 from runtime.domain.approvals import APPROVAL_MOVES
 from runtime.domain.deliveries import DELIVERY_MOVES, PART_MOVES
 from runtime.domain.machines import diagram, final
@@ -38,8 +40,15 @@ questions about a call that was cut and to questions to people, `void` to runs t
 are asked again after a restore. From `runtime/domain/approvals.py`."""
 DELIVERY: Final = """\
 One thing to show at one address. `held` and `dead` leave by a person's word only. From `runtime/domain/deliveries.py`."""
+AGENT: Final = """\
+An agent beside the usual one, or that one. Messages for a `suspended` agent wait as rows, and are answered in order once it is
+back; `terminated` is for good. From `runtime/domain/agents/lifecycle.py`."""
 PART: Final = """\
 One wire message of a delivery. `unsettled` means: perhaps on screen, being looked for. From `runtime/domain/deliveries.py`."""
+
+POSTED_TASK: Final = """\
+Work that somebody posted for an agent. A claim is a lease: it holds while its run is not over. A run in the background
+that answers completes its task; one that fails gives it back, up to three times. From `runtime/domain/agents/tasks.py`."""
 
 
 def document() -> str:
@@ -50,6 +59,8 @@ def document() -> str:
         _section("Approvals", APPROVAL, APPROVAL_MOVES),
         _section("Deliveries", DELIVERY, DELIVERY_MOVES),
         _section("Parts", PART, PART_MOVES),
+        _section("Agents", AGENT, AGENT_MOVES),
+        _section("Tasks", POSTED_TASK, TASK_MOVES),
     ]
     return "\n".join([INTRODUCTION, *sections])
 

@@ -20,6 +20,12 @@ DENIED: Final = "denied: "
 ERROR: Final = "error: "
 """How a result begins that says the call did not do what was asked."""
 
+STILL_AT_WORK: Final = "still at work: "
+"""How the result of a call begins that is in the hands of other agents."""
+
+TOLD_LATER: Final = "[from Signalbox] Work that was handed on is over"
+"""How a user turn begins that brings what came of work for which nobody waited, behind an empty line."""
+
 NO_ANSWER: Final = "no answer: "
 """How the result of a call begins that asked a person in vain."""
 

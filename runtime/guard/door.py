@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -20,6 +21,22 @@ Told = Callable[[Gate, str, Finding], None]
 
 KNOWN_MOST: Final = 8_192
 """Texts that are known to be clean. A conversation is sent again with each message, and its turns stay as they are."""
+
+
+TOLD_MOST: Final = 100
+"""Findings of one text that are counted and recorded: a message may hold some thousand, and a file some ten thousand."""
+HIDDEN_TOOL: Final = "redacted"
+"""In place of a tool's name with a secret in it. Vendors take only letters there, so it's no mark."""
+JSON_ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|/)")
+
+
+def as_read(written: str) -> str:
+    """JSON with letters in place of their escapes: any letter of a secret may be written as one.
+
+    >>> as_read('{"a": "\\\\u0067hp"}')
+    '{"a": "ghp"}'
+    """
+    return JSON_ESCAPE.sub(lambda one: chr(int(one[1], 16)) if one[1] else "/", written) if "\\" in written else written
 
 
 def told_nobody(_gate: Gate, _room: str, _finding: Finding) -> None:
@@ -50,19 +67,19 @@ class Door:
     def check(self, text: str, gate: Gate, room: str = "") -> Checked:
         """`text` as it may go on; findings are counted."""
         checked = self.guard.check(text, gate, room)
-        for finding in checked.findings:
-            self.tell(gate, room, finding)
+        self.tell(gate, room, checked.findings)
         return checked
 
-    def tell(self, gate: Gate, room: str, finding: Finding) -> None:
-        """Count a finding of a text that was looked at in pieces."""
-        self._told(gate, room, finding)
+    def tell(self, gate: Gate, room: str, findings: Sequence[Finding]) -> None:
+        """Count what was found in one text or file."""
+        for finding in findings[:TOLD_MOST]:
+            self._told(gate, room, finding)
 
     def clean(self, text: str, gate: Gate, room: str = "") -> Clean:
         return self.check(text, gate, room).text
 
     def known(self, text: str, gate: Gate, room: str = "") -> Clean:
-        """The same for what comes again and again: it is looked at once. Rows that were written before may hold anything."""
+        """`text` as it may go on, looked at once however often it comes: rows that were written before may hold anything."""
         key = hash((text, gate, room))
         if key in self._known:
             self._known.move_to_end(key)
@@ -75,9 +92,18 @@ class Door:
         return checked.text
 
     def call(self, call: Call, room: str = "") -> Call:
-        """A call as people and tables may see it; where something was taken out, with its true arguments sealed."""
-        checked = self.check(call.arguments, Gate.TOOL_ARGUMENTS, room)
-        if checked.text == call.arguments:
+        """A call as people and tables may see it; where something was taken out, with its true arguments sealed.
+
+        A model may also write a secret as the name of a tool. There is none by that name, so nothing is lost.
+        """
+        if self.check(call.tool, Gate.TOOL_ARGUMENTS, room).text != call.tool:
+            call = replace(call, tool=HIDDEN_TOOL)
+        written = call.arguments
+        checked = self.check(written, Gate.TOOL_ARGUMENTS, room)
+        if checked.text == written:
+            written = as_read(written)
+            checked = self.check(written, Gate.TOOL_ARGUMENTS, room) if written != call.arguments else checked
+        if checked.text == written:
             return call
         if checked.is_withheld:
             return replace(call, arguments=checked.text)
@@ -94,8 +120,9 @@ class Door:
         """Arguments as JSON that is still whole, where they were, and where no secret is known by the name of its field."""
         try:
             cleaned = self._json(json.loads(arguments), room)
-        except ValueError:
-            return self.guard.check(arguments, Gate.TOOL_ARGUMENTS, room).text
+        except (ValueError, RecursionError):  # the latter for thousands of open brackets
+            text = self.guard.check(arguments, Gate.TOOL_ARGUMENTS, room).text
+            return self.guard.check(as_read(text), Gate.TOOL_ARGUMENTS, room).text
         short = json.dumps(cleaned, ensure_ascii=False, separators=(",", ":"))  # names stand close to their values
         checked = self.guard.check(short, Gate.TOOL_ARGUMENTS, room).text
         return checked if checked != short else json.dumps(cleaned, ensure_ascii=False)

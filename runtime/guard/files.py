@@ -12,6 +12,7 @@ from typing import Final
 
 from runtime.guard.findings import Finding
 from runtime.guard.guard import Checked
+from runtime.guard.shapes import PRIVATE_KEY_BEGINS
 
 Check = Callable[[str], Checked]
 
@@ -21,70 +22,18 @@ FILE_MOST_BYTES: Final = 10 << 20
 SLICE_CHARS: Final = 65_536
 OVERLAP_CHARS: Final = 4_096
 """Letters on both sides of a cut, by which it is known that no value lies across it. A private key has about 3,000."""
+KEY_MAX_CHARS: Final = 16_384
+"""Of the largest private key: 16,384 bits of RSA have 12,700. One that has begun and not ended is never cut."""
 
 TEXT_ENDINGS: Final = frozenset(
-    [
-        ".bat",
-        ".cfg",
-        ".conf",
-        ".csv",
-        ".diff",
-        ".env",
-        ".go",
-        ".graphql",
-        ".hcl",
-        ".ini",
-        ".ipynb",
-        ".java",
-        ".js",
-        ".json",
-        ".jsonl",
-        ".jsx",
-        ".kt",
-        ".log",
-        ".lua",
-        ".md",
-        ".ndjson",
-        ".patch",
-        ".pem",
-        ".php",
-        ".pl",
-        ".properties",
-        ".ps1",
-        ".py",
-        ".r",
-        ".rb",
-        ".rs",
-        ".sh",
-        ".sql",
-        ".svg",
-        ".swift",
-        ".tex",
-        ".tf",
-        ".toml",
-        ".ts",
-        ".tsv",
-        ".tsx",
-        ".txt",
-        ".xml",
-        ".yaml",
-        ".yml",
-        ".html",
-        ".htm",
-        ".css",
-        ".c",
-        ".h",
-        ".cc",
-        ".cpp",
-        ".hpp",
-        ".cs",
-        ".key",
-        ".crt",
-        ".eml",
-        ".ics",
-        ".vcf",
-        ".rst",
-    ]
+    (
+        *(".c", ".cc", ".cpp", ".cs", ".css", ".go", ".graphql", ".h", ".hpp", ".java", ".js", ".jsx", ".kt"),
+        *(".bat", ".lua", ".php", ".pl", ".ps1", ".py", ".r", ".rb", ".rs", ".sh", ".sql", ".swift", ".ts", ".tsx"),
+        *(".cfg", ".conf", ".env", ".hcl", ".ini", ".json", ".jsonl", ".ndjson", ".properties"),
+        *(".tf", ".toml", ".xml", ".yaml", ".yml", ".crt", ".key", ".pem"),
+        *(".csv", ".diff", ".eml", ".htm", ".html", ".ics", ".ipynb", ".log"),
+        *(".md", ".patch", ".rst", ".svg", ".tex", ".tsv", ".txt", ".vcf"),
+    )
 )
 TEXT_MIMES: Final = frozenset(
     [
@@ -189,6 +138,9 @@ def _end_of_slice(text: str, begin: int, check: Check, slice_chars: int) -> int:
 
 
 def _is_across(text: str, cut: int, check: Check) -> bool:
+    begun = text.rfind(PRIVATE_KEY_BEGINS, max(0, cut - KEY_MAX_CHARS), cut)
+    if begun >= 0 and text.find("-----END ", begun, cut) < 0:
+        return True
     left, right = text[max(0, cut - OVERLAP_CHARS) : cut], text[cut : cut + OVERLAP_CHARS]
     whole, halves = check(left + right), (check(left), check(right))
     if whole.is_withheld:

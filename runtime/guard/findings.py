@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NewType
@@ -51,7 +51,7 @@ class Detector(StrEnum):
 
     HELD = "held"  # values that we hold ourselves
     SHAPE = "shape"  # forms that vendors give to their keys
-    ENTROPY = "entropy"  # long and random
+    ENTROPY = "random"  # long and random
     PERSONAL = "personal"
     RULE = "rule"  # of the settings
 
@@ -83,9 +83,11 @@ class Finding:
         return f"{self.name} ·{self.mark}"
 
 
-MARKED: Final = re.compile(r"\[redacted: [^\[\]\n]{1,60} ·[0-9a-f]{4}\]")
-"""A mark in place of a value. The guard leaves it alone when it is quoted back."""
+MARKED: Final = re.compile(r"\[redacted: ([^\[\]\n]{1,60}) ·[0-9a-f]{4}\]")
+"""A mark in place of a value. The guard leaves one with a name that it gives alone when it is quoted back."""
 
+WITHHELD: Final = "[withheld: "
+"""Beginning of the note in place of a whole text."""
 MARK_DIGITS: Final = 4
 
 
@@ -96,3 +98,14 @@ def mark_of(value: str, key: bytes) -> str:
 
 def in_place_of(name: str, mark: str) -> str:
     return f"[redacted: {name} ·{mark}]"
+
+
+NAMED_MOST: Final = 3
+"""Findings that are named where a text or a file was."""
+
+
+def withheld_for(findings: Sequence[Finding]) -> str:
+    """Findings for which a text is withheld, as whoever misses it reads them; "" where there are none."""
+    every = [str(one) for one in findings if one.action is Strictness.ENFORCE]
+    more = f" and {len(every) - NAMED_MOST:,} more" if len(every) > NAMED_MOST else ""
+    return ", ".join(every[:NAMED_MOST]) + more

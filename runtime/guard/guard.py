@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Final
 
 import structlog
 
-from runtime.guard.entropy import random_in
+from runtime.guard.entropy import RANDOM_NAME, random_in
 from runtime.guard.findings import (
     EXACTNESS,
     MARKED,
+    WITHHELD,
     Clean,
     Detector,
     Finding,
@@ -23,14 +27,16 @@ from runtime.guard.findings import (
     in_place_of,
     mark_of,
     stricter,
+    withheld_for,
 )
 from runtime.guard.held import SHORTEST, Held
 from runtime.guard.own_rules import OwnRule
-from runtime.guard.personal import personal_in
-from runtime.guard.shapes import SHORTEST_WORD, shapes_in
+from runtime.guard.personal import PERSONAL_KINDS, PHONE_NAME, personal_in
+from runtime.guard.shapes import PRIVATE_KEY, SHAPES, SHORTEST_WORD, shapes_in
 
 log = structlog.get_logger("guard")
 
+OFF: Final = Strictness.OFF
 USUAL: Final[Mapping[Detector, Strictness]] = MappingProxyType(
     {
         Detector.HELD: Strictness.REDACT,
@@ -39,8 +45,14 @@ USUAL: Final[Mapping[Detector, Strictness]] = MappingProxyType(
         Detector.PERSONAL: Strictness.OFF,
     }
 )
+MARK_NAMES: Final = frozenset(
+    (PRIVATE_KEY.name, *(one.name for one in SHAPES), RANDOM_NAME, PHONE_NAME, *PERSONAL_KINDS)
+)
+"""Names that stand in our marks, beside those of values and rules."""
+MARKDOWN_ESCAPE: Final = re.compile(r"\\(?=[!#*+./:=@_~-])")
+"""A backslash that no reader of Markdown sees: models write `ghp\\_…`."""
 BROKEN: Final = (
-    "[withheld: the leak guard could not read this text, so nobody gets it. Operators can see why in the log.]"
+    f"{WITHHELD}the leak guard could not read this text, so nobody gets it. Operators can see why in the log.]"
 )
 
 
@@ -71,9 +83,6 @@ class GuardRules:
         return {one: stricter(self.strictness.get(one, OFF), own.get(one, OFF)) for one in Detector}
 
 
-OFF: Final = Strictness.OFF
-
-
 class Guard:
     """Finds what must not flow. A failure of its own withholds the text."""
 
@@ -81,6 +90,7 @@ class Guard:
         self._rules = rules
         self.held = held or Held()
         self._own = {rule.name: rule.action for rule in rules.own}
+        self._names = MARK_NAMES | self._own.keys() | self.held.names
 
     def check(self, text: str, gate: Gate, room: str = "") -> Checked:
         """`text` as it may go on at `gate`; a room is named as the settings write it."""
@@ -97,15 +107,15 @@ class Guard:
 
     def _checked(self, text: str, gate: Gate, strictness: Mapping[Detector, Strictness]) -> Checked:
         found = list(self._found(text, gate, strictness))
+        if "\\" in text and (plain := MARKDOWN_ESCAPE.sub("", text)) != text:
+            found += _in_escaped(text, self._found(plain, gate, strictness))
         if not found:
             return Checked(Clean(text))
-        kept = [] if "[redacted: " not in text else [match.span() for match in MARKED.finditer(text)]
-        places = apart(one for one in found if not any(start < one.end and one.start < end for start, end in kept))
+        places = apart(self._outside_marks(found, text) if "[redacted: " in text else found)
         told = [(one, self._finding(one, text, strictness)) for one in places]
         findings = tuple(dict.fromkeys(finding for _, finding in told))
-        if any(finding.action is Strictness.ENFORCE for finding in findings):
-            named = ", ".join(str(one) for one in findings if one.action is Strictness.ENFORCE)
-            return Checked(Clean(f"[withheld: it holds {named}]"), findings, is_withheld=True)
+        if why := withheld_for(findings):
+            return Checked(Clean(f"{WITHHELD}it holds {why}]"), findings, is_withheld=True)
         return Checked(Clean("".join(_redacted(text, told))), findings)
 
     def _found(self, text: str, gate: Gate, strictness: Mapping[Detector, Strictness]) -> Iterator[Found]:
@@ -125,9 +135,21 @@ class Guard:
             if rule.action is not OFF:
                 yield from rule.found(text, gate)
 
+    def _outside_marks(self, found: Iterable[Found], text: str) -> Iterator[Found]:
+        """Findings that are not words of a mark of ours: anybody may write something like a mark around a secret."""
+        marks = [match.span() for match in MARKED.finditer(text) if match[1] in self._names]
+        starts = [start for start, _ in marks]
+        for one in found:
+            before = bisect_right(starts, one.start)
+            if not before or marks[before - 1][1] < one.end:
+                yield one
+
     def _finding(self, one: Found, text: str, strictness: Mapping[Detector, Strictness]) -> Finding:
         value = text[one.start : one.end]
-        mark = mark_of(self.held.value_of(value), self._rules.key)
+        known = self.held.value_of(value)
+        if known == value and "\\" in value:
+            known = self.held.value_of(MARKDOWN_ESCAPE.sub("", value))
+        mark = mark_of(known, self._rules.key)
         action = self._own[one.name] if one.detector is Detector.RULE else strictness[one.detector]
         return Finding(one.detector, one.name, mark, action)
 
@@ -142,17 +164,29 @@ def _redacted(text: str, told: Sequence[tuple[Found, Finding]]) -> Iterator[str]
     yield text[at:]
 
 
+def _in_escaped(text: str, found: Iterable[Found]) -> Iterator[Found]:
+    """Places in `text` of what was found in it without its escapes."""
+    gone = [escape.start() - number for number, escape in enumerate(MARKDOWN_ESCAPE.finditer(text))]
+    for one in found:
+        start = one.start + bisect_left(gone, one.start)  # with the backslash before it, which would escape the mark
+        yield replace(one, start=start, end=one.end + bisect_right(gone, one.end - 1))
+
+
 def apart(found: Iterable[Found]) -> list[Found]:
     """Findings that do not overlap, in the order of the text: of those that do the most exact one, grown to hold all.
 
     What only looks random says nothing where there is more to say.
     """
     every = list(found)
-    sure = [one for one in every if one.detector is not Detector.ENTROPY]
-    maybe = [one for one in every if one.detector is Detector.ENTROPY]
-    alone = [one for one in maybe if not any(each.start < one.end and one.start < each.end for each in sure)]
+    sure = _joined(one for one in every if one.detector is not Detector.ENTROPY)
+    spans = [(one.start, one.end) for one in sure]
+    alone = [one for one in every if one.detector is Detector.ENTROPY and not _meets(spans, one)]
+    return _joined([*sure, *alone]) if alone else sure
+
+
+def _joined(found: Iterable[Found]) -> list[Found]:
     joined: list[Found] = []
-    for one in sorted([*sure, *alone], key=lambda each: (each.start, -each.end)):
+    for one in sorted(found, key=lambda each: (each.start, -each.end)):
         last = joined[-1] if joined else None
         if last is None or one.start >= last.end:
             joined.append(one)
@@ -160,3 +194,9 @@ def apart(found: Iterable[Found]) -> list[Found]:
         best = min(last, one, key=lambda each: EXACTNESS.index(each.detector))
         joined[-1] = Found(best.detector, best.name, last.start, max(last.end, one.end))
     return joined
+
+
+def _meets(spans: Sequence[tuple[int, int]], one: Found) -> bool:
+    """True where it overlaps one of `spans`, which are in order and apart. Looked up, since a text may have thousands of both."""
+    behind = bisect_left(spans, one.end, key=itemgetter(0))
+    return behind > 0 and spans[behind - 1][1] > one.start

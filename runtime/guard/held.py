@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Final, Literal
 from urllib.parse import quote, quote_plus
 
@@ -36,11 +37,14 @@ BORDER_BEFORE: Final = (
 
 
 def written_forms(value: str) -> Iterator[str]:
-    """As it is, as JSON and Python write it, and as a part of an address; a long one of several lines by its lines."""
+    """As it is, as JSON, Python and pages write it, and as a part of an address; a long one of several lines by its lines."""
     yield value
     yield json.dumps(value)[1:-1]
     yield json.dumps(json.dumps(value))[3:-3]  # a call's arguments in a model's answer
     yield json.dumps(value, ensure_ascii=False)[1:-1]
+    yield json.dumps(value)[1:-1].replace("/", r"\/")  # as PHP does
+    yield re.sub("[&<>]", lambda one: rf"\u{ord(one[0]):04x}", json.dumps(value)[1:-1])  # as Go does
+    yield escape(value)
     yield repr(value)[1:-1]
     yield quote(value)
     yield quote(value, safe="")
@@ -94,6 +98,7 @@ class Held:
         long = [text for text in self._forms if len(text) >= LONG]
         indexes = (_Index(8, long), _Index(4, self._forms.keys() - set(long)))
         self._indexes = [index for index in indexes if index.known]
+        self.names = frozenset(form.name for form in self._forms.values())
         self.has_blanks = any(re.search(r"[^!-~]", text) for text in self._forms)
 
     def found(self, text: str, words: str | None = None) -> Iterator[Found]:

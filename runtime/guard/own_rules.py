@@ -11,9 +11,7 @@ from runtime.guard.findings import Detector, Found, Gate, Strictness
 
 Spans = Callable[[str], Iterator[tuple[int, int]]]
 
-NO_LIBRARY: Final = (
-    "needs the extra `guard`, whose patterns take no longer the longer a text is; or use words or a phrase"
-)
+NO_LIBRARY: Final = 'words or a phrase: a pattern needs an extra, pip install "signalbox-bot[guard]"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +31,8 @@ class OwnRule:
 
 
 def of_words(words: tuple[str, ...]) -> Spans:
-    """Any of these words, whatever their case, as words of their own."""
-    return _matches(re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE))
+    """Any of these words, whatever their case, as words of their own: also in `_italics_` and in a name such as `its_id`."""
+    return _matches(re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, words))})(?![^\W_])", re.IGNORECASE))
 
 
 def of_phrase(phrase: str) -> Spans:
@@ -48,10 +46,14 @@ def of_pattern(pattern: str) -> Spans:
         import re2
     except ImportError:
         raise ValueError(NO_LIBRARY) from None
+    quiet = re2.Options()
+    quiet.log_errors = False  # else the library writes to standard error beside what we say
     try:
-        return _matches(re2.compile(pattern))
+        return _matches(re2.compile(pattern, options=quiet))
     except re2.error as error:
-        raise ValueError(f"does not compile: {error}") from None
+        reason = error.args[0]
+        told = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
+        raise ValueError(f"a regular expression of RE2; {told}") from None
 
 
 def _matches(pattern: Any) -> Spans:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from runtime.guard.findings import Gate
-from runtime.guard.guard import Guard
+from runtime.guard.guard import Checked, Guard
 from runtime.guard.held import SHORTEST
 from runtime.guard.shapes import PRIVATE_KEY_BEGINS
 
@@ -41,14 +41,24 @@ class Preview:
     def _settle(self, rest: str) -> str:
         """The rest, once whole words that nothing can be added to are done with."""
         cut = rest.rfind(" ", 0, len(rest) - HELD_BACK) + 1
-        if not cut or PRIVATE_KEY_BEGINS in rest:
+        if not cut or PRIVATE_KEY_BEGINS in rest or self._is_across(rest, cut):
             return rest
         self._begun += rest[:cut]
         self._settled += self._clean(rest[:cut])
         return rest[cut:]
 
+    def _is_across(self, rest: str, cut: int) -> bool:
+        """True where a value with blanks in it, or one and the name before it, would be cut."""
+        whole, *halves = map(self._check, (rest, rest[:cut], rest[cut:]))
+        if whole.is_withheld:
+            return not any(half.is_withheld for half in halves)
+        return whole.text != "".join(half.text for half in halves)
+
     def _clean(self, text: str) -> str:
-        return self._guard.check(text, Gate.MODEL_REPLY, self._room).text
+        return self._check(text).text
+
+    def _check(self, text: str) -> Checked:
+        return self._guard.check(text, Gate.MODEL_REPLY, self._room)
 
     def _held_back(self, shown: str) -> str:
         if self._guard.held.has_blanks:

@@ -105,7 +105,12 @@ SHAPES: Final = (
     _within("Hugging Face token", r"hf_[A-Za-z0-9]{30,}", "hf_"),
     _within("SendGrid key", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}", "SG."),
     _within("DigitalOcean token", r"do[opr]_v1_[a-f0-9]{64}", "_v1_"),
-    _within("JSON web token", r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}", "eyJ"),
+    _within(
+        "JSON web token",
+        # From the first `eyJ` of a run of letters on: from another one it ends no further, and to try each takes for ever.
+        r"(?<![A-Za-z0-9_-])(?>[A-Za-z0-9_-]*?(?=eyJ))(eyJ[A-Za-z0-9_-]{10,}+\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,})",
+        ".eyJ",
+    ),
     _within(
         "password in an address",
         r"://[^\s:/?#@\[\]\"'<>]*:([^\s:/?#@\[\]\"'<>]{3,})@",

@@ -32,6 +32,7 @@ from runtime.contract import (
 from runtime.domain.transcript import OURS, not_seen
 from runtime.errors import ChannelError, Retryable, ToolError
 from runtime.text.glyphs import bound
+from runtime.workspace.handing_over import PlacedFile, hand_over
 from runtime.workspace.workspaces import WorkspaceFolders
 
 log = structlog.get_logger("files")
@@ -88,7 +89,8 @@ class _Place:
 class Fetching:
     """Brings files of any channel that carries them. `files_of` gives the channel of an address, if it does.
 
-    `senders` is asked only where a message came with files.
+    `senders` is asked only where a message came with files. Uploads on the page are in `shared`, the rooms' own workspaces,
+    from where another agent than the main one is given a copy.
     """
 
     def __init__(
@@ -101,7 +103,9 @@ class Fetching:
         transcriber: Transcriber | None = None,
         waits: Sequence[timedelta] = WAITS,
         space: Space = BOUNDLESS,
+        shared: WorkspaceFolders | None = None,
     ) -> None:
+        self._shared = shared
         self._files_of = files_of
         self._senders = senders
         self._new_id = new_id
@@ -141,14 +145,27 @@ class Fetching:
         file = wanted.file
         async with self._room:
             if not await asyncio.to_thread(place.workspaces.has, place.address, file.path):
-                if not file.remote:
+                if not file.remote and not await self._is_copied(place, wanted):
                     return None  # an upload of long ago, which somebody removed
-                if reason := await self._trouble(place, wanted):
+                if file.remote and (reason := await self._trouble(place, wanted)):
                     log.warning("a file was not fetched", file=file.path, reason=reason)
                     return f"{_missing(file)}{reason}"
             return await self._words(place, file)
 
     # ------------------------------------------------------------------------------------------------- the file
+
+    async def _is_copied(self, place: _Place, wanted: _Wanted) -> bool:
+        """True once an upload of the room is in the agent's own workspace too."""
+        if self._shared is None or await self._space.shortage(place.folder, wanted.sender):
+            return False
+        path = wanted.file.path
+        source, to = (PlacedFile(folders, place.address, path) for folders in (self._shared, place.workspaces))
+        try:
+            await asyncio.to_thread(hand_over, source, to, self._new_id())
+        except (OSError, ValueError) as error:
+            log.warning("an upload does not reach its agent", file=path, reason=str(error))
+            return False
+        return True
 
     async def _trouble(self, place: _Place, wanted: _Wanted) -> str | None:
         """Fetch it; what went wrong, in words that name no link: one may carry a token."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from hashlib import sha256
-from typing import Protocol
+from typing import Final, Protocol
 
 import structlog
 
@@ -14,6 +14,9 @@ from runtime.guard.findings import Detector, Finding
 from runtime.store.protocol import NewDelivery
 
 log = structlog.get_logger("intake")
+
+NO_KEYS: Final = (Detector.PERSONAL, Detector.RULE)
+"""What they find can't be renewed or handed over."""
 
 
 class PrivateChats(Protocol):
@@ -58,9 +61,9 @@ def told(findings: Sequence[Finding], name: str = "") -> str:
     words = (
         f"{opening} message held something that shouldn't be in a chat ({kinds}), so I took it out before I kept it."
     )
-    if all(one.detector is Detector.PERSONAL for one in findings):
-        return words
+    if all(one.detector in NO_KEYS for one in findings):
+        return f"{words} If the chat still shows it, delete your message."
     return (
         f"{words} If the chat still shows it, delete your message and renew the key. "
-        "An operator can hand it to me safely: `signalbox secrets set NAME`."
+        "An operator can hand me the new one safely: `signalbox secrets set NAME`."
     )

@@ -39,6 +39,7 @@ from runtime.models.demo_phrases import (
     lines,
     missing,
     pondered,
+    told_later,
     wish,
     wishes_of,
     without_finding,
@@ -73,7 +74,7 @@ class Batch:
         return any(is_waiting(result) for _, result in self.pairs)
 
     def answer(self) -> str:
-        return "\n\n".join(outcome(call, result) for call, result in self.pairs)
+        return "\n\n".join(dict.fromkeys(outcome(call, result) for call, result in self.pairs))
 
 
 def batches(turns: Sequence[Turn]) -> list[Batch]:
@@ -137,7 +138,8 @@ def answer(turns: Sequence[Turn], images: Mapping[str, str]) -> str:
     files = [] if any(map(wish, heard)) else came
     paragraphs = [
         *(b.answer() for b in untold),
-        *(report(said) if due_in(turns) else small_talk(said)),
+        *told_later(turns[start:]),
+        *(report(said, work) if (work := due_in(turns)) else small_talk(said)),
         *received(files, images),
         *regrets(lost),
         *reminders(said, parked),

@@ -8,8 +8,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from runtime.contract import ANYBODY, FIND_TOOLS, AssistantTurn, Json, ToolTurn, Turn, UserTurn
-from runtime.domain.transcript import OURS
-from runtime.models.demo_plans import AS_WRITTEN, PLANS, WHAT_I_PLAN, Phrase, due, with_task
+from runtime.domain.transcript import OURS, TOLD_LATER
+from runtime.models.demo_plans import (
+    AS_WRITTEN,
+    PLANS,
+    WHAT_I_PLAN,
+    Phrase,
+    due,
+    ticked_off,
+    with_task,
+    with_title,
+)
 from runtime.text.outside import unfenced
 
 WHAT_I_KNOW: Final = f"""\
@@ -22,6 +31,7 @@ WHAT_I_KNOW: Final = f"""\
 - `think about SUBJECT` (`/think` then shows what I thought)
 - `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; you may add `ANSWER or ANSWER`)
 {WHAT_I_PLAN}
+- `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
 - `help`
 
 One message may hold several of them, one per line."""
@@ -34,6 +44,9 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"read (?:the file )?(?P<path>.+)", "read_file", {}),
     (r"write (?P<content>.+) to (?:the file )?(?P<path>.+)", "write_file", {}),
     (r"search for (?P<pattern>.+?)(?: in (?P<path>\S+))?", "search_files", {"path": "."}),
+    (r"delegate and tell me: ?(?P<goal>.+)", "delegate", {"wait": False}),
+    (r"delegate each: ?(?P<goals>.+)", "delegate_many", {}),
+    (r"delegate(?: to (?P<agent>[\w-]+))?: ?(?P<goal>.+)", "delegate", {}),
     (r"ask (?P<to>me|the room|[\w-]+) (?P<question>[^?]+\?)(?: (?P<options>.+(?:,| or ).+))?", "ask_person", {}),
 )
 # The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
@@ -44,7 +57,7 @@ PHRASES: Final = [
 FIRST_PHRASES: Final = PHRASES[: len(PHRASES_FIRST_TRIED)]
 PLAN_LINE_MAX_CHARS: Final = 4_000
 """Characters of a line in which a plan is looked for: where a time ends takes many tries to find."""
-VERBATIM: Final = AS_WRITTEN | {"shell", "ask_person"}
+VERBATIM: Final = AS_WRITTEN | {"shell", "ask_person", "delegate", "delegate_many"}
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
 OBEY: Final = re.compile(r"do what (?:it|the page|the file) says[.!]?", re.IGNORECASE)
 OBEYED_MAX: Final = 5
@@ -53,7 +66,7 @@ THINK: Final = re.compile(r"(?:please )?think (?:about|over) (?P<subject>.+?)[.!
 ASKS_WHAT_WAITS: Final = re.compile(r"approv|wait|pending|status|still", re.IGNORECASE)
 BETWEEN_OPTIONS: Final = re.compile(r",(?: or )?| or ", re.IGNORECASE)
 QUOTED: Final = re.compile(r"^([\"'`])((?:(?!\1).)+)\1$", re.DOTALL)
-AUTHOR: Final = re.compile(r"\[[^\]\n]{1,80}\] ")
+AUTHOR: Final = re.compile(r"\[(?!redacted: |withheld: )[^\]\n]{1,80}\] ")  # marks of the leak guard stay
 """How a line begins that names who wrote it."""
 ATTACHED: Final = re.compile(r"\[attached file: (?P<path>.+?)(?: \([\d,]+ bytes\))?\]")
 """The line that stands in a message for each file that came with it."""
@@ -87,7 +100,10 @@ def wish(line: str) -> Wish | None:
 def wishes_of(line: str, turns: Sequence[Turn]) -> list[Wish]:
     """Calls that a person's line asks for: one, or those of the text that was read last, which it has me obey."""
     if not asks_to_obey(line):
-        return [found] if (found := wish(line)) else []
+        found = wish(line)
+        if found and found.tool == "plan_set":
+            return [Wish(found.tool, one) for one in ticked_off(line.partition(":")[2])]
+        return [found] if found else []
     read = next((turn.text for turn in reversed(turns) if isinstance(turn, ToolTurn)), "")
     return [found for one in unfenced(read).splitlines() if (found := wish(one.strip()))][:OBEYED_MAX]
 
@@ -124,6 +140,12 @@ def arguments_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
         found = BETWEEN_OPTIONS.split(without_full_stop(groups.get("options", "")))
         options: list[Json] = [one.strip() for one in found if one.strip()]
         return {"question": groups["question"], "to": to} | ({"options": options} if options else {})
+    if "goals" in groups:
+        return {"goals": [one.strip() for one in groups["goals"].split(";") if one.strip()]}
+    if tool == "plan_set":
+        return ticked_off(groups["steps"])[-1]
+    if tool == "task_post":
+        return with_title(groups)
     if "offset" in groups:
         return {"path": unquoted(groups)["path"], "offset": int(groups["offset"].replace(",", "") or 0)}
     return dict(with_task(groups) if tool in VERBATIM else unquoted(groups))
@@ -139,6 +161,12 @@ def missing(turns: Iterable[Turn]) -> dict[str, str]:
     """Files that did not come, by path, and why."""
     told = (line for turn in turns if isinstance(turn, UserTurn) for line in turn.text.splitlines())
     return {found["path"]: found["why"] for found in map(MISSING.fullmatch, told) if found}
+
+
+def told_later(turns: Iterable[Turn]) -> list[str]:
+    """Ends of work that was handed on and that nobody waited for."""
+    found = (turn.text for turn in turns if isinstance(turn, UserTurn) and turn.text.startswith(TOLD_LATER))
+    return [unfenced(text.partition("\n\n")[2]) for text in found]
 
 
 def asks_for_help(line: str) -> bool:
@@ -167,7 +195,7 @@ def unquoted(groups: Mapping[str, str]) -> dict[str, str]:
 def lines(turns: Iterable[Turn]) -> Iterator[str]:
     """Lines that people wrote; of scheduled work its task."""
     for turn in turns:
-        if isinstance(turn, UserTurn):
+        if isinstance(turn, UserTurn) and not turn.text.startswith(TOLD_LATER):
             work = due(turn.text)
             for line in (work.task if work else turn.text).splitlines():
                 if line.startswith(OURS):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from runtime.contract import Json, Turn, UserTurn
+from runtime.domain.agents.tasks import MYSELF, NOBODY_WAITS, title_of
 from runtime.domain.schedules import NO_NEWS
 
 WHEN: Final = (
@@ -24,6 +25,12 @@ Phrase = tuple[str, str, Mapping[str, Json]]
 
 # As `demo_phrases.PHRASES` has them. The group `reminder` becomes a task, see `with_task`.
 PLANS: Final[Sequence[Phrase]] = (
+    (r"task: *(?P<goal>\S.*)", "task_post", {"agent": MYSELF}),
+    (r"post (?:the |a )?task: *(?P<goal>\S.*)", "task_post", {}),
+    (r"(?:list )?(?:the |my )?tasks", "task_list", {}),
+    (r"claim (?:the )?task (?P<task>\w+)", "task_claim", {}),
+    (r"complete (?:the )?task (?P<task>\w+): *(?P<result>\S.*)", "task_complete", {}),
+    (r"plan: *(?P<steps>\S.*)", "plan_set", {}),
     (rf"(?P<when>{WHEN}) (?:in|to) (?P<room>{ROOM_ADDRESS}){SEPARATED}(?P<task>.+)", "schedule_elsewhere", {}),
     (rf"(?P<when>{WHEN}){SEPARATED}(?P<task>.+)", "schedule_set", {}),
     (rf"remind me (?P<when>{WHEN}),? (?:to|that) (?P<reminder>.+)", "schedule_set", {}),
@@ -38,9 +45,12 @@ PLANS: Final[Sequence[Phrase]] = (
     (rf"run {SCHEDULE}", "schedule_run", {}),
     (r"(?:set )?my time ?zone (?:is|to) (?P<zone>.+)", "set_zone", {}),
 )
-AS_WRITTEN: Final = frozenset({"schedule_set", "schedule_elsewhere"})
+AS_WRITTEN: Final = frozenset({"schedule_set", "schedule_elsewhere", "task_post", "task_complete"})
 """What is asked of these ends with a task, which keeps its full stop and its quotes."""
+BETWEEN_STEPS: Final = re.compile(r"\s*[,;]\s*(?:and |then )?")
 WHAT_I_PLAN: Final = """\
+- `task: list the files`, which I do in the background (and `list the tasks`)
+- `plan: read the offers, compare them, tell Ada`, a checklist
 - `every weekday at 9 do list the files` (or `every 5 minutes: say hello`)
 - `remind me tomorrow at 14:30 to call Ada` (or `remind me in 20 minutes to stretch`)
 - `what is scheduled?`
@@ -50,6 +60,7 @@ WHAT_I_PLAN: Final = """\
 # ------------------------------------------------------------------------------------------------------ what is due
 
 OPENING: Final = re.compile(r"\[Scheduled (?:work|report) .+, planned for [^\n]+\]")
+TASK_OPENING: Final = re.compile(r"\[Task .+, done in the background\]")
 REPORT_BEFORE: Final = "\n\n[Your report before this one said:]\n"
 REMINDER: Final = re.compile(r"Remind me: (?P<words>.+)")
 SAYING: Final = re.compile(r"say:? (?P<words>.+)", re.IGNORECASE)
@@ -62,6 +73,22 @@ class Due:
     task: str
     previous: str
     quiet: bool
+    is_task: bool = False
+
+
+def with_title(groups: Mapping[str, str]) -> dict[str, Json]:
+    """A task is called by what it is about."""
+    return {**groups, "title": title_of(groups["goal"])}
+
+
+def ticked_off(text: str) -> list[dict[str, Json]]:
+    """A checklist each time that it changes: all steps of it are done one after another."""
+    steps = [step for step in BETWEEN_STEPS.split(text.strip().rstrip(".")) if step]
+    return [{"steps": [_step(step, place - at) for place, step in enumerate(steps)]} for at in range(len(steps) + 1)]
+
+
+def _step(step: str, ahead: int) -> Json:
+    return {"text": step, "state": "done" if ahead < 0 else "todo" if ahead else "doing"}
 
 
 def with_task(groups: Mapping[str, str]) -> dict[str, str]:
@@ -73,6 +100,8 @@ def with_task(groups: Mapping[str, str]) -> dict[str, str]:
 def due(text: str) -> Due | None:
     """Work that is due, if `text` is about scheduled work; None for what a person says."""
     opening, _, rest = text.partition("\n")
+    if TASK_OPENING.fullmatch(opening):
+        return Due(rest.strip().removesuffix(NOBODY_WAITS).strip(), "", quiet=False, is_task=True)
     if not OPENING.fullmatch(opening):
         return None
     task, _, previous = rest.partition(REPORT_BEFORE)
@@ -85,10 +114,12 @@ def due_in(turns: Sequence[Turn]) -> Due | None:
     return due(first.text) if first else None
 
 
-def report(said: Sequence[str]) -> Iterator[str]:
+def report(said: Sequence[str], work: Due) -> Iterator[str]:
     """Words about the lines of a task that ask for no tool."""
     for line in said:
-        if found := REMINDER.fullmatch(line):
+        if work.is_task:
+            yield f"A real model would do this now: {line}"
+        elif found := REMINDER.fullmatch(line):
             yield f"Reminder: {found['words']}"
         elif found := SAYING.fullmatch(line):
             yield found["words"]

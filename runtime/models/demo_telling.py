@@ -15,6 +15,7 @@ from runtime.domain.transcript import (
     ERROR,
     NO_ANSWER,
     NOT_RUN,
+    STILL_AT_WORK,
     WAITING_FOR_ANSWER,
     WAITING_FOR_APPROVAL,
 )
@@ -37,6 +38,13 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "schedule_run": ("run", "", "name"),
     "schedule_history": ("look up", "", "name"),
     "schedule_list": ("look at", "", ""),
+    "delegate": ("hand on", "", "goal"),
+    "delegate_many": ("hand on", "", "goals"),
+    "task_post": ("post", "", "title"),
+    "task_list": ("look at", "", ""),
+    "task_claim": ("claim", "", "task"),
+    "task_complete": ("complete", "", "task"),
+    "plan_set": ("show", "", ""),
     "ask_person": ("ask", "", "question"),
     "set_zone": ("set the time zone", "", "zone"),
 }
@@ -63,6 +71,8 @@ def _outcome(call: Call, result: str) -> str:
         return f"I asked {thing} and wait for the answer."
     if result.startswith(NO_ANSWER):
         return f"I have no answer to {thing}: {result.removeprefix(NO_ANSWER)}"
+    if result.startswith(STILL_AT_WORK):
+        return f"I handed {thing} on, and that's {bound(result, 300)}."
     if is_waiting(result):
         return f"I asked to {tried} {thing}; that is {bound(result, 300)}."
     if result.startswith(DENIED):
@@ -85,7 +95,7 @@ def reason(text: str) -> str:
 
 
 def is_waiting(result: str) -> bool:
-    return result.startswith((WAITING_FOR_APPROVAL, WAITING_FOR_ANSWER))
+    return result.startswith((WAITING_FOR_APPROVAL, WAITING_FOR_ANSWER, STILL_AT_WORK))
 
 
 def subject(call: Call, argument: str) -> str:

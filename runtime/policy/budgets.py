@@ -6,7 +6,7 @@ a US dollar. Days and months are those of UTC, as in every report.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
@@ -31,6 +31,8 @@ class Scope(StrEnum):
 
 HOURLY: Final = (Scope.AGENT_TOKENS_HOUR, Scope.AGENT_CALLS_HOUR)
 MONEY: Final = tuple(scope for scope in Scope if scope not in HOURLY)
+OF_AGENTS: Final = (Scope.AGENT_DAY, *HOURLY)
+"""Budgets that bound each agent, and may bound one of them otherwise."""
 
 
 CLOCKS_DIFFER: Final = timedelta(minutes=5)
@@ -54,12 +56,36 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class BudgetRules:
-    """Budgets as they are set. `limits` are in millionths of a dollar, in tokens or in calls; `hold` is kept back for a call."""
+    """Budgets as they are set. `limits` are in millionths of a dollar, in tokens or in calls; `hold` is kept back for a call.
+
+    `agents` have limits of their own in place of those that bound each agent. `is_set`: anything is bounded.
+    """
 
     limits: Mapping[Scope, int] = field(default_factory=dict)
     warn_at: float = 0.8
     then: Then = Then.STOP
     hold: int = USUAL_HOLD
+    agents: Mapping[str, Mapping[Scope, int]] = field(default_factory=dict)
+    is_set: bool = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_set", bool(self.limits or self.agents))
+
+    @property
+    def scopes(self) -> Sequence[Scope]:
+        """Kinds of budgets that are set for everybody or for some agent."""
+        own = {scope for limits in self.agents.values() for scope in limits}
+        return [scope for scope in Scope if scope in self.limits or scope in own]
+
+    def limit_of(self, scope: Scope, subject: str) -> int | None:
+        """Limit of the counter of `subject`; None where none is set."""
+        own = self.agents.get(subject, {}) if scope in OF_AGENTS else {}
+        return own.get(scope, self.limits.get(scope))
+
+    def limit(self, counter: Counter) -> int:
+        """Limit of a counter that is kept."""
+        found = self.limit_of(counter.scope, counter.subject)
+        return self.limits[counter.scope] if found is None else found
 
 
 NO_BUDGETS: Final = BudgetRules()
@@ -188,7 +214,7 @@ def exceeded(rules: BudgetRules, counters: Iterable[Counter], own: int = 0) -> E
     found = [
         (counter, limit)
         for counter in counters
-        if (limit := rules.limits.get(counter.scope)) is not None
+        if (limit := rules.limit_of(counter.scope, counter.subject)) is not None
         and counter.used + counter.under_way - _own(counter.scope, own) >= limit
     ]
     if not found:
@@ -203,7 +229,7 @@ def _own(scope: Scope, hold: int) -> int:
 
 def level_of(rules: BudgetRules, counter: Counter) -> Level:
     """Level by what was spent, whatever people were told so far."""
-    limit = rules.limits[counter.scope]
+    limit = rules.limit(counter)
     if counter.used >= limit:
         return Level.REACHED
     return Level.WARNED if counter.used >= rules.warn_at * limit else Level.BELOW

@@ -31,6 +31,10 @@ NO_HOSTS: Final = frozenset(
     ("csv", "docx", "gif", "html", "jpeg", "jpg", "js", "json", "odt", "pdf", "png", "pptx", "txt", "xlsx", "xml")
 )
 """Endings of files under which no host can be: they are no top-level domains."""
+MOSTLY_FILES: Final = frozenset(
+    ("cab", "cc", "java", "md", "mov", "pl", "pm", "ps", "py", "rs", "sh", "so", "tf", "zip")
+)
+"""Endings of files that are top-level domains too: `README.md` names a file, and `https://README.md` alone a host."""
 HOST_FORM: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
 MAIL_ADDRESS: Final = re.compile(r"[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[\w-]{2,24}")
 ACCOUNT_FORM: Final = re.compile(
@@ -106,7 +110,7 @@ class Named:
         """Ways out of a text that nobody named: hosts, mail addresses, accounts and telephone numbers."""
         found = [*MAIL_ADDRESS.findall(text), *ACCOUNT_FORM.findall(DATE_FORM.sub(" ", text))]
         yield from (one for one in dict.fromkeys(found) if not self.exactly(one))
-        yield from (host for host in sorted(hosts_perhaps_in(text)) if not self.host(host))
+        yield from (host for host in sorted(hosts_perhaps_in(text)) if not (self.host(host) or self.exactly(host)))
 
     def _says(self, value: str) -> bool:
         words = WORD.findall(value.casefold())
@@ -138,7 +142,8 @@ def hosts_in(text: str) -> frozenset[str]:
     ['docs.example.org', 'www.example.com']
     """
     rest = AUTHORITY.sub(" ", text)
-    return _of_addresses(text) | _in_form([*_that_may_be(BARE_HOST, rest), *IP_FORM.findall(rest)])
+    bare = [one for one in _that_may_be(BARE_HOST, rest) if _is_meant(one)]
+    return _of_addresses(text) | _in_form([*bare, *IP_FORM.findall(rest)])
 
 
 def hosts_perhaps_in(text: str) -> frozenset[str]:
@@ -157,6 +162,12 @@ def _of_addresses(text: str) -> frozenset[str]:
 
 def _that_may_be(form: re.Pattern[str], text: str) -> Iterator[str]:
     yield from (one for one in form.findall(text) if one.rpartition(".")[2].lower() not in NO_HOSTS)
+
+
+def _is_meant(bare: str) -> bool:
+    """False for what is as likely a file, or the end of a sentence and the begin of the next: `done.So`."""
+    ending = bare.rpartition(".")[2]
+    return ending.lower() not in MOSTLY_FILES and (bare.isupper() or not ending[0].isupper())
 
 
 def _in_form(hosts: Iterable[str]) -> frozenset[str]:

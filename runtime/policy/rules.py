@@ -79,7 +79,10 @@ class Ask:
     names: frozenset[str]
 
 
-SHIPPED: Final[Sequence[Rule]] = tuple(Rule(Ruling.ALLOW, name) for name in OWN_PLANS)
+OWN_TASKS: Final = ("task_post", "task_claim", "task_complete", "plan_set")
+"""The same of tasks, whose runs may do no more than the person who asked, and of the checklist of a run."""
+
+SHIPPED: Final[Sequence[Rule]] = tuple(Rule(Ruling.ALLOW, name) for name in (*OWN_PLANS, *OWN_TASKS))
 """Rules that come after those of the settings: a rule there goes before them."""
 
 

@@ -392,7 +392,8 @@ class _Reader:
         name = base(first or "")
         runs = name in RUNNERS or bool(name == "find" and SEARCHES & set(others))
         self.plain &= not runs and name not in ("source", ".", "alias", "case", "[[")
-        self.clear &= name != "case"
+        hides = (name in ("source", ".") and None in others) or (name == "alias" and bool(others))
+        self.clear &= name != "case" and not hides
         self.found.append(Command((first, *others), runs))
         if runs:
             self._lines_in(name, others)

@@ -172,12 +172,14 @@ class CarriedCall:
     """A call that is ruled on, with the flow of its tool.
 
     `shown` has for an argument that is an id the name by which people know the thing, where the tool itself looked it up.
+    `is_sealed`: it holds a secret, so its values must not stand on a card.
     """
 
     effect: Effect
     arguments: Mapping[str, Json]
     flow: Flow = UNDECLARED
     shown: Mapping[str, str] = field(default_factory=dict)
+    is_sealed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +219,7 @@ def tainted_ruling(ruling: Ruling, call: CarriedCall, known: Known, rule: Allows
         return TaintedRuling(ruling, why)
     if (rule is not None and rule.tainted) or not reaches_out(call):
         return TaintedRuling(ruling)
-    if call.effect is not Effect.READ and call.flow.carries is None:
+    if call.is_sealed or (call.effect is not Effect.READ and call.flow.carries is None):
         return TaintedRuling(Ruling.ASK, why)  # nobody knows what is a name in there
     unnamed = tuple(dict.fromkeys(_unnamed(call, known.named)))
     if not unnamed:

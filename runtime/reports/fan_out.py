@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -15,6 +14,7 @@ from runtime.domain.schedules import is_silent, origin_of
 from runtime.markup import parse
 from runtime.markup.headline import headline
 from runtime.store.protocol import NewDelivery
+from runtime.workspace.handing_over import PlacedFile, hand_over
 from runtime.workspace.workspaces import WorkspaceFolders
 
 log = structlog.get_logger("reports")
@@ -63,16 +63,12 @@ class Reporting:
         return list(files) if to == home else [file for file in files if self._is_brought(home, to, file)]
 
     def _is_brought(self, home: Address, to: Address, file: FileRef) -> bool:
-        arriving = self.workspaces.arriving(self.new_id())
+        source, target = (PlacedFile(self.workspaces, room, file.path) for room in (home, to))
         try:
-            with self.workspaces.open(home, file.path) as source, arriving.open("wb") as target:
-                shutil.copyfileobj(source, target)
-            self.workspaces.keep(to, file.path, arriving)
+            hand_over(source, target, self.new_id())
         except (OSError, ValueError) as error:  # a full disk, or a tool took it away: the words are shown without it
             log.warning("a file does not reach a destination", file=file.path, to=str(to), reason=str(error))
             return False
-        finally:
-            arriving.unlink(missing_ok=True)
         return True
 
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from runtime.calendar import At, Planned, WhenError, in_words, instants, next_after, plan, read, written, zone_named
-from runtime.chat.schedule_views import room_of
+from runtime.chat.views.schedules import room_of
 from runtime.contract import (
     Address,
     Asker,
@@ -63,7 +63,7 @@ async def anywhere(address: Address) -> str | None:
 class ScheduleService:
     """Implements `contract.Timetable`.
 
-    `agent` is the name of the one who works on what is booked here. `serves` tells whether an account here has an address, `reach` why nothing can be posted there (None: it can). `zone`
+    `agent` works on what people book themselves; what an agent books, it works on itself. `serves` tells whether an account here has an address, `reach` why nothing can be posted there (None: it can). `zone`
     is where clocks are read unless a person or room has another; `named` shows an address; `started` hears that a lane
     has work.
     """
@@ -118,7 +118,7 @@ class ScheduleService:
             created_at=now,
             anchor_at=anchor,
             actor=asker.identity,
-            agent=self._agent,
+            agent=asker.agent or self._agent,
             owner=asker.person,
             starts_at=starts,
             ends_at=ends,
@@ -263,7 +263,15 @@ class ScheduleService:
             raise ToolRetry(
                 f"{found.name!r} was made by somebody else. They can change it, and so can an operator or owner."
             )
+        self._is_own(found, asker)
         return found
+
+    def _is_own(self, schedule: Schedule, asker: Asker) -> None:
+        """Errors: ToolRetry where an agent would give its words or its timing to the work of another, which may do more."""
+        if asker.agent not in ("", schedule.agent):
+            raise ToolRetry(
+                f"{schedule.name!r} is work of the agent {schedule.agent}. Ask {schedule.agent} to change it."
+            )
 
     # ----------------------------------------------------------------------------------------------------- finding
 

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Select, Table, Text, bindparam, case, func
 
 from runtime.contract import Address, Identity, NewId, Person, PersonId, Role, SessionKey
 from runtime.store.protocol import Duty, Lane, NewDelivery
-from runtime.store.schema import audit, deliveries, identities, moves, people, roles, sessions
+from runtime.store.schema import agents, audit, deliveries, identities, moves, people, roles, sessions
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.sql.upsert import Insert, insert
 
@@ -139,6 +139,26 @@ def narrowed(
 
 LOCK_LANE = select(sessions.c.key).where(sessions.c.key == bindparam("k")).with_for_update()
 
+OPEN_LANE = (
+    add(sessions)
+    .on_conflict_do_update(
+        index_elements=["key"],
+        set_={
+            "last_seq": sessions.c.last_seq + 1,
+            "waiting": sessions.c.waiting + 1,
+            "state": case((sessions.c.state == "idle", "ready"), else_=sessions.c.state),
+            "ready_at": case((sessions.c.state == "idle", bindparam("ready_at")), else_=sessions.c.ready_at),
+        },
+    )
+    .returning(
+        sessions.c.last_seq,
+        sessions.c.state,
+        select(agents.c.changed_at)
+        .where(agents.c.name == bindparam("agent"), is_word(agents.c.state, "suspended"))
+        .scalar_subquery(),
+    )
+)
+"""With the time since which its agent is suspended, if it is."""
 RESUMABLE = (
     update(sessions)
     .where(sessions.c.key == bindparam("k"))
@@ -229,3 +249,22 @@ def new_person(name: str, role: Role, now: datetime, new_id: NewId) -> Op[Person
 
 def place(text: str) -> Address:
     return Address.parse(text)
+
+
+def fresh_lane(key: SessionKey, agent: str, address: Address, now: datetime) -> dict[str, object]:
+    return {
+        "key": key,
+        "agent": agent,
+        "address": str(address),
+        "state": "ready",
+        "owner": None,
+        "fence": 0,
+        "waiting": 1,
+        "resumable": 0,
+        "last_seq": 1,
+        "next_turn": 1,
+        "ready_at": micros(now),
+        "created_at": micros(now),
+        "since_turn": 0,
+        "model": "",
+    }

@@ -752,6 +752,7 @@ children = Table(
     time_id("id", primary_key=True),
     words("parent_run"),
     number("parent_step"),
+    number("ordinal"),
     words("parent_session"),
     words("root_run"),
     words("session"),
@@ -770,7 +771,7 @@ children = Table(
     number("deadline_at"),
     number("created_at"),
     maybe_number("ended_at"),
-    UniqueConstraint("parent_run", "parent_step"),
+    UniqueConstraint("parent_run", "parent_step", "ordinal"),
     Index("ix_children_root", "root_run"),
     partial("ix_children_open", "deadline_at", where="state = 'open'"),
 )

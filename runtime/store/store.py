@@ -14,6 +14,7 @@ from runtime.contract import Figures, History, NewId, Now
 from runtime.domain.ids import new_id as fresh_id
 from runtime.errors import StoreError
 from runtime.policy.budgets import Budgets
+from runtime.store.agents.store import AgentLifeStore
 from runtime.store.approvals.store import ApprovalStore
 from runtime.store.budgets.store import BudgetStore
 from runtime.store.cluster.cooldowns import CooldownStore
@@ -46,11 +47,13 @@ from runtime.store.protocol import (
     Texts,
     Traces,
 )
+from runtime.store.protocol.agents import AgentLives
 from runtime.store.runs.store import RunStore
 from runtime.store.schedules.store import ScheduleStore
 from runtime.store.schema import nodes
 from runtime.store.sql.driver import OPERATION_TIMEOUT, UNWATCHED, Driver, Op, Watch
 from runtime.store.sql.sqlite import MEMORY_DATABASE, SqliteDriver, connect, explain, system_now
+from runtime.store.tasks.store import TaskStore
 from runtime.store.upgrade import upgrade_postgres, upgrade_sqlite
 
 SQLITE: Final = "sqlite:///"
@@ -84,6 +87,8 @@ class Store:
     figures: Figures
     queues: QueueStore
     texts: Texts
+    lives: AgentLives
+    tasks: TaskStore
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -109,6 +114,8 @@ class Store:
             figures=FigureStore(*given),
             queues=QueueStore(*given),
             texts=TextStore(*given),
+            lives=AgentLifeStore(*given),
+            tasks=TaskStore(*given),
         )
 
     async def check(self) -> None:

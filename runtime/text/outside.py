@@ -27,6 +27,8 @@ _LABEL: Final = re.compile(rf"{OPENS}From ([^{OPENS}{CLOSES}]+?)(?:: material, n
 _MARK_LINES: Final = re.compile(
     rf"{OPENS}From [^{OPENS}{CLOSES}]+{CLOSES}\n|\n{OPENS}End of [^{OPENS}{CLOSES}]+{CLOSES}"
 )
+NO_NAME: Final = "somebody without a name"
+"""In place of a name that nobody would see: without a name a text would not count as one from outside."""
 SOURCE_NAME_MAX_CHARS: Final = 200
 """Characters of a source in the line above its text."""
 
@@ -104,7 +106,8 @@ def unfenced(text: str) -> str:
 
 
 def _named(source: str) -> str:
-    return clip(visible(" ".join(source.split()), one_line=True).translate(LIKE_MARKS), SOURCE_NAME_MAX_CHARS)
+    name = clip(visible(" ".join(source.split()), one_line=True).translate(LIKE_MARKS), SOURCE_NAME_MAX_CHARS)
+    return name if name.strip() else NO_NAME
 
 
 def told(hidden: Mapping[Hidden, int]) -> str:
@@ -188,11 +191,11 @@ _COMMENT_BLOCK: Final = re.compile(r"^ {0,3}<!--", re.MULTILINE)
 _TAG_ENDS: Final = re.compile("[>\"']")
 _TAG_BEGINS: Final = re.compile(r"<(/?)([A-Za-z][\w-]*)")
 _HIDES: Final = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0*(?:\.0+)?\s*(?:;|!|$|[\"'])"
-    r"|font-size\s*:\s*0*(?:\.0+)?\s*(?:px|pt|em|rem|%)?\s*(?:;|!|$|[\"'])",
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*+0*+(?:\.0++)?+\s*+(?:;|!|$|[\"'])"
+    r"|font-size\s*:\s*+0*+(?:\.0++)?+\s*+(?:px|pt|em|rem|%)?+\s*+(?:;|!|$|[\"'])",
     re.IGNORECASE,
 )
-"""Also in `tools/web/page_worker.py`, which imports nothing of ours."""
+"""Nothing is tried twice, so that no run of blanks or noughts takes long. Also in `tools/web/page_worker.py`, which imports nothing of ours."""
 _HIDDEN_ATTRIBUTE: Final = re.compile(r"\shidden(?=[\s=>/]|$)|\saria-hidden\s*=\s*[\"']?true", re.IGNORECASE)
 _VOID: Final = frozenset(("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"))
 
@@ -282,7 +285,7 @@ PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
         re.IGNORECASE,
     ),
     "speaks as the system": re.compile(
-        r"(?:^|\n)\s*(?:</?\s*)?(?:system|assistant|developer)\s*(?:prompt|message)?\s*(?::|>)|<\s*(?:important|information|system)\s*>",
+        r"(?:^|\n)[^\S\n]*+(?:</?\s*+)?(?:system|assistant|developer)\s*+(?:prompt|message)?+\s*+(?::|>)|<\s*(?:important|information|system)\s*>",
         re.IGNORECASE,
     ),
     "speaks to the model": re.compile(

@@ -6,19 +6,20 @@ what is removed is removed below an open folder.
 
 from __future__ import annotations
 
+import errno
 import os
-import shutil
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from secrets import token_hex
 from typing import Final
 
 import structlog
 
 from runtime.contract import Address
-from runtime.workspace.safe_fs import folder_below
+from runtime.workspace.safe_fs import OPEN_FOLDER, folder_below
 from runtime.workspace.workspaces import ARRIVING, WorkspaceFolders
 
 log = structlog.get_logger("retention")
@@ -28,12 +29,12 @@ REMOVED_PREFIX: Final = ".removed-"
 
 
 class Leftovers:
-    """`workspaces` are those of each agent, under one root. `uploads` is the folder in a workspace where files arrive,
+    """`workspaces` gives those of each agent that there is by then, under one root. `uploads` is the folder in a workspace where files arrive,
     `partial` begins the names of those still on the way."""
 
-    def __init__(self, workspaces: Sequence[WorkspaceFolders], *, uploads: str, partial: str) -> None:
+    def __init__(self, workspaces: Callable[[], Sequence[WorkspaceFolders]], *, uploads: str, partial: str) -> None:
         self._workspaces = workspaces
-        self._root = workspaces[0].root
+        self._root = workspaces()[0].root
         self._uploads = uploads
         self._partial = partial
 
@@ -53,7 +54,7 @@ class Leftovers:
 
     def drop_workspaces(self, rooms: Sequence[Address], before: datetime) -> None:
         """Remove the folders of `rooms`, unless a file came into them since `before`."""
-        for path in (own.path(room) for own in self._workspaces for room in rooms):
+        for path in (own.path(room) for own in self._workspaces() for room in rooms):
             if self._is_quiet(path, before):
                 path.replace(path.with_name(REMOVED_PREFIX + path.name))
         for name in self._folders():
@@ -84,6 +85,52 @@ def _is_older(name: str, folder: int, before: datetime) -> bool:
 
 def _remove(path: Path) -> None:
     try:
-        shutil.rmtree(path)
+        with folder_below(path.parent, [path.name]) as folder:
+            _empty(folder)
+        path.rmdir()
     except OSError as error:
         log.warning("a workspace could not be removed", folder=str(path), reason=str(error))
+
+
+def _empty(top: int) -> None:
+    """Remove all below the open folder `top`.
+
+    What a folder holds moves up into `top` before the folder goes: however deep a tool made them, few are open, and no path gets
+    too long. `shutil.rmtree` calls itself for each level, and such a folder would end the process.
+    """
+    while names := _names(top):
+        for name, is_folder in names:
+            if is_folder:
+                _remove_folder(name, top)
+            else:
+                os.unlink(name, dir_fd=top)
+
+
+def _remove_folder(name: str, top: int) -> None:
+    folder = os.open(name, OPEN_FOLDER, dir_fd=top)
+    try:
+        for inner, is_folder in _names(folder):
+            if not is_folder:
+                os.unlink(inner, dir_fd=folder)
+            elif not _is_removed_empty(inner, folder):
+                os.rename(inner, f"{REMOVED_PREFIX}{token_hex(16)}", src_dir_fd=folder, dst_dir_fd=top)
+    finally:
+        os.close(folder)
+    os.rmdir(name, dir_fd=top)
+
+
+def _is_removed_empty(name: str, folder: int) -> bool:
+    """True once it is gone: one that is empty goes also where it may not be written to, and so not moved."""
+    try:
+        os.rmdir(name, dir_fd=folder)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        return False
+    return True
+
+
+def _names(folder: int) -> list[tuple[str, bool]]:
+    """Names of what is in an open folder, and which of them are folders."""
+    with os.scandir(folder) as entries:
+        return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]

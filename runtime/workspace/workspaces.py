@@ -52,7 +52,7 @@ class WorkspaceFolders:
         return path
 
     def admit_path(self, path: Path) -> None:
-        """The same, where no tool can make links yet."""
+        """`admit` by a path: only where no tool can have made a link of it."""
         if self._uid is not None and os.geteuid() == 0:
             os.chown(path, self._uid, self._uid, follow_symlinks=False)
 
@@ -74,6 +74,7 @@ class WorkspaceFolders:
         put(self.folder(address), path, arrived, self.admit)
 
     def admit(self, made: int) -> None:
+        """Give what is open to the user that tools run as."""
         if self._uid is not None and os.geteuid() == 0:
             os.fchown(made, self._uid, self._uid)
 

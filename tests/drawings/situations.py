@@ -136,11 +136,9 @@ def _listed() -> Sequence[Approval]:
     return listing.frozen(hashed, ROOM, {one.id: shown_call(one.arguments) for one in hashed})
 
 
-def situations() -> Mapping[str, Content]:
-    """The cards by what happened."""
+def _asked() -> Mapping[str, Content]:
+    """Cards of a call that waits."""
     quorum = replace(SHELL, terms=Terms(rule="publishing", quorum=2))
-    denied = replace(APPROVED, state=ApprovalState.DENIED, choice=Choice.DENY, reason="The tests are red.")
-    let_in = replace(APPROVED, kind=ApprovalKind.PERSON, arguments=STRANGER, choice=Choice.USER)
     return {
         "asked": open_cards.pending(SHELL, ASKED),
         "asked about a file": open_cards.pending(FILE, ASKED),
@@ -156,16 +154,35 @@ def situations() -> Mapping[str, Content]:
         "a long call": open_cards.pending(_with("\n".join(f"line {n} of many" for n in range(400))), ASKED),
         "one of two votes": open_cards.pending(quorum, DECIDED, voted=["Alice"]),
         "reminded": open_cards.pending(SHELL, DECIDED, again=True),
+    }
+
+
+def _asked_back() -> Mapping[str, Content]:
+    """The agent is asked about the call before somebody decides."""
+    return {
         "asked back": open_cards.pending(replace(OFFERED, card=ASKED_BACK), ASKED),
         "asked back elsewhere": open_cards.pending(
             replace(OFFERED, card=ASKED_BACK), ASKED, home=False, at=Address("slack", "T1", "D1")
         ),
         "asked back twice": settled_cards.settled(replace(WRITTEN, card=ASKED_TWICE)),
+    }
+
+
+def _asked_where_few_see_it() -> Mapping[str, Content]:
+    """Questions that the room itself does not decide."""
+    return {
         "nobody here may decide": open_cards.pending(replace(SHELL, card=_card(room="#ops", home=Home.QUIET)), ASKED),
         "asked elsewhere": open_cards.pending(
             replace(SHELL, card=_card(room="#general", home=Home.TOLD, told=["Alice"])), ASKED
         ),
         "a schedule asks": open_cards.pending(replace(SHELL, card=_card(room="#general", schedule="nightly")), ASKED),
+    }
+
+
+def _ended() -> Mapping[str, Content]:
+    """Cards of a call once somebody or something ended the question."""
+    denied = replace(APPROVED, state=ApprovalState.DENIED, choice=Choice.DENY, reason="The tests are red.")
+    return {
         "running": settled_cards.settled(replace(APPROVED, outcome=settled_cards.RUNNING)),
         "done": settled_cards.settled(
             replace(
@@ -189,6 +206,12 @@ def situations() -> Mapping[str, Content]:
         "answered": settled_cards.settled(
             replace(CUT, state=ApprovalState.ANSWERED, decided_name="Alice", decided_at=DECIDED, choice=Choice.DONE)
         ),
+    }
+
+
+def _undone() -> Mapping[str, Content]:
+    """A write, and what became of taking it back."""
+    return {
         "a write that can be undone": settled_cards.settled(
             replace(WRITTEN, outcome=settled_cards.with_undo(WRITTEN.outcome, "offered"))
         ),
@@ -201,6 +224,12 @@ def situations() -> Mapping[str, Content]:
                 outcome=settled_cards.with_undo(WRITTEN.outcome, "refused", "Bob", "'notes.md' has changed since."),
             )
         ),
+    }
+
+
+def _person_asked() -> Mapping[str, Content]:
+    """A person is asked for an answer instead of a yes."""
+    return {
         "a person is asked": open_cards.pending(ASKED_BOB, ASKED),
         "a person is asked elsewhere": open_cards.pending(
             replace(ASKED_BOB, card=_asking(["red", "dark green"], home=Home.QUIET, told=["Bob"])), ASKED
@@ -215,6 +244,12 @@ def situations() -> Mapping[str, Content]:
                 choice=Choice.SECOND,
             )
         ),
+    }
+
+
+def _decided_by_rule() -> Mapping[str, Content]:
+    """Decisions that go further than the one call."""
+    return {
         "refused by a rule": settled_cards.settled(
             replace(APPROVED, outcome=settled_cards.refused("the rule 'no pushes'"))
         ),
@@ -224,6 +259,13 @@ def situations() -> Mapping[str, Content]:
         "allowed from now on": settled_cards.settled(
             replace(WRITTEN, choice=Choice.ALWAYS, reason="`content = *; path = notes/*` in this room until 1 April")
         ),
+    }
+
+
+def _several() -> Mapping[str, Content]:
+    """Several calls on one card, and people at the door."""
+    let_in = replace(APPROVED, kind=ApprovalKind.PERSON, arguments=STRANGER, choice=Choice.USER)
+    return {
         "several calls": listing.card(_listed(), ASKED),
         "several calls denied": listing.card(
             [replace(one, **DENIED) for one in _listed()],
@@ -233,3 +275,9 @@ def situations() -> Mapping[str, Content]:
         "a stranger": open_cards.stranger(SHELL.id, STRANGER),
         "let in": settled_cards.settled(let_in),
     }
+
+
+def situations() -> Mapping[str, Content]:
+    """The cards by what happened."""
+    groups = (_asked, _asked_back, _asked_where_few_see_it, _ended, _undone, _person_asked, _decided_by_rule, _several)
+    return {name: card for group in groups for name, card in group().items()}

@@ -45,71 +45,32 @@ def talk(database: Path, turns: int, *, summarised: int = 0, gap: int = MINUTE) 
 def _exchange(
     raw: sqlite3.Connection, number: int, address: str, session: str, account: str, owner: tuple[str, str], at: int
 ) -> None:
-    run, person, name = f"run{number:019}", *owner
+    """One message and its answer, with all rows that they leave."""
+    run, common = f"run{number:019}", {"address": address, "session": session}
     asked, told = f"Question {number}", f"Answer {number}: " + "a sheep jumps over the fence. " * (1 + number % 4)
-    common = {"address": address, "accepted_at": at, "received_at": at, "answered_at": at, "run_id": run}
-    fill(
-        raw,
-        "signals",
-        id=run,
-        platform=account,
-        dedupe_key=f"k{number}",
-        kind="said",
-        urgency="normal",
-        actor=f"web:{person}",
-        actor_name=name,
-        person_id=person,
-        text=asked,
-        files="[]",
-        state="consumed",
-        session=session,
-        seq=number,
-        **common,
-    )
-    fill(
-        raw,
-        "runs",
-        id=run,
-        session=session,
-        address=address,
-        state="done",
-        started_at=at,
-        ended_at=at,
-        last_turn=2 * number,
-    )
+    _signal(raw, run, number, asked, at, owner, platform=account, **common)
+    fill(raw, "runs", id=run, state="done", started_at=at, ended_at=at, last_turn=2 * number, **common)
     for place, role, text in ((2 * number - 1, "user", asked), (2 * number, "assistant", told)):
-        author = name if role == "user" else ""
-        fill(
-            raw,
-            "turns",
-            session=session,
-            number=place,
-            run_id=run,
-            role=role,
-            text=text,
-            author=author,
-            calls="[]",
-            at=at,
-            files="[]",
-        )
-    delivery, body = (
-        f"d{number:021}",
-        {"kind": "final", "markdown": told, "html": f"<p>{told}</p>", "buttons": [], "files": []},
-    )
-    room = {"channel": "web", "account": account, "address": address}
-    fill(
-        raw,
-        "deliveries",
-        id=delivery,
-        origin=f"run:{run}",
-        kind="final",
-        content="{}",
-        run_id=run,
-        state="shown",
-        created_at=at,
-        settled_at=at,
-        **room,
-    )
+        about = {"role": role, "text": text, "author": owner[1] if role == "user" else "", "calls": "[]", "files": "[]"}
+        fill(raw, "turns", session=session, number=place, run_id=run, at=at, **about)
+    _delivery(raw, run, f"d{number:021}", told, at, account=account, address=address)
+
+
+def _signal(
+    raw: sqlite3.Connection, run: str, number: int, text: str, at: int, owner: tuple[str, str], **common: object
+) -> None:
+    person, name = owner
+    at_once = {"accepted_at": at, "received_at": at, "answered_at": at}
+    by = {"actor": f"web:{person}", "actor_name": name, "person_id": person}
+    said = {"kind": "said", "urgency": "normal", "text": text, "files": "[]", "dedupe_key": f"k{number}"}
+    fill(raw, "signals", id=run, run_id=run, state="consumed", seq=number, **at_once, **by, **said, **common)
+
+
+def _delivery(raw: sqlite3.Connection, run: str, delivery: str, text: str, at: int, **room: object) -> None:
+    """An answer that the page showed a millisecond after it was written."""
+    about = {"origin": f"run:{run}", "kind": "final", "content": "{}", "run_id": run, "channel": "web", **room}
+    fill(raw, "deliveries", id=delivery, state="shown", created_at=at, settled_at=at, **about)
+    body = {"kind": "final", "markdown": text, "html": f"<p>{text}</p>", "buttons": [], "files": []}
     fill(raw, "parts", delivery_id=delivery, ordinal=1, state="shown", body=json.dumps(body), shown_at=at + 1_000)
 
 

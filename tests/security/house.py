@@ -45,7 +45,9 @@ from tests.contract.adapters.stage import FakePlaces, FakeSink, at_work
 from tests.contract.runtime.stage import FakeTool, HandClock, Process, Stage, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.security.presses import BLOCKED, DEMOTED, HERE, PEOPLE, REMOVED, THERE, Press, Rule
-from tests.security.wires import Sent, SlackWire, WebWire, Wire, token_of, until
+from tests.security.wires.page import WebWire, token_of
+from tests.security.wires.slack import SlackWire
+from tests.security.wires.wire import Sent, Wire, until
 from tests.unit.web.stage import FakeNotifier
 
 REFUSALS: Final = "SELECT count(*) FROM audit WHERE kind IN ('refused', 'click refused', 'undo refused')"

@@ -84,53 +84,80 @@ class Press:
         return f"{self.who} {how} {self.what}: {self.payload[:80]!r}{filled}{where}"
 
 
+WORDS: Final = (
+    "done",
+    "again",
+    "skip",
+    "user",
+    "viewer",
+    "operator",
+    "no",
+    "other",
+    "yes",
+    "APPROVE",
+    "approve ",
+    "",
+    "0",
+)
+"""Answers that no button of a call has."""
+
+
 def forged(question: str, elsewhere: str) -> Mapping[str, str]:
     """Payloads that decide nothing, whoever presses: by their names. `elsewhere` is open in another room."""
-    mid = len(question) // 2
-    other = "0" if question[mid] != "0" else "1"
-    ids = {
-        "an unknown id": new_id(),
-        "an id of naughts": "0" * len(question),
+    ids = {**_cut_ids(question), **_spoilt_ids(question), **_other_ids(question, elsewhere)}
+    return {
+        **{name: f"{made}:approve" for name, made in ids.items()},
+        **{f"{name}, denied": f"{made}:deny" for name, made in ids.items()},
+        **{f"the answer {word!r}": f"{question}:{word}" for word in WORDS},
+        **_misshapen(question),
+    }
+
+
+def _cut_ids(question: str) -> Mapping[str, str]:
+    return {
         "an id without its first": question[1:],
         "an id without its last": question[:-1],
-        "half an id": question[:mid],
+        "half an id": question[: len(question) // 2],
         "an id with more before": f"0{question}",
         "an id with more behind": f"{question}0",
-        "an id with one changed": question[:mid] + other + question[mid + 1 :],
-        "an id turned round": question[::-1],
-        "an id in other case": question.swapcase(),
         "an id twice": question * 2,
-        "two ids": f"{question},{elsewhere}",
         "an id with a space": f" {question}",
         "an id with a line end": f"{question}\n",
         "an id with a nul": f"{question}\0",
+        "half a character": f"{question}\ud800",
+    }
+
+
+def _spoilt_ids(question: str) -> Mapping[str, str]:
+    mid = len(question) // 2
+    other = "0" if question[mid] != "0" else "1"
+    return {
+        "an id with one changed": question[:mid] + other + question[mid + 1 :],
+        "an id turned round": question[::-1],
+        "an id in other case": question.swapcase(),
         "an id that joins": f"{question[:mid]}\u200d{question[mid:]}",
         "an id in wide letters": "".join(chr(ord(c) + 0xFEE0) if c.isascii() and c.isalnum() else c for c in question),
+    }
+
+
+def _other_ids(question: str, elsewhere: str) -> Mapping[str, str]:
+    return {
+        "an unknown id": new_id(),
+        "an id of naughts": "0" * len(question),
+        "two ids": f"{question},{elsewhere}",
         "a pattern": "%",
         "a pattern as long": "_" * len(question),
         "a statement": "' OR 1=1 --",
         "a path": f"../{question}",
-        "half a character": f"{question}\ud800",
         "an endless id": "9" * 5_000,
         "nothing": "",
         "the id elsewhere": elsewhere,
     }
-    words = (
-        "done",
-        "again",
-        "skip",
-        "user",
-        "viewer",
-        "operator",
-        "no",
-        "other",
-        "yes",
-        "APPROVE",
-        "approve ",
-        "",
-        "0",
-    )
-    whole = {
+
+
+def _misshapen(question: str) -> Mapping[str, str]:
+    """Payloads that are no id and an answer."""
+    return {
         "no colon": question,
         "a colon alone": ":",
         "the other way round": f"approve:{question}",
@@ -139,10 +166,4 @@ def forged(question: str, elsewhere: str) -> Mapping[str, str]:
         "json": json.dumps({"approval": question, "choice": "approve"}),
         "an answer without end": f"{question}:{'approve' * 1_000}",
         "an answer in capitals with a line end": f"{question}:approve\n",
-    }
-    return {
-        **{name: f"{made}:approve" for name, made in ids.items()},
-        **{f"{name}, denied": f"{made}:deny" for name, made in ids.items()},
-        **{f"the answer {word!r}": f"{question}:{word}" for word in words},
-        **whole,
     }

@@ -9,9 +9,12 @@ from typing import Final, TypeVar
 T = TypeVar("T")
 
 SEED: Final = 17
-TENTH: Final = 10
 
 
 def tenth(listed: Sequence[T]) -> list[T]:
-    """One in ten, the same ones each time."""
-    return random.Random(SEED).sample(listed, -(-len(listed) // TENTH))
+    return one_in(10, listed)
+
+
+def one_in(share: int, listed: Sequence[T]) -> list[T]:
+    """One in `share`, the same ones each time."""
+    return random.Random(SEED).sample(listed, -(-len(listed) // share))

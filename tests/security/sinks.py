@@ -21,12 +21,13 @@ RECORDS: Final = ("NewDelivery", "ModelRequest")
 TEXT_WRITES: Final[frozenset[str]] = frozenset(
     {
         *("accept", "name_rooms", "add_person", "rename", "pair"),
-        *("record_model", "finish_tool", "refuse_tool", "finish", "park", "note", "keep_summary"),
+        *("record_model", "spawn", "finish_tool", "refuse_tool", "finish", "park", "note", "keep_summary"),
         *("enqueue", "render", "render_shown", "preview", "plain", "retry", "hold", "give_up"),
         *("doubt", "drop", "detach"),
         *("end_undo", "end_answer", "pay_answer", "refill", "failed", "note_fact", "put_texts"),
         *("accepted_form", "see_form", "told_form", "accept_form"),
-        *("add_schedule", "change_schedule", "turn_schedule", "begin_report"),
+        *("add_schedule", "change_schedule", "turn_schedule", "begin_report", "turn_agent"),
+        *("post", "complete", "plan"),
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -34,8 +35,19 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
 OTHER_WRITES: Final[frozenset[str]] = frozenset(
     {
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
+        *("stop_child", "end_overdue", "note_agents"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
-        *("account_identity", "note_account", "adopt", "mark", "checkpoint", "look_again", "absent", "repeat"),
+        *(
+            "account_identity",
+            "note_account",
+            "note_agents",
+            "adopt",
+            "mark",
+            "checkpoint",
+            "look_again",
+            "absent",
+            "repeat",
+        ),
         *("pause", "seal", "cut_audit", "requeue", "discard", "sweep"),
         *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge"),
         *(
@@ -50,6 +62,10 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "fire",
             "fire_again",
             "run_schedule",
+            "task",
+            "tasks",
+            "drop_task",
+            "retry_task",
         ),
     }
 )
@@ -64,6 +80,7 @@ COOLING: Final = "SharedCooldowns cleans a vendor's words about an error"
 
 SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/accounts/alerts.py": (frozenset({"NewDelivery"}), COURIERS),
+    "bot/operator/agents.py": (frozenset({"turn_agent"}), "an operator's reason, cleaned in AgentLives"),
     "bot/operator/local.py": (frozenset({"accept"}), "an operator's press or words, while no process runs: none"),
     "bot/operator/operations.py": (frozenset({"add_person", "note_fact", "pair"}), OPERATOR),
     "bot/operator/people.py": (frozenset({"rename"}), OPERATOR),
@@ -79,6 +96,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         "schedules of the settings file, as its owner wrote them: none",
     ),
     "bot/wizard/write.py": (frozenset({"add_person"}), SETTINGS),
+    "runtime/agent/delegation/orders.py": (frozenset({"spawn"}), "goals and criteria are cleaned in Delegating"),
     "runtime/agent/duties/answering.py": (frozenset({"end_answer", "pay_answer"}), MODEL),
     "runtime/agent/duties/reminders.py": (frozenset({"refill"}), "counts of open questions, in words of ours"),
     "runtime/agent/duties/undoing.py": (frozenset({"end_undo"}), "Undoer cleans a tool's words about an error"),
@@ -111,6 +129,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "runtime/models/choice/alone.py": (frozenset({"failed"}), COOLING),
     "runtime/models/choice/chain.py": (frozenset({"failed"}), COOLING),
     "runtime/reports/fan_out.py": (frozenset({"NewDelivery"}), COURIERS),
+    "runtime/schedules/task_board.py": (frozenset({"complete", "plan", "post"}), "ToolBoard cleans what tools hand on"),
     "runtime/schedules/service.py": (
         frozenset({"add_schedule", "change_schedule", "turn_schedule"}),
         "LateTimetable cleans what it hands on: wishes in a chat, on a page and of commands",
@@ -119,7 +138,20 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
 """By module: its sinks, and where their text is cleaned, or why it need not be."""
 
 NO_STORES: Final = frozenset(
-    {"_adapter", "_door", "_roster", "_own", "_liveness", "_sources", "api", "layers", "page", "live_status", "courier"}
+    {
+        "_adapter",
+        "_door",
+        "_roster",
+        "_own",
+        "_liveness",
+        "_rates",
+        "_sources",
+        "api",
+        "layers",
+        "page",
+        "live_status",
+        "courier",
+    }
 )
 """Names of other things that have a method of the same name, in modules that know a store."""
 
@@ -127,7 +159,7 @@ NO_STORES: Final = frozenset(
 HOLDERS: Final = frozenset(
     {
         *("store", "outbox", "book", "approvals", "runs", "registry", "people", "cooldowns", "intake", "cluster"),
-        *("schedules", "texts", "places", "operations"),
+        *("schedules", "texts", "places", "operations", "tasks", "lives"),
     }
 )
 """Names by which objects of the product hold a store, also where its type is not imported."""

@@ -32,3 +32,7 @@ class Tally:
         first = "\n".join(self.broken[:SHOWN])
         assert not self.broken, f"{self.suite}: {len(self.broken)} of {self.count} did not hold:\n{first}"
         assert self.count >= self.least, f"{self.suite}: {self.count} cases, and there must be {self.least}"
+
+
+Tallied = Callable[[str, int], Tally]
+"""The fixture `tallied`: a tally of a suite and of the cases that it must have."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -25,7 +25,7 @@ from runtime.store.sql.driver import Op
 from runtime.store.store import Store
 from tests.contract.runtime.stores import memory_store
 from tests.contract.store.stage import TTL, HandClock
-from tests.security.tally import Tally
+from tests.security.tally import Tallied, Tally
 
 ROWS: Final = 6
 COLUMNS: Final = ("number", "at", "kind", "actor", "subject", "detail", "previous", "hash")
@@ -132,9 +132,7 @@ async def opened(folder: Path) -> House:
     return house
 
 
-async def test_tampering_is_told(
-    tmp_path: Path, tallied: Callable[[str, int], Tally], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_tampering_is_told(tmp_path: Path, tallied: Tallied, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("runtime.audit.sealer.DAMAGED", timedelta())  # it rests for a minute where something is wrong
     tally, folders = tallied("audit tampering", 40), (tmp_path / str(n) for n in itertools.count())
     for name, sql in rows_changed():

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import unescape
+from itertools import product
 from random import Random
 from typing import Any, Final
 
@@ -34,7 +35,8 @@ from runtime.markup.tree import CodeBlock
 from runtime.text.glyphs import in_a_line, meant
 from tests.cards import Line, Piece, arguments_in, as_discord, as_html, as_markdown, as_telegram, same_call
 from tests.security import hidden
-from tests.security.tally import Tally
+from tests.security.sampling import tenth
+from tests.security.tally import Tallied, Tally
 from tests.unit.chat.test_cards import ASKED, PENDING
 
 Surface = Callable[[Approval], str]
@@ -225,27 +227,57 @@ def _asks(arguments: dict[str, Any]) -> Approval:
     return replace(PENDING, arguments=json.dumps(arguments))
 
 
-def test_what_is_shown_decodes_to_what_runs(tallied: Callable[[str, int], Tally]) -> None:
+Case = tuple[str, str, Approval, dict[str, Any]]
+"""What it is about, a surface, and a question there with what runs."""
+
+
+def commands() -> list[Case]:
+    """Each hidden thing in a command, on each surface."""
+    listed = product(hidden.commands(), SURFACES)
+    return [(name, surface, _asks({"command": text}), {"command": text}) for (name, text), surface in listed]
+
+
+def calls() -> list[Case]:
+    """Each hidden thing in each place of a call of several arguments, on each surface that people decide by, open and settled."""
+    listed = product(hidden.commands(), ({}, SETTLED), PIECES)
+    return [
+        (name, surface, replace(_asks(arguments), **settled), arguments)
+        for (name, text), settled, surface in listed
+        for arguments in _shapes(text)
+    ]
+
+
+def _each_command(cases: Sequence[Case], tally: Tally) -> None:
+    for name, surface, row, runs in cases:
+        _look(tally, f"{name} on {surface}", SURFACES[surface](row), meant, runs["command"])
+    tally.close()
+
+
+def _each_call(cases: Sequence[Case], tally: Tally) -> None:
+    for name, surface, row, runs in cases:
+        _read(tally, f"{name} on {surface}", PIECES[surface](row), runs)
+    tally.close()
+
+
+def test_a_tenth_of_what_is_shown_decodes_to_what_runs(tallied: Tallied) -> None:
     """Scenario 44."""
-    tally = tallied("card truth", 300)
-    for name, text in hidden.commands():
-        for surface, look in SURFACES.items():
-            _look(tally, f"{name} on {surface}", look(_asks({"command": text})), lambda shown: meant(shown), text)
-    tally.close()
+    _each_command(tenth(commands()), tallied("card truth, a tenth", 300))
+    _each_call(tenth(calls()), tallied("card truth, several arguments, a tenth", 400))
 
 
-def test_a_call_of_several_arguments_decodes_to_what_runs(tallied: Callable[[str, int], Tally]) -> None:
-    """Scenario 44: each hidden thing in each place of a call, on each surface, open and settled."""
-    tally = tallied("card truth, several arguments", 300)
-    for name, text in hidden.commands():
-        for arguments in _shapes(text):
-            for row in (_asks(arguments), replace(_asks(arguments), **SETTLED)):
-                for surface, look in PIECES.items():
-                    _read(tally, f"{name} on {surface}", look(row), arguments)
-    tally.close()
+@pytest.mark.soak
+def test_what_is_shown_decodes_to_what_runs(tallied: Tallied) -> None:
+    """Scenario 44."""
+    _each_command(commands(), tallied("card truth", 3_000))
 
 
-def test_random_texts_decode_to_what_runs(tallied: Callable[[str, int], Tally]) -> None:
+@pytest.mark.soak
+def test_a_call_of_several_arguments_decodes_to_what_runs(tallied: Tallied) -> None:
+    """Scenario 44."""
+    _each_call(calls(), tallied("card truth, several arguments", 4_000))
+
+
+def test_random_texts_decode_to_what_runs(tallied: Tallied) -> None:
     """Scenario 44: texts made of what hides, turns, joins and looks like markup; and files, as their tool shows them."""
     chance, tally = Random(SEED), tallied("card truth, random", 60 * len(PIECES))
     for number in range(60):
@@ -384,7 +416,7 @@ def test_the_page_and_the_console_fold_the_whole_call_under_both_ends() -> None:
         assert _pre(folded) == json.loads(row.arguments)["command"]
 
 
-def test_what_must_be_short_shows_both_ends_and_how_much_is_between(tallied: Callable[[str, int], Tally]) -> None:
+def test_what_must_be_short_shows_both_ends_and_how_much_is_between(tallied: Tallied) -> None:
     tally = tallied("card truth, shortened", 100)
     for name, text in hidden.commands():
         long = f"echo first {text}{'x' * LONG} && echo last"

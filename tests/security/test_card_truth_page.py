@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from tests.e2e.browser import Tab, chromium, executable, tab_of
 from tests.e2e.conftest import not_here
 from tests.e2e.house import House, open_house
 from tests.security import hidden
-from tests.security.tally import Tally
+from tests.security.tally import Tallied, Tally
 
 pytestmark = [
     pytest.mark.browser,
@@ -80,7 +80,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 async def test_every_character_of_a_call_is_in_sight(
-    browser: Browser, house: House, tmp_path: Path, tallied: Callable[[str, int], Tally]
+    browser: Browser, house: House, tmp_path: Path, tallied: Tallied
 ) -> None:
     """Scenario 44, on the page and in the console, on a desk and on a phone."""
     tally = tallied("card truth in a browser", len(WIDTHS) * 2 * len(COMMANDS))

@@ -17,7 +17,7 @@ from runtime.errors import ToolFailed
 from runtime.workspace.disk_space import FEW_FILES, DiskBounds, DiskSpace
 from tests.e2e.visitor import until
 from tests.security.bombs import MIB
-from tests.security.tally import Tally
+from tests.security.tally import Tallied, Tally
 from tests.unit.tools.conftest import working
 from tests.unit.web.stage import served
 from tools.files.files import write_file
@@ -80,9 +80,7 @@ class Full:
         return [await self.run("echo ran"), await self.write(), await self.upload(), short.words if short else ""]
 
 
-async def test_below_the_floor_nothing_is_written_and_above_it_all_goes_on(
-    disk: Path, tallied: Callable[[str, int], Tally]
-) -> None:
+async def test_below_the_floor_nothing_is_written_and_above_it_all_goes_on(disk: Path, tallied: Tallied) -> None:
     tally = tallied("exhaustion, disk floor", 13)
     settings = ShellSettings(file_mib=64, timeout_seconds=20)
     space = DiskSpace(BOUNDS, disk / "ledger")

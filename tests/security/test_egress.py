@@ -20,12 +20,11 @@ from runtime.egress import Egress, NoAnswer, Opening, Refused, Result, Rule
 from runtime.errors import Rejected, Retryable, ToolFailed
 from tests.security.packets import Packet, packets
 from tests.security.sampling import tenth
-from tests.security.tally import Tally
+from tests.security.tally import Tallied, Tally
 from tests.security.unreachable import NAMES, V4, V6, locations, look_alikes, urls
 from tests.wire.egress.listener import SECONDS, Listener, Names, everything, listening, redirect
 from tools.web.fetch import http_tool
 
-Tallied = Callable[[str, int], Tally]
 LEAST: Final = 160
 CONTEXT: Final = ToolContext(Path(), SessionKey("s"), RunId("r"), "c")
 GOOD: Final = "127.0.0.9"  # opened in a test, in place of a public address

@@ -28,10 +28,8 @@ from runtime.contract import Role
 from tests.e2e.house import House
 from tests.e2e.visitor import until, visiting
 from tests.security.running import raw
-from tests.security.tally import Tally
+from tests.security.tally import Tallied, Tally
 from tests.unit.web.stage import ADAS_ROOM, Stage, application, build
-
-Tallied = Callable[[str, int], Tally]
 
 SHORT: Final = Bounds(
     most=20,

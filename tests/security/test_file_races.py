@@ -28,13 +28,12 @@ from runtime.workspace.cleanup import Leftovers
 from runtime.workspace.safe_fs import OPEN_FILE, OPEN_FOLDER, folder_below, put, reading
 from runtime.workspace.workspaces import WorkspaceFolders
 from tests.security.race_scene import FLAVOURS, HIDDEN_NAME, SECRET, Scene, made, swapping
-from tests.security.tally import Tally
+from tests.security.tally import Tallied, Tally
 from tools.files import search_worker
 from tools.files.files import list_files, read_file, write_file
 from tools.files.undo import UNDO
 from tools.files.workspace import attached, opened
 
-Tallied = Callable[[str, int], Tally]
 OLD: Final = base64.b64encode(SECRET.encode()).decode()
 TRIES: Final = 20_000
 PATIENCE: Final = 20  # times the tries, at most
@@ -135,7 +134,7 @@ async def list_page(scene: Scene, path: str) -> str:
 
 async def clean_up(scene: Scene, path: str) -> str:
     folders = WorkspaceFolders(scene.outside, "main")
-    Leftovers([folders], uploads=UPLOADS, partial=PARTIAL).drop_uploads(datetime.now(UTC) + timedelta(hours=1))
+    Leftovers(lambda: [folders], uploads=UPLOADS, partial=PARTIAL).drop_uploads(datetime.now(UTC) + timedelta(hours=1))
     return ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle, islice, product
 from pathlib import Path
 from typing import Final
@@ -18,11 +18,10 @@ from tests.contract.runtime.stores import memory_store
 from tests.fakes.postgres import Postgres
 from tests.security.house import House, Made, house
 from tests.security.presses import PEOPLE, REMOVED, ROBOT, RULES, Press, forged
-from tests.security.tally import Tally
+from tests.security.tally import Tallied, Tally
 from tests.security.twists import TWISTS
-from tests.security.wires import WIRES, until
-
-Tallied = Callable[[str, int], Tally]
+from tests.security.wires.every import WIRES
+from tests.security.wires.wire import until
 
 SEED: Final = 11
 CROWD: Final = 100

@@ -12,7 +12,7 @@ from typing import Final
 
 from adapters.webhook.settings import Hook, Proof
 from runtime.domain.routing import RoomRules
-from tests.security.tally import Tally
+from tests.security.tally import Tallied, Tally
 from tests.wire.hooks.stage import DEPLOYS, OPEN, SECRET, Answer, Stage, served
 
 HOUR: Final = timedelta(hours=1)
@@ -107,9 +107,7 @@ CHANGES: Final[Mapping[str, Callable[[Request], Request]]] = {
 }
 
 
-async def test_a_stamped_signature_counts_once_whatever_else_is_sent(
-    tmp_path: Path, tallied: Callable[[str, int], Tally]
-) -> None:
+async def test_a_stamped_signature_counts_once_whatever_else_is_sent(tmp_path: Path, tallied: Tallied) -> None:
     """Each change of each capture under each kind of proof: the replay is a repeat or refused, and never a second message."""
     tally, numbers = tallied("hook replays", 200), itertools.count()
     async with served(tmp_path, *HOOKS) as stage:

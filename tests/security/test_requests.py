@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 from tests.security.running import Running, raw, running
-from tests.security.tally import Tally
-
-Tallied = Callable[[str, int], Tally]
+from tests.security.tally import Tallied, Tally
 
 BROWSER: Final = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 SITES: Final = ("cross-site", "same-site", "none")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from runtime.contract import Role
 from tests.e2e.visitor import until
 from tests.security.running import SECRET, Running, running
-from tests.security.tally import Tally
-
-Tallied = Callable[[str, int], Tally]
+from tests.security.tally import Tallied, Tally
 
 VIEWS: Final = ("timeline", "files", "files/a.txt", "events")
 NAMED: Final = ("alarms", "deploys", "mornings", "beating")

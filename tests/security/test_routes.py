@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from tests.security.routes import ELSEWHERE, ROLES, TABLE, declared
 from tests.security.running import Running, running
-from tests.security.tally import Tally
-
-Tallied = Callable[[str, int], Tally]
+from tests.security.tally import Tallied, Tally
 
 METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 BODIES: Final[Mapping[str, object]] = {

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.security.attacks import Case, attacked
 from tests.security.ordinary import as_ordinary_user
-from tests.security.tally import Tally
+from tests.security.tally import Tallied
 
 WHO = ("root", "an ordinary user")
 
@@ -31,9 +30,7 @@ async def tried(suite: str, who: str, folder: Path) -> list[Case]:
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("who", WHO)
 @pytest.mark.parametrize(("suite", "name", "least"), [("walls", "sandbox", 50), ("bombs", "exhaustion, bombs", 15)])
-async def test_walls_hold(
-    suite: str, name: str, least: int, who: str, tmp_path: Path, tallied: Callable[[str, int], Tally]
-) -> None:
+async def test_walls_hold(suite: str, name: str, least: int, who: str, tmp_path: Path, tallied: Tallied) -> None:
     tally = tallied(f"{name}, as {who}", least)
     for held, words in await tried(suite, who, tmp_path):
         tally.case(held, words)

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -30,9 +30,7 @@ from tests.security.supply.licences import (
 from tests.security.supply.patched import FILES, FORMS, SITE, forms, is_there, settings
 from tests.security.supply.pins import DEVELOPMENT, HOST, LOCKS, ROOT, RUN, Pin, pins, versions
 from tests.security.supply.pins import read as read_lock
-from tests.security.tally import Tally
-
-Tallied = Callable[[str, int], Tally]
+from tests.security.tally import Tallied
 
 PINS: Final = 345
 UNKNOWN: Final = "unknown: read it and add it to tests/security/supply/licences.toml"

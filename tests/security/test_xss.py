@@ -27,7 +27,7 @@ from tests.security.ground import Ground, ground_of
 from tests.security.markup_attacks import PAYLOADS
 from tests.security.planting import PLACES, Place
 from tests.security.running import TEXT, Running, running
-from tests.security.tally import Tally
+from tests.security.tally import Tallied, Tally
 from tests.security.watching import Watched, watched
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("e2e-browser"), pytest.mark.timeout(180)]
@@ -229,9 +229,7 @@ async def whole(tally: Tally, folder: Path, plan: Plan) -> None:
     tally.close()
 
 
-async def test_a_tenth_of_all_texts_stay_texts_in_a_browser(
-    tmp_path: Path, tallied: Callable[[str, int], Tally]
-) -> None:
+async def test_a_tenth_of_all_texts_stay_texts_in_a_browser(tmp_path: Path, tallied: Tallied) -> None:
     """Some places with half of the texts."""
     chance = random.Random(SEED)
     chosen = chance.sample(PAYLOADS, len(PAYLOADS) // 2)
@@ -241,5 +239,5 @@ async def test_a_tenth_of_all_texts_stay_texts_in_a_browser(
 
 @pytest.mark.soak
 @pytest.mark.timeout(600)
-async def test_no_text_is_more_than_a_text_in_a_browser(tmp_path: Path, tallied: Callable[[str, int], Tally]) -> None:
+async def test_no_text_is_more_than_a_text_in_a_browser(tmp_path: Path, tallied: Tallied) -> None:
     await whole(tallied("XSS in a browser", 3_000), tmp_path, Plan())

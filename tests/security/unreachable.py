@@ -73,6 +73,8 @@ TRICKS: Final = (
     *("http://[::1]:PORT/", "http://[::1%25lo]:PORT/", "http://[fe80::1%25eth0]:PORT/", "http://[fe80::1%eth0]:PORT/"),
     *("http://[::1", "http://::1:PORT/", "http://[127.0.0.1]:PORT/", "http://[::ffff:7f00:1]:PORT/", "http://[0:0:0:0:0:0:0:1]:PORT/"),
     *("http://127.0.0.1:0/", "http://127.0.0.1:65536/", "http://127.0.0.1:-1/", "http://127.0.0.1:PORT,example.org/"),
+    *("http://0177.0.0.1:PORT/", "http://LocalHost:PORT/", "http://0:PORT/", "http://127.255.0.1:PORT/", "http://[::127.0.0.1]:PORT"),
+    *("http://[fe80::1%25lo]:PORT/", "http://x@127.0.0.1:PORT/", "http://example.org@127.0.0.1:PORT/"),
     *("http://localhost.:PORT/", "http://127.0.0.1.:PORT/", "http://127.0.0.1..:PORT/", "HTTP://LOCALHOST:PORT/"),
     *("http://1.1.1.1 &@127.0.0.1:PORT/# @3.3.3.3/", "http://127.0.0.1;example.org:PORT/", "http://*.0.0.1:PORT/"),
     *("http://\uff11\uff12\uff17.0.0.1:PORT/", "http://127\u30020\u30020\u30021:PORT/", "http://127\uff0e0\uff0e0\uff0e1:PORT/"),

@@ -38,6 +38,10 @@ SCENARIOS = range(1, 44)
 page = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 
 
+AGENT_FILE = "file=agents/"
+"""Mark of a block that is the file of an agent."""
+
+
 @dataclass(frozen=True)
 class Block:
     """A fenced block: its first word is the language, the rest of that line are marks."""
@@ -139,10 +143,15 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 
 @page
 def test_settings_in_examples_are_settings(page: Path, tmp_path: Path) -> None:
-    for block in blocks(page):
-        if block.language == "toml":
-            (tmp_path / "signalbox.toml").write_text(block.text, encoding="utf-8")
-            load(folder=tmp_path, environ={}, demand=())  # the secrets that they name need not be there
+    written = [block for block in blocks(page) if block.language == "toml"]
+    (tmp_path / "agents").mkdir()
+    for block in written:
+        if block.marks and block.marks[0].startswith(AGENT_FILE):  # there before the others: they name each other
+            (tmp_path / block.marks[0].removeprefix("file=")).write_text(block.text, encoding="utf-8")
+    for block in written:
+        is_agent = block.marks and block.marks[0].startswith(AGENT_FILE)
+        (tmp_path / "signalbox.toml").write_text("" if is_agent else block.text, encoding="utf-8")
+        load(folder=tmp_path, environ={}, demand=())  # the secrets that they name need not be there
 
 
 def test_the_example_of_the_settings_is_one(tmp_path: Path) -> None:
@@ -219,6 +228,11 @@ def test_the_first_steps_work_as_told(tmp_path: Path) -> None:
 @pytest.mark.timeout(180)  # seconds; about ten where nothing else runs
 def test_a_backup_is_made_and_restored_as_told(tmp_path: Path) -> None:
     _work_as_told(DOCS / "backup.md", tmp_path)
+
+
+@pytest.mark.timeout(180)  # seconds; about five where nothing else runs
+def test_a_task_is_done_in_the_background_as_told(tmp_path: Path) -> None:
+    _work_as_told(DOCS / "tasks.md", tmp_path)
 
 
 def _work_as_told(page: Path, tmp_path: Path) -> None:

@@ -31,8 +31,8 @@ UNREAD: Final = (
 UNREAD_ROLES: Final = frozenset({"navigation", "search", "menu", "menubar"})
 # Text that only a machine reads is how a page would speak to the model behind the reader's back.
 UNSEEN: Final = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)|opacity\s*:\s*0*(\.0+)?\s*(;|!|$)"
-    r"|font-size\s*:\s*0*(\.0+)?\s*(px|pt|em|rem|%)?\s*(;|!|$)",
+    r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)|opacity\s*:\s*+0*+(\.0++)?+\s*+(;|!|$)"
+    r"|font-size\s*:\s*+0*+(\.0++)?+\s*+(px|pt|em|rem|%)?+\s*+(;|!|$)",
     re.IGNORECASE,
 )
 

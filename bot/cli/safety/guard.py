@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from bot.node.invocation import as_called
-from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, settings_of
+from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, place_of, settings_of
 from bot.terminal.output import clean, show_json, show_rows, tell
 from runtime.errors import BotError, ConfigError
 
@@ -60,23 +60,32 @@ def try_text(
     key = key_of(settings.data_dir) if settings.data_dir.is_dir() else b""
     values = KeptValues(settings.data_dir, key).read() if key else []
     given = sys.stdin.read() if text == "-" else text
-    checked = guard_of(settings, key, values).check(given, _gate(gate), room)
+    where = _gate(gate)
+    checked = guard_of(settings, key, values).check(given, where, place_of(room))
     if as_json:
         show_json({"text": checked.text, "withheld": checked.is_withheld, "findings": _rows(checked)})
         return
     show_rows(_rows(checked), FINDING_COLUMNS, empty="Nothing found.")
     if checked.findings:
         typer.echo(f"\n{clean(checked.text)}")
+    for rule in settings.guard_rules:
+        if rule.holds_elsewhere(given, where):
+            tell(f'At another gate "{rule.name}" finds something: --gate {rule.gates[0]}.')
 
 
 @commands.command()
 def kept(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
     """List values that were removed and are still looked for, by the names they had. The values are never shown."""
-    rows = [{"name": one.name, "mark": one.mark} for one in _gone(settings_of(context, config, with_secrets=True))]
+    from bot.node.lock import holder
+
+    settings = settings_of(context, config, with_secrets=True)
+    rows = [{"name": one.name, "mark": one.mark} for one in _gone(settings)]
     if as_json:
         show_json(rows)
     else:
         show_rows(rows, KEPT_COLUMNS, empty="Nothing to show: only values in use are looked for.")
+        if rows and (pid := holder(settings.data_dir)):
+            tell(f"Process {pid} may still use some of them, from variables that this terminal doesn't have.")
 
 
 @commands.command()
@@ -121,6 +130,8 @@ def scan(
 
     With --redact they are replaced, for good; the audit has a line about it.
     """
+    from runtime.guard.findings import Strictness
+
     settings = settings_of(context, config)
     if redact:
         ask_first(yes, "Replace all that is found, which can't be undone")
@@ -130,6 +141,8 @@ def scan(
     else:
         show_rows([_scanned(row, redact=redact) for row in found["findings"]], SCAN_COLUMNS, empty="Nothing found.")
         _tell_left(found, redact=redact)
+    if settings.guard.secrets is Strictness.OFF:
+        tell('Keys and tokens were not looked for: secrets is "off" in [guard].')
     if found["findings"] and not redact:
         raise typer.Exit(1)
 

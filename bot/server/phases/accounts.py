@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -14,8 +14,10 @@ from bot.accounts.supervisor import AccountSupervisor
 from bot.node.invocation import for_strangers
 from bot.server.phases.store import StorePhase
 from bot.server.reload import Reload
+from bot.settings.settings import Settings
 from bot.telemetry.logs import set_level
 from bot.wiring.access import gate_of
+from bot.wiring.agents import budget_rules_of, digest_of
 from bot.wiring.channels import MakeAdapters, adapters_of, buckets_of
 from bot.wiring.forms import Forms
 from bot.wiring.identities import with_identities
@@ -23,6 +25,7 @@ from bot.wiring.live_rules import Live, MakeGate, place_in, rules_of
 from bot.wiring.schedules import FileSchedules
 from runtime.chat import inbox
 from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity, Model, Waiting
+from runtime.domain.agents.manifest import Manifest
 from runtime.intake.room_names import RoomNames
 
 MIB: Final = 1024 * 1024
@@ -117,6 +120,14 @@ def _reload(
     base: StorePhase, accounts: Accounts[AccountSupervisor], live: Live, gate: MakeGate, before: Sequence[Known]
 ) -> Reload:
     store = base.store
+
+    async def keep(settings: Settings, agents: Mapping[str, Manifest]) -> None:
+        """Have the store know of agents that are about to work here: their digest, and their budgets."""
+        if (rules := budget_rules_of(settings)) != store.budgets.rules:
+            await store.budgets.begin(rules)
+        if lease := base.membership.lease:
+            await store.cluster.note_agents(lease, digest_of(agents))
+
     planned = FileSchedules(book=store.schedules, now=store.now, accounts=accounts, before=before)
     return Reload(
         settings=base.settings,
@@ -127,4 +138,5 @@ def _reload(
         gate=gate,
         accounts=accounts,
         schedules=planned.sync,
+        agents=keep,
     )

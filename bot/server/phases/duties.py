@@ -18,6 +18,7 @@ from bot.wiring.models.made import first_settings, marks_of
 from bot.wiring.retention import retention_of, trimmer_of
 from runtime.agent.duties.expiry import Expiry
 from runtime.audit.sealer import Sealer
+from runtime.cluster.agent_alarms import AgentAlarms
 from runtime.cluster.budget_alarms import BudgetAlarms
 from runtime.contract import Address, Content, DeliveryId, Kind
 from runtime.domain.clock import Jumps
@@ -30,6 +31,7 @@ from runtime.models.litellm_loading import preload
 from runtime.policy.budgets import Counter, Scope
 from runtime.schedules.firing import Scheduler
 from runtime.store.protocol import NewDelivery
+from runtime.workspace.workspaces import WorkspaceFolders
 
 
 def duties_of(
@@ -42,26 +44,33 @@ def duties_of(
     yield engine.toolkit.check
     yield from loading_ahead(settings, engine)
     yield _sealer(base).run
-    folders = [agent.workspaces for agent in engine.agents.values()]
+    folders = partial(_workspaces, engine)
     yield retention_of(settings, store, base.membership.take, folders).run
     yield jumps.run
     yield at.rooms.run
     yield _scheduler(base).run
-    decided, remind = engine.reception.decided, engine.reminders.look
-    yield Expiry(approvals=store.approvals, decided=decided, first=jumps.look, remind=remind, probe=base.probe).run
+    yield Expiry(
+        approvals=store.approvals,
+        decided=engine.reception.decided,
+        first=partial(_first, jumps, engine),
+        remind=engine.reminders.look,
+        probe=base.probe,
+    ).run
     yield engine.undoer.run
     yield engine.guard_book.run
     yield engine.answerer.run
     if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
     yield engine.compactor.run
-    if settings.budgets.rules.limits:
+    if store.budgets.rules.is_set or settings.agents:  # a reload may bound an agent
         yield BudgetAlarms(
             store=store.budgets,
             naming=partial(_name_of, base, at),
             tell=partial(_post_to_operators, base, at, engine),
             now=store.now,
         ).run
+    if settings.agents or settings.operators.room:
+        yield AgentAlarms(store=store.lives, tell=partial(_post_to_operators, base, at, engine)).run
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
@@ -69,6 +78,17 @@ def duties_of(
     if settings.mcp:
         tell = partial(_tell_of_tool, base, at, engine)
         yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form)
+
+
+async def _first(jumps: Jumps, engine: EnginePhase) -> None:
+    """Looks before questions end: at the clock, and at children whose time is over."""
+    await jumps.look()
+    await engine.children.look()
+
+
+def _workspaces(engine: EnginePhase) -> list[WorkspaceFolders]:
+    """Workspaces of the agents that there are now: a reload may have brought some."""
+    return [agent.workspaces for agent in engine.agents.values()]
 
 
 def loading_ahead(settings: Settings, engine: EnginePhase) -> Iterator[Duty]:

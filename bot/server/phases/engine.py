@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from bot.accounts.supervisor import AccountSupervisor
+from bot.operator.lookups.titles import in_reports
 from bot.operator.reports import LateReporters
-from bot.operator.titles import in_reports
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
+from bot.wiring.agents import AgentMaker
 from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, marks_in, pace_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
+from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
 from runtime.agent.duties.reminders import Reminders
@@ -24,12 +26,12 @@ from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
 from runtime.agent.previews import Previews
 from runtime.agent.questions import QuestionContext
-from runtime.agent.registry import Agent, Agents
+from runtime.agent.registry import Agents
 from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.context.watch import LoopNotices
-from runtime.contract import QUESTIONS, Address, Model, Sink, Timetable, Tool
+from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
@@ -42,6 +44,7 @@ from runtime.intake.pasted import Pasted
 from runtime.intake.reception import Reception
 from runtime.models.guarded import GuardedModel
 from runtime.reports.fan_out import Reporting
+from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
 from tools.kit.schemas import schema_faults
 
@@ -59,6 +62,7 @@ class EnginePhase:
     peers: PeerEvents
     reception: Reception
     reminders: Reminders
+    children: ChildRuns
     undoer: Undoer
     answerer: Answerer
     compactor: Compactor
@@ -74,10 +78,12 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     door = door_of(base.settings, at.named, book.told)
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
-    toolkit = _toolkit(base, at, timetable, tools, door)
+    children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
+    toolkit = _toolkit(base, at, timetable, children, board, tools, door)
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
-    agents = Agents(_main(base, at, GuardedModel(base.instruments.model(model), door), toolkit))
+    agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
+    board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     asking = QuestionContext(lambda: at.live.gate().rights, places)
     loop = _loop(base, at, agents, couriers, reporters, asking, door)
@@ -97,6 +103,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         loop=loop,
         peers=peers,
         reception=reception,
+        children=children,
         reminders=Reminders(approvals=base.store.approvals, now=base.store.now, context=asking),
         undoer=Undoer(
             approvals=base.store.approvals,
@@ -114,6 +121,11 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         door=door,
         sink=base.instruments.sink(reception.sink),
     )
+
+
+def _children(base: StorePhase, couriers: Couriers, stop: Callable[[RunId], object]) -> ChildRuns:
+    ready = partial(base.notifier.notify, LANES)
+    return ChildRuns(store=base.store.runs, stop=stop, nudge=couriers.nudge, ready=ready)
 
 
 def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: QuestionContext) -> Answerer:
@@ -202,13 +214,30 @@ def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Do
     )
 
 
+def _board(base: StorePhase, couriers: Couriers, door: Door) -> ToolBoard:
+    return ToolBoard(
+        tasks=base.store.tasks,
+        begun=lambda: base.notifier.notify(LANES),
+        nudge=couriers.nudge,
+        door=lambda: door,
+    )
+
+
 def _toolkit(
-    base: StorePhase, at: AccountsPhase, timetable: Timetable, instead: Mapping[str, Tool] | None, door: Door
+    base: StorePhase,
+    at: AccountsPhase,
+    timetable: Timetable,
+    children: ChildRuns,
+    board: TaskBoard,
+    instead: Mapping[str, Tool] | None,
+    door: Door,
 ) -> Toolkit:
     return toolkit_of(
         base.settings,
         at.accounts,
         timetable=timetable,
+        children=children,
+        board=board,
         figures=base.store.figures,
         named=at.called,
         naming=in_reports(base.store.traces.titles, at.called),
@@ -219,17 +248,18 @@ def _toolkit(
     )
 
 
-def _main(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agent:
-    """The agent that the settings describe."""
-    return Agent(
-        name=MAIN,
-        prompt=at.live.prompt,
+def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agents:
+    """The agents of the settings, made anew whenever a reload brings others."""
+    maker = AgentMaker(
+        prompt=at.live.prompt_of,
         model=model,
         tools=toolkit.toolbox.tools,
-        scope=MAIN,
-        workspaces=base.workspaces,
+        workspaces=lambda name: base.workspaces if name == MAIN else base.workspaces.of(name),
         limits=limits_of(base.settings),
     )
+    agents = Agents(*maker.made(at.live.rules.agents))
+    at.live.renews(lambda manifests: agents.renew(*maker.made(manifests)))
+    return agents
 
 
 def _loop(
@@ -254,16 +284,18 @@ def _loop(
         named=at.named,
         busy=at.live.busy,
         probe=base.probe,
-        files=fetching_of(base.settings, files_of, store.runs.senders, new_id, base.space),
+        files=fetching_of(base.settings, files_of, store.runs.senders, new_id, base.space, base.workspaces),
         long_replies=long_replies,
         reporting=Reporting(base.workspaces, new_id, long_replies.content, store.schedules.report_root),
         reporter=reporters,
         asking=asking,
         space=base.space,
         door=door,
+        faults=schema_faults,
         notices=LoopNotices(
             asked=lambda: base.notifier.notify(QUESTIONS),
             changed=base.notifier.notify_room,
+            ready=partial(base.notifier.notify, LANES),
             watch=base.instruments.loop,
         ),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from aiohttp import web
@@ -15,6 +15,7 @@ from bot.accounts.status import AccountStatuses
 from bot.node.invocation import for_strangers
 from bot.node.version import VERSION
 from bot.node.watchdog import Watchdog
+from bot.operator.agents import agents_at_work
 from bot.operator.context import OperatorContext
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
@@ -26,6 +27,7 @@ from bot.server.site import site_of
 from bot.wiring.hooks import webhooks_of
 from bot.wiring.identities import written
 from bot.wiring.models.catalogue import catalogue_of
+from bot.wiring.safety.guard import scan_door_of
 from bot.wiring.scheduling import reach_of
 from runtime.audit.anchor import CheckpointFile
 from runtime.cluster.topics import LANES
@@ -89,6 +91,7 @@ def _operators(
         rooms=at.rooms,
         mask=mask,
         nudge=engine.couriers.nudge,
+        stop=engine.peers.stop,
         head=base.head().demand,
         checkpoint=CheckpointFile(settings.data_dir).read,
         reload=reread_of(at),
@@ -103,8 +106,10 @@ def _operators(
         tools=lambda: engine.toolkit.toolbox.tools,
         previews=engine.previews,
         models=partial(catalogue_of, settings),
+        agents=lambda: agents_at_work(engine.agents, at.reload.settings),
         guarded=engine.guard_book.words,
         door=lambda: engine.door,
+        scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),
         schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),
     )
 

@@ -65,11 +65,6 @@ class BudgetSection(Section):
         }
         return BudgetRules(limits, self.warn_at, Then(self.over), round(self.hold * DOLLAR))
 
-    @property
-    def refuses_unpriced(self) -> bool:
-        """True if a model without a price is not asked."""
-        return self.unpriced == "refuse" and bool(self.rules.limits)
-
 
 def faults_together(layers: Layers) -> Iterator[Fault]:
     """Faults that only show beside other tables."""

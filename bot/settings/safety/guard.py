@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from runtime.guard.findings import Detector, Gate, Strictness
 from runtime.guard.own_rules import OwnRule, Spans, of_pattern, of_phrase, of_words
@@ -70,14 +70,38 @@ class GuardSection(Section):
         }
 
 
+def _name(text: str) -> str:
+    if any(mark in text for mark in "[]\n·"):
+        raise ValueError("text without brackets, line ends and dots in the middle")
+    return text
+
+
+def _phrase(text: str) -> str:
+    if text and not text.split():
+        raise ValueError("text with a word in it")
+    return text
+
+
+def _pattern(text: str) -> str:
+    if text:
+        of_pattern(text)
+    return text
+
+
 class GuardRule(Section):
     """Something of your own that must not flow: words, a phrase or a pattern."""
 
-    name: Text = Field(max_length=40, description="Its name, which stands in the mark.")
+    name: Annotated[Text, AfterValidator(_name)] = Field(
+        max_length=40, description="Its name, which stands in the mark."
+    )
     words: tuple[Text, ...] = Field(default=(), description="Any of these words, in upper or lower case.")
-    phrase: str = Field(default="", max_length=1_000, description="These words in this order, in upper or lower case.")
-    pattern: str = Field(
-        default="", max_length=1_000, description="A regular expression of RE2. Needs the extra `guard`."
+    phrase: Annotated[str, AfterValidator(_phrase)] = Field(
+        default="", max_length=1_000, description="These words in this order, in upper or lower case."
+    )
+    pattern: Annotated[str, AfterValidator(_pattern)] = Field(
+        default="",
+        max_length=1_000,
+        description='A regular expression of RE2: no lookaround, no references. Needs an extra: `pip install "signalbox-bot[guard]"`.',
     )
     gates: tuple[Gate, ...] = Field(
         default=(), description="Where it holds. Empty: everywhere. " + ", ".join(f'"{gate}"' for gate in Gate) + "."
@@ -89,20 +113,20 @@ class GuardRule(Section):
         given = [way for way in WAYS if getattr(self, way)]
         if len(given) != 1:
             raise ValueError(f"needs exactly one of words, phrase and pattern; it has {' and '.join(given) or 'none'}")
-        if self.phrase and not self.phrase.split():
-            raise ValueError("phrase: has no word in it")
-        if any(mark in self.name for mark in "[]\n·"):
-            raise ValueError("name: without brackets, line ends and dots in the middle")
-        try:
-            self._spans()
-        except ValueError as error:
-            raise ValueError(f"pattern: {error}") from error
         return self
 
     def _spans(self) -> Spans:
         if self.words:
             return of_words(self.words)
         return of_phrase(self.phrase) if self.phrase else of_pattern(self.pattern)
+
+    def finds(self, text: str) -> bool:
+        """True if it finds something at a gate of its own."""
+        return any(self.rule.found(text, self.gates[0] if self.gates else Gate.MESSAGE_IN))
+
+    def holds_elsewhere(self, text: str, gate: Gate) -> bool:
+        """True if it would find something in `text`, but not at `gate`."""
+        return bool(self.gates) and gate not in self.gates and self.finds(text)
 
     @property
     def rule(self) -> OwnRule:

@@ -12,6 +12,7 @@ from bot.plugins.packages import made_model
 from bot.settings.models.aliases import by_name, first_of
 from bot.settings.models.tables import AnyModel, ModelTable
 from bot.settings.settings import Settings
+from bot.wiring.agents import budget_rules_of
 from runtime.context.window import WINDOW_TOKENS, Source, Window
 from runtime.contract import Model, Now, Probe, no_probe
 from runtime.domain.ids import digest
@@ -107,8 +108,13 @@ def _made(settings: Settings, one: AnyModel, name: str, images: str, alias: str)
         alias=alias,
         organization=one.organization,
         controls=Controls(one.temperature, one.top_p, one.max_tokens, one.reasoning, one.seed, one.stop),
-        prices=Prices(one.input_price, one.output_price, settings.budgets.refuses_unpriced),
+        prices=Prices(one.input_price, one.output_price, refuses_unpriced(settings)),
     )
+
+
+def refuses_unpriced(settings: Settings) -> bool:
+    """True if a model without a price is not asked."""
+    return settings.budgets.unpriced == "refuse" and budget_rules_of(settings).is_set
 
 
 def window_of(settings: Settings) -> Window:

@@ -13,6 +13,8 @@ from typing import Final
 
 import structlog
 
+from bot.secrets.disk import alone_in, in_words
+from bot.secrets.disk import replace as replace_file
 from bot.settings.safety.guard import Guardrails
 from bot.settings.settings import Settings
 from bot.wiring.safety.kept import KeptValues
@@ -50,7 +52,7 @@ def rules_of(settings: Settings, key: bytes) -> GuardRules:
 
 
 def enforcing(rules: GuardRules) -> GuardRules:
-    """The same rules, with each that is on enforced, and secrets in any case."""
+    """`rules` with each that is on enforced, and secrets in any case."""
     sure = dict.fromkeys((Detector.HELD, Detector.SHAPE), Strictness.ENFORCE)
     return replace(
         rules,
@@ -87,18 +89,23 @@ def door_of(settings: Settings, named: Callable[[Address], str], told: Told = to
     return Door(guard_of(settings, key, kept), named=named, told=told, sealer=Sealer(key))
 
 
+def scan_door_of(settings: Settings, named: Callable[[Address], str], own: Door) -> Door:
+    """For rows that are stored: as the settings say, where `own`, the door of this process, is overridden by a flag."""
+    if settings.guardrails is Guardrails.AS_SET:
+        return own
+    return door_of(settings.guarded_by(Guardrails.AS_SET), named)
+
+
 def key_of(folder: Path) -> bytes:
-    """The key of this data folder, made by the first process that needs it."""
+    """The key of this data folder, made by the first process that needs it. Errors: StoreError."""
     path = folder / KEY_FILE
-    with suppress(FileNotFoundError):
+    with in_words(path):
+        with suppress(FileNotFoundError):
+            return path.read_bytes()
+        with alone_in(folder):  # of two processes that make one the first wins
+            if not path.exists():
+                replace_file(path, os.urandom(KEY_BYTES))
         return path.read_bytes()
-    fresh = path.with_name(f"{KEY_FILE}.{os.getpid()}")
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(os.urandom(KEY_BYTES))
-    with suppress(FileExistsError):
-        os.link(fresh, path)  # whole, or not there: of two processes that make one the first wins
-    fresh.unlink()
-    return path.read_bytes()
 
 
 @dataclass(slots=True)
@@ -137,7 +144,8 @@ class GuardBook:
     async def record(self) -> None:
         """Errors: StoreError; what is not recorded waits on."""
         while self.waiting:
-            gate, room, finding = self.waiting[0]
+            oldest = gate, room, finding = self.waiting[0]
             detail = f"{finding} at {gate.value}, {finding.action.value}"
             await self.store.note_fact("leak guard", "", room, detail)
-            self.waiting.popleft()
+            if self.waiting[0] is oldest:  # of too many it gave way meanwhile
+                self.waiting.popleft()

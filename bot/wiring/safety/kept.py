@@ -5,13 +5,14 @@ Those of a sealed file of secrets stay in that file: its lock keeps them as well
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import structlog
 
+from bot.secrets.disk import alone_in, in_words, replace
 from runtime.guard.kept import Kept, opened, sealed, with_those_of_now
 from runtime.guard.sealing import Sealer, Unsealable
 
@@ -24,15 +25,17 @@ class KeptValues:
     """Values of one data folder, sealed with its key."""
 
     def __init__(self, folder: Path, key: bytes) -> None:
-        self.folder = folder
         self._path = folder / KEPT_FILE
         self._sealer = Sealer(key)
 
     def read(self) -> list[Kept]:
-        """Empty where there are none, and where they were sealed with another key: nobody can open them again."""
+        """Empty where there are none, and where they were sealed with another key: nobody can open them again.
+
+        Errors: StoreError.
+        """
         try:
-            return opened(self._path.read_text("ascii"), self._sealer)
-        except FileNotFoundError:
+            with in_words(self._path), suppress(FileNotFoundError):
+                return opened(self._path.read_text("ascii"), self._sealer)
             return []
         except (Unsealable, UnicodeDecodeError) as error:
             log.warning("values that were removed are not looked for", file=str(self._path), reason=str(error))
@@ -47,11 +50,6 @@ class KeptValues:
         return after
 
     def write(self, kept: Sequence[Kept]) -> None:
-        """In one step: a reader finds the file before or after it, never half of one."""
-        fresh = self._path.with_name(f"{KEPT_FILE}.{os.getpid()}")
-        fresh.unlink(missing_ok=True)
-        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-            file.write(sealed(kept, self._sealer))
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(self._path)
+        """In one step: a reader finds the file before or after it, never half of one. Errors: StoreError."""
+        with in_words(self._path), alone_in(self._path.parent):
+            replace(self._path, sealed(kept, self._sealer).encode("ascii"))

@@ -44,6 +44,8 @@ def chosen(routes: Sequence[Route], request: ModelRequest) -> ChosenModel:
         return ChosenModel(request.kept, "the run began with it")
     if request.wanted in names:
         return ChosenModel(request.wanted, "chosen for this conversation")
+    if request.own in names:
+        return ChosenModel(request.own, "the agent's own")
     work = work_of(request)
     if found := next((route for route in routes if work in route.works), None):
         return ChosenModel(found.name, f"for {work.value}")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, or_, select
+from sqlalchemy import and_, bindparam, delete, literal_column, or_, select
 
 from runtime.chat.modes import mode_set
 from runtime.contract import Address, Content, DeliveryId, Kind, NewId, Person, PersonId, SessionKey
+from runtime.domain.agents.manifest import MAIN
 from runtime.domain.approvals import Voter
 from runtime.markup.moments import FORM
 from runtime.policy.modes import MODE_WORDS, NORMAL, Mode, RoomMode
 from runtime.store.common import ADD_DELIVERY, PERSON, delivery_row, escaped, fact, person, put, session_key
 from runtime.store.protocol import NewDelivery
-from runtime.store.schema import modes, people
+from runtime.store.schema import children, modes, people, runs
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
 _trusted, _setter = people.alias("trusted"), people.alias("setter")
@@ -35,12 +36,20 @@ EVERY_MODE = (
     .where(or_(modes.c.until.is_(None), modes.c.until > bindparam("now")))
     .order_by(modes.c.set_at.desc())
 )
-MODE_HERE = EVERY_MODE.where(or_(modes.c.session == bindparam("thread"), modes.c.session == bindparam("room"))).limit(1)
+# Whoever holds back one agent in a room means all of them: those modes stand with the main one. A trust is in one alone.
+OF_PLACE = or_(
+    modes.c.session.in_([bindparam("thread"), bindparam("home")]),
+    and_(
+        modes.c.session.in_([bindparam("main_thread"), bindparam("main_home")]),
+        modes.c.mode != literal_column(f"'{Mode.TRUSTED}'"),
+    ),
+)
+MODE_HERE = EVERY_MODE.where(OF_PLACE).limit(1)
 """Of a thread's own mode and its room's the one that was set last, as long as it is not over."""
 MODE_WORD = (
     select(modes.c.mode)
     .where(
-        or_(modes.c.session == bindparam("thread"), modes.c.session == bindparam("home")),
+        OF_PLACE,
         or_(modes.c.until.is_(None), modes.c.until > bindparam("now")),
     )
     .order_by(modes.c.set_at.desc())
@@ -48,6 +57,11 @@ MODE_WORD = (
 )
 """The same for a statement that has more to ask: the word alone."""
 MODE_IN = EVERY_MODE.where(modes.c.session.like(bindparam("like"), escape="\\")).limit(1)
+OF_CHILDREN: Final = "child"
+"""How the session of a child begins; its id follows."""
+ROOT_SESSION = (
+    select(runs.c.session).join(children, children.c.root_run == runs.c.id).where(children.c.id == bindparam("child"))
+)
 SET_MODE = put(modes)
 END_TRUST = delete(modes).where(modes.c.session == bindparam("k"), is_word(modes.c.mode, Mode.TRUSTED))
 OVER_MODES = delete(modes).where(modes.c.until <= bindparam("now"))
@@ -55,14 +69,19 @@ OVER_MODES = delete(modes).where(modes.c.until <= bindparam("now"))
 
 def mode_at(agent: str, address: Address, now: datetime) -> Op[RoomMode]:
     """The mode of a thread or room. A trust that ended counts no more, and neither does one in somebody who was removed."""
-    keys = {"thread": session_key(agent, address), "room": session_key(agent, address.whole_room)}
-    rows = yield MODE_HERE, {**keys, "now": micros(now)}
+    home = address.whole_room
+    own = {"thread": session_key(agent, address), "home": session_key(agent, home)}
+    main = {"main_thread": session_key(MAIN, address), "main_home": session_key(MAIN, home)}
+    rows = yield MODE_HERE, {**own, **main, "now": micros(now)}
     return _mode_of(rows[0]) if rows else NORMAL
 
 
 def is_read_only(key: SessionKey, now: datetime) -> Op[bool]:
     """True if a conversation is in that mode. That of a job is none of a room: nobody says anything in it."""
     agent, _, address = key.partition("|")
+    if agent == OF_CHILDREN:
+        rows = yield ROOT_SESSION, {"child": address.partition("|")[0]}
+        return bool(rows) and (yield from is_read_only(rows[0][0], now))
     return "|" not in address and (yield from mode_at(agent, Address.parse(address), now)).mode is Mode.READ_ONLY
 
 
@@ -127,7 +146,7 @@ def set_mode(
     """Set it for a room with its threads, or for one thread; whoever trusts is the one who is trusted."""
     yield OVER_MODES, {"now": micros(now)}
     trusted = who.id if mode is Mode.TRUSTED else ""
-    key = session_key(agent, address)
+    key = session_key(agent if trusted else MAIN, address)
     changed = {"session": key, "mode": mode.value, "person": trusted, "set_by": who.id}
     yield SET_MODE, {**changed, "set_at": micros(now), "until": micros(until) if until else None}
     detail = f"{mode} until {until:{FORM}} UTC" if until else mode.value

@@ -126,7 +126,7 @@ class ApprovalStore(Base):
 
     async def affords(self, run: RunId) -> bool:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
-        return not at.rules.limits or await self._driver.read(lambda: paying.affords(run, at))
+        return not at.rules.is_set or await self._driver.read(lambda: paying.affords(run, at))
 
     async def pay_answer(self, answered: Answering, node: NodeId) -> Answering | None:
         paid = await self._driver.write(lambda: answering.pay(answered, node))

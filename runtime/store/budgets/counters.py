@@ -184,8 +184,10 @@ def counter_of(row: Sequence[Any]) -> Counter:
 
 def subjects(payer: Payer, rules: BudgetRules) -> dict[Scope, str]:
     """Counters that a call counts in."""
-    known = ((scope, payer.subject(scope)) for scope in rules.limits)
-    return {scope: subject for scope, subject in known if subject is not None}
+    known = ((scope, payer.subject(scope)) for scope in rules.scopes)
+    return {
+        scope: subject for scope, subject in known if subject is not None and rules.limit_of(scope, subject) is not None
+    }
 
 
 def _these(whose: Mapping[Scope, str]) -> dict[str, object]:

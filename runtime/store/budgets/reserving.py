@@ -97,7 +97,7 @@ def again(work: Op[tuple[int, int, int] | None], run: RunId, at: Moment) -> Op[A
     """The allowance of a run that was refused one before; None where its lane is another's."""
     if (yield from work) is None:
         return None
-    return (yield from reserved(run, (yield from _payer(run)), at)) if at.rules.limits else Allowance()
+    return (yield from reserved(run, (yield from _payer(run)), at)) if at.rules.is_set else Allowance()
 
 
 def payer_of(claim: Claim) -> Payer:
@@ -151,7 +151,7 @@ def settled(run: RunId, used: Usage | None, at: Moment, *, goes_on: bool) -> Op[
 
 def charged(run: RunId, used: Usage | None, at: Moment) -> Op[tuple[Address, ...]]:
     """Count a call for which nothing was held back: a summary, an answer about a call."""
-    if not at.rules.limits or Change.of(used) == Change():
+    if not at.rules.is_set or Change.of(used) == Change():
         return ()
     payer = yield from _payer(run)
     counters = yield from changed(payer, Change.of(used), at.rules, at.now)
@@ -211,7 +211,7 @@ def _told(payer: Payer, counters: Sequence[Counter], at: Moment) -> Op[tuple[Add
             continue
         yield TELL, {"of_scope": counter.scope.value, "whose": counter.subject, "new_level": int(level)}
         kind = "budget spent" if level is Level.REACHED else "budget nearly spent"
-        limit = at.rules.limits[counter.scope]
+        limit = at.rules.limit(counter)
         sums = f"{words.amount(counter.scope, counter.used)} of {words.amount(counter.scope, limit)}"
         yield from fact(at.now, kind, "", f"{counter.scope} {counter.subject}".strip(), sums)
         if level is Level.WARNED and counter.scope in CLOSE_TO_THEM:

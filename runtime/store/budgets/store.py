@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, literal_column, select
 
 from runtime.domain.ids import first_at
 from runtime.policy.budgets import BudgetRules, Counter, Level, Scope, in_order
-from runtime.store.budgets.counters import COLUMNS, FAR_AHEAD, LONGEST_RUN, counter_of
+from runtime.store.budgets.counters import COLUMNS, DROP, FAR_AHEAD, LONGEST_RUN, counter_of
 from runtime.store.schema import budgets, reservations, usage
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
@@ -56,7 +56,8 @@ class BudgetStore(Base):
 
     async def alarms(self) -> list[Counter]:
         """Counters that operators should hear of."""
-        return [one for one in await self.counters() if one.level is not Level.BELOW and one.scope in self.rules.limits]
+        found = [one for one in await self.counters() if one.level is not Level.BELOW]
+        return [one for one in found if self.rules.limit_of(one.scope, one.subject) is not None]
 
     async def without_price(self) -> list[str]:
         """Models that were called today and whose price nobody knows."""
@@ -68,10 +69,19 @@ class BudgetStore(Base):
 def _begun(rules: BudgetRules, now: int) -> Op[None]:
     yield SWEEP, {"now": now}
     for scope in Scope:
-        if scope not in rules.limits:
+        if scope not in rules.scopes:
             yield FORGET_COUNTERS[scope], {}
-    if not rules.limits:
+    if rules.agents:
+        yield from _dropped(rules)
+    if not rules.is_set:
         yield HOLD_NOTHING, {}
+
+
+def _dropped(rules: BudgetRules) -> Op[None]:
+    """Counters of agents that are not bounded, where others are."""
+    for counter in (yield from _all()):
+        if rules.limit_of(counter.scope, counter.subject) is None:
+            yield DROP, {"false_scope": counter.scope.value, "whose": counter.subject}
 
 
 def _all() -> Op[list[Counter]]:

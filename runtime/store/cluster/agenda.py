@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, bindparam, func, select
 
 from runtime.contract import NodeId
+from runtime.store.agents.held_back import at_work
 from runtime.store.protocol.cluster import Agenda
 from runtime.store.schema import audit, deliveries, nodes, occurrences, pings, roles, schedules, sessions
 from runtime.store.sql.driver import Op, is_word, maybe_moment
@@ -19,7 +20,7 @@ def _first(column: ColumnElement[Any], *where: ColumnElement[bool]) -> Select[An
     return select(func.min(column)).where(*where)
 
 
-READY = _first(sessions.c.ready_at, is_word(sessions.c.state, "ready"))
+READY = _first(sessions.c.ready_at, is_word(sessions.c.state, "ready"), at_work())
 SUSPECT = _first(sessions.c.ready_at, is_word(sessions.c.state, "suspect"))
 LEAVING = _first(deliveries.c.channel, is_word(deliveries.c.state, "queued", "open"))
 UNSEALED = _first(audit.c.entry, audit.c.number.is_(None))

@@ -22,6 +22,11 @@ RENEW = (
     .values(expires_at=bindparam("until"))
     .returning(nodes.c.id)
 )
+NOTE_AGENTS = (
+    update(nodes)
+    .where(nodes.c.id == bindparam("node"), nodes.c.fence == bindparam("old_fence"), is_word(nodes.c.state, "live"))
+    .values(agents=bindparam("digest"))
+)
 EXPIRED = (
     select(nodes.c.id)
     .where(is_word(nodes.c.state, "live"), nodes.c.expires_at <= bindparam("now"))
@@ -64,7 +69,7 @@ ACCOUNTS = select(accounts.c.channel, accounts.c.identity, accounts.c.name)
 ACCOUNT = select(accounts.c.identity).where(accounts.c.channel == bindparam("c"), accounts.c.name == bindparam("n"))
 
 
-def join(node: NodeId, label: str, ttl: timedelta, alone: bool, now: datetime) -> Op[Lease]:
+def join(node: NodeId, label: str, ttl: timedelta, alone: bool, agents: str, now: datetime) -> Op[Lease]:
     if alone:
         for (other,) in (yield OTHER_NODES, {"node": node}):
             yield from _bury(other, now)
@@ -77,10 +82,14 @@ def join(node: NodeId, label: str, ttl: timedelta, alone: bool, now: datetime) -
             "fence": 1,
             "joined_at": micros(now),
             "expires_at": micros(now + ttl),
-            "agents": "",
+            "agents": agents,
         },
     )
     return Lease(node, 1)
+
+
+def note_agents(lease: Lease, agents: str) -> Op[None]:
+    yield NOTE_AGENTS, {"node": lease.node, "old_fence": lease.fence, "digest": agents}
 
 
 def beat(lease: Lease, ttl: timedelta, now: datetime) -> Op[bool]:

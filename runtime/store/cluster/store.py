@@ -20,6 +20,7 @@ from runtime.store.cluster.nodes import (
     named_accounts,
     note,
     note_account,
+    note_agents,
     reap,
     take,
 )
@@ -34,11 +35,14 @@ SHORTEST: Final = timedelta(seconds=1)
 class ClusterStore(Base):
     """Implements `protocol.Cluster` and `protocol.Failover`."""
 
-    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool) -> Lease:
+    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool, agents: str = "") -> Lease:
         now = self.now()
-        lease = await self._driver.write(lambda: join(node, label, ttl, alone, now))
+        lease = await self._driver.write(lambda: join(node, label, ttl, alone, agents, now))
         self._observer.joined()
         return lease
+
+    async def note_agents(self, lease: Lease, agents: str) -> None:
+        await self._driver.write(lambda: note_agents(lease, agents))
 
     async def beat(self, lease: Lease, ttl: timedelta) -> bool:
         now = self.now()

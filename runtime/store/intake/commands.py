@@ -12,10 +12,13 @@ from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, func, select, update
 
-from runtime.chat import budgets, commands, context_views, grant_views, schedule_views, thinking
+from runtime.chat import agents, budgets, commands, thinking
 from runtime.chat.commands import Going, Spent, Sum, Work
-from runtime.chat.context_views import NOTHING_REMEMBERED, Measured, Remembered
 from runtime.chat.modes import Wanted, in_status
+from runtime.chat.views import context as context_views
+from runtime.chat.views import grants as grant_views
+from runtime.chat.views import schedules as schedule_views
+from runtime.chat.views.context import NOTHING_REMEMBERED, Measured, Remembered
 from runtime.contract import (
     UNREAD,
     Address,
@@ -34,6 +37,8 @@ from runtime.contract import (
 from runtime.domain.ids import first_at
 from runtime.domain.runs import RunState
 from runtime.policy.budgets import BudgetRules
+from runtime.store.agents.choosing import agented, agents_listed
+from runtime.store.agents.held_back import held_back
 from runtime.store.approvals.granted.rows import end_conversation, told_in_chat
 from runtime.store.approvals.modes import end_trust, mode_at
 from runtime.store.budgets.counters import Payer, looked_at
@@ -43,9 +48,9 @@ from runtime.store.intake.listing import listed
 from runtime.store.intake.models import modelled
 from runtime.store.intake.modes import absent, moded
 from runtime.store.intake.pairings import pair
-from runtime.store.intake.run_stop import OPEN_RUNS
 from runtime.store.intake.thinking import thought
 from runtime.store.protocol import Changed, Gate, KeptRoom, Taken, Unpaired
+from runtime.store.runs.closing import OPEN_RUNS
 from runtime.store.runs.compacting import WANTED_IN
 from runtime.store.schedules.book import keep_zone, planned_in, zones_of
 from runtime.store.schema import approvals, people, runs, sessions, signals, usage
@@ -126,6 +131,8 @@ class Aside:
 
 
 NO_ASIDE: Final = Aside()
+CHOOSING: Final = frozenset({"mode", "model", "agent"})
+"""Commands that choose something for a conversation, or tell what is chosen."""
 
 
 def spent_of(signal: Signal, agent: str, rules: BudgetRules, now: datetime) -> Op[Aside]:
@@ -138,7 +145,7 @@ def spent_of(signal: Signal, agent: str, rules: BudgetRules, now: datetime) -> O
     room = yield OF_ROOM, within | {"room": _room(signal.address)}
     person = yield OF_PERSON, within | {"person": who.id if who else ""}
     payer = Payer(agent, signal.address, who.id if who else None)
-    counters = (yield from looked_at(payer, rules, now)) if rules.limits else ()
+    counters = (yield from looked_at(payer, rules, now)) if rules.is_set else ()
     return Aside(_spent(room[0]), _spent(person[0]), left=budgets.left(rules, counters))
 
 
@@ -173,10 +180,8 @@ def commanded(
     in_public = name in commands.IN_PUBLIC
     if name == commands.PAIR and who.role is Role.OWNER:
         text, elsewhere = yield from _paired(signal, command, who, gate, now, new_id)
-    elif name == "mode":
-        text, in_public = yield from moded(signal, command, who, gate, aside.wanted, now)
-    elif name == "model":
-        text, in_public = yield from modelled(signal, command, who, gate, now)
+    elif name in CHOOSING:
+        text, in_public = yield from _chosen(name, signal, command, who, gate, aside, now)
     elif name == "grants":
         text = yield from told_in_chat(command.argument, who, now, signal.command_mark)
         if signal.reach is not Addressing.DIRECT and len(text) > signal.private:
@@ -197,6 +202,19 @@ def commanded(
     return Taken(Verdict(outcome, signal_id), deliveries=here + elsewhere)
 
 
+def _chosen(
+    name: str, signal: Signal, command: Commanded, who: Person, gate: Gate, aside: Aside, now: datetime
+) -> Op[tuple[str, bool]]:
+    """Answer to a command that chooses something for the conversation, and whether everybody in the room is to read it."""
+    match name:
+        case "mode":
+            return (yield from moded(signal, command, who, gate, aside.wanted, now))
+        case "model":
+            return (yield from modelled(signal, command, who, gate, now))
+        case _:
+            return (yield from agented(signal, command, who, gate, now))
+
+
 def _told(
     name: str, signal: Signal, signal_id: SignalId, who: Person, gate: Gate, aside: Aside, now: datetime
 ) -> Op[str]:
@@ -211,6 +229,8 @@ def _told(
             return commands.going_on((yield from _going(signal, gate, aside, now)), now, signal.command_mark)
         case "usage":
             return commands.spent(aside.room, aside.person, aside.left)
+        case "agents":
+            return (yield from agents_listed(signal, gate))
         case "schedules":
             return schedule_views.planned(aside.plans)
         case "timezone":
@@ -301,12 +321,14 @@ def _going(signal: Signal, gate: Gate, aside: Aside, now: datetime) -> Op[Going]
     works = yield WORKS, room
     waiting = yield SIGNALS_WAITING, room
     questions = yield ASKED_IN_ROOM, room
+    held = (yield from held_back()).get(gate.agent)
     return Going(
         [Work(RunState(state), name or "", moment(at), calls) for state, name, at, calls in works],
         int(waiting[0][0]),
         len(questions),
         aside.trouble,
         in_status((yield from mode_at(gate.agent, signal.address, now))),
+        agents.suspended(held.name, held.reason) if held else "",
     )
 
 

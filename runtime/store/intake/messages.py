@@ -7,8 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, case, delete, exists, literal_column, or_, select, update
+from sqlalchemy import bindparam, delete, exists, literal_column, or_, select, update
 
+from runtime.chat import agents as agent_words
 from runtime.chat import commands
 from runtime.contract import (
     Address,
@@ -26,8 +27,9 @@ from runtime.contract import (
 )
 from runtime.domain.ids import digest
 from runtime.domain.routing import Decision
-from runtime.store.common import LOCK_LANE, add, fact, session_key
-from runtime.store.intake.inbox import ADD_SIGNAL, answer, repeated, row
+from runtime.store.agents.held_back import held_back
+from runtime.store.common import LOCK_LANE, OPEN_LANE, add, fact, fresh_lane, session_key
+from runtime.store.intake.inbox import ADD_SIGNAL, answer, repeated, row, tell_once
 from runtime.store.intake.run_stop import stop_live
 from runtime.store.protocol import Gate, Offer, Taken
 from runtime.store.runs.claims import claim_lane
@@ -35,7 +37,7 @@ from runtime.store.runs.run_begin import with_files
 from runtime.store.runs.turns import add_turn
 from runtime.store.schema import participation, runs, sessions, signals, turns
 from runtime.store.sql.driver import Op, is_word, micros
-from runtime.text.outside import of_program
+from runtime.text.outside import OPENS, of_program
 
 OBSERVED: Final = 50
 """Turns that what was observed may lie back; older ones are dropped, so that a busy room fills no transcript."""
@@ -58,19 +60,6 @@ TWIN = (
     .limit(1)
     .with_for_update()  # the courier that answers it locks it too: answered with its twin, or no twin any more
 )
-OPEN_LANE = (
-    add(sessions)
-    .on_conflict_do_update(
-        index_elements=["key"],
-        set_={
-            "last_seq": sessions.c.last_seq + 1,
-            "waiting": sessions.c.waiting + 1,
-            "state": case((sessions.c.state == "idle", "ready"), else_=sessions.c.state),
-            "ready_at": case((sessions.c.state == "idle", bindparam("ready_at")), else_=sessions.c.ready_at),
-        },
-    )
-    .returning(sessions.c.last_seq, sessions.c.state)
-)
 # Only in the race where two nodes take in the same event, or the same words, at once: the second gives its place in
 # the lane back.
 UNDO_LANE = (
@@ -83,12 +72,25 @@ TAKE_TURN = (
     .on_conflict_do_update(index_elements=["key"], set_={"next_turn": sessions.c.next_turn + 1})
     .returning(sessions.c.next_turn)
 )
+_newer = turns.alias("newer")
 DROP_OBSERVED = delete(turns).where(
     turns.c.session == bindparam("s"),
     turns.c.number > bindparam("low"),
     turns.c.number <= bindparam("high"),
     turns.c.run_id == "",
+    or_(
+        turns.c.text.not_like(f"%{OPENS}From %"),
+        select(_newer.c.number)
+        .where(
+            _newer.c.session == turns.c.session,
+            _newer.c.number > turns.c.number,
+            _newer.c.author == turns.c.author,
+            _newer.c.text.like(f"%{OPENS}From %"),
+        )
+        .exists(),
+    ),
 )
+"""Of each program the last words stay: the model may have read them, and they make its later calls ask."""
 MARK_TOLD = (
     select(signals.c.id)
     .where(
@@ -128,7 +130,7 @@ def said(
     if gate.rooms.joins(signal):  # what follows in the thread needs no mention, also after a restart
         yield JOIN, {"address": str(signal.address), "joined_at": micros(now)}
     values["node"] = offer.lease.node if offer else None  # None: this node had no room to begin with it at once
-    taken = yield from _queued(signal, values, gate, offer, now)
+    taken = yield from _queued(signal, values, gate, offer, now, new_id)
     if course is Decision.INTERRUPT and taken.verdict.outcome is Outcome.ACCEPTED:
         live = yield from stop_live(key, who, taken.verdict.signal_id, signal.address, now)
         return replace(taken, stop_runs=live)
@@ -138,14 +140,16 @@ def said(
 # ------------------------------------------------------------------------------------------------------------- the lane
 
 
-def _queued(signal: Signal, values: dict[str, object], gate: Gate, offer: Offer | None, now: datetime) -> Op[Taken]:
+def _queued(
+    signal: Signal, values: dict[str, object], gate: Gate, offer: Offer | None, now: datetime, new_id: NewId
+) -> Op[Taken]:
     key, mergeable = SessionKey(str(values["session"])), values["files"] == "[]"
     # The lane is locked, else a claim could consume the twin beside us and leave us behind.
     known = mergeable and bool((yield LOCK_LANE, {"k": key}))
     if known and (twin := (yield from _twin(values, gate, now))):
         return (yield from _merge(values, twin, signal))
     lanes = yield OPEN_LANE, fresh_lane(key, gate.agent, signal.address, now)
-    seq, state = lanes[0]
+    seq, state, held_since = lanes[0]
     if mergeable and not known and seq > 1 and (twin := (yield from _twin(values, gate, now))):
         yield UNDO_LANE, {"k": key}  # another opened this lane beside us, with the same words
         return (yield from _merge(values, twin, signal))
@@ -154,8 +158,21 @@ def _queued(signal: Signal, values: dict[str, object], gate: Gate, offer: Offer 
         return (yield from repeated(signal))
     yield from fact(now, "asked", signal.actor_name, str(values["id"]), str(signal.address))
     verdict, ready = Verdict(Outcome.ACCEPTED, SignalId(str(values["id"]))), state == "ready"
+    if held_since is not None:
+        return Taken(verdict, key, deliveries=(yield from _told_to_wait(signal, values, gate, now, new_id)))
     claim = (yield from claim_lane(key, offer, now)) if ready and offer else None
     return Taken(verdict, key, ready and claim is None, claim=claim)
+
+
+def _told_to_wait(
+    signal: Signal, values: Mapping[str, object], gate: Gate, now: datetime, new_id: NewId
+) -> Op[tuple[Address, ...]]:
+    """Its agent is suspended: each sender is told once, however much they write until it is back."""
+    held = (yield from held_back()).get(gate.agent)
+    if held is None or signal.by_bot:
+        return ()
+    origin = f"agent-suspended:{held.name}:{held.changed_at}:{values['person_id']}"
+    return (yield from tell_once(signal, origin, agent_words.waits(held.name, held.reason), now, new_id))
 
 
 def _twin(values: Mapping[str, object], gate: Gate, now: datetime) -> Op[tuple[str, str | None] | None]:
@@ -168,25 +185,6 @@ def _merge(values: dict[str, object], twin: tuple[str, str | None], signal: Sign
     if not (yield ADD_SIGNAL, values | {"state": "merged", "merged_into": twin[0], "run_id": twin[1]}):
         return (yield from repeated(signal))
     return Taken(Verdict(Outcome.MERGED, SignalId(str(values["id"]))))
-
-
-def fresh_lane(key: SessionKey, agent: str, address: Address, now: datetime) -> dict[str, object]:
-    return {
-        "key": key,
-        "agent": agent,
-        "address": str(address),
-        "state": "ready",
-        "owner": None,
-        "fence": 0,
-        "waiting": 1,
-        "resumable": 0,
-        "last_seq": 1,
-        "next_turn": 1,
-        "ready_at": micros(now),
-        "created_at": micros(now),
-        "since_turn": 0,
-        "model": "",
-    }
 
 
 # -------------------------------------------------------------------------------------------------- what does not run

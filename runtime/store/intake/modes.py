@@ -6,7 +6,7 @@ from datetime import datetime
 
 from runtime.chat import modes as words
 from runtime.chat.modes import Wanted
-from runtime.chat.schedule_views import room_of
+from runtime.chat.views.schedules import room_of
 from runtime.contract import Commanded, Person, Role, Signal
 from runtime.policy.modes import Mode
 from runtime.store.approvals.absences import away_until, come_back, set_away

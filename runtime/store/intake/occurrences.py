@@ -35,8 +35,7 @@ from runtime.domain.schedules import (
     said,
     session_of,
 )
-from runtime.store.common import add, fact
-from runtime.store.intake.messages import OPEN_LANE, fresh_lane
+from runtime.store.common import OPEN_LANE, add, fact, fresh_lane
 from runtime.store.schedules.book import ONE, SCHEDULE_LOCKED, schedule_of
 from runtime.store.schedules.run_occurrence import (
     LOCKED_ONE,

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import Text, bindparam, func, select, update
+from sqlalchemy import Text, bindparam, func, select
 
-from runtime.chat.cards import settled_cards
 from runtime.contract import (
     Address,
     Addressing,
@@ -26,30 +25,28 @@ from runtime.contract import (
     Trigger,
     Verdict,
 )
+from runtime.domain.agents.manifest import MAIN
+from runtime.domain.agents.tasks import told_end
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent, RunState
-from runtime.store.approvals.decisions import withdraw
-from runtime.store.approvals.rulings import undone
 from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, moved, session_key
+from runtime.store.delegation.stopping import end_below
 from runtime.store.intake.inbox import replied
 from runtime.store.protocol import Ended, Gate, NewDelivery, Taken
-from runtime.store.runs.turns import SET_TURN
-from runtime.store.runs.waits import wait_no_more
+from runtime.store.runs.closing import ASK_STOP, OPEN_RUNS, close_parked
 from runtime.store.schedules.run_occurrence import ended
-from runtime.store.schema import runs, sessions, steps
-from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.schema import runs
+from runtime.store.sql.driver import Op, is_word
+from runtime.store.tasks.background import background_of, task_ended
 
 NOTHING_TO_STOP = "There's nothing to stop here."
 
-OPEN_RUNS = select(runs.c.id, runs.c.state).where(
-    runs.c.session == bindparam("s"), is_word(runs.c.state, "running", "parked", "ready")
-)
 OPEN_RUNS_OF = OPEN_RUNS.where(runs.c.requester == bindparam("who"))
 # Few are open at any time, and their index holds no others.
 SCHEDULED = (
     select(runs.c.id, runs.c.state, runs.c.session)
     .where(
         is_word(runs.c.state, "running", "parked", "ready"),
-        is_word(runs.c.trigger, *FOR_SCHEDULES),
+        is_word(runs.c.trigger, *FOR_SCHEDULES, Trigger.TASK),
         runs.c.address == bindparam("room"),
         runs.c.session != bindparam("s"),
     )
@@ -65,28 +62,11 @@ IN_THREADS = (
     .group_by(runs.c.session, runs.c.address)
     .order_by(runs.c.session)
 )
-ASK_STOP = update(runs).where(runs.c.id == bindparam("run")).values(stop=1)
-END_RUN = (
-    update(runs)
-    .where(runs.c.id == bindparam("run"))
-    .values(state="stopped", ended_at=bindparam("at"), error=bindparam("why"))
-    .returning(runs.c.trigger)
-)
-UNRESUME = (
-    update(sessions).where(sessions.c.key == bindparam("k")).values(resumable=sessions.c.resumable - bindparam("less"))
-)
-OPEN_STEPS = select(steps.c.turn).where(
-    steps.c.run_id == bindparam("run"), is_word(steps.c.state, "open", "asked", "marked")
-)
-CLOSE_STEPS = (
-    update(steps)
-    .where(steps.c.run_id == bindparam("run"), is_word(steps.c.state, "open", "asked", "marked"))
-    .values(state="done", result=bindparam("text"), ended_at=bindparam("at"))
-)
+TRIGGER = select(runs.c.trigger).where(runs.c.id == bindparam("run"))
 
 
 @dataclass(frozen=True, slots=True)
-class _Open:
+class OpenRun:
     """A run that is not over."""
 
     id: RunId
@@ -114,9 +94,12 @@ def stop(
             live.append(run.id)
             yield ASK_STOP, {"run": run.id}
         else:
-            told, planned = yield from _end_parked(run, who, now, new_id)
+            told, planned = yield from end_parked(run, f"Stopped by {who.name}.", now, new_id)
             addresses += [*told, run.address]
             over.append(Ended(run.id, planned))
+        below = yield from end_below(run.id, f"Stopped by {who.name}.", now, new_id)
+        live += below.live
+        addresses += below.told
     verdict = Verdict(Outcome.DECIDED, signal_id)
     return Taken(verdict, found[0].session, stop_runs=(*live,), deliveries=(*addresses,), ended=(*over,))
 
@@ -132,7 +115,7 @@ def stop_live(key: SessionKey, who: Person, signal_id: SignalId, at: Address, no
     return tuple(live)
 
 
-def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list[_Open]]:
+def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list[OpenRun]]:
     """The runs here, their lane locked; where there are none, those in the room's threads that this person asked for:
     not every platform lets them give a command in a thread, and on some each message of a room begins one."""
     key = session_key(gate.agent, signal.address)
@@ -142,34 +125,41 @@ def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list
     else:
         here = [(*row, key) for row in (yield OPEN_RUNS, {"s": key})]
         here += yield SCHEDULED, {"room": str(signal.address), "s": key}
+    if not here and gate.agents:
+        here = yield from _of_others(signal, asked, who, gate)
     if here or signal.address.thread not in ("", signal.message_id):
-        return [_Open(RunId(run), RunState(state), SessionKey(own), signal.address) for run, state, own in here]
+        return [OpenRun(RunId(run), RunState(state), SessionKey(own), signal.address) for run, state, own in here]
     theirs = yield IN_THREADS, {"room": f"{replace(signal.address, thread='')}/", "who": who.id}
     found = []
     for session, address in theirs:  # in one order, so that two who stop never wait for each other in a ring
         yield LOCK_LANE, {"k": session}
         for run, state in (yield OPEN_RUNS_OF, {"s": session, "who": who.id}):
-            found.append(_Open(RunId(run), RunState(state), SessionKey(session), Address.parse(address)))
+            found.append(OpenRun(RunId(run), RunState(state), SessionKey(session), Address.parse(address)))
     return found
 
 
-def _end_parked(run: _Open, who: Person, now: datetime, new_id: NewId) -> Op[tuple[Sequence[Address], bool]]:
-    """A run that waits for people has no owner to end it: it ends here, with its cards and its last words.
+def _of_others(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list[tuple[str, str, str]]]:
+    """Open runs of other agents in this conversation: a stop means whatever is at work there."""
+    here = []
+    for name in sorted({MAIN, *(agent.name for agent in gate.agents)} - {gate.agent}):
+        key = session_key(name, signal.address)
+        yield LOCK_LANE, {"k": key}
+        rows = (yield OPEN_RUNS_OF, {"s": key, "who": who.id}) if asked.own else (yield OPEN_RUNS, {"s": key})
+        here += [(*row, key) for row in rows]
+    return here
+
+
+def end_parked(run: OpenRun, text: str, now: datetime, new_id: NewId) -> Op[tuple[Sequence[Address], bool]]:
+    """A run that waits for people has no owner to end it: it ends here, with its cards and `text` as its last words.
 
     Shape:  rooms of the cards, and true if it worked for an instant of a schedule.
     """
-    text = f"Stopped by {who.name}."
-    told = yield from withdraw(run.id, text, now, new_id)
-    told += yield from undone(run.id, settled_cards.NOT_RUN_AFTER_ALL, now, new_id)
-    yield from wait_no_more(run.id, now)
-    open_steps = yield OPEN_STEPS, {"run": run.id}
-    yield CLOSE_STEPS, {"run": run.id, "text": text, "at": micros(now)}
-    for (turn,) in open_steps:
-        yield SET_TURN, {"s": run.session, "n": turn, "new_text": text}
-    rows = yield END_RUN, {"run": run.id, "at": micros(now), "why": text}
-    if run.state is RunState.READY:
-        yield UNRESUME, {"k": run.session, "less": 1}
-    occurrence = yield from ended(run.id, Trigger(rows[0][0]), RunState.STOPPED, text, 1, now, new_id)
+    told = yield from close_parked(run.id, run.state, run.session, text, now, new_id)
+    trigger = (yield TRIGGER, {"run": run.id})[0][0]
+    occurrence = yield from ended(run.id, Trigger(trigger), RunState.STOPPED, text, 1, now, new_id)
+    if trigger == Trigger.TASK and (task := (yield from background_of(run.id))):
+        yield from task_ended(run.id, RunState.STOPPED, text, now, new_id)
+        text = told_end(task.title, RunState.STOPPED, text)
     last = NewDelivery(DeliveryId(new_id()), f"run:{run.id}", 0, Kind.FINAL, run.address, Content(text))
     yield ADD_DELIVERY, delivery_row(last, now, run.id)
     return told, occurrence is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -30,6 +31,7 @@ from runtime.contract import (
 )
 from runtime.domain.approvals import GRANTING, ApprovalState, Voter, told
 from runtime.domain.routing import BY_URGENCY, Decision
+from runtime.store.agents.answering import addressed, gate_beside, naming
 from runtime.store.approvals.asked_back.asking import ask_back
 from runtime.store.approvals.decisions import decide
 from runtime.store.approvals.edits import Edit
@@ -53,6 +55,7 @@ from runtime.store.runs.summaries import conversation
 from runtime.store.schema import identities, participation, signals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.tasks.commands import TASK_COMMANDS
 from runtime.text.glyphs import clip
 
 NOTICE: Final = 200
@@ -90,8 +93,14 @@ def accept(
     who = yield from _admitted(signal, gate, course, now, new_id)
     if isinstance(who, Taken):
         return who
+    heard, gate = (
+        (yield from addressed(signal, signal.body, who, gate, course, now, new_id))
+        if gate.agents
+        else (signal.body, gate)
+    )
+    signal = signal if heard is signal.body else replace(signal, body=heard)
     # A message may be a command, but for one that is only observed.
-    body = spoken(signal.body) if isinstance(signal.body, Said) and course is not Decision.OBSERVE else signal.body
+    body = spoken(heard) if isinstance(heard, Said) and course is not Decision.OBSERVE else heard
     if who.role < _needed(body):
         return (yield from only_reads(signal, who, now, new_id))
     match body:
@@ -204,6 +213,8 @@ def _asked(
         return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, LATE), now, new_id))
     if isinstance(body, Stopped):
         return (yield from stop(signal, body, signal_id, who, gate, now, new_id))
+    if ours := TASK_COMMANDS.get(name_of(body)):
+        return (yield from ours(signal, body, signal_id, who, gate, now, new_id))
     return (yield from commanded(signal, body, signal_id, who, gate, aside, now, new_id))
 
 
@@ -233,15 +244,20 @@ class IntakeStore(Base):
             aside = await self._aside(signal, gate, now)
         at = Moment(self._budgets.rules, now, self._new_id)
         work = partial(accept, signal, gate, offer, now, self._new_id, aside)
-        taken = await self._driver.write(lambda: taking_in(work(), at) if at.rules.limits else work())
+        taken = await self._driver.write(lambda: taking_in(work(), at) if at.rules.is_set else work())
         self._observer.accepted(signal, taken)
         return taken
 
     async def _aside(self, signal: Signal, gate: Gate, now: datetime) -> Aside:
         """Facts for a command that the writer does not read."""
-        command = spoken(signal.body) if isinstance(signal.body, Said) else signal.body
+        body, named = signal.body, ""
+        if gate.agents and isinstance(body, Said | Commanded):
+            named, body = naming(body, gate.agents)
+        command = spoken(body) if isinstance(body, Said) else body
         if not isinstance(command, Commanded):
             return NO_ASIDE
+        if gate.agents:
+            gate = await self._driver.read(lambda: gate_beside(signal, named, gate))
         match name_of(command):
             case "usage":
                 rules = self._budgets.rules

@@ -39,6 +39,8 @@ AFTER = (
     .order_by(audit.c.number)
     .limit(bindparam("n", type_=Integer))
 )
+NEWEST = select(*AUDIT_COLUMNS).order_by(audit.c.entry.desc()).limit(bindparam("n", type_=Integer))
+NEWEST_OF_KIND = NEWEST.where(audit.c.kind == bindparam("kind"))
 LAST_SEALED = (
     select(audit.c.number, audit.c.hash).where(audit.c.number.is_not(None)).order_by(audit.c.number.desc()).limit(1)
 )
@@ -72,6 +74,11 @@ def rows_after(after: int, limit: int) -> Op[list[AuditRow]]:
     return [row_of(row) for row in rows]
 
 
+def newest_rows(kind: str, limit: int) -> Op[list[AuditRow]]:
+    rows = (yield NEWEST_OF_KIND, {"kind": kind, "n": limit}) if kind else (yield NEWEST, {"n": limit})
+    return [row_of(row) for row in rows]
+
+
 UNSEALED_COUNT = select(func.count()).select_from(audit).where(audit.c.number.is_(None))
 TRIM = delete(audit).where(audit.c.number <= bindparam("upto")).returning(audit.c.number)
 
@@ -97,6 +104,9 @@ class AuditStore(Base):
 
     async def audit_rows(self, after: int, *, limit: int = 1000) -> list[AuditRow]:
         return await self._driver.read(lambda: rows_after(after, limit))
+
+    async def newest_audit(self, kind: str = "", *, limit: int) -> list[AuditRow]:
+        return await self._driver.read(lambda: newest_rows(kind, limit))
 
     async def audit_head(self) -> Head:
         return await self._driver.read(head)

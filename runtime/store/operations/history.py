@@ -14,6 +14,7 @@ from sqlalchemy import Integer, bindparam, exists, func, literal_column, or_, se
 from runtime.contract import Address, Author, Entry, FileRef, Identity, Room, View
 from runtime.domain.approvals import LISTED_WITH
 from runtime.policy.modes import Mode
+from runtime.store.agents.held_back import at_work
 from runtime.store.approvals.modes import mode_in
 from runtime.store.common import escaped
 from runtime.store.runs.summaries import KEPT, STANDS_AT, kept_of
@@ -139,7 +140,13 @@ SUMMARISED = (
     .limit(bindparam("n", type_=Integer))
 )
 BUSY = select(
-    exists().where(sessions.c.address == bindparam("room"), sessions.c.state != literal_column("'idle'")),
+    exists().where(
+        sessions.c.address == bindparam("room"),
+        sessions.c.state != literal_column("'idle'"),
+        or_(
+            sessions.c.state != literal_column("'ready'"), at_work()
+        ),  # nobody works on what waits for a suspended agent
+    ),
     exists().where(deliveries.c.address == bindparam("room"), is_word(deliveries.c.state, "queued", "open")),
 )
 

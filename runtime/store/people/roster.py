@@ -27,6 +27,7 @@ from runtime.store.schema import (
     schedules,
     sessions,
     signals,
+    tasks,
     usage,
     votes,
     zones,
@@ -73,6 +74,12 @@ END_SCHEDULES = (
     .values(state="removed", reason=bindparam("why"), next_at=None, due_at=None)
     .returning(schedules.c.id)
 )
+END_TASKS = (
+    update(tasks)
+    .where(tasks.c.posted_by == bindparam("who"), is_word(tasks.c.state, "open", "claimed"))
+    .values(state="dropped", result=bindparam("why"), ended_at=bindparam("at"))
+    .returning(tasks.c.id)
+)
 VOTED_TOO = delete(votes).where(
     votes.c.person_id == bindparam("old"),
     votes.c.approval_id.in_(select(votes.c.approval_id).where(votes.c.person_id == bindparam("new"))),
@@ -105,6 +112,7 @@ HAND_OVER: Final[Sequence[Update]] = tuple(
         usage.c.person_id,
         reservations.c.person_id,
         schedules.c.owner,
+        tasks.c.posted_by,
         modes.c.person,
         modes.c.set_by,
         grants.c.person,
@@ -149,6 +157,8 @@ def remove(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
     ended = yield END_SCHEDULES, {"who": who.id, "why": f"{name} was removed"}
     for (schedule,) in ended:
         yield from fact(now, "schedule remove", actor, schedule, f"{name} was removed")
+    for (task,) in (yield END_TASKS, {"who": who.id, "why": f"{name} was removed.", "at": micros(now)}):
+        yield from fact(now, "task drop", actor, task, f"{name} was removed")
     for forget in (FORGET_IDENTITIES, FORGET_ZONE, FORGET_ABSENCE, FORGET_TRIES, FORGET_BUDGETS, FORGET):
         yield forget, {"who": who.id}
     yield from fact(now, "person removed", actor, name, who.role.word)

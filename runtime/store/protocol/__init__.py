@@ -20,8 +20,7 @@ from runtime.store.protocol.approvals import (
     Undoing,
     UndosToDo,
 )
-from runtime.store.protocol.cluster import Budgeting, Cluster, Cooling
-from runtime.store.protocol.failover import Failover
+from runtime.store.protocol.cluster import Budgeting, Cluster, Cooling, Failover
 from runtime.store.protocol.grants import Granted, Grants
 from runtime.store.protocol.intake import Accept, Ended, Gate, Intake, Offer, TakeIn, Taken
 from runtime.store.protocol.leases import Duty, Lane, Lease
@@ -47,6 +46,8 @@ from runtime.store.protocol.runs import (
     NO_BOARD,
     NOTHING_AROUND,
     Around,
+    BackgroundTask,
+    Below,
     Board,
     Claim,
     Compacting,
@@ -57,6 +58,7 @@ from runtime.store.protocol.runs import (
     History,
     NewDelivery,
     NewStep,
+    Ordered,
     Previewed,
     Question,
     Recorded,
@@ -84,6 +86,8 @@ __all__ = [
     "Audit",
     "AuditCheckpoint",
     "AuditRow",
+    "BackgroundTask",
+    "Below",
     "Board",
     "Budgeting",
     "Calling",
@@ -118,6 +122,7 @@ __all__ = [
     "OpenDelivery",
     "OpenPart",
     "Operations",
+    "Ordered",
     "Outbox",
     "Paired",
     "Pairing",

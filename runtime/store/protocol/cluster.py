@@ -1,7 +1,8 @@
-"""Nodes and their roles."""
+"""Nodes, their roles, and the handover of an account's roles to another node."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -9,6 +10,7 @@ from typing import Protocol
 from runtime.contract import (
     NodeId,
 )
+from runtime.domain.failover import Ping
 from runtime.models.choice.cooling import Failed, Rest
 from runtime.policy.budgets import BudgetRules, Counter
 from runtime.store.protocol.leases import Duty, Lease
@@ -35,8 +37,14 @@ class Agenda:
 class Cluster(Protocol):
     """Nodes and roles."""
 
-    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool) -> Lease:
-        """Register a live node. `alone` proves every earlier node dead: they are reaped at once."""
+    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool, agents: str = "") -> Lease:
+        """Register a live node. `alone` proves every earlier node dead: they are reaped at once.
+
+        `agents` is the digest of its agents' manifests.
+        """
+
+    async def note_agents(self, lease: Lease, agents: str) -> None:
+        """Keep the digest that the node has by now. A node that was declared dead keeps what it had."""
 
     async def beat(self, lease: Lease, ttl: timedelta) -> bool:
         """Renew; False when this node was declared dead."""
@@ -109,3 +117,16 @@ class Cooling(Protocol):
 
     async def probe(self, model: str) -> bool:
         """True for the first that asks once a rest is over; others are told to wait for what comes of it."""
+
+
+class Failover(Protocol):
+    """An account is `telegram:1001`: its channel and its identity there."""
+
+    async def ping(self, lease: Lease, account: str, *, answered_at: datetime | None, asks: bool) -> list[Ping]:
+        """Tell how our way stands, and whether the others are asked to try theirs; what other live nodes told."""
+
+    async def asked(self, but: NodeId) -> list[str]:
+        """Accounts for which other nodes than `but` ask."""
+
+    async def hand_over(self, lease: Lease, account: str, roles: Sequence[str], to: NodeId) -> bool:
+        """Give the `roles` that are ours to a live node; False when it is none, or we are none: nothing has changed."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
 
-from runtime.chat.context_views import Measured
+from runtime.chat.views.context import Measured
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -19,6 +19,8 @@ from runtime.contract import (
     SignalId,
     Verdict,
 )
+from runtime.domain.agents.binding import Binding
+from runtime.domain.agents.manifest import Manifest
 from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules, RoomRules
 from runtime.store.protocol.approvals import Changed
@@ -40,7 +42,8 @@ Measure = Callable[[Conversed], Awaitable[Measured | None]]
 class Gate:
     """Settings that acceptance needs.
 
-    `agent` is the name of the one who is spoken to. `open_to_all` makes an unknown person a user at once; else `pairs` sends whoever writes directly a code. A bot that may
+    `agent` is the name of the one who is spoken to where none of the other `agents` is: by `bindings`, or since people chose or
+    named it. `open_to_all` makes an unknown person a user at once; else `pairs` sends whoever writes directly a code. A bot that may
     speak is answered at most `bots_in_a_row` times in one conversation without a person in between. A message older than
     `freshness` is not run. `model`, the names of further `models`, `trouble`, what is wrong with an account, and `measure`
     are told by commands.
@@ -57,6 +60,8 @@ class Gate:
     freshness: timedelta = timedelta(hours=24)
     model: str = ""
     models: tuple[str, ...] = ()
+    agents: tuple[Manifest, ...] = ()
+    bindings: tuple[Binding, ...] = ()
     trouble: Callable[[Address], str | None] = field(default=lambda _: None, compare=False)
     measure: Measure = field(default=unmeasured, compare=False)
 

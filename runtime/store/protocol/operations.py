@@ -177,6 +177,9 @@ class Audit(Protocol):
     async def audit_rows(self, after: int, *, limit: int = 1000) -> list[AuditRow]:
         """Sealed rows with a number above `after`, in order."""
 
+    async def newest_audit(self, kind: str = "", *, limit: int) -> list[AuditRow]:
+        """Rows of one kind, or of all, the newest first; sealed or not."""
+
     async def audit_head(self) -> Head: ...
 
     async def audit_unsealed(self) -> int:

@@ -12,13 +12,14 @@ from typing import Final, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from runtime.chat.audience import Audience
-from runtime.chat.context_views import Remembered
+from runtime.chat.views.context import Remembered
 from runtime.contract import (
     Address,
     ApprovalId,
     ApprovalKind,
     Busy,
     Call,
+    Child,
     Content,
     DeliveryId,
     Effect,
@@ -27,16 +28,19 @@ from runtime.contract import (
     Kind,
     ModelReply,
     NodeId,
+    Order,
     Person,
     PersonId,
     Receipt,
     RunId,
     SessionKey,
     SignalId,
+    TaskId,
     Turn,
     Usage,
     Wire,
 )
+from runtime.domain.agents.delegation import Brood
 from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState, StepState
@@ -158,6 +162,14 @@ class ToolStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Ordered:
+    """An order, and the words with which its child begins."""
+
+    order: Order
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class Around:
     """Facts around a run, as of its claim: the zones of its requester and its room, the mode of its conversation, whether
     the room is a private one of somebody, and how many other runs of the session wait for people or go on after that."""
@@ -207,6 +219,14 @@ NO_BOARD: Final = Board()
 
 
 @dataclass(frozen=True, slots=True)
+class BackgroundTask:
+    """A task that a run works on, while nobody in its room waits."""
+
+    id: TaskId
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """A run to work on. `resumed` tells that it has been worked on before; `steps` are its tool steps not done yet.
 
@@ -217,7 +237,8 @@ class Claim:
     the number of the first turn that it knows. `job`: it works for an occurrence of a schedule, not for a message.
     `files`: what its tools put onto its reply so far. `agent`: the name of the one whose session it is. `model`: the one
     that it began with, and `wanted` the one that people chose for the conversation. `around`: what else is
-    so where it works. `allowance`: for its next call, where budgets are set.
+    so where it works. `allowance`: for its next call, where budgets are set. `child`: another run asked for it.
+    `task`: it works on that in the background.
     """
 
     lane: Lane
@@ -242,6 +263,13 @@ class Claim:
     wanted: str = ""
     around: Around = NOTHING_AROUND
     allowance: Allowance | None = None
+    child: Child | None = None
+    task: BackgroundTask | None = None
+
+    @property
+    def spoken_to(self) -> str:
+        """The agent with which people speak where it works: a child goes by the modes of that one's conversation."""
+        return self.child.chain[0] if self.child else self.agent
 
     @property
     def clocks(self) -> tzinfo:
@@ -375,13 +403,24 @@ class Released:
     """A run gave its lane up. `more`: the lane is ready again.
 
     `begun`: of the new deliveries those that came rendered and whose first part is marked now, or all of it shown.
-    `told`: rooms for which the store itself made a delivery. `planned`: it worked for an instant of a schedule.
+    `told`: rooms for which the store itself made a delivery. `planned`: it worked for an instant of a schedule. `woken`:
+    the lane of the run that had asked for it is ready.
     """
 
     more: bool
     begun: frozenset[DeliveryId] = frozenset()
     told: tuple[Address, ...] = ()
     planned: bool = False
+    woken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """End of children: runs at work that get the mark, rooms whose cards changed, and whether a lane became ready."""
+
+    live: Sequence[RunId] = ()
+    told: Sequence[Address] = ()
+    woken: bool = False
 
 
 class Runs(Forms, Modes, Protocol):
@@ -505,8 +544,25 @@ class Runs(Forms, Modes, Protocol):
     async def person_called(self, name: str) -> Person | None:
         """The person of this name, id or identity, however its letters are cased; None for nobody known."""
 
+    async def brood(self, run: RunId) -> Brood:
+        """Children of a run so far."""
+
+    async def children_of(self, run: RunId) -> list[Child]:
+        """Children of a run, the first one first."""
+
+    async def spawn(
+        self, lane: Lane, run: RunId, number: int, chain: Sequence[str], ordered: Sequence[Ordered]
+    ) -> Recorded | None:
+        """A child for each order of the call at step `number`, whose agents above are `chain`; None when fenced."""
+
+    async def stop_child(self, parent: RunId, child: RunId, by: str) -> Below | None:
+        """End a child of a run and all below it; None where no such child is at work."""
+
+    async def end_overdue(self) -> Below:
+        """End children whose time is over; their parents go on."""
+
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
-        """Ask about every asked step, and give the lane up; None when fenced."""
+        """Ask about every asked step, and give the lane up; None when fenced. Without questions it waits for children."""
 
     async def finish(
         self,
@@ -518,10 +574,13 @@ class Runs(Forms, Modes, Protocol):
         text: str,
         deliveries: Sequence[NewDelivery],
         until: datetime | None = None,
+        *,
+        valid: bool = True,
     ) -> Released | None:
         """The last model step, the run's end and its deliveries; None when fenced. Open steps are closed.
 
         `until`: a failed run could do no more before then, so that planned work waits for it and counts no failure.
+        Of a child the run that asked for it is told at once, and whether its answer is `valid`.
         """
 
     async def release(self, lane: Lane) -> None:

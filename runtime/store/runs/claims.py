@@ -13,15 +13,18 @@ from runtime.contract import Address, Busy, RunId, SessionKey, Trigger
 from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent
+from runtime.store.agents.held_back import AFTER_ITS_END, at_work, has_ended
 from runtime.store.common import moved, owned
+from runtime.store.delegation.rows import child_at
 from runtime.store.protocol import Claim, Lane, Lease, Offer, Recorded
-from runtime.store.runs.run_begin import STEERABLE, Waiting, asker_of, begin_run, consume
+from runtime.store.runs.run_begin import STEERABLE, Waiting, asker_of, begin_run, consume, spoken_to
 from runtime.store.runs.steps import LAST_TURN, open_steps
 from runtime.store.runs.suspects import next_suspect, set_aside
 from runtime.store.runs.turns import attached
 from runtime.store.schedules.run_occurrence import job_of
 from runtime.store.schema import nodes, runs, sessions
 from runtime.store.sql.driver import Op, is_word
+from runtime.store.tasks.background import background_of
 
 LIVE_NODE = (
     select(nodes.c.id)
@@ -30,7 +33,7 @@ LIVE_NODE = (
 )
 READY_LANE = (
     select(sessions.c.key)
-    .where(is_word(sessions.c.state, "ready"))  # no lane is made ready for later, and a clock may jump back
+    .where(is_word(sessions.c.state, "ready"), at_work())  # no lane is made ready for later, and a clock may jump back
     .order_by(sessions.c.ready_at)
     .limit(1)
     .with_for_update(skip_locked=True)
@@ -46,6 +49,7 @@ TAKE_LANE = (
         sessions.c.next_turn,
         sessions.c.since_turn,
         sessions.c.model,
+        has_ended(),
     )
 )
 OWNED = select(sessions.c.key, sessions.c.fence).where(
@@ -122,12 +126,12 @@ def claim_suspect(lease: Lease, busy: Busy | BusyRules, most: int, now: datetime
 
 def _take_lane(key: SessionKey, lease: Lease, busy: Busy | BusyRules, now: datetime) -> Op[Claim | None]:
     taken = yield TAKE_LANE, {"k": key, "node": lease.node}
-    fence, agent, room, next_turn, since, wanted = taken[0]
+    fence, agent, room, next_turn, since, wanted, over = taken[0]
     lane, address = Lane(key, lease.node, fence), Address.parse(room)
     rows = yield GOING_ON, {"s": lane.session}
     if not rows or rows[0][-1] == "parked":
         begun = yield from begin_run(lane, agent, address, next_turn, since, busy, now)
-        return begun and replace(begun, wanted=wanted)
+        return begun and replace(begun, wanted=wanted, agent=f"{agent}{AFTER_ITS_END}" if over else agent)
     *row, state = rows[0]
     if state == "running":
         yield from moved(now, row[0], lane.node, RunEvent.RESUME, row[8] or "")
@@ -140,15 +144,17 @@ def _resumed(lane: Lane, agent: str, row: Sequence[Any], now: datetime, *, overt
     run, requester, _, iterations, next_step, stop, _, address, _, crashes, reply_to, since, trigger, model = row
     yield TAKE_RUN, {"run": run, "by": lane.node}
     unfinished = yield from open_steps(RunId(run))
-    who, names, around = yield from asker_of(lane.session, agent, Address.parse(address), requester, now)
-    files = yield from attached(lane.session, RunId(run))
     begun = Trigger(trigger)
+    child = (yield from child_at(RunId(run))) if begun is Trigger.CHILD else None
+    room = Address.parse(address)
+    who, names, around = yield from asker_of(lane.session, spoken_to(agent, child), room, requester, now)
+    files = yield from attached(lane.session, RunId(run))
     job = (yield from job_of(RunId(run), begun)) if begun in FOR_SCHEDULES else None
     return Claim(
         lane,
         agent,
         RunId(run),
-        Address.parse(address),
+        room,
         who,
         True,
         iterations,
@@ -164,6 +170,8 @@ def _resumed(lane: Lane, agent: str, row: Sequence[Any], now: datetime, *, overt
         files=files,
         model=model,
         around=around,
+        child=child,
+        task=(yield from background_of(RunId(run))) if begun is Trigger.TASK else None,
     )
 
 

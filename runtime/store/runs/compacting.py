@@ -10,7 +10,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, func, or_, select, update
 
-from runtime.chat import context_views
+from runtime.chat.views import context as context_views
 from runtime.contract import (
     Address,
     Content,

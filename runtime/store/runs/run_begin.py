@@ -7,20 +7,24 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from sqlalchemy import bindparam, case, func, or_, select, update
+from sqlalchemy import bindparam, case, exists, func, or_, select, update
 
-from runtime.contract import Address, Busy, Person, PersonId, RunId, SessionKey, Trigger
+from runtime.contract import Address, Busy, Child, ChildState, Person, PersonId, RunId, SessionKey, Trigger
+from runtime.domain.agents.manifest import MAIN
 from runtime.domain.joining import NOBODY, Rights, joining
 from runtime.domain.routing import BusyRules, busy_at
 from runtime.domain.runs import FOR_SCHEDULES
 from runtime.policy.modes import Mode
+from runtime.store.agents.held_back import at_work
 from runtime.store.approvals.modes import MODE_WORD, mode_called
 from runtime.store.common import PERSON, add, person, session_key
+from runtime.store.delegation.rows import child_at
 from runtime.store.protocol import Around, Claim, Lane
 from runtime.store.runs.turns import add_turn, transcript
 from runtime.store.schedules.run_occurrence import job_of
 from runtime.store.schema import identities, people, runs, sessions, signals, zones
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.tasks.background import background_of
 from runtime.text.outside import of_program
 
 NEAR: Final = 64
@@ -58,8 +62,12 @@ STEERABLE = (
     WAITING_SIGNALS.add_columns(runs.c.requester, _asker.c.role)
     .join(runs, runs.c.id == bindparam("run"))
     .outerjoin(_asker, _asker.c.id == runs.c.requester)
+    .where(exists().where(sessions.c.key == bindparam("s"), at_work()))
 )
-"""The same, and of each row who asked for the run that they may join: one statement, and only where something waits."""
+"""The same, and of each row who asked for the run that they may join: one statement, and only where something waits.
+
+Nothing joins a run whose agent was suspended meanwhile: its senders were told that it waits.
+"""
 CONSUME = (
     update(signals)
     .where(or_(signals.c.id == bindparam("one"), signals.c.merged_into == bindparam("one")))
@@ -112,57 +120,73 @@ def begin_run(
     first, share = waiting[0], waiting[:1]
     if len(waiting) > 1 and busy_at(busy, address) is not Busy.FOLLOWUP:
         share = joining(waiting, lambda one: one.standing, first.standing)
+    trigger = Trigger(first.trigger)
+    child = (yield from child_at(RunId(first.id))) if trigger is Trigger.CHILD else None
     run = RunId(first.id)  # one id follows a message from its arrival to its reply
-    yield (
-        ADD_RUN,
-        {
-            "id": run,
-            "session": lane.session,
-            "address": str(address),
-            "state": "running",
-            "requester": first.person_id,  # of all whom it hears none may do less
-            "claims": 1,
-            "iterations": 0,
-            "next_step": 1,
-            "stop": 0,
-            "last_turn": next_turn + len(share) - 1,
-            "error": "",
-            "started_at": micros(now),
-            "ready_at": micros(now),
-            "ended_at": None,
-            "node": lane.node,
-            "crashes": 0,
-            "reply_to": first.message_id,
-            "since_turn": since,
-            "trigger": first.trigger,
-            "model": "",
-        },
-    )
+    last_turn = next_turn + len(share) - 1
+    yield ADD_RUN, _fresh_run(lane, first, address, last_turn, since, now) | {"stop": int(_is_over(child))}
     yield from consume(lane, run, share, next_turn, now)
-    who, names, around = yield from asker_of(lane.session, agent, address, first.person_id, now)
+    who, names, around = yield from asker_of(lane.session, spoken_to(agent, child), address, first.person_id, now)
     near = next_turn + len(share) - since <= NEAR
     turns = tuple((yield from transcript(lane.session, since))) if near else None
-    trigger, to = Trigger(first.trigger), first.message_id
     job = (yield from job_of(run, trigger)) if trigger in FOR_SCHEDULES else None
     return Claim(
-        *(lane, agent, run, address, who, False, 0, 1, False, False, names),
+        *(lane, agent, run, address, who, False, 0, 1, _is_over(child), False, names),
         turns=turns,
-        reply_to=to,
+        reply_to=first.message_id,
         since=since,
         job=job,
+        child=child,
         around=around,
+        task=(yield from background_of(run)) if trigger is Trigger.TASK else None,
     )
+
+
+def _fresh_run(
+    lane: Lane, first: Waiting, address: Address, last_turn: int, since: int, now: datetime
+) -> dict[str, object]:
+    return {
+        "id": first.id,
+        "session": lane.session,
+        "address": str(address),
+        "state": "running",
+        "requester": first.person_id,  # of all whom it hears none may do less
+        "claims": 1,
+        "iterations": 0,
+        "next_step": 1,
+        "stop": 0,
+        "last_turn": last_turn,
+        "error": "",
+        "started_at": micros(now),
+        "ready_at": micros(now),
+        "ended_at": None,
+        "node": lane.node,
+        "crashes": 0,
+        "reply_to": first.message_id,
+        "since_turn": since,
+        "trigger": first.trigger,
+        "model": "",
+    }
+
+
+def spoken_to(agent: str, child: Child | None) -> str:
+    """The agent with which people speak where a run works: a child goes by the modes of that one's conversation."""
+    return child.chain[0] if child else agent
+
+
+def _is_over(child: Child | None) -> bool:
+    return child is not None and child.state is not ChildState.OPEN
 
 
 def asker_of(
     session: SessionKey, agent: str, address: Address, person_id: str | None, now: datetime
 ) -> Op[tuple[Person | None, frozenset[str], Around]]:
     """Requester, the names under which a policy may know them, and what else is so where they asked."""
-    places = {"thread": session_key(agent, address), "home": session_key(agent, address.whole_room)}
-    rows = yield (
-        ASKER,
-        {"s": session, "person_id": person_id, "room": str(address.whole_room), **places, "now": micros(now)},
-    )
+    home = address.whole_room
+    own = {"thread": session_key(agent, address), "home": session_key(agent, home)}
+    main = {"main_thread": session_key(MAIN, address), "main_home": session_key(MAIN, home)}
+    given = {"s": session, "person_id": person_id, "room": str(home), "now": micros(now)}
+    rows = yield ASKER, {**given, **own, **main}
     first = rows[0]
     around = Around(
         first[4] or "",

@@ -17,15 +17,17 @@ from runtime.domain.runs import FOR_SCHEDULES, RUN_MOVES, STEP_MOVES, RunEvent, 
 from runtime.store.approvals.rulings import ADD_APPROVAL, undone
 from runtime.store.approvals.waiting import full_chats
 from runtime.store.common import fact, owned
+from runtime.store.delegation.ending import CHILD_AFTER, Over, child_over
 from runtime.store.delivery.enqueue import put
 from runtime.store.protocol import Lane, NewDelivery, Question, Released, ToolStep
 from runtime.store.runs.steps import SET_STEP, model_step, open_steps
 from runtime.store.runs.suspects import keep_apart
 from runtime.store.runs.turns import SET_TURN, add_turn
-from runtime.store.runs.waits import wait_for_answers
+from runtime.store.runs.waits import settled, wait_for_answers
 from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.tasks.background import task_ended
 
 ENDED: Final[Mapping[RunState, RunState]] = {
     RunState.DONE: move(RUN_MOVES, RunState.RUNNING, RunEvent.FINISH),
@@ -90,6 +92,7 @@ def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime, n
             begun.add(question.card.id)
         yield from _copy(question, run, known[question.step], now, new_id)
     yield from wait_for_answers(run)
+    yield from settled(lane.session, run, now)  # children may have ended before it parked
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0]}
     elsewhere = tuple(dict.fromkeys(copy.address for question in questions for copy in question.copies))
     return Released(rows[0][0] == "ready", frozenset(begun), elsewhere)
@@ -178,6 +181,8 @@ def finish(
     now: datetime,
     new_id: NewId,
     until: datetime | None = None,
+    *,
+    valid: bool = True,
 ) -> Op[Released | None]:
     """The reply and everything that makes it: step, usage, turn, deliveries, the run's end, the lane."""
     mine = yield from owned(lane)
@@ -197,11 +202,18 @@ def finish(
     for new in new_deliveries:
         if (yield from put(new, now, run)):
             begun.add(new.id)
-    told = None
+    told: tuple[Address, ...] | None = None
+    of_task: tuple[Address, ...] = ()
+    if trigger is Trigger.TASK:
+        of_task = yield from task_ended(run, state, text, now, new_id, until)
     if trigger in FOR_SCHEDULES:
         told = yield from ended(run, trigger, state, text, len(new_deliveries), now, new_id, until)
+    over = Over()
+    if trigger is Trigger.CHILD:
+        over = yield from child_over(run, CHILD_AFTER[state], text, now, new_id, valid=valid)
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}
-    return Released(rows[0][0] == "ready", frozenset(begun), (*cards_told, *(told or ())), planned=told is not None)
+    is_ready, rooms = rows[0][0] == "ready", (*cards_told, *(told or ()), *of_task, *over.told)
+    return Released(is_ready, frozenset(begun), rooms, planned=told is not None, woken=over.woken)
 
 
 def _close_steps(lane: Lane, run: RunId, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:

@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, case, func, select, update
 from runtime.chat.cards import settled_cards
 from runtime.contract import Address, ApprovalKind, Call, Effect, FileRef, ModelReply, NewId, NodeId, RunId, files_json
 from runtime.domain.machines import move
-from runtime.domain.runs import STEP_MOVES, StepEvent, StepState
+from runtime.domain.runs import NOT_DONE, STEP_MOVES, StepEvent, StepState
 from runtime.policy.modes import Mode
 from runtime.store.approvals.granted.rows import use
 from runtime.store.approvals.modes import is_read_only, mode_at
@@ -38,7 +38,7 @@ OPEN_STEPS = (
         steps.c.caution,
         steps.c.sealed,
     )
-    .where(steps.c.run_id == bindparam("run"), is_word(steps.c.state, "open", "asked", "marked"))
+    .where(steps.c.run_id == bindparam("run"), is_word(steps.c.state, *NOT_DONE))
     .order_by(steps.c.number)
 )
 
@@ -236,7 +236,7 @@ def mark_tool(lane: Lane, run: RunId, number: int, now: datetime, *, changes: bo
     mine = yield from owned(lane)
     if mine is None:
         return None
-    *_, trusted, asked = yield from _move_step(lane.node, run, number, StepEvent.MARK, "", now)
+    *_, trusted, asked = yield from move_step(lane.node, run, number, StepEvent.MARK, "", now)
     barred = changes and not asked and (yield from is_read_only(lane.session, now))
     lapsed = bool(trusted) and not asked and not barred and not (yield from _is_trusted(run, now))
     if lapsed:
@@ -269,7 +269,7 @@ def finish_tool(
     if mine is None:
         return None
     result, files, kept = finished
-    turn, tool, hashed, started, _, asked = yield from _move_step(lane.node, run, number, StepEvent.RESULT, result, now)
+    turn, tool, hashed, started, _, asked = yield from move_step(lane.node, run, number, StepEvent.RESULT, result, now)
     approval = approval_of((yield ONE, {"id": asked})[0]) if asked else None
     is_changed = approval is not None and (approval.asked_arguments or approval.kind is ApprovalKind.OUTCOME)
     said = result + (yield from changed_words(approval)) if approval and is_changed else result
@@ -294,7 +294,7 @@ def refuse_tool(
     mine = yield from owned(lane)
     if mine is None:
         return None
-    turn, tool, hashed, *_, asked = yield from _move_step(lane.node, run, number, StepEvent.REFUSE, result, now)
+    turn, tool, hashed, *_, asked = yield from move_step(lane.node, run, number, StepEvent.REFUSE, result, now)
     yield SET_TURN, {"s": lane.session, "n": turn, "new_text": result}
     yield from fact(now, "call refused by a rule", lane.node, f"{run}/{number}", f"{tool} {hashed[:12]}: {whose}")
     told: tuple[Address, ...] = ()
@@ -304,7 +304,7 @@ def refuse_tool(
     return Recorded((yield from _got_on(run)), mine[1], told=told)
 
 
-def _move_step(
+def move_step(
     node: NodeId, run: RunId, number: int, event: StepEvent, text: str, now: datetime
 ) -> Op[tuple[int, str, str, int, int, str | None]]:
     """The step moves; its turn, tool and hash, when it started before, if it needs trust, and the answered question about it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -11,6 +11,7 @@ from runtime.contract import (
     Address,
     Busy,
     Call,
+    Child,
     FileRef,
     ModelReply,
     NodeId,
@@ -22,6 +23,7 @@ from runtime.contract import (
     Turn,
     Usage,
 )
+from runtime.domain.agents.delegation import Brood
 from runtime.domain.approvals import Rights, Voter
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
@@ -29,13 +31,18 @@ from runtime.policy.budgets import Allowance
 from runtime.policy.grants import GrantId, Sought
 from runtime.policy.limits import Limit
 from runtime.policy.modes import RoomMode
+from runtime.store.agents.supervising import watched
 from runtime.store.approvals.audience import audience, called, speakers
 from runtime.store.approvals.granted.rows import allowing
 from runtime.store.approvals.modes import mode_at, voter
 from runtime.store.budgets.counters import Moment
 from runtime.store.budgets.reserving import affords, again, claiming, ending, recording
 from runtime.store.common import owned
+from runtime.store.delegation.rows import brood, children_of
+from runtime.store.delegation.spawning import spawn
+from runtime.store.delegation.stopping import end_overdue, overdue, stop_child
 from runtime.store.protocol import (
+    Below,
     Board,
     Claim,
     Compacting,
@@ -47,6 +54,7 @@ from runtime.store.protocol import (
     Lease,
     NewDelivery,
     NewStep,
+    Ordered,
     Question,
     Recorded,
     Released,
@@ -62,6 +70,7 @@ from runtime.store.runs.summaries import conversation, keep_summary
 from runtime.store.runs.tool_forms import accept_form, accepted_form, see_form, told_form
 from runtime.store.runs.turns import counted, heard, history, senders, transcript
 from runtime.store.sql.base import Base
+from runtime.store.sql.driver import Op
 
 
 class RunStore(Base):
@@ -70,7 +79,7 @@ class RunStore(Base):
     async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         work = partial(claim, lease, busy, at.now)
-        made = await self._driver.write(lambda: claiming(work(), at) if at.rules.limits else work())
+        made = await self._driver.write(lambda: claiming(work(), at) if at.rules.is_set else work())
         return self._claimed(made)
 
     async def claim_suspect(self, lease: Lease, busy: Busy | BusyRules, *, most: int) -> Claim | None:
@@ -121,7 +130,7 @@ class RunStore(Base):
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         work = partial(record_model, lane, run, number, reply, calls, at.now)
         recorded = await self._driver.write(
-            lambda: recording(work(), run, reply.usage, at) if at.rules.limits else work()
+            lambda: recording(work(), run, reply.usage, at) if at.rules.is_set else work()
         )
         if recorded:
             self._observer.recorded(calls)
@@ -133,7 +142,7 @@ class RunStore(Base):
 
     async def affords(self, run: RunId) -> bool:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
-        return not at.rules.limits or await self._driver.read(lambda: affords(run, at))
+        return not at.rules.is_set or await self._driver.read(lambda: affords(run, at))
 
     async def calls_of(self, run: RunId) -> list[tuple[Call, str | None]]:
         return await self._driver.read(lambda: calls_of(run))
@@ -208,10 +217,32 @@ class RunStore(Base):
     async def person_called(self, name: str) -> Person | None:
         return await self._driver.read(lambda: called(name))
 
+    async def brood(self, run: RunId) -> Brood:
+        return await self._driver.read(lambda: brood(run))
+
+    async def children_of(self, run: RunId) -> list[Child]:
+        return await self._driver.read(lambda: children_of(run))
+
+    async def spawn(
+        self, lane: Lane, run: RunId, number: int, chain: Sequence[str], ordered: Sequence[Ordered]
+    ) -> Recorded | None:
+        now = self.now()
+        return await self._driver.write(lambda: spawn(lane, run, number, chain, ordered, now, self._new_id))
+
+    async def stop_child(self, parent: RunId, child: RunId, by: str) -> Below | None:
+        now = self.now()
+        return await self._driver.write(lambda: stop_child(parent, child, by, now, self._new_id))
+
+    async def end_overdue(self) -> Below:
+        now = self.now()
+        if not await self._driver.read(lambda: overdue(now)):
+            return Below()
+        return await self._driver.write(lambda: end_overdue(now, self._new_id))
+
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         work = partial(park, lane, run, questions, at.now, self._new_id)
-        released = await self._driver.write(lambda: ending(work(), run, None, at) if at.rules.limits else work())
+        released = await self._driver.write(lambda: ending(work(), run, None, at) if at.rules.is_set else work())
         if released:
             self._observer.parked(run, questions, released)
         return released
@@ -226,11 +257,17 @@ class RunStore(Base):
         text: str,
         deliveries: Sequence[NewDelivery],
         until: datetime | None = None,
+        *,
+        valid: bool = True,
     ) -> Released | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
         used = reply.usage if reply else None
-        work = partial(finish, lane, run, number, reply, state, text, deliveries, at.now, self._new_id, until)
-        released = await self._driver.write(lambda: ending(work(), run, used, at) if at.rules.limits else work())
+        work: Callable[[], Op[Released | None]] = partial(
+            finish, lane, run, number, reply, state, text, deliveries, at.now, self._new_id, until, valid=valid
+        )
+        if state is RunState.FAILED and until is None:  # a budget that is spent is no failure of the agent's
+            work = partial(watched, work, lane, text, at.now, self._new_id)
+        released = await self._driver.write(lambda: ending(work(), run, used, at) if at.rules.is_set else work())
         if released:
             self._observer.finished(run, reply, state, deliveries, released)
         return released

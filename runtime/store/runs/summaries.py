@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, func, literal_column, select, update
 
-from runtime.chat.context_views import NOTHING_REMEMBERED, Kept, Remembered
+from runtime.chat.views.context import NOTHING_REMEMBERED, Kept, Remembered
 from runtime.contract import Address, ModelReply, NodeId, RunId, Usage
 from runtime.store.budgets.counters import Moment
 from runtime.store.budgets.reserving import charged

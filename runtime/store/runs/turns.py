@@ -21,6 +21,7 @@ from runtime.contract import (
     UserTurn,
     files_of,
 )
+from runtime.domain.runs import NOT_DONE
 from runtime.store.common import add
 from runtime.store.protocol import Counted, Heard, History, Summary, SummaryKind
 from runtime.store.schema import approvals, runs, sessions, signals, steps, summaries, turns, usage
@@ -146,7 +147,7 @@ OPEN = (
     .where(
         runs.c.session == bindparam("s"),
         is_word(runs.c.state, "running", "parked", "ready"),
-        is_word(steps.c.state, "open", "asked", "marked"),
+        is_word(steps.c.state, *NOT_DONE),
     )
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from runtime.delivery import sent_files
 from runtime.delivery.couriers import Couriers
 from runtime.delivery.sent_files import SentFiles
 from runtime.domain.ids import new_id
-from runtime.guard.door import Door
-from runtime.guard.findings import Detector, Strictness
+from runtime.guard.door import Door, Told, told_nobody
+from runtime.guard.findings import Detector, Finding, Gate, Strictness
 from runtime.guard.guard import Guard, GuardRules
 from runtime.workspace.workspaces import WorkspaceFolders
 from tests.contract.courier.stage import Stage
@@ -24,14 +25,16 @@ PLAIN, KEYS = b"a,b\n1,2\n", f"name,key\nada,{SECRET}\n".encode()
 WITHHELD = "isn't sent"
 
 
-async def sent(stage: Stage, folder: Path, action: Strictness, **files: bytes) -> tuple[Content, dict[str, bytes]]:
+async def sent(
+    stage: Stage, folder: Path, action: Strictness, told: Told = told_nobody, **files: bytes
+) -> tuple[Content, dict[str, bytes]]:
     """A message with `files`, by name, as it is in the outbox; and the files as they are sent, by name."""
     workspaces, new = WorkspaceFolders(folder, "main"), stage.new("here you are")
     home = workspaces.folder(new.address)
     for name, data in files.items():
         (home / f"{name}.csv").write_bytes(data)
     attached = tuple(FileRef(f"{name}.csv", f"{name}.csv", len(data)) for name, data in files.items())
-    door = Door(Guard(GuardRules({Detector.SHAPE: action})))
+    door = Door(Guard(GuardRules({Detector.SHAPE: action})), told=told)
     couriers = Couriers(
         [await stage.courier()], stage.store.outbox, door=door, files=SentFiles(workspaces, door, new_id)
     )
@@ -58,6 +61,17 @@ async def test_a_file_that_is_withheld_is_told(stage: Stage, tmp_path: Path) -> 
     assert files == {"plain.csv": PLAIN}
     assert f"keys.csv {WITHHELD}: it holds GitHub token" in content.text
     assert SECRET not in content.text
+
+
+async def test_what_is_found_is_told_in_the_loop(stage: Stage, tmp_path: Path) -> None:
+    """Files are read beside it, and what counts findings rings an event of the loop."""
+    found: list[tuple[str, bool]] = []
+
+    def told(gate: Gate, _room: str, finding: Finding) -> None:
+        found.append((f"{finding.name} at {gate}", asyncio.get_running_loop().is_running()))
+
+    await sent(stage, tmp_path, Strictness.REDACT, told, plain=PLAIN, keys=KEYS)
+    assert found == [("GitHub token at delivery", True)]
 
 
 async def test_a_file_with_many_secrets_names_a_few_of_them(stage: Stage, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +13,7 @@ from tests.contract.database import EmptyDatabase
 from tests.contract.runtime.leaks import Leaks
 from tests.contract.runtime.stage import HandClock, Stage
 from tests.contract.runtime.stores import memory_store
-from tests.security.tally import Tally
+from tests.security.tally import Tallied
 from tests.unit.guard.secrets import SECRETS
 
 USUAL_SECRETS: Final = ("telegram", "private key")
@@ -62,5 +62,5 @@ def secret(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def leaks(tallied: Callable[[str, int], Tally]) -> Leaks:
+def leaks(tallied: Tallied) -> Leaks:
     return Leaks(tallied)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -14,7 +14,7 @@ from runtime.contract import ModelReply, ModelRequest, OnText
 from runtime.store.schema import metadata
 from tests.contract.runtime.stage import FakeTool, Process, Stage, address
 from tests.fakes.models import Answer, Scripted
-from tests.security.tally import Tally
+from tests.security.tally import Tallied
 
 SUITE: Final = "leaks, secrets x ways x sinks"
 LINE: Final = 20
@@ -93,7 +93,7 @@ def files(stage: Stage) -> Iterable[str]:
 class Leaks:
     """Plays a way with a secret, and counts each sink that has nothing of it."""
 
-    tallied: Callable[[str, int], Tally]
+    tallied: Tallied
 
     async def play(
         self, stage: Stage, secret: str, answers: list[Answer], tools: list[FakeTool], *said: str, **more: Any

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
+from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
 from runtime.agent.duties.reminders import Reminders
@@ -30,8 +31,9 @@ from runtime.agent.registry import Agent, Agents, Limits, Prompt
 from runtime.chat.audience import Places
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
-from runtime.cluster.topics import ASKED_BACK, COMPACTING, UNDOS
+from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.context.prompt.prompts import Prompted
+from runtime.context.watch import LoopNotices
 from runtime.contract import (
     BOUNDLESS,
     CONNECTED,
@@ -284,6 +286,12 @@ class Process:
         self.reminders = Reminders(approvals=self.store.approvals, now=stage.clock, context=self.asking)
         self.agent = self._make_agent(model)
         self.undoer = self._make_undoer()
+        self.children = ChildRuns(
+            store=self.store.runs,
+            stop=self.agent.stop,
+            nudge=self.courier.nudge,
+            ready=partial(self.notifier.notify, LANES),
+        )
         self.answerer = self._make_answerer()
         self.compactor = self._make_compactor()
         self.previews = Previews(self.agent._agents, self.agent.surroundings, self.agent.condenser)
@@ -344,6 +352,8 @@ class Process:
             busy=self._busy_rules().at,
             probe=given.probe,
             asking=self.asking,
+            faults=schema_faults,
+            notices=LoopNotices(ready=partial(self.notifier.notify, LANES)),
         )
 
     def _make_undoer(self) -> Undoer:

@@ -9,9 +9,9 @@ from typing import Any
 from runtime.contract import Identity, Outcome
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.terms import Changes, Terms
+from tests.contract.runtime.approvers import GENERAL, HOUR, NAMED, alone, cards, only, shell, tell, waited
 from tests.contract.runtime.stage import ADA, OTTO, SHELL, UMA, Process, Stage
 from tests.contract.runtime.strict import Planned
-from tests.contract.runtime.test_approvers import GENERAL, HOUR, NAMED, alone, cards, only, shell, tell, waited
 
 MONDAY = "[2026-03-01 23:00 UTC](time:2026-03-01T23:00:00Z)"
 

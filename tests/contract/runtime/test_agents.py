@@ -62,7 +62,7 @@ async def test_a_session_of_a_second_agent_runs_with_its_own_things(any_stage: S
     async with at.process.running():
         await at.say("hello main", "main")
         await at.say("hello ops", "ops")
-    assert await any_stage.answers() == ["main saw", "ops saw"]
+    assert await any_stage.answers() == ["main saw", "*ops* · ops saw"]
     assert [request.system for request in at.ops.requests] == ["You watch r1."] * 2
     assert [request.system for request in at.main.requests] == ["You are a test."] * 2
     assert [[tool.name for tool in model.requests[0].tools] for model in (at.main, at.ops)] == [
@@ -99,7 +99,7 @@ async def test_an_agent_ends_at_its_own_bounds(stage: Stage) -> None:
         await at.say("go", "ops")
         await at.say("go", "main")
     ended, answered = await stage.answers()
-    assert ended.startswith("I stopped after 2 steps")
+    assert ended.startswith("*ops* · I stopped after 2 steps")
     assert answered == "main saw"
 
 
@@ -114,7 +114,7 @@ async def test_a_parked_run_goes_on_with_its_agent_after_a_restart(any_stage: St
     async with at.process.running():
         await at.process.click(question.id, Choice.APPROVE)
         await at.process.rest()
-    assert await any_stage.answers() == ["ops saw"]
+    assert await any_stage.answers() == ["*ops* · ops saw"]
     assert at.ops.requests[0].system == "You watch r1."
     assert len(at.peek.calls) == 1
 
@@ -151,6 +151,6 @@ async def test_an_agent_that_is_gone_gives_nothing_to_another(stage: Stage, *, k
     async with at.process.running():
         await at.say("hello", "ops")
         await at.say("hello", "main")
-    first = "ops saw" if kept else "There is no longer an agent called ops here."
+    first = "*ops* · ops saw" if kept else "*ops* · There is no longer an agent called ops here."
     assert await stage.answers() == [first, "main is well"]
     assert await stage.states() == [RunState.DONE if kept else RunState.FAILED, RunState.DONE]

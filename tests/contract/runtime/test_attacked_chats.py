@@ -12,9 +12,9 @@ from runtime.chat import inbox
 from runtime.chat.inbox import NONE_DEFERRED
 from runtime.contract import Call, Choice, Clicked, Effect, Identity, Outcome, Role
 from runtime.policy.terms import Terms
+from tests.contract.runtime.approvers import NAMED, alone, tell
 from tests.contract.runtime.stage import ADA, OTTO, SHELL, UMA, Process, Stage, fake_tool
 from tests.contract.runtime.strict import Planned
-from tests.contract.runtime.test_approvers import NAMED, alone, tell
 
 HELD: Final = 3
 """Cards that a private chat holds here: with as many as it really holds, the same takes longer."""

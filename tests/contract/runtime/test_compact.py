@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from runtime.chat import context_views
+from runtime.chat.views import context as context_views
 from runtime.context.sizes import of_tool, of_turns
 from runtime.contract import Call, Effect
 from tests.contract.runtime.stage import Crash, Process, Stage, crash_at, fake_tool

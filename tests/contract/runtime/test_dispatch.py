@@ -161,9 +161,9 @@ class Flaky(RunStore):
         self._fail("finish_tool")
         return await super().finish_tool(*given)  # type: ignore[arg-type]  # as given
 
-    async def finish(self, *given: object) -> Released | None:
+    async def finish(self, *given: object, **named: object) -> Released | None:
         self._fail("finish")
-        return await super().finish(*given)  # type: ignore[arg-type]  # as given
+        return await super().finish(*given, **named)  # type: ignore[arg-type]  # as given
 
     async def release(self, lane: Lane) -> None:
         self._fail("release")
@@ -402,9 +402,9 @@ async def test_a_message_is_answered_in_two_commits(stage: Stage) -> None:
             return await super().accept(signal, gate, offer, changed, kept)
 
     class Runs(RunStore):
-        async def finish(self, *given: object) -> Released | None:
+        async def finish(self, *given: object, **named: object) -> Released | None:
             writes.append("finish")
-            return await super().finish(*given)  # type: ignore[arg-type]  # as given
+            return await super().finish(*given, **named)  # type: ignore[arg-type]  # as given
 
         async def claim(self, lease: Lease, busy: Busy | BusyRules) -> Claim | None:
             claimed = await super().claim(lease, busy)

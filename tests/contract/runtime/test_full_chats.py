@@ -14,9 +14,9 @@ from runtime.contract import Addressing, Call, Choice, Commanded, Effect, Identi
 from runtime.domain.approvals import Approval
 from runtime.domain.ids import new_id
 from runtime.store.operations.after_restore import Origin, after_restore
+from tests.contract.runtime.approvers import NAMED, alone, shell, tell
 from tests.contract.runtime.stage import ADA, SHELL, UMA, Process, Stage, fake_tool
 from tests.contract.runtime.strict import Planned
-from tests.contract.runtime.test_approvers import NAMED, alone, shell, tell
 
 BEYOND: Final = CHAT_CARDS_MAX + 3
 LINE: Final = (

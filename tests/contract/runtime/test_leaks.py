@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from runtime.agent.tool_calls import PARTLY_HIDDEN
 from runtime.contract import Addressing, Call, Choice, Effect, Json, ModelReply, Reasoning, Said
 from runtime.delivery.couriers import Couriers
 from runtime.domain.ids import new_id
@@ -118,10 +119,15 @@ async def test_what_a_model_calls_with_runs_as_it_was_and_is_shown_without(
     assert seen == []
     [question] = await any_stage.pending()
     assert MARK in question.arguments
+    assert PARTLY_HIDDEN in question.caution
     await process.click(question.id)
     await process.answer_all()
     assert seen == [f"curl -H 'token: {secret}' x"]
     await leaks.not_stored(any_stage, secret)
+
+
+async def test_what_a_model_calls_a_tool(stage: Stage, secret: str, leaks: Leaks) -> None:
+    await leaks.play(stage, secret, [Call("c1", secret, "{}"), "There is none."], [], "run it")
 
 
 async def test_a_report(stage: Stage, secret: str, leaks: Leaks) -> None:

@@ -25,6 +25,7 @@ from runtime.contract import (
     Thread,
     ToolContext,
 )
+from runtime.errors import ToolRetry
 from tests.contract.runtime.planning import ELSEWHERE, HOME, Desk, desk
 from tests.contract.runtime.stage import ADA, OTTO, UMA, Stage
 from tests.contract.runtime.strict import Strict
@@ -142,3 +143,23 @@ async def test_one_that_is_over_can_be_named_anew_and_stays_over(stage: Stage) -
     assert over.state is ScheduleState.ENDED
     await at.process.booking.change(planned.id, ScheduleRequest(name="old news"), await at.asker())
     assert different(over, await at.now(planned)) == {"name"}
+
+
+async def test_an_agent_plans_work_of_its_own_alone(any_stage: Stage) -> None:
+    at = await desk(any_stage, Strict([]))
+    of_main, ada = await at.plan(name="main's"), await at.asker()
+    as_ops = replace(ada, agent="ops")
+    own = await at.process.booking.add(ScheduleRequest(name="own", when="every hour", task=NEW_TASK), as_ops)
+    assert (of_main.agent, own.agent) == ("main", "ops")
+    await at.process.booking.change(own.id, ScheduleRequest(name="mine"), as_ops)
+    await at.process.booking.change(own.id, ScheduleRequest(name="hers"), ada)
+    for turn in (
+        at.process.booking.change(of_main.id, ScheduleRequest(task=NEW_TASK), as_ops),
+        at.process.booking.pause(of_main.id, as_ops),
+        at.process.booking.resume(of_main.id, as_ops),
+        at.process.booking.run_now(of_main.id, as_ops),
+        at.process.booking.remove(of_main.id, as_ops),
+    ):
+        with pytest.raises(ToolRetry, match="is work of the agent main"):
+            await turn
+    assert await at.now(of_main) == of_main

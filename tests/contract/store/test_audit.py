@@ -116,3 +116,15 @@ async def test_rows_sealed_after_the_signed_head_are_no_fault(stage: Stage) -> N
     await stage.say("later")
     await stage.store.audit.seal(await stage.duty("sealer"), head)
     assert await fault(stage, head) is None
+
+
+async def test_the_newest_rows_come_first_sealed_or_not(stage: Stage) -> None:
+    await sealed(stage)
+    await stage.store.cluster.note_fact("leak guard", "", "web:main/room", "GitHub token ·4f2a at delivery, redact")
+    book = stage.store.audit
+    newest = await book.newest_audit(limit=3)
+    assert [row.number for row in newest[1:]] == sorted((row.number or 0 for row in newest[1:]), reverse=True)
+    [row] = await book.newest_audit("leak guard", limit=3)
+    assert row == newest[0]
+    assert (row.kind, row.number, row.detail) == ("leak guard", None, "GitHub token ·4f2a at delivery, redact")
+    assert await book.newest_audit("leak", limit=3) == []

@@ -350,3 +350,31 @@ async def test_a_vendor_that_counts_below_zero_gives_nothing_back(stage: Stage) 
     await finished(stage, await stage.begin("hello"), 4 * CENT)
     await finished(stage, await stage.begin("again"), -4 * CENT)
     assert [one.spent for one in await stage.store.budgets.counters()] == [4 * CENT]
+
+
+async def test_an_agent_may_have_a_budget_of_its_own(stage: Stage) -> None:
+    own = replace(of(), agents={"main": {Scope.AGENT_DAY: CENT}, "ops": {Scope.AGENT_TOKENS_HOUR: 1}})
+    await stage.store.budgets.begin(own)
+    assert over(await spent(stage, CENT)) is None
+    refused = over(await stage.begin("again"))
+    assert refused is not None
+    assert (refused.scope, refused.limit) == (Scope.AGENT_DAY, CENT)
+    assert list(await counters(stage)) == [(Scope.AGENT_DAY, "main")]
+
+
+async def test_an_agents_own_budget_stands_in_place_of_that_of_each(stage: Stage) -> None:
+    await stage.store.budgets.begin(replace(of(agent_day=0.01), agents={"main": {Scope.AGENT_DAY: DOLLAR}}))
+    await spent(stage, CENT * 2)
+    assert over(await spent(stage, CENT)) is None
+
+
+async def test_a_counter_of_an_agent_that_is_bounded_no_longer_is_not_kept_wrong(stage: Stage) -> None:
+    own = replace(of(), agents={"main": {Scope.AGENT_DAY: DOLLAR}, "ops": {Scope.AGENT_DAY: DOLLAR}})
+    await stage.store.budgets.begin(own)
+    await spent(stage, CENT)
+    await stage.store.budgets.begin(replace(own, agents={"ops": {Scope.AGENT_DAY: DOLLAR}}))
+    await spent(stage, CENT)
+    assert await counters(stage) == {}
+    await stage.store.budgets.begin(own)
+    await spent(stage, CENT)
+    assert (await counters(stage))[Scope.AGENT_DAY, "main"].spent == 3 * CENT

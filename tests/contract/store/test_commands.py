@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from runtime.calendar import next_after, plan, written
-from runtime.chat import schedule_views, thinking
+from runtime.chat import thinking
+from runtime.chat.views import schedules as schedule_views
 from runtime.contract import (
     COMMANDS,
     UNREAD,
@@ -157,7 +158,8 @@ async def test_the_first_word_to_a_bot_on_telegram_is_answered_with_help(stage: 
 async def test_a_viewer_may_look_and_not_act(stage: Stage, name: str) -> None:
     body: Body = Stopped() if name == "stop" else Commanded(name)
     taken = await stage.take_in(stage.signal(body, actor=VERA))
-    wanted = Outcome.REFUSED if name in ("new", "stop", "compact", "timezone", "away", "back") else Outcome.DECIDED
+    acts = ("new", "stop", "compact", "timezone", "away", "back", "task")
+    wanted = Outcome.REFUSED if name in acts else Outcome.DECIDED
     assert taken.verdict.outcome is wanted
 
 

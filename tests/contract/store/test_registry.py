@@ -181,3 +181,14 @@ async def test_a_sibling_is_known_by_its_row_for_a_while_after_its_end(stage: St
     assert await stage.store.cluster.has_siblings(within)
     stage.clock.advance(seconds=70)
     assert not await stage.store.cluster.has_siblings(within)
+
+
+async def test_a_node_keeps_the_digest_of_its_agents_until_it_is_dead(stage: Stage) -> None:
+    store = stage.store.cluster
+    lease = await store.join(NodeId("n1"), "a/1", TTL, alone=False, agents="first")
+    await store.note_agents(lease, "second")
+    assert await stage.rows("SELECT agents FROM nodes WHERE id = 'n1'") == [("second",)]
+    stage.clock.advance(seconds=3600)
+    await store.reap()
+    await store.note_agents(lease, "third")
+    assert await stage.rows("SELECT agents FROM nodes WHERE id = 'n1'") == [("second",)]

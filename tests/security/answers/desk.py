@@ -38,7 +38,8 @@ from tests.contract.runtime.strict import Strict
 from tests.security.answers.books import ASK, FORBIDDEN, KINDS, Books, Question
 from tests.security.house import WISH, House
 from tests.security.presses import HERE, RULES, Press
-from tests.security.wires import WebWire, Wire
+from tests.security.wires.page import WebWire
+from tests.security.wires.wire import Wire
 from tools.asking import ASK_PERSON
 
 COMMAND: Final[Mapping[str, Json]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -16,10 +15,8 @@ from tests.security.answers.desk import desk
 from tests.security.answers.plants import BUGS
 from tests.security.answers.rounds import Round, grants_at_once
 from tests.security.presses import THERE
-from tests.security.tally import Tally
-from tests.security.wires import WIRES
-
-Tallied = Callable[[str, int], Tally]
+from tests.security.tally import Tallied, Tally
+from tests.security.wires.every import WIRES
 
 SEED: Final = 20
 WHOLE: Final = 1_700

@@ -65,7 +65,7 @@ def retention(
 ) -> Retention:
     return Retention(
         store=shelf,
-        leftovers=Leftovers([WorkspaceFolders(root, "main")], uploads="uploads", partial=".upload-"),
+        leftovers=Leftovers(lambda: [WorkspaceFolders(root, "main")], uploads="uploads", partial=".upload-"),
         keep=Keep(dict.fromkeys(stocks, DAY), workspaces),
         take=take,
         now=clock,
@@ -134,7 +134,7 @@ def grow_old(path: Path, age: timedelta) -> None:
 
 
 def folders(root: Path) -> Leftovers:
-    return Leftovers([WorkspaceFolders(root, "main")], uploads="uploads", partial=".upload-")
+    return Leftovers(lambda: [WorkspaceFolders(root, "main")], uploads="uploads", partial=".upload-")
 
 
 def test_an_upload_that_was_cut_long_ago_is_removed(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_the_folders_of_all_agents_in_a_quiet_room_go(tmp_path: Path) -> None:
     every = [WorkspaceFolders(tmp_path, name) for name in ("main", "ops")]
     for workspaces in every:
         grow_old(workspaces.folder(ROOM), 9 * DAY)
-    Leftovers(every, uploads="uploads", partial=".upload-").drop_workspaces([ROOM], NOW - DAY)
+    Leftovers(lambda: every, uploads="uploads", partial=".upload-").drop_workspaces([ROOM], NOW - DAY)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -229,7 +229,7 @@ async def test_the_program_keeps_to_its_settings(tmp_path: Path) -> None:
         load(None, {"retention.messages_days": 2}, environ={}, folder=tmp_path),
         store,
         role,
-        [WorkspaceFolders(tmp_path, "main")],
+        lambda: [WorkspaceFolders(tmp_path, "main")],
     )
     duty = await role("retention")
     assert duty is not None

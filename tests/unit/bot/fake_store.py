@@ -284,6 +284,9 @@ class FakeStore:
     async def audit_rows(self, after: int, *, limit: int = 1000) -> list[AuditRow]:
         return [row for row in self.audited if (row.number or 0) > after][:limit]
 
+    async def newest_audit(self, kind: str = "", *, limit: int) -> list[AuditRow]:
+        return [row for row in reversed(self.audited) if kind in ("", row.kind)][:limit]
+
     async def audit_head(self) -> Head:
         last = self.audited[-1]
         return Head(last.number or 0, last.hash)

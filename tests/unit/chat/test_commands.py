@@ -139,6 +139,7 @@ def test_looking_is_for_viewers_and_acting_for_users() -> None:
         "timezone",
         "away",
         "back",
+        "task",
     }
     assert set(commands.NEEDED) == set(COMMANDS)
 

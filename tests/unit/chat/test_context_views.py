@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import pytest
 
-from runtime.chat.context_views import (
+from runtime.chat.views.context import (
     KINDS,
     LESS,
     SOURCES,

@@ -26,8 +26,10 @@ class Registry:
     beaten: int = 0
     left: bool = False
 
-    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool) -> Lease:
+    async def join(self, node: NodeId, label: str, ttl: timedelta, *, alone: bool, agents: str = "") -> Lease:
         return Lease(node, 1)
+
+    async def note_agents(self, lease: Lease, agents: str) -> None: ...
 
     async def beat(self, lease: Lease, ttl: timedelta) -> bool:
         self.beaten += 1

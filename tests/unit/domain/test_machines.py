@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from runtime.domain.agents.lifecycle import AGENT_MOVES, AgentEvent, AgentState
 from runtime.domain.approvals import APPROVAL_MOVES, ApprovalEvent, ApprovalState
 from runtime.domain.deliveries import DELIVERY_MOVES, PART_MOVES, DeliveryEvent, DeliveryState, PartEvent, PartState
 from runtime.domain.machines import diagram, final, move, sources
@@ -24,6 +25,7 @@ MACHINES: dict[str, tuple[Moves, type[StrEnum], type[StrEnum], StrEnum]] = {
     "approval": (APPROVAL_MOVES, ApprovalState, ApprovalEvent, ApprovalState.PENDING),
     "delivery": (DELIVERY_MOVES, DeliveryState, DeliveryEvent, DeliveryState.QUEUED),
     "part": (PART_MOVES, PartState, PartEvent, PartState.PENDING),
+    "agent": (AGENT_MOVES, AgentState, AgentEvent, AgentState.RUNNING),
 }
 FINAL = {
     "run": {RunState.DONE, RunState.FAILED, RunState.STOPPED},
@@ -31,6 +33,7 @@ FINAL = {
     "approval": set(ApprovalState) - {ApprovalState.PENDING},
     "delivery": {DeliveryState.SHOWN, DeliveryState.DISCARDED},
     "part": {PartState.SHOWN},
+    "agent": {AgentState.TERMINATED},
 }
 FIRST = {"step": {StepState.OPEN, StepState.ASKED}}  # policy says which
 

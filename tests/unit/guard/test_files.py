@@ -10,7 +10,7 @@ from runtime.guard.files import OVERLAP_CHARS, checked_file, is_text, slices_of
 from runtime.guard.findings import Detector, Gate, Strictness
 from runtime.guard.guard import Checked, Guard, GuardRules
 from runtime.guard.held import Held
-from tests.unit.guard.secrets import SECRETS
+from tests.unit.guard.secrets import SECRETS, letters
 
 OURS = "our own pass phrase"
 GUARD = Guard(GuardRules(key=b"key"), Held([("ours", OURS)]))
@@ -43,6 +43,17 @@ def test_a_value_across_the_end_of_a_slice_is_found(shift: int, which: str, fill
     assert done.data is not None
     assert secret not in done.data.decode()
     assert len(done.findings) == 1
+
+
+@pytest.mark.parametrize("part", range(0, 100, 9))
+def test_no_key_is_too_large_to_be_found_across_the_end_of_a_slice(part: int) -> None:
+    """Of 16,384 bits: behind a cut nothing says what its lines are."""
+    lines = [letters(64, number) for number in range(196)]
+    key = "\n".join(["-----BEGIN RSA PRIVATE KEY-----", *lines, "-----END RSA PRIVATE KEY-----"])
+    text = f"{('x' * 9 + chr(10)) * ((SLICE - len(key) * part // 100) // 10)}{key}\n{'more ' * SLICE}"
+    done = checked_file(text.encode(), check, slice_chars=SLICE)
+    assert done.data is not None
+    assert not any(line in done.data.decode() for line in lines)
 
 
 @given(st.text(max_size=400), st.integers(1, 40))

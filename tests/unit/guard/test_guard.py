@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Final
@@ -37,6 +38,7 @@ WRITTEN: Final[Mapping[str, Callable[[str], str]]] = {
     "header": lambda text: f"Authorization: Bearer {text}\r\n",
     "colours": lambda text: f"\x1b[1m{text}\x1b[0m",
     "code": lambda text: f"`{text}`",
+    "markdown": lambda text: re.sub(r"([-_.:/+=!])", r"\\\1", text),
     "address": lambda text: f"https://example.org/a?token={text}&x=1",
 }
 
@@ -113,10 +115,15 @@ def test_what_we_hold_is_found_in_codes(value: str, code: Callable[[str], str]) 
     assert coded not in told.text
 
 
+def test_no_backslash_is_left_before_a_mark() -> None:
+    told = guard().check(r"a\_b: \-----BEGIN PRIVATE KEY-----\nMIIB\n\-----END PRIVATE KEY-----\!", Gate.DELIVERY)
+    assert re.fullmatch(r"a\\_b: \[redacted: private key ·[0-9a-f]{4}\]\\!", told.text)
+
+
 def test_equal_values_have_equal_marks_in_every_form_and_others_another() -> None:
     marks = [
         guard().check(form, Gate.DELIVERY).findings[0].mark
-        for form in (OWN, OWN.encode().hex(), quote(OWN), f"({OWN})")
+        for form in (OWN, OWN.encode().hex(), quote(OWN), f"({OWN})", OWN.replace("-", "\\-"))
     ]
     assert len(set(marks)) == 1
     assert guard().check(SHORT, Gate.DELIVERY).findings[0].mark not in marks
@@ -199,6 +206,27 @@ def test_personal_data_is_found_where_a_room_wants_it(name: str, text: str) -> N
 
 
 @pytest.mark.parametrize(
+    "number", ["DE89 3704 0044 0532 0130 00", "DE89370400440532013000", "4111 1111 1111 1111", "3782 822463 10005"]
+)
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", " 4111"),
+        ("", " BIC COBADEFF"),
+        ("", " 12/27 123"),
+        ("", " 0"),
+        ("REF AB12 ", ""),
+        ("2026 ", ""),
+        ("12 ", " 123 OK"),
+    ],
+)
+def test_numbers_are_found_beside_other_numbers_and_capital_letters(before: str, number: str, after: str) -> None:
+    said = tight(Detector.PERSONAL, Strictness.REDACT).check(f"{before}{number}{after}", Gate.DELIVERY).text
+    assert number not in said
+    assert number[:9] not in said
+
+
+@pytest.mark.parametrize(
     "text", ["4111 1111 1111 1112", "DE88 3704 0044 0532 0130 00", "000-12-3456", "a@b", "1234567"]
 )
 def test_numbers_that_do_not_add_up_are_no_personal_data(text: str) -> None:
@@ -238,6 +266,36 @@ def test_a_mark_is_no_place_to_hide_in() -> None:
     value = SECRETS["github"][1]
     assert value not in guard().check(f"[redacted: {value} ·zzzz]", Gate.DELIVERY).text
     assert value not in guard().check(f"[redacted: x ·4f2a]{value}[redacted: y ·4f2a]", Gate.DELIVERY).text
+    assert value not in guard().check(f"[redacted: {value} ·4f2a]", Gate.DELIVERY).text
+    assert OWN not in guard().check(f"[redacted: {OWN} ·4f2a]", Gate.DELIVERY).text
+
+
+@pytest.mark.parametrize("name", ["GitHub token", "model.api_key", "private key", "code name"])
+def test_a_mark_that_is_quoted_stays_even_where_a_rule_finds_its_words(name: str) -> None:
+    words = OwnRule("code name", of_words(("github", "model", "private", "code")))
+    mark = f"[redacted: {name} ·4f2a]"
+    assert guard(own=(words,)).check(mark, Gate.DELIVERY).text == mark
+
+
+@pytest.mark.parametrize("written", ["_bluebird_", "__Bluebird__", "bluebird_plan.txt", "(bluebird)", "BLUEBIRD's"])
+def test_a_word_of_a_rule_is_found_in_italics_and_in_names(written: str) -> None:
+    told = guard(own=(OwnRule("code name", of_words(("bluebird",))),)).check(f"It is {written}.", Gate.DELIVERY)
+    assert "bluebird" not in told.text.casefold()
+
+
+HOSTILE: Final[Mapping[str, str]] = {
+    "beginnings of web tokens": "eyJ" * 200_000 + ".eyJ" + "eyJ" * 200_000,
+    "marks and tokens": f"[redacted: GitHub token ·4f2a] {SECRETS['github'][1]} " * 8_000,
+    "random words and tokens": " ".join(
+        f"q8Zt1LrWm0XvB7cYp3KdNs5HgUe2JfTa6R{n} {SECRETS['github'][1]}" for n in range(8_000)
+    ),
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_no_text_holds_the_guard_up(text: str) -> None:
+    """Where each beginning, or each pair of findings, were tried, these would take minutes and more."""
+    assert SECRETS["github"][1] not in guard().check(text, Gate.TOOL_RESULT).text
 
 
 @given(st.lists(st.tuples(st.sampled_from(Detector), st.integers(0, 30), st.integers(1, 9)), max_size=9))
@@ -273,6 +331,15 @@ def test_a_preview_of_a_long_answer_shows_what_the_whole_shows(secret: str) -> N
     assert not any(SECRETS[secret][1][:40] in one for one in shown)
     assert preview(whole) == alone.check(whole, Gate.DELIVERY).text
     assert preview("another answer") == "another answer"
+
+
+@pytest.mark.parametrize("value", [WIDE, f"aws_secret_access_key = {IN_PLACE['aws key'][2]}"], ids=["blanks", "a name"])
+@pytest.mark.parametrize("before", range(0, 40, 4))
+def test_a_preview_of_a_long_answer_cuts_no_value_with_blanks(value: str, before: int) -> None:
+    """At each place of it where the part that is done with could end."""
+    whole = f"{'word ' * 368}{'x' * before} {value} {'more ' * 60}"
+    preview = Preview(guard())
+    assert not any(value.split()[-1] in preview(whole[:end]) for end in range(1_900, len(whole), 7))
 
 
 def test_a_preview_keeps_up_with_plain_words() -> None:

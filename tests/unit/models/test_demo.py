@@ -58,6 +58,16 @@ def asked(reply: ModelReply) -> list[tuple[str, Json]]:
     [
         ("list the files", "list_files", {"path": "."}),
         ("List files.", "list_files", {"path": "."}),
+        (
+            "[Ada] write [redacted: GitHub token ·4f2a] to a",
+            "write_file",
+            {"path": "a", "content": "[redacted: GitHub token ·4f2a]"},
+        ),
+        (
+            "write x=[redacted: GitHub token ·4f2a] to a",
+            "write_file",
+            {"path": "a", "content": "x=[redacted: GitHub token ·4f2a]"},
+        ),
         ("list files in docs/old", "list_files", {"path": "docs/old"}),
         ("please list the files in ..", "list_files", {"path": ".."}),
         ("ls", "list_files", {"path": "."}),

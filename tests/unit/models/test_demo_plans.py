@@ -29,6 +29,7 @@ from runtime.contract import (
     Turn,
     UserTurn,
 )
+from runtime.domain.agents.tasks import NOBODY_WAITS
 from runtime.domain.schedules import NO_NEWS, said
 from runtime.domain.transcript import ERROR, WAITING_FOR_APPROVAL
 from runtime.models.demo import Demo
@@ -197,3 +198,29 @@ async def test_where_only_news_is_wanted_the_same_again_is_none() -> None:
     assert (await ask(due("say hello", "hello", quiet=True))).text == NO_NEWS
     assert (await ask(due("say hello", "good night", quiet=True))).text == "hello"
     assert (await ask(due("say hello", "hello"))).text == "hello"
+
+
+# ------------------------------------------------------------------------------------------------------------- tasks
+
+
+async def test_a_task_is_posted_for_the_background_and_named_after_its_request() -> None:
+    reply = await ask(UserTurn("task: read a.txt, then tell Ada."))
+    goal = "read a.txt, then tell Ada."
+    assert asked(reply) == [("task_post", {"agent": "me", "goal": goal, "title": goal})]
+    reply = await ask(UserTurn("post a task: water the plants"))
+    assert asked(reply) == [("task_post", {"goal": "water the plants", "title": "water the plants"})]
+
+
+async def test_a_task_in_the_background_does_what_its_goal_says() -> None:
+    opening = "[Task 'files', done in the background]"
+    assert asked(await ask(UserTurn(f"{opening}\n\nlist the files\n\n{NOBODY_WAITS}"))) == [
+        ("list_files", {"path": "."})
+    ]
+    told = await ask(UserTurn(f"{opening}\n\ncompare the offers\n\n{NOBODY_WAITS}"))
+    assert told.text == "A real model would do this now: compare the offers"
+
+
+async def test_a_plan_is_ticked_off_step_by_step() -> None:
+    calls = asked(await ask(UserTurn("plan: read the offers, compare them and tell Ada.")))
+    steps = [[step["state"] for step in arguments["steps"]] for _, arguments in calls]
+    assert steps == [["doing", "todo"], ["done", "doing"], ["done", "done"]]

@@ -145,3 +145,24 @@ def test_a_short_word_is_a_plain_name(name: str) -> None:
 @pytest.mark.parametrize("name", ["", "delete file 13", "evil.test", "a@b", "x" * 31, "a\nb", "-rf"])
 def test_a_text_or_an_address_is_no_plain_name(name: str) -> None:
     assert not is_plain_name(name)
+
+
+@pytest.mark.parametrize(
+    "text", ["see README.md", "run main.rs, then build.zip", "It is done.So go on.", "in v1/setup.py or a.SH"]
+)
+def test_a_file_or_the_end_of_a_sentence_names_no_host(text: str) -> None:
+    """Somebody else may own `readme.md`: fetched from there, what was read would be told in the address."""
+    assert hosts_in(text) == frozenset()
+
+
+@pytest.mark.parametrize("text", ["https://docs.rs/a", "docs.rs is at https://docs.rs", "HTTPS://DOCS.RS"])
+def test_such_a_host_is_named_by_its_address(text: str) -> None:
+    assert Named((text,)).host("docs.rs")
+
+
+def test_a_file_that_people_named_leads_nowhere_in_a_text() -> None:
+    assert list(Named(("mend main.rs",)).leads("I mended main.rs, not other.rs")) == ["other.rs"]
+
+
+def test_hosts_in_capitals_are_hosts() -> None:
+    assert hosts_in("EXAMPLE.ORG and Example.com") == {"example.org", "example.com"}

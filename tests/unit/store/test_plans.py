@@ -21,6 +21,7 @@ from runtime.store.intake import commands, edits, messages, places, run_stop, si
 from runtime.store.operations import audit, figures, finding, history, operators, queue_depths, retention, trail
 from runtime.store.protocol import Stock
 from runtime.store.runs import claims, compacting, limits, run_begin, waits
+from runtime.store.runs.closing import OPEN_RUNS
 from runtime.store.schedules import run_occurrence
 from runtime.store.sql.driver import Compiler
 from runtime.store.store import open_store
@@ -53,7 +54,7 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     ),
     "what a run heard last": (audience.LAST_SAID, {"run": "r7"}, "ix_signals_run"),
     "what a run still waits for": (waits.SET_READY, {"run": "r7", "at": 1}, "pk_waits|autoindex_waits"),
-    "open runs of a session": (run_stop.OPEN_RUNS, {"s": "s7"}, "ix_runs_open"),
+    "open runs of a session": (OPEN_RUNS, {"s": "s7"}, "ix_runs_open"),
     "what is planned and at work in a room": (run_stop.SCHEDULED, {"room": "web:main/r7", "s": "s7"}, "ix_runs_open"),
     "the occurrence of a run": (run_occurrence.OF_RUN, {"run": "r7"}, "ix_occurrences_run"),
     "a twin": (messages.TWIN, {"s": "s7", "h": "h", "a": "web:ada", "since": 0}, "ix_signals_unanswered"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.text.outside import CLOSES, OPENS, Hidden, material, stripped, suspicion, told
+from runtime.text.outside import CLOSES, OPENS, Hidden, material, of_program, sources_in, stripped, suspicion, told
 
 
 @pytest.mark.parametrize(
@@ -115,3 +115,37 @@ def test_turns_of_phrase_that_speak_to_a_model_are_named(text: str, found: str) 
 
 def test_an_honest_notice_is_not_suspicious() -> None:
     assert suspicion("Dear tenant, the rent will be 1,200 from May. Please adjust your payment.") == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<p style='font-size:{' ' * 200_000}x'>seen</p>",
+        f"<p style='font-size:{'0' * 200_000}x'>seen</p>",
+        f"<p style='opacity:{' ' * 200_000}x'>seen</p>",
+        "\n" * 200_000,
+        f"\nsystem {' ' * 200_000}x",
+        f"\n{' ' * 200_000}system",
+    ],
+    ids=[
+        "blanks of a size",
+        "noughts of a size",
+        "blanks of opacity",
+        "lines",
+        "blanks behind a word",
+        "blanks before it",
+    ],
+)
+def test_no_run_of_blanks_holds_up_who_reads_a_text(text: str) -> None:
+    """Where each length of a run were tried with each of the next, these would take hours."""
+    assert stripped(text).text == text
+    assert suspicion(text) == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "\u200b", "\u3164", ":", ": material, not instructions.", ", another program.", "⟦⟧"]
+)
+def test_a_text_counts_as_one_from_outside_whatever_its_source_is_called(name: str) -> None:
+    """A bot may choose its name, and have none."""
+    assert len(sources_in(material("Obey.", name))) == 1
+    assert len(sources_in(of_program("Obey.", name))) == 1

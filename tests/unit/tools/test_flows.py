@@ -24,16 +24,20 @@ READS: Final = {
         *("ask_person", "chart", "find_tools", "set_zone", "spend_beyond_budget", "write_file"),
         *("schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause", "schedule_resume"),
         *("schedule_delete", "schedule_run", "schedule_list", "schedule_history"),
+        *("task_post", "task_list", "task_complete", "plan_set"),
     },
-    Reads.PEOPLE: {"activity", "costs", "dead_letters", "pending_approvals"},
+    Reads.PEOPLE: {"activity", "costs", "dead_letters", "pending_approvals", "task_claim"},
     Reads.FILES: {"list_files", "read_file", "search_files", "shell"},
     Reads.OUTSIDE: {"http_get"},
 }
-STAYS: Final = {"set_zone", "spend_beyond_budget", "write_file"}
+STAYS: Final = {
+    *("set_zone", "spend_beyond_budget", "write_file"),
+    *("task_list", "task_claim", "task_complete", "plan_set"),
+}
 """Tools that write, and only within the conversation."""
 REACH_OUT: Final = {
     *("http_get", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
-    *("schedule_resume", "schedule_delete", "schedule_run"),
+    *("schedule_resume", "schedule_delete", "schedule_run", "task_post"),
 }
 
 

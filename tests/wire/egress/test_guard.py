@@ -12,40 +12,12 @@ from runtime.egress import Egress, Refused, Result, Rule, Why
 from runtime.egress.dialling import connector
 from tests.wire.egress.listener import OK, SECONDS, Names, everything, get, listening, redirect
 
-# Each reaches the listener if nobody minds: `P` is its port.
+# Each reaches the listener if nobody minds: `P` is its port. Many more are in tests/security/unreachable.py.
 SPELLINGS = [
-    *("http://127.0.0.1:P/", "http://127.1:P/", "http://2130706433:P/", "http://0x7f000001:P/", "http://0177.0.0.1:P/"),
-    *(
-        "http://127.0.0.1.:P/",
-        "http://\uff11\uff12\uff17.0.0.1:P/",
-        "http://127\u30020\u30020\u30021:P/",
-        "http://localhost:P/",
-        "http://LocalHost:P/",
-    ),
-    *("http://localhost.:P/", "http://a.localhost:P/", "http://0.0.0.0:P/", "http://0:P/", "http://127.255.0.1:P/"),
-    *(
-        "http://[::1]:P/",
-        "http://[::]:P/",
-        "http://[::ffff:127.0.0.1]:P/",
-        "http://[::ffff:7f00:1]:P/",
-        "http://[::127.0.0.1]:P",
-    ),
-    *("http://[64:ff9b::7f00:1]:P/", "http://[2002:7f00:1::]:P/", "http://[fe80::1%25lo]:P/", "http://x@127.0.0.1:P/"),
-    *(
-        "http://example.org@127.0.0.1:P/",
-        "http://127.0.0.1:P\\@example.org/",
-        "https://127.0.0.1:P/",
-        "ftp://127.0.0.1:P/",
-    ),
-    *("gopher://127.0.0.1:P/_x", "file://127.0.0.1:P/etc/passwd", "http://10.0.0.1:P/", "http://192.168.0.1:P/"),
-    *("http://169.254.169.254:P/", "http://100.64.0.1:P/", "http://inside.test:P/", "http://unknown.test:P/"),
-    *(
-        "http://six.test:P/",
-        "http://mapped.test:P/",
-        "http://nat.test:P/",
-        "http://zone.test:P/",
-        "http://nonsense.test:P/",
-    ),
+    *("http://127.0.0.1:P/", "http://2130706433:P/", "http://localhost:P/", "http://[::1]:P/", "https://127.0.0.1:P/"),
+    *("http://[::ffff:127.0.0.1]:P/", "http://10.0.0.1:P/", "http://169.254.169.254:P/", "ftp://127.0.0.1:P/"),
+    *("http://inside.test:P/", "http://unknown.test:P/", "http://six.test:P/", "http://mapped.test:P/"),
+    *("http://nat.test:P/", "http://zone.test:P/", "http://nonsense.test:P/"),
 ]
 NAMES = {
     "inside_test": [["127.0.0.1"]],

@@ -167,6 +167,8 @@ async def test_the_commands_are_in_telegrams_menu(bench: Bench) -> None:
             "stop",
             "status",
             "approvals",
+            "agent",
+            "agents",
             "model",
             "think",
             "usage",

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 
 from runtime.calendar import WhenError, zone_named
-from runtime.chat.grant_views import given
-from runtime.chat.schedule_views import room_of
+from runtime.chat.views.grants import given
+from runtime.chat.views.schedules import room_of
 from runtime.contract import Choice, Clicked, NewId, Role
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, asked_about, objection
 from runtime.policy.grants import Asked, Wish, wished

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, delete, or_, select, update
 
-from runtime.chat import grant_views
 from runtime.chat.cards.card_facts import with_heard
+from runtime.chat.views import grants as grant_views
 from runtime.contract import Address, NewId, NodeId, Person, RunId, SessionKey
 from runtime.domain.approvals import LEAST, Approval, Rights, Voter, form_asked, may_grant
 from runtime.policy.grant_patterns import Pattern, exactly

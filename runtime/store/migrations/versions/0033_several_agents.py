@@ -62,14 +62,16 @@ def _children() -> None:
         "children",
         _id("id"),
         *_words("parent_run"),
-        *_numbers("parent_step"),
+        *_numbers("parent_step", "ordinal"),
         *_words("parent_session", "root_run", "session", "agent", "chain"),
         *_numbers("depth", "awaits"),
         *_words("goal", "criteria", "wanted", "files", "state", "result"),
         *_numbers("valid", "budget_micros", "deadline_at", "created_at"),
         _maybe_number("ended_at"),
         _key("children", "id"),
-        sa.UniqueConstraint("parent_run", "parent_step", name=op.f("uq_children_parent_run_parent_step")),
+        sa.UniqueConstraint(
+            "parent_run", "parent_step", "ordinal", name=op.f("uq_children_parent_run_parent_step_ordinal")
+        ),
     )
     op.create_index("ix_children_root", "children", ["root_run"])
     _partial("ix_children_open", "children", ["deadline_at"], "state = 'open'")

@@ -32,3 +32,9 @@ async def test_a_model_without_a_price_is_no_trouble_where_no_budget_counts_doll
     assert len(await told(tmp_path, OWN + "[budgets]\nagent_calls_hour = 500\n")) == 1
     assert len(await told(tmp_path, OWN + '[budgets]\nday = 1.0\nunpriced = "refuse"\n')) == 1
     assert len(await told(tmp_path, OWN + "input_price = 1.0\noutput_price = 1.0\n[budgets]\nday = 1.0\n")) == 1
+
+
+async def test_a_budget_of_one_agent_is_told_with_its_name(tmp_path: Path) -> None:
+    agent = '[[agents]]\nname = "ops"\nprompt = "p"\nbudget_day = 5.0\ntokens_per_hour = 1000\n'
+    [(what, _), _] = await told(tmp_path, OWN + agent)
+    assert what == "agent_day of ops $5.00, agent_tokens_hour of ops 1,000 tokens; then work stops"

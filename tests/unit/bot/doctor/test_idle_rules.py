@@ -75,3 +75,11 @@ async def test_a_veto_behind_a_wider_rule_still_decides(tmp_path: Path) -> None:
     assert await told(tmp_path, 'result = "ask"', veto) == []
     [(what, _)] = await told(tmp_path, veto, 'tool = "shell"\nroom = "slack:work/C1"\nresult = "veto"')
     assert what == "policy[2] comes after policy[1], which already matches every call it matches"
+
+
+async def test_an_agent_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:
+    agent = '[[agents]]\nname = "ops"\nprompt = "p"\n'
+    assert await told(tmp_path, 'agent = "op*"\nresult = "ask"', more=agent) == []
+    [(what, fix)] = await told(tmp_path, 'agent = "opps"\nresult = "ask"', more=agent)
+    assert what == 'policy[1] names the agent "opps", which doesn\'t exist'
+    assert fix == 'write "ops", if you mean that agent'

@@ -11,7 +11,7 @@ import pytest
 
 from bot.accounts.naming import calling, naming
 from bot.operator.actor import Actor
-from bot.operator.finding import Finder
+from bot.operator.lookups.finding import Finder
 from bot.operator.operations import Operations
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, Busy, Content, DeliveryId, Identity, Kind, Role, Said, Signal

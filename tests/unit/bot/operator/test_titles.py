@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from bot.operator.titles import in_reports
+from bot.operator.lookups.titles import in_reports
 from runtime.contract import Address, RunId, SessionKey, ToolContext
 from tests.unit.bot.fake_store import ROOM, FakeStore
 

@@ -10,14 +10,14 @@ import pytest
 
 from bot.accounts.naming import naming
 from bot.cli.trace import lines
-from bot.operator import trails
 from bot.operator.context import OperatorContext
+from bot.operator.lookups import trails
 from runtime.contract import Address, NodeId, RunId, SignalId
 from runtime.domain.runs import RunState
 from runtime.http.errors import Refusal
 from runtime.timeline.trail import Candidate, Thing, TracedRun, TracedSignal, Trail
 from tests.unit.bot.fake_store import NOW, ROOM, FakeStore, approval, context_of, crowd, delivery, run
-from tests.unit.bot.operator.test_console import EVIL, as_person, client, page, serving
+from tests.unit.bot.operator.console import EVIL, as_person, client, page, serving
 
 ID = "0351abcdefghijklmnopqr"
 SECRET = "sk-of-the-test-0123456789"

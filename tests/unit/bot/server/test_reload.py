@@ -233,3 +233,40 @@ async def test_owners_stay_known_by_their_identity(place: Place) -> None:
     found = await place.store.people.identified(Identity("telegram:2"))
     assert found is not None
     assert found.role is Role.OWNER
+
+
+async def test_agents_are_taken_over_by_the_next_run(place: Place) -> None:
+    folder = place.file.parent / "agents"
+    folder.mkdir()
+    made: list[list[str]] = []
+    place.live.renews(lambda manifests: made.append([one.prompt for one in manifests.values()]))
+    (folder / "ops.toml").write_text('prompt = "First."\n')
+    told = await place.again(FIRST)
+    assert told == Reloaded(("the agent ops (new)",), (), ())
+    (folder / "ops.toml").write_text('prompt = "Second."\n')
+    assert (await place.again(FIRST)).changed == ("the agent ops",)
+    here = Here(Address("web", "main", "r"), datetime.now(UTC), agent="ops")
+    assert place.live.prompt_of("ops")(here).system.startswith("Second.")
+    (folder / "ops.toml").unlink()
+    assert (await place.again(FIRST)).changed == ("the agent ops (removed)",)
+    assert made == [["", "First."], ["", "Second."], [""]]
+
+
+async def test_a_faulty_file_of_an_agent_keeps_what_held(place: Place) -> None:
+    folder = place.file.parent / "agents"
+    folder.mkdir()
+    (folder / "ops.toml").write_text('prompt = "First."\n')
+    await place.again(FIRST)
+    (folder / "ops.toml").write_text('prompt = "Second."\ntools = ["nothing_such"]\n')
+    with pytest.raises(ConfigError, match='"nothing_such" fits no tool'):
+        await place.again(FIRST)
+    assert place.live.rules.agents["ops"].prompt == "First."
+
+
+async def test_an_agent_whose_model_is_new_is_told_to_need_a_restart(place: Place) -> None:
+    model = '[model]\nname = "openai/gpt-4o"\napi_key = "k"\n'
+    place = await moved_in(place.file.parent, model + FIRST)
+    more = '[[models]]\nname = "small"\nmodel = "openai/gpt-4o-mini"\napi_key = "k"\n'
+    told = await place.again(f'{model}{FIRST}{more}[[agents]]\nname = "ops"\nprompt = "p"\nmodel = "small"\n')
+    assert told.notes == ("the agent ops uses the usual model until a restart, since small is new",)
+    assert "models" in told.restart

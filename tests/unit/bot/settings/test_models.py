@@ -10,6 +10,7 @@ import pytest
 from bot.secrets import model_keys
 from bot.settings.models.aliases import by_name, first_of
 from bot.settings.settings import Settings, load
+from bot.wiring.models.made import refuses_unpriced
 from runtime.contract import Work
 from runtime.errors import ConfigError
 from runtime.policy.budgets import Scope, Then
@@ -194,5 +195,7 @@ def test_all_faults_of_budgets_are_told_at_once(tmp_path: Path) -> None:
 
 
 def test_a_model_without_a_price_is_refused_only_where_budgets_are_set(tmp_path: Path) -> None:
-    assert read(tmp_path, '[budgets]\nday = 1\nunpriced = "refuse"\n').budgets.refuses_unpriced
-    assert not read(tmp_path, '[budgets]\nunpriced = "refuse"\n').budgets.refuses_unpriced
+    agent = '[[agents]]\nname = "ops"\nprompt = "p"\nbudget_day = 1.0\n'
+    assert refuses_unpriced(read(tmp_path, '[budgets]\nday = 1\nunpriced = "refuse"\n'))
+    assert refuses_unpriced(read(tmp_path, f'[budgets]\nunpriced = "refuse"\n{agent}'))
+    assert not refuses_unpriced(read(tmp_path, '[budgets]\nunpriced = "refuse"\n'))

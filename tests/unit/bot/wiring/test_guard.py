@@ -9,7 +9,7 @@ import pytest
 from bot.server.reload import differences, merged
 from bot.settings.safety.guard import Guardrails
 from bot.settings.settings import Settings
-from bot.wiring.safety.guard import guard_of
+from bot.wiring.safety.guard import door_of, guard_of, scan_door_of
 from runtime.guard.findings import Gate
 from tests.unit.bot.settings.test_settings import read
 from tests.unit.guard.secrets import SECRETS
@@ -53,6 +53,17 @@ def test_a_reload_keeps_what_the_start_said(tmp_path: Path, guardrails: Guardrai
     fresh = settings.reread()
     assert [one.guardrails for one in (fresh, merged(settings, fresh), settings.with_secrets())] == [guardrails] * 3
     assert not list(differences(settings, fresh))
+
+
+@pytest.mark.parametrize("guardrails", Guardrails)
+def test_a_scan_looks_as_the_settings_say_whatever_the_process_was_started_with(
+    tmp_path: Path, guardrails: Guardrails
+) -> None:
+    settings = read(tmp_path, MODEL).guarded_by(guardrails)
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    door = scan_door_of(settings, str, door_of(settings, str))
+    texts = [door.guard.check(f"it is {word} here", Gate.MESSAGE_IN).text for word in (TOKEN, OURS)]
+    assert all(text.startswith("it is [redacted: ") and text.endswith(" here") for text in texts)
 
 
 def test_the_banner_tells_of_a_guard_that_is_off(tmp_path: Path) -> None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.settings.settings import Settings
-from bot.wiring.safety.guard import door_of, key_of
+from bot.wiring.safety.guard import KEY_FILE, door_of, key_of
 from bot.wiring.safety.kept import KEPT_FILE, KeptValues
+from runtime.errors import StoreError
 from runtime.guard.findings import Gate
 from runtime.guard.kept import KEPT_MOST, Kept, with_those_of_now
+from runtime.guard.sealing import KEY_BYTES
 from tests.unit.bot.settings.test_settings import read
 
+NOBODY = 65534
 OLD, NEW = "a-long-key-of-last-year", "a-long-key-of-this-year"
 
 
@@ -41,6 +46,28 @@ def test_the_file_is_for_us_alone_and_shows_nothing(tmp_path: Path) -> None:
     file = tmp_path / KEPT_FILE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert OLD not in file.read_text()
+
+
+def test_a_key_that_a_kill_cut_on_its_way_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / f"{KEY_FILE}.new").write_bytes(b"half")
+    key = key_of(tmp_path)
+    assert (len(key), key_of(tmp_path)) == (KEY_BYTES, key)
+    assert [path.name for path in tmp_path.iterdir()] == [KEY_FILE]
+
+
+@pytest.mark.parametrize("name", [KEY_FILE, KEPT_FILE])
+def test_a_file_that_cannot_be_read_is_told_in_words(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(StoreError, match=rf"/{name} can't be read or written: Is a directory\."):
+        said(tmp_path, OLD, "hello")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_what_root_writes_belongs_to_whoever_owns_the_folder(tmp_path: Path) -> None:
+    """`sudo signalbox guard forget …` must not take the file from the service."""
+    os.chown(tmp_path, NOBODY, NOBODY)
+    KeptValues(tmp_path, key_of(tmp_path)).remember([("A_KEY", OLD)], ())
+    assert {path.name: path.stat().st_uid for path in tmp_path.iterdir()} == {KEY_FILE: NOBODY, KEPT_FILE: NOBODY}
 
 
 def test_a_file_of_another_key_is_told_and_begun_anew(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Commands for work that goes on without anybody waiting."""

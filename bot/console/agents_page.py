@@ -1,0 +1,94 @@
+"""The page of agents: what each may use, where it answers, and what bounds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import quote
+
+from aiohttp import web
+
+from bot.console.html import Html, tag
+from bot.console.layout import badge, page, table
+from bot.operator.api import ROOT
+from bot.operator.operations import Operations
+from bot.operator.views import View
+from runtime.contract import Role
+from runtime.domain.agents.lifecycle import AGENT_MOVES, AgentEvent
+from runtime.domain.agents.manifest import MAIN
+from runtime.markup.moments import several
+from runtime.text.glyphs import legible
+
+AGENTS_PAGE: Final = "/console/agents"
+AGENT_HEADS: Final = ("Name", "State", "Model", "Answers in", "Tools", "Hands work to", "Bounds", "Actions")
+UNTURNED_STATE: Final = "running"
+"""State of an agent that nobody suspended or ended."""
+MOVE_WORDS: Final = {
+    AgentEvent.SUSPEND: ("Suspend", "Suspend {}? Messages for it wait until somebody resumes it."),
+    AgentEvent.RESUME: ("Resume", "Resume {}? It answers what waited."),
+    AgentEvent.TERMINATE: ("End", "End {} for good? Its work stops, its schedules end, and main answers in its rooms."),
+}
+"""Word of a move, and the question before it."""
+
+
+async def agents(_request: web.Request, do: Operations) -> Html:
+    how = tag("p", "Begin one with ", tag("code", "signalbox agents new NAME"), ".", class_="faint")
+    lines = [_line(row, do.actor.person.role) for row in await do.agents()]
+    return page("Agents", AGENTS_PAGE, table("Agents", AGENT_HEADS, lines), how)
+
+
+def _line(row: View, role: Role) -> tuple[str, ...]:
+    return (
+        _name(row),
+        _state(row),
+        legible(row["model"]),
+        legible(row["answers"]) or "where it is named",
+        _tools(row),
+        ", ".join(row["delegates_to"]) or "nobody",
+        ", ".join(_bounds(row)) or "none of its own",
+        _actions(row, role),
+    )
+
+
+def _actions(row: View, role: Role) -> Html:
+    """Moves that its state allows. An owner alone may end one, and nobody the main one."""
+    state, may_end = row.get("state", UNTURNED_STATE), role is Role.OWNER and row["name"] != MAIN
+    moves = [event for (before, event) in AGENT_MOVES if before == state]
+    return tag("div", *(_move(row["name"], event) for event in moves if may_end or event is not AgentEvent.TERMINATE))
+
+
+def _move(name: str, event: AgentEvent) -> Html:
+    verb, question = MOVE_WORDS[event]
+    return tag(
+        "form",
+        tag("button", verb, type="submit"),
+        method="post",
+        action=f"{ROOT}/agents/{quote(name, safe='')}/{event}",
+        data_ask=question.format(name),
+    )
+
+
+def _name(row: View) -> Html:
+    name = tag("strong", row["name"])
+    return tag("div", name, tag("p", legible(row["from"]), class_="faint")) if row["from"] else name
+
+
+def _state(row: View) -> Html:
+    shown = badge(row.get("state", UNTURNED_STATE))
+    reason = row.get("reason", "")
+    return tag("div", shown, tag("p", legible(reason), class_="faint")) if reason else shown
+
+
+def _tools(row: View) -> Html:
+    """Number of its tools, and all of their names where somebody opens them."""
+    names = tag("p", ", ".join(row["has"]) or "none", class_="faint")
+    return tag("details", tag("summary", f"{several(len(row['has']), 'tool')}, up to {row['effects']}"), names)
+
+
+def _bounds(row: View) -> Iterator[str]:
+    if row["budget_day"]:
+        yield f"${row['budget_day']:,.2f} a day"
+    if row["tokens_per_hour"]:
+        yield f"{row['tokens_per_hour']:,} tokens an hour"
+    if row["tool_calls_per_minute"]:
+        yield f"{row['tool_calls_per_minute']:,} tool calls a minute"

@@ -1,0 +1,82 @@
+"""The pages of tasks: all of them, and one with what was asked and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import quote
+
+from aiohttp import web
+
+from bot.console.html import Html, tag
+from bot.console.layout import badge, facts, moment, page, table, tabs, where
+from bot.operator.api import ROOT
+from bot.operator.operations import Operations
+from bot.operator.views import View
+from runtime.contract import TaskState
+
+TASKS_PLACE: Final = "/console/tasks"
+TASK_HEADS: Final = ("Task", "State", "Agent", "Tries", "Asked by", "Posted", "Room", "Actions")
+TASK_TEXTS: Final = {"goal": "Goal", "criteria": "Done when", "input": "Input", "result": "Result"}
+TASK_TURNS: Final = {"open": "drop", "claimed": "drop", "failed": "retry", "dropped": "retry"}
+"""What can be done with a task, by its state."""
+TASK_VERBS: Final = {"drop": "Drop", "retry": "Try again"}
+
+
+async def tasks(request: web.Request, do: Operations) -> Html:
+    state = request.query.get("state", "")
+    rows = await do.tasks(state)
+    return page(
+        "Tasks", TASKS_PLACE, tabs("State", TASKS_PLACE, TaskState, state), table("Tasks", TASK_HEADS, map(_line, rows))
+    )
+
+
+async def task(request: web.Request, do: Operations) -> Html:
+    row = await do.task(request.match_info["id"])
+    return page(row["title"], TASKS_PLACE, facts(_facts(row)), _turn(row), *_texts(row))
+
+
+def _line(row: View) -> tuple[str, ...]:
+    title = tag("a", row["title"], href=f"{TASKS_PLACE}/{quote(row['id'], safe='')}")
+    told = row["owner"] or "-", str(row["attempts"]), row["by"] or "-"
+    return title, _state(row), *told, moment(row["created_at"]), where(row), _turn(row)
+
+
+def _state(row: View) -> Html:
+    return badge("asked") if row["asks"] else badge(row["state"])
+
+
+def _facts(row: View) -> Iterator[tuple[str, str]]:
+    yield "State", _state(row)
+    yield "Room", where(row)
+    yield "For", row["agent"]
+    if row["owner"]:
+        yield "Claimed by", row["owner"]
+    if row["by"]:
+        yield "Asked by", row["by"]
+    yield "Tries", str(row["attempts"])
+    for name, words in (("due_at", "Due"), ("created_at", "Posted"), ("ended_at", "Ended")):
+        if row[name]:
+            yield words, moment(row[name])
+    if row["run"]:
+        yield "Run", tag("a", "Steps", href=f"/console/runs/{quote(row['run'], safe='')}")
+
+
+def _texts(row: View) -> Iterator[Html]:
+    for name, words in TASK_TEXTS.items():
+        if row[name]:
+            yield tag("h2", words)
+            yield tag("pre", row[name])
+
+
+def _turn(row: View) -> Html:
+    if (verb := TASK_TURNS.get(row["state"])) is None:
+        return tag("span", "-", class_="faint")
+    form = tag(
+        "form",
+        tag("button", TASK_VERBS[verb], type="submit"),
+        method="post",
+        action=f"{ROOT}/tasks/{quote(row['id'], safe='')}/{verb}",
+        data_ask=f"Drop {row['title']}? A run that works on it ends." if verb == "drop" else None,
+    )
+    return tag("div", form, class_="buttons")

@@ -1,0 +1,1 @@
+"""Work that goes on without anybody waiting, for operators."""

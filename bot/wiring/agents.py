@@ -1,0 +1,123 @@
+"""Agents of this process, made of the manifests of the settings, and made anew where a reload has others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from bot.settings.agents.tables import AgentTable
+from bot.settings.settings import Settings
+from runtime.agent.registry import Agent, Limits, Prompt
+from runtime.contract import FIND_TOOLS, Effect, Model, ModelReply, ModelRequest, OnText, Tool
+from runtime.domain.agents.capabilities import fits, is_within
+from runtime.domain.agents.globs import ANYTHING
+from runtime.domain.agents.manifest import MAIN, Manifest
+from runtime.domain.ids import digest
+from runtime.policy.budgets import DOLLAR, BudgetRules, Scope
+from runtime.workspace.workspaces import WorkspaceFolders
+
+
+def manifests_of(settings: Settings) -> dict[str, Manifest]:
+    """Manifests by name, the main agent's first: it is there also where nothing is said of it.
+
+    Errors: OSError when the file of a prompt cannot be read any more.
+    """
+    given = {table.name: table.manifest for table in settings.agents}
+    return {MAIN: given.get(MAIN, Manifest())} | given
+
+
+def budget_rules_of(settings: Settings) -> BudgetRules:
+    """Budgets of the settings, with what single agents have in place of those that bound each."""
+    own = {table.name: _own_limits(table) for table in settings.agents}
+    return replace(settings.budgets.rules, agents={name: limits for name, limits in own.items() if limits})
+
+
+def _own_limits(table: AgentTable) -> dict[Scope, int]:
+    limits = {}
+    if table.budget_day is not None:
+        limits[Scope.AGENT_DAY] = round(table.budget_day * DOLLAR)
+    if table.tokens_per_hour is not None:
+        limits[Scope.AGENT_TOKENS_HOUR] = table.tokens_per_hour
+    return limits
+
+
+def digest_of(manifests: Mapping[str, Manifest]) -> str:
+    """Short digest of all manifests: two nodes with another one would answer differently."""
+    return digest("\n".join(repr(manifests[name]) for name in sorted(manifests)))[:16]
+
+
+class AllowedTools(Mapping[str, Tool]):
+    """The part of `tools`, which change while it works, that a manifest allows.
+
+    Tools that no model is told of, and the one that finds the others, are everybody's.
+    """
+
+    def __init__(self, tools: Mapping[str, Tool], manifest: Manifest) -> None:
+        self._tools = tools
+        self._manifest = manifest
+
+    def __getitem__(self, name: str) -> Tool:
+        tool = self._tools[name]
+        if not self._allows(name, tool):
+            raise KeyError(name)
+        return tool
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, tool in self._tools.items() if self._allows(name, tool))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _allows(self, name: str, tool: Tool) -> bool:
+        if tool.spec.untold or name == FIND_TOOLS:
+            return True
+        return is_within(tool.spec.effect, self._manifest.effects) and fits(name, self._manifest.tools)
+
+
+class PreferredModel:
+    """Implements `contract.Model`: the usual models, of which `preferred` is asked unless people chose another one."""
+
+    def __init__(self, model: Model, preferred: str) -> None:
+        self.name = preferred
+        self._model = model
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        return await self._model.reply(replace(request, own=self.name), on_text)
+
+
+class AgentMaker:
+    """Makes agents of manifests, with the parts of this process that they share. `prompt` gives each one's by its name."""
+
+    def __init__(
+        self,
+        *,
+        prompt: Callable[[str], Prompt],
+        model: Model,
+        tools: Mapping[str, Tool],
+        workspaces: Callable[[str], WorkspaceFolders],
+        limits: Limits,
+    ) -> None:
+        self._prompt = prompt
+        self._model = model
+        self._tools = tools
+        self._workspaces = workspaces
+        self._limits = limits
+
+    def made(self, manifests: Mapping[str, Manifest]) -> list[Agent]:
+        return [self.agent(manifest) for manifest in manifests.values()]
+
+    def agent(self, manifest: Manifest) -> Agent:
+        return Agent(
+            name=manifest.name,
+            prompt=self._prompt(manifest.name),
+            model=PreferredModel(self._model, manifest.model) if manifest.model else self._model,
+            tools=self._tools if _allows_all(manifest) else AllowedTools(self._tools, manifest),
+            scope=manifest.name,
+            workspaces=self._workspaces(manifest.name),
+            manifest=manifest,
+            limits=self._limits,
+        )
+
+
+def _allows_all(manifest: Manifest) -> bool:
+    return ANYTHING in manifest.tools and manifest.effects is Effect.DANGER

@@ -1,0 +1,213 @@
+"""Rules of work that agents hand to each other: what is refused, and what each side is told. No I/O."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from difflib import get_close_matches
+from typing import Final
+
+from runtime.contract import Child, ChildState, Effect, Json, Order
+from runtime.domain.agents.capabilities import fits
+from runtime.domain.agents.manifest import MOST_CHILDREN, MOST_DEPTH, Manifest
+from runtime.domain.transcript import ERROR, OURS, STILL_AT_WORK, TOLD_LATER
+from runtime.text.glyphs import clip, plainly
+from runtime.text.outside import material, of_program
+
+MOST_IN_A_RUN: Final = 20
+"""Children that one run may have in all."""
+LONGEST: Final = timedelta(hours=24)
+EFFECTS: Final = (Effect.READ, Effect.WRITE, Effect.DANGER)
+"""Effects, the least first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brood:
+    """Children of a run so far: how many are at work, and how many there were in all."""
+
+    open: int = 0
+    all: int = 0
+
+
+NOTHING_BEGUN: Final = "Nothing was begun."
+
+
+def objection(parent: Manifest, chain: Sequence[str], orders: Sequence[Order], brood: Brood) -> str:
+    """The reason why these orders are refused, in words for the model; empty where they aren't.
+
+    `chain` are the agents above and with the parent, the first one first.
+    """
+    for order in orders:
+        if order.agent not in (parent.name, *parent.delegates_to):
+            return f"{_unknown(parent, order.agent)} {NOTHING_BEGUN}"
+        if not timedelta(minutes=1) <= order.time <= LONGEST:
+            return f"Give it 1 to {LONGEST // timedelta(minutes=1):,} minutes. {NOTHING_BEGUN}"
+    if len(chain) > (depth := min(MOST_DEPTH, parent.depth)):
+        return f"Work can be handed on {depth} times at most: {' > '.join(chain)}. {NOTHING_BEGUN} Do it yourself."
+    if brood.open + len(orders) > (most := min(MOST_CHILDREN, parent.children)):
+        return f"At most {most} can be at work at once, and {brood.open} are. {NOTHING_BEGUN} Wait for one to end."
+    if brood.all + len(orders) > MOST_IN_A_RUN:
+        return f"One answer may hand on {MOST_IN_A_RUN} pieces of work at most. {NOTHING_BEGUN}"
+    return ""
+
+
+def _unknown(parent: Manifest, agent: str) -> str:
+    known = (*parent.delegates_to, parent.name)
+    near = get_close_matches(agent, known, 1)
+    hint = f" Did you mean {near[0]}?" if near else f" It may to {', '.join(known)}."
+    return f"{parent.name} may not hand work to {agent[:60]!r}.{hint}"
+
+
+def may_call(manifest: Manifest, tool: str, effect: Effect) -> bool:
+    """True if an agent as its manifest is now may make such a call at all."""
+    return EFFECTS.index(effect) <= EFFECTS.index(manifest.effects) and fits(tool, manifest.tools)
+
+
+def lost_right(chain: Sequence[Manifest], tool: str, effect: Effect) -> str:
+    """The agent above a child that may not make such a call, at this moment; empty where all may."""
+    return next((one.name for one in chain if not may_call(one, tool, effect)), "")
+
+
+# ---------------------------------------------------------------------------------------------------------------- words
+
+
+def first_words(order: Order, chain: Sequence[str], sources: Sequence[str]) -> str:
+    """The message with which a child begins. `sources` are those from outside that its parent has read."""
+    parts = [order.goal]
+    if order.criteria:
+        parts.append(f"It is done when: {order.criteria}")
+    if order.files:
+        parts.append(f"Files for it: {', '.join(order.files)}")
+    if order.schema:
+        written = json.dumps(order.schema, ensure_ascii=False)
+        parts.append(f"Answer with JSON alone, and such that it fits this schema: {written}")
+    words = "\n\n".join(parts)
+    if sources:
+        return of_program(words, f"{chain[-1]} after reading {', '.join(sources)}")
+    return f"{OURS}{' > '.join(chain)} handed this to you. Your answer goes there, and no person reads it.\n\n{words}"
+
+
+def at_work(orders: Sequence[Order]) -> str:
+    """The result of a call as long as its children are at work."""
+    return f"{STILL_AT_WORK}{', '.join(order.agent for order in orders)}"
+
+
+def begun(children: Sequence[Child]) -> str:
+    """The result of a call that nobody waits for."""
+    names = ", ".join(f"{child.agent} ({child.id})" for child in children)
+    return f"Handed to {names}. The end is told in this conversation by itself: don't wait for it, and don't ask."
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A child that is over, and `sources` from outside that it has read."""
+
+    child: Child
+    sources: Sequence[str] = ()
+
+
+def result_of(ended: Sequence[Ended]) -> str:
+    """The result of a call whose children are all over, for their parent's model."""
+    if len(ended) == 1:
+        return _told(ended[0])
+    return "\n\n".join(f"{number}. {_told(one)}" for number, one in enumerate(ended, 1))
+
+
+def told_later(one: Ended) -> str:
+    """The message that tells a conversation of a child for which nobody waited."""
+    goal = " ".join(one.child.goal.split())[:200]
+    return f"{TOLD_LATER}: “{goal}” Tell the person what came of it.\n\n{_told(one)}"
+
+
+def _told(one: Ended) -> str:
+    child, words = one.child, one.child.answered.strip()
+    body = material(words, ", ".join(one.sources)) if one.sources and words else words
+    if child.state is ChildState.DONE:
+        doubt = "" if child.valid else " Its answer does not fit the schema (valid: false)."
+        return f"{child.agent} answered:{doubt}\n{body}"
+    return f"{_FAILED[child.state].format(ERROR=ERROR, agent=child.agent)}{_separate(body)}"
+
+
+def _separate(body: str) -> str:
+    return f" {body}" if body else ""
+
+
+_FAILED: Final[Mapping[ChildState, str]] = {
+    ChildState.FAILED: "{ERROR}{agent} failed.",
+    ChildState.STOPPED: "{ERROR}{agent} was stopped.",
+    ChildState.LATE: "{ERROR}{agent} did not end in its time and was stopped.",
+}
+
+
+def read_answer(answer: str) -> Mapping[str, Json] | str:
+    """A JSON answer, or what is wrong with it in words for the model. A block of code around it is taken off."""
+    body = answer.strip()
+    if body.startswith("```"):
+        body = body.partition("\n")[2].rpartition("```")[0]
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        return f"it is not valid JSON ({error})"
+    return found if isinstance(found, dict) else f"it is a JSON {type(found).__name__}, not an object"
+
+
+def correction(fault: str) -> str:
+    """The one request to a child whose answer does not fit."""
+    return f"{OURS}Your answer does not fit the schema: {fault}. Answer once more, with the JSON alone."
+
+
+# ----------------------------------------------------------------------------------------------------------- the tree
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A child in the tree that people see, below `parent`, and what its own model calls cost so far."""
+
+    child: Child
+    parent: str
+    cost_micros: int = 0
+
+
+MARKS: Final[Mapping[ChildState, str]] = {
+    ChildState.OPEN: "⏳",
+    ChildState.DONE: "✅",
+    ChildState.FAILED: "❌",
+    ChildState.STOPPED: "⏹️",
+    ChildState.LATE: "⌛",
+}
+GOAL_SHOWN: Final = 100
+"""Characters of a goal in the tree."""
+
+
+def tree_text(lines: Sequence[Line], root: str) -> str:
+    """The tree below a run, a line a child, indented by its depth."""
+    return "\n".join(_branch(lines, root, 0))
+
+
+def _branch(lines: Sequence[Line], parent: str, depth: int) -> list[str]:
+    told: list[str] = []
+    for line in lines:
+        if line.parent == parent:
+            told += [f"{'  ' * depth}- {_leaf(line)}", *_branch(lines, line.child.id, depth + 1)]
+    return told
+
+
+def _leaf(line: Line) -> str:
+    child = line.child
+    goal = clip(" ".join(plainly(child.goal).split()), GOAL_SHOWN)
+    return f"{MARKS[child.state]} **{child.agent}**: {goal}{_figures(line)}"
+
+
+def _figures(line: Line) -> str:
+    child = line.child
+    if child.created_at is None or child.ended_at is None:
+        return ""
+    took = f"{(child.ended_at - child.created_at).total_seconds():.0f} s"
+    cost = f", ${line.cost_micros / 1_000_000:.2f}" if line.cost_micros >= LEAST_SHOWN else ""
+    return f" ({took}{cost})"
+
+
+LEAST_SHOWN: Final = 5_000
+"""Millionths of a dollar below which a cost would read as nothing."""

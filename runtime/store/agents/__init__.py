@@ -1,0 +1,1 @@
+"""Several agents: which one a message is for, and how one is suspended, resumed and ended."""

@@ -1,0 +1,141 @@
+"""Rows of children, and how they are read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Integer, bindparam, case, func, select, update
+
+from runtime.contract import Child, ChildState, RunId, SessionKey
+from runtime.domain.agents.delegation import Brood, Ended
+from runtime.store.common import add
+from runtime.store.schema import children, turns
+from runtime.store.sql.driver import Op, is_word, maybe_moment, moment
+from runtime.text.outside import sources_in
+
+ADD_CHILD = add(children)
+CHILD_COLUMNS: Final = (
+    children.c.id,
+    children.c.agent,
+    children.c.chain,
+    children.c.goal,
+    children.c.wanted,
+    children.c.state,
+    children.c.deadline_at,
+    children.c.result,
+    children.c.valid,
+    children.c.created_at,
+    children.c.ended_at,
+)
+ONE_CHILD = select(*CHILD_COLUMNS).where(children.c.id == bindparam("child"))
+CHILD_KEPT = (
+    select(
+        children.c.state,
+        children.c.parent_run,
+        children.c.parent_step,
+        children.c.parent_session,
+        children.c.root_run,
+        children.c.session,
+        children.c.awaits,
+    )
+    .where(children.c.id == bindparam("child"))
+    .with_for_update()
+)
+OF_STEP = (
+    select(*CHILD_COLUMNS, children.c.session)
+    .where(children.c.parent_run == bindparam("run"), children.c.parent_step == bindparam("step"))
+    .order_by(children.c.ordinal)
+)
+CHILDREN_OF_RUN = select(*CHILD_COLUMNS).where(children.c.parent_run == bindparam("run")).order_by(children.c.id)
+OF_ROOT = select(*CHILD_COLUMNS).where(children.c.root_run == bindparam("root")).order_by(children.c.id)
+BROOD = select(
+    func.count(), func.coalesce(func.sum(case((is_word(children.c.state, ChildState.OPEN), 1), else_=0)), 0)
+).where(children.c.parent_run == bindparam("run"))
+END_CHILD = (
+    update(children)
+    .where(children.c.id == bindparam("child"))
+    .values(state=bindparam("new_state"), result=bindparam("text"), valid=bindparam("fits"), ended_at=bindparam("at"))
+)
+OPEN_BELOW = (
+    select(children.c.id, children.c.session)
+    .where(children.c.root_run == bindparam("root"), is_word(children.c.state, ChildState.OPEN))
+    .order_by(children.c.id)
+)
+OVERDUE = (
+    select(children.c.id)
+    .where(is_word(children.c.state, ChildState.OPEN), children.c.deadline_at <= bindparam("now"))
+    .order_by(children.c.deadline_at)
+    .limit(bindparam("n", type_=Integer))
+)
+FROM_OUTSIDE = select(turns.c.text).where(
+    turns.c.session == bindparam("s"),
+    turns.c.role != bindparam("own"),
+    turns.c.text.like(bindparam("label")),
+)
+
+
+class Kept(NamedTuple):
+    """A child's place, as `CHILD_KEPT` reads it."""
+
+    state: str
+    parent_run: RunId
+    parent_step: int
+    parent_session: SessionKey
+    root_run: RunId
+    session: SessionKey
+    awaits: int
+
+
+def child_of(row: Sequence[Any]) -> Child:
+    """A row of `CHILD_COLUMNS`."""
+    run, agent, chain, goal, wanted, state, deadline, result, valid, created, ended = row[: len(CHILD_COLUMNS)]
+    return Child(
+        RunId(run),
+        agent,
+        tuple(json.loads(chain)),
+        goal,
+        json.loads(wanted or "{}"),
+        ChildState(state),
+        moment(deadline),
+        result,
+        bool(valid),
+        moment(created),
+        maybe_moment(ended),
+    )
+
+
+def child_at(run: RunId) -> Op[Child | None]:
+    """The child that a run is."""
+    rows = yield ONE_CHILD, {"child": run}
+    return child_of(rows[0]) if rows else None
+
+
+def children_of(run: RunId) -> Op[list[Child]]:
+    """Children of a run, the first one first."""
+    return [child_of(row) for row in (yield CHILDREN_OF_RUN, {"run": run})]
+
+
+def tree_of(root: RunId) -> Op[list[Child]]:
+    """All below a run that nobody handed on, the first one first."""
+    return [child_of(row) for row in (yield OF_ROOT, {"root": root})]
+
+
+def brood(run: RunId) -> Op[Brood]:
+    rows = yield BROOD, {"run": run}
+    return Brood(open=int(rows[0][1]), all=int(rows[0][0]))
+
+
+def with_sources(row: Sequence[Any]) -> Op[Ended]:
+    """A child that is over, with what it read from outside: what it says may be by whoever wrote that."""
+    rows = yield FROM_OUTSIDE, {"s": row[-1], "own": "assistant", "label": "%⟦From %"}
+    sources = tuple(dict.fromkeys(name for (text,) in rows for name in sources_in(text)))
+    return Ended(child_of(row), sources)
+
+
+def all_with_sources(rows: Sequence[Sequence[Any]]) -> Op[Sequence[Ended]]:
+    ended: tuple[Ended, ...] = ()
+    for row in rows:
+        ended += ((yield from with_sources(row)),)
+    return ended

@@ -1,0 +1,183 @@
+"""A call is handed to children: their signals and lanes, and what the run waits for, in one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from sqlalchemy import bindparam, select
+
+from runtime.contract import Address, Child, ChildState, NewId, Order, PersonId, RunId, SessionKey, SignalId, Trigger
+from runtime.domain.agents import delegation
+from runtime.domain.runs import StepEvent, WaitKind
+from runtime.store.common import OPEN_LANE, add, fact, fresh_lane, owned
+from runtime.store.delegation.rows import ADD_CHILD
+from runtime.store.delegation.showing import show_tree
+from runtime.store.protocol import Lane, Ordered, Recorded
+from runtime.store.runs.steps import STOP, move_step
+from runtime.store.runs.turns import SET_TURN
+from runtime.store.schema import children, runs, signals, waits
+from runtime.store.sql.driver import Op, micros
+
+AGENTS_PLATFORM: Final = "agents"
+ADD_AGENT_SIGNAL = add(signals)
+ADD_WAIT = add(waits)
+PARENT_PLACE = (
+    select(runs.c.requester, runs.c.address, children.c.root_run)
+    .outerjoin(children, children.c.id == runs.c.id)
+    .where(runs.c.id == bindparam("run"))
+)
+
+
+class Cause(NamedTuple):
+    """The reason of a signal between agents; `about` names the call or the child, which has no other of the kind."""
+
+    trigger: Trigger
+    about: str
+
+
+class Begun(NamedTuple):
+    """A child, and the run at the root of its tree."""
+
+    child: Child
+    root: RunId
+
+
+class Place(NamedTuple):
+    """A child's place: the call that asked for it, the session of that, the run at the root, and its own session."""
+
+    run: RunId
+    step: int
+    ordinal: int
+    session: SessionKey
+    root: RunId
+    own: SessionKey
+
+
+def spawn(
+    lane: Lane,
+    run: RunId,
+    number: int,
+    chain: Sequence[str],
+    ordered: Sequence[Ordered],
+    now: datetime,
+    new_id: NewId,
+) -> Op[Recorded | None]:
+    """Begin a child for each order of the call at step `number`; `chain` are the agents above them. None when fenced.
+
+    Where the run awaits them, the step is in their hands and the run may park; else the call is done.
+    """
+    mine = yield from owned(lane)
+    if mine is None:
+        return None
+    made: list[Begun] = []
+    for ordinal, one in enumerate(ordered, 1):
+        made.append((yield from _begun(lane, run, number, ordinal, chain, one, now, new_id)))
+    awaits = ordered[0].order.awaits
+    told = (
+        delegation.at_work([one.order for one in ordered]) if awaits else delegation.begun([one.child for one in made])
+    )
+    turn, *_ = yield from move_step(lane.node, run, number, StepEvent.HAND, "" if awaits else told, now)
+    if not awaits:
+        yield from move_step(lane.node, run, number, StepEvent.RESULT, told, now)
+    yield SET_TURN, {"s": lane.session, "n": turn, "new_text": told}
+    rooms = yield from show_tree(made[0].root, now, new_id)
+    rows = yield STOP, {"run": run}
+    return Recorded(bool(rows[0][0]), mine[1], told=rooms)
+
+
+def _begun(
+    lane: Lane,
+    run: RunId,
+    number: int,
+    ordinal: int,
+    chain: Sequence[str],
+    ordered: Ordered,
+    now: datetime,
+    new_id: NewId,
+) -> Op[Begun]:
+    """One child: its signal, its lane, its row, and the wait for it."""
+    order, child = ordered.order, RunId(new_id())
+    requester, room, root = (yield PARENT_PLACE, {"run": run})[0]
+    key = SessionKey(f"child|{child}|{order.agent}")
+    yield OPEN_LANE, fresh_lane(key, order.agent, Address.parse(room), now)
+    cause = Cause(Trigger.CHILD, f"{run}/{number}/{ordinal}")
+    yield ADD_AGENT_SIGNAL, signal_row(SignalId(child), key, requester, room, ordered.words, cause, now)
+    at = Place(run, number, ordinal, lane.session, root or run, key)
+    yield ADD_CHILD, _child_row(child, at, chain, order, now)
+    if order.awaits:
+        yield (
+            ADD_WAIT,
+            {"run_id": run, "step": number, "kind": WaitKind.CHILD.value, "subject": child, "settled_at": None},
+        )
+    yield from fact(now, "child spawned", chain[-1], child, f"{order.agent}: {cause.about}")
+    fresh = Child(child, order.agent, tuple(chain), order.goal, order.schema, ChildState.OPEN, now + order.time)
+    return Begun(fresh, root or run)
+
+
+def _child_row(child: RunId, at: Place, chain: Sequence[str], order: Order, now: datetime) -> dict[str, object]:
+    return {
+        "id": child,
+        "parent_run": at.run,
+        "parent_step": at.step,
+        "ordinal": at.ordinal,
+        "parent_session": at.session,
+        "root_run": at.root,
+        "session": at.own,
+        "agent": order.agent,
+        "chain": json.dumps(list(chain)),
+        "depth": len(chain),
+        "awaits": int(order.awaits),
+        "goal": order.goal,
+        "criteria": order.criteria,
+        "wanted": json.dumps(order.schema, ensure_ascii=False) if order.schema else "",
+        "files": json.dumps(order.files, ensure_ascii=False),
+        "state": ChildState.OPEN.value,
+        "result": "",
+        "valid": 1,
+        "budget_micros": 0,
+        "deadline_at": micros(now + order.time),
+        "created_at": micros(now),
+        "ended_at": None,
+    }
+
+
+def signal_row(
+    signal: SignalId,
+    key: SessionKey,
+    person: PersonId | None,
+    room: str,
+    text: str,
+    cause: Cause,
+    now: datetime,
+) -> dict[str, object]:
+    """The first signal of a lane, which one agent sends to another."""
+    return {
+        "id": signal,
+        "platform": AGENTS_PLATFORM,
+        "dedupe_key": f"{cause.trigger.value}:{cause.about}",
+        "natural_key": None,
+        "kind": "due",
+        "urgency": "normal",
+        "actor": AGENTS_PLATFORM,
+        "actor_name": "Signalbox",
+        "person_id": person,
+        "address": room,
+        "text": text,
+        "files": "[]",
+        "words_hash": "",
+        "session": key,
+        "seq": 1,
+        "state": "waiting",
+        "run_id": None,
+        "merged_into": None,
+        "received_at": micros(now),
+        "accepted_at": micros(now),
+        "answered_at": None,
+        "node": None,
+        "message_id": "",
+        "by_program": 0,
+        "trigger": cause.trigger.value,
+    }

@@ -1,0 +1,1 @@
+"""A hostile MCP server, by what it does."""

@@ -1,0 +1,1 @@
+"""Ways of a press to us, on each channel."""

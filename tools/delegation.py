@@ -1,0 +1,150 @@
+"""Tools that hand work to other agents, and look after what was handed on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final, Protocol
+
+from runtime.contract import (
+    Child,
+    ChildState,
+    Effect,
+    Flow,
+    Json,
+    Now,
+    Order,
+    Reads,
+    RunId,
+    Tool,
+    ToolContext,
+)
+from runtime.errors import ToolFailed, ToolRetry
+from runtime.text.glyphs import clip
+from tools.kit.declare import FunctionTool, tool
+
+GOAL_MAX_CHARS: Final = 8_000
+MOST_ORDERS: Final = 5
+"""Pieces of work in one call."""
+LISTED_CHARS: Final = 120
+"""Characters of a goal in a list."""
+HANDED_ON: Final = Flow(Reads.OURS, stays=True, carries={})
+NEVER_CALLED: Final = "Other agents work on this, so it cannot be called."
+
+
+class Children(Protocol):
+    """Children of a run, as these tools need them."""
+
+    async def children_of(self, run: RunId) -> list[Child]: ...
+
+    async def stop(self, parent: RunId, child: RunId, by: str) -> bool:
+        """End one, and all that it handed on; whether there was such a child at work."""
+
+
+@tool(effect=Effect.READ, flow=HANDED_ON)
+def delegate(
+    goal: Annotated[str, "All that the agent needs to know: it sees nothing of this conversation."],
+    context: ToolContext,
+    agent: Annotated[str, "Its name; none for a copy of yourself."] = "",
+    criteria: Annotated[str, "How it knows that it is done."] = "",
+    files: Annotated[list[str] | None, "Paths of files that it gets."] = None,
+    schema: Annotated[dict[str, Any] | None, "A JSON schema that its answer must fit."] = None,
+    wait: Annotated[bool, "False: go on, and the end is told in this conversation."] = True,
+    minutes: Annotated[int, "Its time, 1-1440."] = 10,
+) -> str:
+    """Hand a piece of work to another agent and get its answer."""
+    raise ToolFailed(NEVER_CALLED)
+
+
+@tool(effect=Effect.READ, flow=HANDED_ON)
+def delegate_many(
+    goals: Annotated[list[str], "Up to 5; each agent sees its own alone."],
+    context: ToolContext,
+    agents: Annotated[list[str] | None, "Names, in the order of the goals; none for copies of yourself."] = None,
+    criteria: Annotated[str, "How each knows that it is done."] = "",
+    minutes: Annotated[int, "Time of each, 1-1440."] = 10,
+) -> str:
+    """Hand several pieces of work on at once, and get all answers when the last one is there."""
+    raise ToolFailed(NEVER_CALLED)
+
+
+def one_order(arguments: Mapping[str, Json]) -> list[Order]:
+    """The order of a call of `delegate`. Errors: ToolRetry."""
+    delegate.check(arguments)
+    return [
+        Order(
+            agent=arguments.get("agent", "").strip(),
+            goal=_goal(arguments["goal"]),
+            criteria=arguments.get("criteria", "").strip(),
+            files=tuple(arguments.get("files") or ()),
+            schema=arguments.get("schema") or {},
+            awaits=arguments.get("wait", True),
+            time=timedelta(minutes=arguments.get("minutes", 10)),
+        )
+    ]
+
+
+def many_orders(arguments: Mapping[str, Json]) -> list[Order]:
+    """The orders of a call of `delegate_many`. Errors: ToolRetry."""
+    delegate_many.check(arguments)
+    goals, agents = arguments["goals"], arguments.get("agents") or []
+    if not 0 < len(goals) <= MOST_ORDERS:
+        raise ToolRetry(f"Give 1 to {MOST_ORDERS} goals. Nothing was begun.")
+    if agents and len(agents) != len(goals):
+        raise ToolRetry("Give an agent for each goal, or none. Nothing was begun.")
+    criteria, time = arguments.get("criteria", "").strip(), timedelta(minutes=arguments.get("minutes", 10))
+    names = agents or [""] * len(goals)
+    return [
+        Order(agent=name.strip(), goal=_goal(goal), criteria=criteria, time=time)
+        for goal, name in zip(goals, names, strict=True)
+    ]
+
+
+def _goal(text: str) -> str:
+    goal = text.strip()
+    if not 0 < len(goal) <= GOAL_MAX_CHARS:
+        raise ToolRetry(f"Give a goal of at most {GOAL_MAX_CHARS:,} characters. Nothing was begun.")
+    return goal
+
+
+DELEGATE: Final = replace(delegate, spec=replace(delegate.spec, hands=one_order))
+DELEGATE_MANY: Final = replace(delegate_many, spec=replace(delegate_many.spec, hands=many_orders))
+
+
+def delegation_tools(children: Children, now: Now) -> dict[str, Tool]:
+    """The tools by name."""
+    own = (DELEGATE, DELEGATE_MANY, _children_tool(children, now), _stop_tool(children))
+    return {one.spec.name: one for one in own}
+
+
+def _children_tool(known: Children, now: Now) -> FunctionTool:
+    @tool(effect=Effect.READ, flow=HANDED_ON, polls=True, seldom=True)
+    async def children(context: ToolContext) -> str:
+        """The work that this answer handed on, and how it stands."""
+        found = await known.children_of(context.run_id)
+        return "\n".join(line_of(child, now()) for child in found) or "Nothing was handed on."
+
+    return children
+
+
+def _stop_tool(known: Children) -> FunctionTool:
+    @tool(effect=Effect.READ, flow=HANDED_ON, seldom=True)
+    async def stop_child(
+        child: Annotated[str, "Its id, as `children` tells it."],
+        context: ToolContext,
+    ) -> str:
+        """End work that was handed on."""
+        if await known.stop(context.run_id, RunId(child.strip()), "its parent"):
+            return "It ends now."
+        raise ToolRetry(f"No such work is under way: {child[:60]!r}. `children` lists it.")
+
+    return stop_child
+
+
+def line_of(child: Child, now: datetime) -> str:
+    """A child in one line."""
+    goal = clip(" ".join(child.goal.split()), LISTED_CHARS)
+    took = (child.ended_at or now) - (child.created_at or now)
+    state = "at work" if child.state is ChildState.OPEN else child.state.value
+    return f"- {child.id} {child.agent}: {state}, {took.total_seconds():.0f} s. {goal}"
