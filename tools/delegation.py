@@ -42,30 +42,30 @@ class Children(Protocol):
         """End one, and all that it handed on; whether there was such a child at work."""
 
 
-@tool(effect=Effect.READ, flow=HANDED_ON)
+@tool(effect=Effect.READ, flow=HANDED_ON, seldom=True)
 def delegate(
-    goal: Annotated[str, "All that the agent needs to know: it sees nothing of this conversation."],
+    goal: Annotated[str, "All it needs to know: it sees nothing of this conversation."],
     context: ToolContext,
-    agent: Annotated[str, "Its name; none for a copy of yourself."] = "",
-    criteria: Annotated[str, "How it knows that it is done."] = "",
-    files: Annotated[list[str] | None, "Paths of files that it gets."] = None,
-    schema: Annotated[dict[str, Any] | None, "A JSON schema that its answer must fit."] = None,
-    wait: Annotated[bool, "False: go on, and the end is told in this conversation."] = True,
+    agent: Annotated[str, "None for a copy of yourself."] = "",
+    criteria: Annotated[str, "When it is done."] = "",
+    files: Annotated[list[str] | None, "Paths that it gets."] = None,
+    schema: Annotated[dict[str, Any] | None, "A JSON schema of its answer."] = None,
+    wait: Annotated[bool, "False: the end is told here later."] = True,
     minutes: Annotated[int, "Its time, 1-1440."] = 10,
 ) -> str:
     """Hand a piece of work to another agent and get its answer."""
     raise ToolFailed(NEVER_CALLED)
 
 
-@tool(effect=Effect.READ, flow=HANDED_ON)
+@tool(effect=Effect.READ, flow=HANDED_ON, seldom=True)
 def delegate_many(
-    goals: Annotated[list[str], "Up to 5; each agent sees its own alone."],
+    goals: Annotated[list[str], "Up to 5."],
     context: ToolContext,
-    agents: Annotated[list[str] | None, "Names, in the order of the goals; none for copies of yourself."] = None,
-    criteria: Annotated[str, "How each knows that it is done."] = "",
-    minutes: Annotated[int, "Time of each, 1-1440."] = 10,
+    agents: Annotated[list[str] | None, "In the order of the goals."] = None,
+    criteria: Annotated[str, "When each is done."] = "",
+    minutes: Annotated[int, "For each."] = 10,
 ) -> str:
-    """Hand several pieces of work on at once, and get all answers when the last one is there."""
+    """Hand several pieces of work to agents at once, and get all answers."""
     raise ToolFailed(NEVER_CALLED)
 
 

@@ -19,6 +19,7 @@ COMMANDS: Final = (
         "reload",
         "init",
         "chat",
+        "agents",
         "ask",
         "approvals",
         "grants",

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from bot.settings.agents.tables import AgentTable
 from bot.settings.settings import Settings
 from runtime.agent.registry import Agent, Limits, Prompt
-from runtime.contract import FIND_TOOLS, Effect, Model, ModelReply, ModelRequest, OnText, Tool
+from runtime.contract import (
+    FIND_TOOLS,
+    Effect,
+    Json,
+    Model,
+    ModelReply,
+    ModelRequest,
+    OnText,
+    Tool,
+    ToolContext,
+    ToolSpec,
+)
 from runtime.domain.agents.capabilities import fits, is_within
 from runtime.domain.agents.globs import ANYTHING
 from runtime.domain.agents.manifest import MAIN, Manifest
@@ -49,7 +60,8 @@ def digest_of(manifests: Mapping[str, Manifest]) -> str:
 class AllowedTools(Mapping[str, Tool]):
     """The part of `tools`, which change while it works, that a manifest allows.
 
-    Tools that no model is told of, and the one that finds the others, are everybody's.
+    Tools that no model is told of, and the one that finds the others, are everybody's. Those that hand work on are there
+    for an agent that may hand it to another, whose names they then tell.
     """
 
     def __init__(self, tools: Mapping[str, Tool], manifest: Manifest) -> None:
@@ -60,7 +72,7 @@ class AllowedTools(Mapping[str, Tool]):
         tool = self._tools[name]
         if not self._allows(name, tool):
             raise KeyError(name)
-        return tool
+        return told_of(tool, self._manifest.delegates_to) if tool.spec.hands and self._manifest.delegates_to else tool
 
     def __iter__(self) -> Iterator[str]:
         return (name for name, tool in self._tools.items() if self._allows(name, tool))
@@ -69,9 +81,29 @@ class AllowedTools(Mapping[str, Tool]):
         return sum(1 for _ in self)
 
     def _allows(self, name: str, tool: Tool) -> bool:
-        if tool.spec.untold or name == FIND_TOOLS:
+        if tool.spec.untold or name == FIND_TOOLS or (tool.spec.hands and self._manifest.delegates_to):
             return True
         return is_within(tool.spec.effect, self._manifest.effects) and fits(name, self._manifest.tools)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A tool that says more of itself."""
+
+    tool: Tool
+    spec: ToolSpec
+
+    async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
+        return await self.tool.call(arguments, context)
+
+    def caution(self) -> str:
+        return self.tool.caution()
+
+
+def told_of(tool: Tool, names: Sequence[str]) -> Tool:
+    """A tool that hands work on, which each request then carries, with the agents to which it may."""
+    spec = tool.spec
+    return Told(tool, replace(spec, seldom=False, description=f"{spec.description} Agents: {', '.join(names)}."))
 
 
 class PreferredModel:
@@ -120,4 +152,4 @@ class AgentMaker:
 
 
 def _allows_all(manifest: Manifest) -> bool:
-    return ANYTHING in manifest.tools and manifest.effects is Effect.DANGER
+    return ANYTHING in manifest.tools and manifest.effects is Effect.DANGER and not manifest.delegates_to

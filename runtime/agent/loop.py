@@ -457,12 +457,11 @@ class AgentLoop:
         questions = await self._questions.of(run, [(step, self._calls.terms(run, step)) for step in in_order])
         claim = run.claim
         prepared = [replace(one, card=await self._outlet.prepare(one.card, claim)) for one in questions]
-        released = await self._handed_on(
-            run,
-            [question.card for question in prepared],
-            self._store.park(claim.lane, claim.run_id, prepared),
-            point="approval-stored" if prepared else "children-awaited",
-        )
+        cards, parking = [one.card for one in prepared], self._store.park(claim.lane, claim.run_id, prepared)
+        if prepared:
+            released = await self._handed_on(run, cards, parking, point="approval-stored")
+        else:
+            released = await self._handed_on(run, cards, parking, point="children-awaited")
         self._notices.asked()
         log.info("run parked", approvals=[question.id for question in questions])
         return released
@@ -485,9 +484,10 @@ class AgentLoop:
             until,
             valid=not (reply and self._delegating.fault(run, reply)),
         )
-        released = await self._handed_on(
-            run, last, finish, point="child-ended" if run.claim.child else "delivery-stored"
-        )
+        if run.claim.child:
+            released = await self._handed_on(run, last, finish, point="child-ended")
+        else:
+            released = await self._handed_on(run, last, finish, point="delivery-stored")
         if released.woken:
             self._notices.ready()
         log.info("run ended", state=state.value, deliveries=[new.id for new in last])

@@ -21,6 +21,7 @@ from tests.faults.points import (
     ENDED,
     FELL_BACK,
     FIRED,
+    HANDED_ON,
     HANDED_OVER,
     POINTS,
     RESERVED,
@@ -111,7 +112,20 @@ def test_every_point_is_in_the_code_and_planned_five_times() -> None:
     """A point that was renamed or removed would silently never be hit."""
     code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "runtime").rglob("*.py"))
     assert sorted(re.findall(r"(?:probe\(|point=)\"([a-z-]+)\"", code)) == sorted(
-        (*POINTS, FIRED, CALLED, ENDED, CONDENSED, HANDED_OVER, *COMPACTED, *ASKED_BACK, *UNDONE, *FELL_BACK, RESERVED)
+        (
+            *POINTS,
+            FIRED,
+            CALLED,
+            ENDED,
+            CONDENSED,
+            HANDED_OVER,
+            *COMPACTED,
+            *ASKED_BACK,
+            *UNDONE,
+            *FELL_BACK,
+            RESERVED,
+            *HANDED_ON,
+        )
     )
     planned = [kill.point for param in PLANS for kill in param.values[1]]  # type: ignore[union-attr]  # a list of kills
     assert min(planned.count(point) for point in POINTS) >= 5

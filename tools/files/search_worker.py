@@ -7,6 +7,7 @@ Imports the standard library only, so that it starts in a few hundredths of a se
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -27,6 +28,7 @@ EXIT_BROKEN: Final = 4
 MOST_MATCHES: Final = 500
 LONGEST_LINE: Final = 1 << 20  # bytes searched as one line; a longer one is searched in pieces
 WIDEST_LINE: Final = 300  # characters shown
+DEEP_SHOWN: Final = 60  # characters of a path that is too deep
 PEEK: Final = 8192  # bytes looked at to tell a binary file, as git and grep do
 MEMORY_MAX_BYTES: Final = 512 << 20  # bytes
 
@@ -63,7 +65,13 @@ def matches(pattern: re.Pattern[str], descriptor: int, path: str, flags: int, fo
     if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
         yield from _in_file(pattern, descriptor, path)
         return
-    for folder, folders, files, parent in _walk()(descriptor, folder_flags):
+    too_deep: list[str] = []
+
+    def missed(below: str, error: OSError) -> None:
+        if error.errno == errno.ENAMETOOLONG:
+            too_deep.append(below)
+
+    for folder, folders, files, parent in _walk()(descriptor, folder_flags, missed=missed):
         folders.sort()
         for name in sorted(files):
             shown = os.path.normpath(os.path.join(path, folder, name))  # noqa: PTH118 - pathlib would cost the start
@@ -75,13 +83,15 @@ def matches(pattern: re.Pattern[str], descriptor: int, path: str, flags: int, fo
                 yield from _in_file(pattern, file, shown)
             finally:
                 os.close(file)
+    if too_deep:
+        yield f"… and not searched: folders too deep, such as {too_deep[0][:DEEP_SHOWN]}…"
 
 
 @cache
-def _walk() -> Callable[[int, int], Iterator[Step]]:
+def _walk() -> Callable[..., Iterator[Step]]:
     """The walk of `runtime`, by its file: a program of its own finds no packages."""
     here = os.path.abspath(__file__)  # noqa: PTH100 - pathlib would cost the start
-    walk: Callable[[int, int], Iterator[Step]] = runpy.run_path(f"{here.removesuffix(OWN_PLACE)}{WALK}")["walk"]
+    walk: Callable[..., Iterator[Step]] = runpy.run_path(f"{here.removesuffix(OWN_PLACE)}{WALK}")["walk"]
     return walk
 
 

@@ -78,7 +78,7 @@ class Delegating:
 
     def lost_right(self, run: LiveRun, tool: ToolSpec) -> str:
         """The agent above a child that may not make such a call any more; empty where all may."""
-        if run.claim.child is None:
+        if run.claim.child is None or tool.hands:  # orders are looked at by themselves
             return ""
         chain = [self._agents[name].manifest for name in run.claim.child.chain]
         return delegation.lost_right([*chain, run.agent.manifest], tool.name, tool.effect)

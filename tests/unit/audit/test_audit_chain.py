@@ -24,6 +24,8 @@ OURS = {
     "roles handed over",
     "tool changed",
     "model benched",
+    "child ended",
+    "task {}",  # by its run, which has an end
     "kind",  # a budget's: warned, or reached
 }
 """What the program does of itself."""

@@ -173,6 +173,8 @@ async def test_the_commands_are_in_telegrams_menu(bench: Bench) -> None:
             "think",
             "usage",
             "schedules",
+            "task",
+            "tasks",
             "timezone",
             "grants",
             "mode",
