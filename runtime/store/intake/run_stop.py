@@ -11,6 +11,7 @@ from sqlalchemy import Text, bindparam, func, select
 from runtime.contract import (
     Address,
     Addressing,
+    ChildState,
     Content,
     DeliveryId,
     Kind,
@@ -29,6 +30,7 @@ from runtime.domain.agents.manifest import MAIN
 from runtime.domain.agents.tasks import told_end
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent, RunState
 from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, moved, session_key
+from runtime.store.delegation.ending import child_over
 from runtime.store.delegation.stopping import end_below
 from runtime.store.intake.inbox import replied
 from runtime.store.protocol import Ended, Gate, NewDelivery, Taken
@@ -156,6 +158,9 @@ def end_parked(run: OpenRun, text: str, now: datetime, new_id: NewId) -> Op[tupl
     """
     told = yield from close_parked(run.id, run.state, run.session, text, now, new_id)
     trigger = (yield TRIGGER, {"run": run.id})[0][0]
+    if trigger == Trigger.CHILD:  # whoever asked for it is told, and nobody else
+        over = yield from child_over(run.id, ChildState.STOPPED, text, now, new_id)
+        return (*told, *over.told), False
     occurrence = yield from ended(run.id, Trigger(trigger), RunState.STOPPED, text, 1, now, new_id)
     if trigger == Trigger.TASK and (task := (yield from background_of(run.id))):
         yield from task_ended(run.id, RunState.STOPPED, text, now, new_id)

@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 
 from runtime.agent.registry import Agent
+from runtime.cluster.topics import LANES
 from runtime.context.prompt.prompts import Prompted
 from runtime.contract import (
     Call,
@@ -28,6 +29,7 @@ from runtime.contract import (
     Tool,
     ToolTurn,
 )
+from runtime.domain.agents.lifecycle import AgentEvent
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
@@ -345,6 +347,24 @@ async def test_a_child_of_a_run_that_read_outside_text_begins_with_that_said(sta
         await process.say("read it")
         await process.rest()
     assert "From main after reading example.org" in model.requests[2].turns[0].text
+
+
+async def test_an_agent_that_is_ended_ends_its_children_and_their_parent_goes_on(any_stage: Stage) -> None:
+    shell = fake_tool("shell", Effect.DANGER)
+    research = agent(any_stage, "research", Strict([SHELL]), [shell])
+    model = Strict([order(goal="Run it.", agent="research"), "It was ended."])
+    process = await any_stage.process(model, [*BOTH, shell], others=[research])
+    may_delegate(process, "research")
+    async with process.running():
+        await process.say("run it")
+        await process.rest()
+        assert len(await any_stage.pending()) == 1
+        await process.store.lives.turn_agent("research", AgentEvent.TERMINATE, "drill", "Otto")
+        process.notifier.notify(LANES)
+        await process.rest()
+    assert results(model)[0].startswith("error: research was stopped. ")
+    assert await any_stage.answers() == ["It was ended."]
+    assert shell.calls == []
 
 
 async def test_people_see_the_tree_in_one_message_that_is_edited(any_stage: Stage) -> None:
