@@ -9,63 +9,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Index,
-    Integer,
-    MetaData,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-    UniqueConstraint,
-    text,
-)
+from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, UniqueConstraint
 
-REVISION: Final = "0033"
+from runtime.store.tables.columns import Serial, maybe_number, maybe_words, number, partial, time_id, words
+from runtime.store.tables.columns import metadata as metadata
+from runtime.store.tables.knowledge import knowledge_chunks as knowledge_chunks
+from runtime.store.tables.knowledge import knowledge_documents as knowledge_documents
+from runtime.store.tables.knowledge import knowledge_vectors as knowledge_vectors
+from runtime.store.tables.memory import forgotten as forgotten
+from runtime.store.tables.memory import memories as memories
+from runtime.store.tables.memory import memory_uses as memory_uses
+from runtime.store.tables.memory import memory_vectors as memory_vectors
+from runtime.store.tables.memory import person_summaries as person_summaries
+from runtime.store.tables.memory import state_values as state_values
+
+REVISION: Final = "0034"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
-
-metadata = MetaData(
-    naming_convention={
-        "pk": "pk_%(table_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    }
-)
-
-# SQLite numbers rows by itself only in a column declared INTEGER.
-Serial = BigInteger().with_variant(Integer(), "sqlite")
-
-
-def words(name: str, **options: object) -> Column[str]:
-    return Column(name, Text, nullable=False, **options)  # type: ignore[arg-type]  # options are Column's own
-
-
-def number(name: str, **options: object) -> Column[int]:
-    return Column(name, BigInteger, nullable=False, **options)  # type: ignore[arg-type]  # options are Column's own
-
-
-# Ids sort by time only byte by byte, which is not how most PostgreSQL databases compare texts.
-Id = Text().with_variant(Text(collation="C"), "postgresql")
-
-
-def time_id(name: str, **options: object) -> Column[str]:
-    """A column of ids that is walked in the order of time, or is looked up by such an id."""
-    return Column(name, Id, nullable=False, **options)  # type: ignore[arg-type]  # options are Column's own
-
-
-def maybe_words(name: str) -> Column[str | None]:
-    return Column(name, Text)
-
-
-def maybe_number(name: str) -> Column[int | None]:
-    return Column(name, BigInteger)
-
-
-def partial(name: str, *columns: str, where: str, unique: bool = False) -> Index:
-    """PostgreSQL's are made by the migrations: to name them here would load its dialect into every process, 3 MB."""
-    return Index(name, *columns, unique=unique, sqlite_where=text(where))
-
 
 signals = Table(
     "signals",

@@ -12,6 +12,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from runtime.errors import StoreError
 from runtime.store.schema import REVISION, metadata
+from runtime.store.sql.full_text import sqlite_statements
 
 if TYPE_CHECKING:
     import asyncpg
@@ -89,6 +90,8 @@ def create_sqlite(raw: sqlite3.Connection) -> None:
         raw.execute(str(CreateTable(table).compile(dialect=dialect)))
         for index in table.indexes:
             raw.execute(str(CreateIndex(index).compile(dialect=dialect)))
+    for statement in sqlite_statements():
+        raw.execute(statement)
     raw.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
     raw.execute("INSERT INTO alembic_version VALUES (?)", (REVISION,))
 

@@ -66,6 +66,11 @@ CHAINED: Final = Free(Gate.MESSAGE_IN, Form.TEXT, "the audit is a chain; nothing
 OFFERED: Final = Free(Gate.HANDED_ON, Form.JSON)
 """A tool in its server's words, cleaned as it is offered: a row that a scan cleans reads equal to it."""
 
+REMEMBERED: Final = Free(Gate.MEMORY_WRITE)
+KNOWN: Final = Free(Gate.MEMORY_WRITE)
+"""Of documents that operators name."""
+VECTOR: Final = Fixed("numbers that a model made of a text")
+
 CALLED: Final = Free(
     Gate.MESSAGE_IN, Form.TEXT, "people are known by it; choose another with `signalbox people rename`"
 )
@@ -320,6 +325,56 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
     },
     "plans": {"run_id": OWN_ID, "steps": SHOWN_JSON, "delivery_id": OWN_ID},
     "tool_forms": {"tool": CHOSEN_NAME, "accepted": OFFERED, "seen": OFFERED},
+    "memories": {
+        "id": OWN_ID,
+        "agent": CHOSEN_NAME,
+        "scope": OWN_ADDRESS,
+        "reach": HASH,
+        "kind": OWN_WORD,
+        "subject": REMEMBERED,
+        "relation": REMEMBERED,
+        "object": REMEMBERED,
+        "text": REMEMBERED,
+        "trust": OWN_WORD,
+        "source_signal": OWN_ID,
+        "source_run": OWN_ID,
+        "by_person": PERSON_ID,
+        "superseded_by": OWN_ID,
+        "hash": HASH,
+    },
+    "memory_vectors": {"memory_id": OWN_ID, "model": CHOSEN_NAME, "reach": HASH, "vector": VECTOR},
+    "memory_uses": {"run_id": OWN_ID, "memory_id": OWN_ID, "how": OWN_WORD},
+    "person_summaries": {
+        "person_id": PERSON_ID,
+        "agent": CHOSEN_NAME,
+        "text": REMEMBERED,
+        "changed_by": PERSON_ID,
+    },
+    "state_values": {
+        "reach": HASH,
+        "key": REMEMBERED,
+        "agent": CHOSEN_NAME,
+        "scope": OWN_ADDRESS,
+        "value": REMEMBERED,
+    },
+    "forgotten": {"id": OWN_ID},
+    "knowledge_documents": {
+        "id": OWN_ID,
+        "pack": CHOSEN_NAME,
+        "place": KNOWN,
+        "title": KNOWN,
+        "tag": Fixed("a time and size, or what a server calls a version"),
+        "digest": HASH,
+        "fault": TROUBLE,
+    },
+    "knowledge_chunks": {
+        "id": OWN_ID,
+        "document_id": OWN_ID,
+        "pack": CHOSEN_NAME,
+        "heading": KNOWN,
+        "text": KNOWN,
+    },
+    "knowledge_vectors": {"chunk_id": OWN_ID, "model": CHOSEN_NAME, "pack": CHOSEN_NAME, "vector": VECTOR},
 }
 
 

@@ -191,6 +191,15 @@ async def test_waits_and_triggers_are_found_for_the_runs_of_an_older_revision(
         "children",
         "tasks",
         "plans",
+        "memories",
+        "memory_vectors",
+        "memory_uses",
+        "person_summaries",
+        "state_values",
+        "forgotten",
+        "knowledge_documents",
+        "knowledge_chunks",
+        "knowledge_vectors",
     )
     rows.columns = {table: names for table, names in rows.columns.items() if table not in younger}
     for table, added in {

@@ -282,7 +282,7 @@ SLICES = {
 }
 
 
-EMPTY_HERE = ("plans", "children", "summaries")
+EMPTY_HERE = ("plans", "children", "summaries", "memory_uses")
 """PostgreSQL reads a table without rows in no other way."""
 
 

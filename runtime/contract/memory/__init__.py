@@ -1,0 +1,1 @@
+"""Words of memory: what an agent keeps, for whom, and what programs keep beside it."""

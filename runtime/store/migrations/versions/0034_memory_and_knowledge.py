@@ -1,0 +1,179 @@
+"""Memory, values of programs, and knowledge packs, each with its full text indexes."""
+
+import sqlalchemy as sa
+from alembic import op
+
+from runtime.store.sql.full_text import postgres_statements, sqlite_statements, trigram_statements
+
+revision = "0034"
+down_revision = "0033"
+
+Id = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+Serial = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+TRY_TRIGRAMS = "DO $$ BEGIN CREATE EXTENSION IF NOT EXISTS pg_trgm; EXCEPTION WHEN OTHERS THEN NULL; END $$"
+"""An operator may have made it before; a server that has none, or forbids it, does without."""
+HAS_TRIGRAMS = "SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'"
+
+
+def _words(*names: str) -> list[sa.Column[str]]:
+    return [sa.Column(name, sa.Text(), nullable=False) for name in names]
+
+
+def _numbers(*names: str) -> list[sa.Column[int]]:
+    return [sa.Column(name, sa.BigInteger(), nullable=False) for name in names]
+
+
+def _id(name: str) -> sa.Column[str]:
+    return sa.Column(name, Id, nullable=False)
+
+
+def _maybe_words(name: str) -> sa.Column[str | None]:
+    return sa.Column(name, sa.Text(), nullable=True)
+
+
+def _maybe_number(name: str) -> sa.Column[int | None]:
+    return sa.Column(name, sa.BigInteger(), nullable=True)
+
+
+def _serial() -> sa.Column[int]:
+    return sa.Column("number", Serial, autoincrement=True, nullable=False)
+
+
+def _vector() -> list[sa.Column[object]]:
+    return [
+        sa.Column("dims", sa.BigInteger(), nullable=False),
+        sa.Column("vector", sa.LargeBinary(), nullable=False),
+    ]
+
+
+def _key(table: str, *columns: str) -> sa.PrimaryKeyConstraint:
+    return sa.PrimaryKeyConstraint(*columns, name=op.f(f"pk_{table}"))
+
+
+def _unique(table: str, *columns: str) -> sa.UniqueConstraint:
+    return sa.UniqueConstraint(*columns, name=op.f(f"uq_{table}_{'_'.join(columns)}"))
+
+
+def _partial(name: str, table: str, columns: list[str], where: str, *, unique: bool = False) -> None:
+    predicate = sa.text(where)
+    op.create_index(name, table, columns, unique=unique, sqlite_where=predicate, postgresql_where=predicate)
+
+
+def upgrade() -> None:
+    _memories()
+    _beside_memories()
+    _knowledge()
+    _full_text()
+
+
+def _memories() -> None:
+    op.create_table(
+        "memories",
+        _serial(),
+        _id("id"),
+        *_words("agent", "scope", "reach", "kind", "subject", "relation", "object", "text", "trust"),
+        *_numbers("importance", "pinned"),
+        _maybe_words("source_signal"),
+        _maybe_words("source_run"),
+        _maybe_number("source_step"),
+        _maybe_words("by_person"),
+        *_numbers("valid_from"),
+        _maybe_number("valid_to"),
+        _maybe_words("superseded_by"),
+        _maybe_number("expires_at"),
+        *_numbers("uses"),
+        _maybe_number("used_at"),
+        *_words("hash"),
+        *_numbers("created_at"),
+        _key("memories", "number"),
+        _unique("memories", "id"),
+    )
+    op.create_index("ix_memories_reach", "memories", ["reach", "created_at"])
+    op.create_index("ix_memories_subject", "memories", ["reach", "subject", "relation"])
+    _partial("ix_memories_same", "memories", ["reach", "hash"], "valid_to IS NULL", unique=True)
+    _partial("ix_memories_expiring", "memories", ["expires_at"], "expires_at IS NOT NULL")
+    _partial("ix_memories_person", "memories", ["by_person"], "by_person IS NOT NULL")
+
+
+def _beside_memories() -> None:
+    op.create_table(
+        "memory_vectors",
+        _id("memory_id"),
+        *_words("model", "reach"),
+        *_vector(),
+        _key("memory_vectors", "memory_id", "model"),
+    )
+    op.create_index("ix_memory_vectors_reach", "memory_vectors", ["reach", "model"])
+    op.create_table(
+        "memory_uses",
+        _id("run_id"),
+        _id("memory_id"),
+        *_numbers("rank"),
+        *_words("how"),
+        *_numbers("at"),
+        _key("memory_uses", "run_id", "memory_id"),
+    )
+    op.create_index("ix_memory_uses_memory", "memory_uses", ["memory_id"])
+    op.create_table(
+        "person_summaries",
+        *_words("person_id", "agent", "text"),
+        *_numbers("enabled"),
+        _maybe_words("changed_by"),
+        *_numbers("changed_at"),
+        _key("person_summaries", "person_id", "agent"),
+    )
+    op.create_table(
+        "state_values",
+        *_words("reach", "key", "agent", "scope", "value"),
+        *_numbers("version", "changed_at"),
+        _key("state_values", "reach", "key"),
+    )
+    op.create_table("forgotten", _id("id"), *_numbers("at"), _key("forgotten", "id"))
+
+
+def _knowledge() -> None:
+    op.create_table(
+        "knowledge_documents",
+        _id("id"),
+        *_words("pack", "place", "title", "tag", "digest"),
+        *_numbers("characters"),
+        *_words("fault"),
+        *_numbers("seen_at"),
+        _maybe_number("read_at"),
+        _key("knowledge_documents", "id"),
+        _unique("knowledge_documents", "pack", "place"),
+    )
+    op.create_table(
+        "knowledge_chunks",
+        _serial(),
+        _id("id"),
+        *_words("document_id", "pack"),
+        *_numbers("ordinal"),
+        *_words("heading"),
+        *_numbers("first_line", "last_line"),
+        *_words("text"),
+        _key("knowledge_chunks", "number"),
+        _unique("knowledge_chunks", "id"),
+    )
+    op.create_index("ix_knowledge_chunks_document", "knowledge_chunks", ["document_id", "ordinal"])
+    op.create_index("ix_knowledge_chunks_pack", "knowledge_chunks", ["pack"])
+    op.create_table(
+        "knowledge_vectors",
+        _id("chunk_id"),
+        *_words("model", "pack"),
+        *_vector(),
+        _key("knowledge_vectors", "chunk_id", "model"),
+    )
+    op.create_index("ix_knowledge_vectors_pack", "knowledge_vectors", ["pack", "model"])
+
+
+def _full_text() -> None:
+    if op.get_bind().dialect.name == "sqlite":
+        statements = [*sqlite_statements()]
+    else:
+        op.execute(TRY_TRIGRAMS)
+        has_trigrams = op.get_bind().execute(sa.text(HAS_TRIGRAMS)).first() is not None
+        statements = [*postgres_statements(), *(trigram_statements() if has_trigrams else ())]
+    for statement in statements:
+        op.execute(statement)

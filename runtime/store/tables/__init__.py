@@ -1,0 +1,1 @@
+"""Tables by what they hold; `runtime.store.schema` knows all of them."""
