@@ -114,11 +114,12 @@ class MemoryActor:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Result of keeping: the row; whether it was there already; and the one that it ended."""
+    """Result of keeping: the row; whether it was there already; the one that it ended; and whether it is read in that room."""
 
     memory: Memory
     was_known: bool = False
     ended: Memory | None = None
+    is_read_here: bool = True
 
 
 @dataclass(frozen=True, slots=True)
