@@ -47,8 +47,8 @@ from runtime.models.demo_phrases import (
 )
 from runtime.models.demo_plans import due_in, report, unless_told
 from runtime.models.demo_telling import inline, is_waiting, outcome, purpose
-from runtime.models.phrases.memories import proposed
 from runtime.models.images import NO_IMAGES, has_files, kinds
+from runtime.models.phrases.memories import proposed
 from runtime.text.glyphs import bound
 
 I_AM: Final = "I'm the demo model built into Signalbox: no network, no key, and no understanding of my own."

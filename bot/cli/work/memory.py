@@ -76,7 +76,7 @@ def list_(
     if as_json:
         show_json(rows)
         return
-    show_rows(map(_named, rows), COUNT_COLUMNS if counts else MEMORY_COLUMNS, empty="Nothing is kept.")
+    show_rows([_named(row) for row in rows], COUNT_COLUMNS if counts else MEMORY_COLUMNS, empty="Nothing is kept.")
 
 
 @commands.command()

@@ -11,7 +11,7 @@ from bot.operator.actor import Actor
 from bot.operator.views import View, at
 from runtime.cluster.topics import MEMORIES
 from runtime.contract import Address, Notifier
-from runtime.contract.memory.facts import Kept, Memory, MemoryId, MemoryRequest, Scope, ScopeKind
+from runtime.contract.memory.facts import Kept, Memory, MemoryRequest, Scope, ScopeKind
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.memory.naming import short_id
 from runtime.guard.findings import Gate

@@ -13,7 +13,7 @@ from runtime.context.prompt import remembered
 from runtime.context.proposals import Proposal
 from runtime.contract import Address, Now, PersonId, RunId, Turn
 from runtime.contract.memory.facts import Kept, MemoryActor, MemoryRequest, Reader, Recalled, ScopeKind, Trust
-from runtime.errors import StoreError, ToolRetry
+from runtime.errors import ToolRetry
 from runtime.store.protocol import Claim
 from runtime.store.protocol.memory.memories import PersonSummary, Use
 

@@ -17,9 +17,10 @@ from runtime.contract.memory.facts import Memory, MemoryActor, Reader, Scope, Sc
 from runtime.domain.memory.scopes import reach_of
 from runtime.store.common import session_key
 from runtime.store.intake.inbox import answer
-from runtime.store.memory.accepting import accept, pin
+from runtime.store.memory.accepting import accept
 from runtime.store.memory.forgetting import forget, forget_own
 from runtime.store.memory.listed import readable
+from runtime.store.memory.pinning import pin
 from runtime.store.memory.readers import reader_at
 from runtime.store.memory.summaries import enable, summary, write
 from runtime.store.memory.uses import uses_of
