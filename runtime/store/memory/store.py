@@ -70,7 +70,7 @@ class MemoryStore(Base):
         now = self.now()
         return await self._driver.write(lambda: forget(words, by, now))
 
-    async def forget_own(self, by: MemoryActor) -> list[Memory]:
+    async def forget_own(self, by: MemoryActor) -> int:
         now = self.now()
         return await self._driver.write(lambda: forget_own(by, now))
 

@@ -57,8 +57,8 @@ class Memories(Protocol):
     async def forget(self, words: str, by: MemoryActor) -> list[Memory] | str:
         """Remove the row with this id, else those that have all these words, with what they had ended; those removed."""
 
-    async def forget_own(self, by: MemoryActor) -> list[Memory]:
-        """Remove everything that this agent keeps of a person in their own scope."""
+    async def forget_own(self, by: MemoryActor) -> int:
+        """Remove everything that this agent keeps of a person in their own scope; how many rows that was."""
 
     async def remove(self, ids: Collection[MemoryId], *, actor: str) -> list[Memory]:
         """Remove rows as an operator does."""
