@@ -18,6 +18,9 @@ from runtime.store.protocol.memory.memories import Use
 
 Got = TypeVar("Got")
 ABOUT_DEPTH_MAX: Final = 2
+GIVEN: Final = "given"
+RECALLED: Final = "recalled"
+ABOUT: Final = "found by a name"
 TOLD_PARTS: Final = ("text", "subject", "relation", "object")
 
 
@@ -42,6 +45,8 @@ class Recalling(Protocol):
         self, query: str, reader: Reader, *, about: str = "", since: datetime | None = None, limit: int = 10
     ) -> list[Recalled]: ...
 
+    async def given(self, query: str, reader: Reader, *, limit: int = 5, tokens: int = 2_000) -> list[Recalled]: ...
+
     async def search_messages(
         self, query: str, by: MemoryActor, *, room: str = "", since: datetime | None = None
     ) -> list[FoundMessage]: ...
@@ -60,19 +65,24 @@ class ToolMemories:
             raise ToolRetry(fault)
         kept = done(await self._memories.remember(self._cleaned(wanted, by.room), by))
         reader = await self._reader(by)
-        return replace(kept, is_read_here=may_read(reader, kept.memory.agent, kept.memory.scope))
+        return replace(kept, read_here=may_read(reader, kept.memory.agent, kept.memory.scope))
 
     async def recall(
         self, query: str, by: MemoryActor, *, about: str = "", since: datetime | None = None, limit: int = 10
     ) -> list[Recalled]:
         reader = await self._reader(by)
         found = await self._recalling.recall(query, reader, about=about, since=since, limit=limit)
-        await self._note([one.memory for one in found], [one.why for one in found], by)
+        await self._note([one.memory for one in found], [f"{RECALLED}: {one.why}" for one in found], by)
+        return found
+
+    async def given(self, query: str, by: MemoryActor, *, limit: int = 5, tokens: int = 2_000) -> list[Recalled]:
+        found = await self._recalling.given(query, await self._reader(by), limit=limit, tokens=tokens)
+        await self._note([one.memory for one in found], [f"{GIVEN}: {one.why}" for one in found], by)
         return found
 
     async def about(self, entity: str, by: MemoryActor, *, depth: int = 1) -> list[Memory]:
         found = await self._memories.about(await self._reader(by), entity, min(max(depth, 1), ABOUT_DEPTH_MAX))
-        await self._note(found, ["about a thing"] * len(found), by)
+        await self._note(found, [ABOUT] * len(found), by)
         return found
 
     async def forget(self, words: str, by: MemoryActor) -> list[Memory]:

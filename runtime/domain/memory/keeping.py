@@ -139,17 +139,18 @@ def says_nothing_new(text: str, given: str) -> bool:
 
 
 def refusal_to_change(memory: Memory, reader: Reader, by: Person | None) -> str:
-    """Reason for which somebody may not forget or accept a row that they may read; empty where they may."""
-    match memory.scope.kind:
-        case ScopeKind.ALL:
-            return "All agents read this one: operators forget it, with `signalbox memory delete`."
-        case _ if by is None:
-            return (
-                "" if not memory.by and memory.trust is not Trust.SAID else "A person kept this: a person forgets it."
-            )
-        case ScopeKind.PERSON:
-            return "" if reader.person == by.id else "This belongs to somebody else."
-        case ScopeKind.ROOM:
-            return "" if by.role >= Role.USER else "Only people with the role user or higher change what a room keeps."
-        case ScopeKind.AGENT:
-            return "" if by.role >= Role.OPERATOR else "Only operators change what is kept for all rooms."
+    """Reason for which somebody may not forget, pin or accept a row that they may read; empty where they may.
+
+    What a room or an agent keeps is changed by whoever said it and by operators; what nobody said, by users.
+    """
+    if memory.scope.kind is ScopeKind.ALL:
+        return "All agents read this one: operators change it, with `signalbox memory`."
+    if by is None:
+        return "A person kept this: a person changes it." if memory.trust is Trust.SAID else ""
+    if memory.scope.kind is ScopeKind.PERSON:
+        return "" if reader.person == by.id else "This belongs to somebody else."
+    if by.role >= Role.OPERATOR or (memory.by == by.name and by.name):
+        return ""
+    if memory.trust is not Trust.SAID and memory.scope.kind is ScopeKind.ROOM and by.role >= Role.USER:
+        return ""
+    return f"{memory.by or 'An operator'} kept this for others too: they or an operator can change it."

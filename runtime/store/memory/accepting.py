@@ -18,7 +18,7 @@ from runtime.store.memory.rows import LOCKED_OF_ID, Row, is_over, of_id
 from runtime.store.schema import memories
 from runtime.store.sql.driver import Op
 
-ACCEPTED_BY_PEOPLE: Final = "A person accepts a memory, and nobody asked for this run."
+ACCEPTED_BY_PEOPLE: Final = "A person does this, and nobody asked for this run."
 UNKNOWN_MEMORY: Final = "No memory that you may read here is called {name!r}. `/memory` lists them with their ids."
 MEMORY_OVER: Final = "This memory has ended meanwhile: another one took its place, or its time is over."
 SEVERAL_MEANT: Final = "These words fit several memories. Name one by its id."
@@ -27,22 +27,39 @@ ACCEPT_MEMORY = (
     .where(memories.c.id == bindparam("memory"))
     .values(trust=bindparam("said"), by_person=bindparam("person"), expires_at=None)
 )
+PIN_MEMORY = update(memories).where(memories.c.id == bindparam("memory")).values(pinned=bindparam("on"))
 
 
 def accept(name: str, by: MemoryActor, now: datetime) -> Op[Memory | str]:
     """A person accepts a row that they may read here and change."""
     if by.person is None:
         return ACCEPTED_BY_PEOPLE
-    reader = yield from reader_at(by.agent, by.room, by.person.id)
+    row = yield from _one(name, by)
+    return row if isinstance(row, str) else (yield from accepted(MemoryId(row.id), by.person.id, by.person.name, now))
+
+
+def pin(name: str, by: MemoryActor, now: datetime, *, on: bool) -> Op[Memory | str]:
+    """Pin a row that a person may read here and change, or let go of it: a pinned one never counts as old."""
+    if by.person is None:
+        return ACCEPTED_BY_PEOPLE
+    row = yield from _one(name, by)
+    if isinstance(row, str):
+        return row
+    yield PIN_MEMORY, {"memory": row.id, "on": int(on)}
+    yield from fact(now, f"memory {'pinned' if on else 'unpinned'}", by.person.name, row.id, row.scope)
+    return row._replace(pinned=int(on)).memory
+
+
+def _one(name: str, by: MemoryActor) -> Op[Row | str]:
+    """The current row that a person means, may read here and may change."""
+    reader = yield from reader_at(by.agent, by.room, by.person.id if by.person else None)
     found = yield from meant_by(name, reader)
     current = [row for row in found if row.valid_to is None]
     if not current:
         return MEMORY_OVER if found else UNKNOWN_MEMORY.format(name=name[:40])
     if len(current) > 1:
         return SEVERAL_MEANT
-    if refused := refusal_to_change(current[0].memory, reader, by.person):
-        return refused
-    return (yield from accepted(MemoryId(current[0].id), by.person.id, by.person.name, now))
+    return refusal_to_change(current[0].memory, reader, by.person) or current[0]
 
 
 def accepted(memory: MemoryId, person: PersonId | None, actor: str, now: datetime) -> Op[Memory | str]:

@@ -8,27 +8,26 @@ from typing import Final
 
 from sqlalchemy import bindparam, delete, select, update
 
-from runtime.contract.memory.facts import Memory, MemoryActor, MemoryId, Reader, Scope, ScopeKind
+from runtime.contract.memory.facts import Memory, MemoryActor, MemoryId, Reader, ScopeKind
 from runtime.domain.memory.forgetting import FORGOTTEN_MAX, ID_MIN_CHARS, has_words, without
 from runtime.domain.memory.keeping import refusal_to_change, words_of
-from runtime.domain.memory.scopes import reach_of, reaches_of
+from runtime.domain.memory.scopes import reaches_of
 from runtime.store.common import add, escaped, fact
+from runtime.store.memory.owners import forget_for_person
 from runtime.store.memory.readers import reader_at
-from runtime.store.memory.rows import MEMORIES, Row, in_reaches, of_id, reaching
-from runtime.store.schema import forgotten, memories, memory_uses, memory_vectors, person_summaries
+from runtime.store.memory.rows import DROP_VECTORS, MEMORIES, Row, in_reaches, of_id, reaching
+from runtime.store.schema import forgotten, memories, memory_uses, person_summaries
 from runtime.store.sql.driver import Op, micros
 
 TOO_MANY_MEANT: Final = (
     "These words fit {count} memories, and at most {most} are forgotten at once. Say more, or name one by its id."
 )
 IN_REACHES = MEMORIES.where(in_reaches).order_by(memories.c.number.desc())
-IN_REACH = MEMORIES.where(memories.c.reach == bindparam("reach")).order_by(memories.c.id)
 MEMORY_CALLED = (
     MEMORIES.where(memories.c.id.like(bindparam("pattern"), escape="\\")).order_by(memories.c.id.desc()).limit(2)
 )
 ENDED_BY = MEMORIES.where(memories.c.superseded_by == bindparam("memory"))
 DROP_MEMORY = delete(memories).where(memories.c.id == bindparam("memory")).returning(memories.c.id)
-DROP_VECTORS = delete(memory_vectors).where(memory_vectors.c.memory_id == bindparam("memory"))
 DROP_USES = delete(memory_uses).where(memory_uses.c.memory_id == bindparam("memory"))
 NOTE_FORGOTTEN = add(forgotten).on_conflict_do_nothing()
 SUMMARY_OF = (
@@ -55,12 +54,13 @@ def forget(words: str, by: MemoryActor, now: datetime) -> Op[list[Memory] | str]
     return (yield from remove(meant, by.person.name if by.person else by.agent, now))
 
 
-def forget_own(by: MemoryActor, now: datetime) -> Op[list[Memory]]:
-    """Everything that an agent keeps of a person for them alone."""
+def forget_own(by: MemoryActor, now: datetime) -> Op[int]:
+    """Everything that an agent keeps of a person for them alone, with what it summed up; how many rows that was."""
     if by.person is None:
-        return []
-    rows = yield IN_REACH, {"reach": reach_of(by.agent, Scope(ScopeKind.PERSON, by.person.id))}
-    return (yield from remove([Row(*row) for row in rows], by.person.name, now))
+        return 0
+    gone = yield from forget_for_person(by.agent, by.person.id, by.person.name, now)
+    yield SET_SUMMARY, {"person": by.person.id, "agent": by.agent, "new_text": "", "at": micros(now)}
+    return gone
 
 
 def meant_by(words: str, reader: Reader) -> Op[list[Row]]:

@@ -27,7 +27,7 @@ from runtime.domain.memory.keeping import (
 )
 from runtime.domain.memory.scopes import reach_of
 from runtime.store.common import fact
-from runtime.store.memory.rows import ADD_MEMORY, MEMORIES, Row, of_id
+from runtime.store.memory.rows import ADD_MEMORY, DROP_VECTORS, MEMORIES, Row, of_id
 from runtime.store.schema import children, forgotten, memories, memory_uses
 from runtime.store.sql.driver import Op, micros
 
@@ -201,8 +201,7 @@ def _end_others(new: Keeping, now: datetime) -> Op[Memory | None]:
         is_same = key_of(row.object) == key_of(wanted.object)
         is_of_many = beside or row.kind == MemoryKind.RELATION
         if ends(wanted.trust, Trust(row.trust)) and (is_same if is_of_many else True):
-            yield END_MEMORY, {"memory": row.id, "at": micros(now), "new": new.id}
-            found = row._replace(valid_to=micros(now), superseded_by=new.id).memory
+            found = yield from _end(row, new.id, now)
     return found
 
 
@@ -215,9 +214,15 @@ def end_same_topic(row: Row, now: datetime) -> Op[Memory | None]:
     for other in [Row(*other) for other in (yield SAME_TOPIC, topic)]:
         is_of_many = MemoryKind.RELATION in (row.kind, other.kind)
         if other.id != row.id and (not is_of_many or key_of(other.object) == key_of(row.object)):
-            yield END_MEMORY, {"memory": other.id, "at": micros(now), "new": row.id}
-            found = other._replace(valid_to=micros(now), superseded_by=row.id).memory
+            found = yield from _end(other, row.id, now)
     return found
+
+
+def _end(row: Row, new: str, now: datetime) -> Op[Memory]:
+    """A row that is over is found by nobody, so it has no vectors any more."""
+    yield END_MEMORY, {"memory": row.id, "at": micros(now), "new": new}
+    yield DROP_VECTORS, {"memory": row.id}
+    return row._replace(valid_to=micros(now), superseded_by=new).memory
 
 
 def is_of_child(session: str | None) -> Op[bool]:

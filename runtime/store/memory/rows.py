@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Select, bindparam, or_, select
+from sqlalchemy import Select, bindparam, delete, or_, select
 
 from runtime.contract.memory.facts import Memory, MemoryId, MemoryKind, Scope, Trust
 from runtime.contract.people import RunId
 from runtime.store.common import add
-from runtime.store.schema import memories, people
+from runtime.store.schema import memories, memory_vectors, people
 from runtime.store.sql.driver import maybe_moment, moment
 
 REACHES_MOST: Final = 4
@@ -79,6 +79,7 @@ MEMORIES: Final[Select[Any]] = select(*MEMORY_COLUMNS).outerjoin(people, people.
 ADD_MEMORY = add(memories, without=("number",)).on_conflict_do_nothing().returning(memories.c.id)
 OF_ID = MEMORIES.where(memories.c.id == bindparam("memory"))
 LOCKED_OF_ID = OF_ID.with_for_update(of=memories)
+DROP_VECTORS = delete(memory_vectors).where(memory_vectors.c.memory_id == bindparam("memory"))
 
 in_reaches: Final = memories.c.reach.in_([bindparam(f"reach{number}") for number in range(REACHES_MOST)])
 """A row is in one of those that `reaching` names."""

@@ -17,10 +17,10 @@ from runtime.contract.memory.facts import (
     ScopeKind,
     Trust,
 )
-from runtime.contract.people import Address, PersonId, RunId
+from runtime.contract.people import Address, PersonId, RunId, SessionKey
 from runtime.domain.ids import derived
 from runtime.domain.memory.keeping import scope_of, trust_of
-from runtime.store.memory.accepting import accept, accepted
+from runtime.store.memory.accepting import accept, accepted, pin
 from runtime.store.memory.forgetting import called, forget, forget_own, remove_ids
 from runtime.store.memory.graph import about
 from runtime.store.memory.keeping import Keeping, is_of_child, keep
@@ -28,7 +28,7 @@ from runtime.store.memory.listed import listed, readable
 from runtime.store.memory.overview import counts
 from runtime.store.memory.readers import has_any, reader_at
 from runtime.store.memory.rows import Row
-from runtime.store.memory.uses import record_uses, uses_of
+from runtime.store.memory.uses import last_uses, record_uses, uses_of
 from runtime.store.protocol.memory.memories import Use, UsedMemory
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op
@@ -71,7 +71,7 @@ class MemoryStore(Base):
         now = self.now()
         return await self._driver.write(lambda: forget(words, by, now))
 
-    async def forget_own(self, by: MemoryActor) -> list[Memory]:
+    async def forget_own(self, by: MemoryActor) -> int:
         now = self.now()
         return await self._driver.write(lambda: forget_own(by, now))
 
@@ -82,6 +82,10 @@ class MemoryStore(Base):
     async def accept(self, memory: str, by: MemoryActor) -> Memory | str:
         now = self.now()
         return await self._driver.write(lambda: accept(memory, by, now))
+
+    async def pin(self, memory: str, by: MemoryActor, *, on: bool) -> Memory | str:
+        now = self.now()
+        return await self._driver.write(lambda: pin(memory, by, now, on=on))
 
     async def approve(self, memory: MemoryId, *, actor: str) -> Memory | str:
         now = self.now()
@@ -127,6 +131,9 @@ class MemoryStore(Base):
 
     async def uses_of(self, run: RunId) -> list[UsedMemory]:
         return await self._driver.read(lambda: uses_of(run))
+
+    async def last_uses(self, session: SessionKey) -> tuple[RunId, list[UsedMemory]] | None:
+        return await self._driver.read(lambda: last_uses(session))
 
 
 def _id_of(by: MemoryActor, new_id: NewId) -> MemoryId:

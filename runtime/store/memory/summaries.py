@@ -41,7 +41,7 @@ TURN_SUMMARY = _turned.on_conflict_do_update(
 EMPTY_SUMMARY = update(person_summaries).where(_whose).values(text="")
 
 
-def summary(person: PersonId, agent: str) -> Op[PersonSummary | None]:
+def summary_of(person: PersonId, agent: str) -> Op[PersonSummary | None]:
     rows = yield SUMMARY_OF_PERSON, {"person": person, "agent_": agent}
     if not rows:
         return None
@@ -49,7 +49,7 @@ def summary(person: PersonId, agent: str) -> Op[PersonSummary | None]:
     return PersonSummary(PersonId(whose), name, text, bool(enabled), by or "", moment(at))
 
 
-def write(person: Person, agent: str, text: str, by: Person | None, now: datetime) -> Op[bool]:
+def write_summary(person: Person, agent: str, text: str, by: Person | None, now: datetime) -> Op[bool]:
     given = {"person": person.id, "agent_": agent, "new_text": text, "by": by.id if by else None, "at": micros(now)}
     is_written = bool((yield WRITE_SUMMARY, given))
     if is_written and by is not None:
@@ -69,11 +69,11 @@ class PersonSummaryStore(Base):
     """Implements `protocol.memory.PersonSummaries`."""
 
     async def summary(self, person: PersonId, agent: str) -> PersonSummary | None:
-        return await self._driver.read(lambda: summary(person, agent))
+        return await self._driver.read(lambda: summary_of(person, agent))
 
     async def write(self, person: Person, agent: str, text: str, *, by: Person | None) -> bool:
         now = self.now()
-        return await self._driver.write(lambda: write(person, agent, text, by, now))
+        return await self._driver.write(lambda: write_summary(person, agent, text, by, now))
 
     async def enable(self, person: Person, agent: str, *, on: bool) -> None:
         now = self.now()

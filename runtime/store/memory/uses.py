@@ -7,12 +7,12 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, select, update
 
-from runtime.contract.people import RunId
+from runtime.contract.people import RunId, SessionKey
 from runtime.store.common import add
 from runtime.store.memory.accepting import accept_by_use
 from runtime.store.memory.rows import MEMORY_COLUMNS, Row
 from runtime.store.protocol.memory.memories import Use, UsedMemory
-from runtime.store.schema import memories, memory_uses, people
+from runtime.store.schema import memories, memory_uses, people, turns
 from runtime.store.sql.driver import Op, micros, moment
 
 ADD_USE = add(memory_uses).on_conflict_do_nothing().returning(memory_uses.c.memory_id)
@@ -30,6 +30,9 @@ USED = (
     .where(memory_uses.c.run_id == bindparam("run"))
     .order_by(memory_uses.c.at, memory_uses.c.rank)
 )
+NEWEST_RUN = (
+    select(turns.c.run_id).where(turns.c.session == bindparam("session")).order_by(turns.c.number.desc()).limit(1)
+)
 
 
 def record_uses(run: RunId, uses: Sequence[Use], now: datetime, *, accepts: bool) -> Op[None]:
@@ -45,3 +48,9 @@ def record_uses(run: RunId, uses: Sequence[Use], now: datetime, *, accepts: bool
 def uses_of(run: RunId) -> Op[list[UsedMemory]]:
     rows = yield USED, {"run": run}
     return [UsedMemory(Row(*row[:-3]).memory, row[-3], row[-2], moment(row[-1])) for row in rows]
+
+
+def last_uses(session: SessionKey) -> Op[tuple[RunId, list[UsedMemory]] | None]:
+    """Uses of the newest run of a conversation, and which one that is."""
+    newest = yield NEWEST_RUN, {"session": session}
+    return (RunId(newest[0][0]), (yield from uses_of(RunId(newest[0][0])))) if newest else None

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from runtime.contract import Address, Person, Role, RunId
+from runtime.contract import Address, Person, RunId
 from runtime.contract.memory.facts import (
     Kept,
     Memory,
@@ -219,11 +219,13 @@ async def test_ids_of_others_name_nothing(stage: Stage) -> None:
 
 async def test_what_is_for_all_rooms_is_changed_by_operators(stage: Stage) -> None:
     ada, uma = await actor(stage, at=GROUP), await actor(stage, "Uma", GROUP)
-    wide = (await kept(stage, "The office is in Graz", uma, scope=ScopeKind.AGENT)).memory
+    wide = (await kept(stage, "The office is in Graz", ada, scope=ScopeKind.AGENT)).memory
+    own = (await kept(stage, "I water the plants", uma, scope=ScopeKind.ROOM)).memory
     for_all = await stage.store.memories.keep(MemoryRequest("Be brief"), "main", Scope(ScopeKind.ALL), actor="cli")
     assert isinstance(for_all, Kept)
-    if uma.person and uma.person.role < Role.OPERATOR:
-        assert isinstance(await stage.store.memories.forget(wide.id, uma), str)
+    refused = "Ada kept this for others too: they or an operator can change it."
+    assert await stage.store.memories.forget(wide.id, uma) == refused
+    assert [one.id for one in await stage.store.memories.forget(own.id, uma) if isinstance(one, Memory)] == [own.id]
     assert isinstance(await stage.store.memories.forget(for_all.memory.id, ada), str)
     assert len(await stage.store.memories.remove([for_all.memory.id, wide.id], actor="cli")) == 2
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from runtime.contract.memory.facts import Kept, Memory, MemoryActor, MemoryId, MemoryRequest, Reader, Scope, Trust
 from runtime.contract.memory.values import StateValue
-from runtime.contract.people import Address, Person, PersonId, RunId
+from runtime.contract.people import Address, Person, PersonId, RunId, SessionKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,17 @@ class Memories(Protocol):
     async def forget(self, words: str, by: MemoryActor) -> list[Memory] | str:
         """Remove the row with this id, else those that have all these words, with what they had ended; those removed."""
 
-    async def forget_own(self, by: MemoryActor) -> list[Memory]:
-        """Remove everything that this agent keeps of a person in their own scope."""
+    async def forget_own(self, by: MemoryActor) -> int:
+        """Remove everything that this agent keeps of a person in their own scope; how many rows that was."""
 
     async def remove(self, ids: Collection[MemoryId], *, actor: str) -> list[Memory]:
         """Remove rows as an operator does."""
 
     async def accept(self, memory: str, by: MemoryActor) -> Memory | str:
         """A person says that a proposal is right; it ends what had its subject and relation before."""
+
+    async def pin(self, memory: str, by: MemoryActor, *, on: bool) -> Memory | str:
+        """Pin a row, or let go of it: a pinned one never counts as old."""
 
     async def approve(self, memory: MemoryId, *, actor: str) -> Memory | str:
         """The same as an operator does."""
@@ -96,6 +99,9 @@ class Memories(Protocol):
 
     async def uses_of(self, run: RunId) -> list[UsedMemory]:
         """Rows that a run was given or found, in that order; not those that were forgotten since."""
+
+    async def last_uses(self, session: SessionKey) -> tuple[RunId, list[UsedMemory]] | None:
+        """The same of the newest run of a conversation; None where it had none."""
 
 
 class StateValues(Protocol):
