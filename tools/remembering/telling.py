@@ -35,7 +35,7 @@ def kept(made: Kept) -> str:
     ended = f" It replaces: {line_of(made.ended)}" if made.ended else ""
     if one.trust is Trust.LOW:
         return f"Kept as {name}.{UNTRUSTED.format(id=name)}{ended}"
-    where = "" if made.is_read_here else ELSEWHERE
+    where = "" if made.read_here else ELSEWHERE
     return f"Kept {READ_BY[one.scope.kind]} as {name}.{where}{ended}"
 
 

@@ -20,8 +20,8 @@ from tools.remembering.actors import keeper, reader
 TIMEOUT: Final = timedelta(seconds=30)
 VALUE_SHOWN_CHARS: Final = 200
 """Characters of a value in a list."""
-READING: Final = Flow(Reads.PEOPLE, stays=True, carries={"key": Carries.DETAIL, "prefix": Carries.DETAIL})
-CHANGING: Final = Flow(Reads.OURS, carries={"key": Carries.WORDS, "scope": Carries.DETAIL, "expected": Carries.DETAIL})
+READING: Final = Flow(Reads.PEOPLE, stays=True, carries={})
+CHANGING: Final = Flow(Reads.OURS, carries={"key": Carries.WORDS, "scope": Carries.DETAIL})
 """What is set is read later, where nothing says that it came from outside: so its words are to be somebody's own."""
 
 Key = Annotated[str, "Such as report/last."]

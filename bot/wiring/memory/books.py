@@ -18,10 +18,7 @@ from runtime.guard.door import Door
 from runtime.memory.book import Recalling, ToolMemories
 from runtime.memory.values import ToolValues
 from runtime.store.store import Store
-from tools.remembering.memories import memory_tools
-from tools.remembering.messages import message_tools
-from tools.remembering.relations import relation_tools
-from tools.remembering.values import state_tools
+from tools.remembering.catalogue import remembering_tools
 
 
 class Announced:
@@ -89,6 +86,4 @@ def memory_of(
 
 
 def tools_of(parts: MemoryParts) -> list[Tool]:
-    """All tools of memory."""
-    book = parts.book
-    return [*memory_tools(book), *relation_tools(book), *message_tools(book), *state_tools(parts.values)]
+    return remembering_tools(parts.book, parts.values)

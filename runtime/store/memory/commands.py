@@ -17,12 +17,11 @@ from runtime.contract.memory.facts import Memory, MemoryActor, Reader, Scope, Sc
 from runtime.domain.memory.scopes import reach_of
 from runtime.store.common import session_key
 from runtime.store.intake.inbox import answer
-from runtime.store.memory.accepting import accept
+from runtime.store.memory.accepting import accept, pin
 from runtime.store.memory.forgetting import forget, forget_own
 from runtime.store.memory.listed import readable
-from runtime.store.memory.pinning import pin
 from runtime.store.memory.readers import reader_at
-from runtime.store.memory.summaries import enable, summary, write
+from runtime.store.memory.summaries import enable, summary_of, write_summary
 from runtime.store.memory.uses import uses_of
 from runtime.store.protocol import Gate, Taken
 from runtime.store.schema import memories, turns
@@ -121,9 +120,9 @@ def _summary(wanted: str, by: MemoryActor, mark: str, now: datetime) -> Op[str]:
     if len(wanted) > views.SUMMARY_MAX_CHARS:
         return views.SUMMARY_TOO_LONG
     if wanted:
-        written = yield from write(person, by.agent, wanted, person, now)
+        written = yield from write_summary(person, by.agent, wanted, person, now)
         return views.SUMMARY_SET if written else views.SUMMARY_OFF.format(mark=mark)
-    found = yield from summary(person.id, by.agent)
+    found = yield from summary_of(person.id, by.agent)
     is_on = bool(found and found.is_enabled)
     return views.summary(found.text if found else "", is_on=is_on, mark=mark)
 
