@@ -1,0 +1,1 @@
+"""Memory as tools and runs use it."""

@@ -1,0 +1,1 @@
+"""Memory: rows that agents keep, and how they are found."""
