@@ -22,6 +22,9 @@ from runtime.store.cluster.store import ClusterStore
 from runtime.store.delivery.store import OutboxStore
 from runtime.store.intake.places import PlaceStore
 from runtime.store.intake.signals import IntakeStore
+from runtime.store.memory.store import MemoryStore
+from runtime.store.memory.summaries import PersonSummaryStore
+from runtime.store.memory.values import StateValueStore
 from runtime.store.observer import UNOBSERVED, Observer
 from runtime.store.operations.audit import AuditStore
 from runtime.store.operations.figures import FigureStore
@@ -89,6 +92,9 @@ class Store:
     texts: Texts
     lives: AgentLives
     tasks: TaskStore
+    memories: MemoryStore
+    state_values: StateValueStore
+    person_summaries: PersonSummaryStore
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -116,6 +122,9 @@ class Store:
             texts=TextStore(*given),
             lives=AgentLifeStore(*given),
             tasks=TaskStore(*given),
+            memories=MemoryStore(*given),
+            state_values=StateValueStore(*given),
+            person_summaries=PersonSummaryStore(*given),
         )
 
     async def check(self) -> None:

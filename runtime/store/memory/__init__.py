@@ -1,1 +1,1 @@
-"""Memory: rows that agents keep, and how they are found."""
+"""Memories, values of programs and summaries of people: their rows, and who may read and change them."""

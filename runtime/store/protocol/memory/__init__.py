@@ -1,0 +1,1 @@
+"""The store of memories as the runtime sees it."""
