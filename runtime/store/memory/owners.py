@@ -141,7 +141,7 @@ def merge_memories(old: PersonId, new: PersonId, now: datetime) -> Op[None]:
 def _settle(old: str, new: str, now: datetime) -> Op[None]:
     """End what both have, so that each value stands once."""
     theirs = {hash_: id_ for id_, hash_ in (yield HASHES, {"reach": new})}
-    own = dict((yield HASHES, {"reach": old}))
+    own: dict[str, str] = dict((yield HASHES, {"reach": old}))
     values = {_topic(row): row for row in [Row(*row) for row in (yield CURRENT_IN, {"reach": new})] if _topic(row)}
     for row in [Row(*row) for row in (yield CURRENT_IN, {"reach": old})]:
         if same := theirs.get(own[row.id]):
