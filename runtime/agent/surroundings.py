@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from runtime.agent.duties.remembering import Remembering
-from runtime.agent.offering import OFFERED_MAX, Denied, Offered, allowed, denied_by, kept_back, offered, with_found
+from runtime.agent.offering import Denied, Offered, allowed, are_many, denied_by, kept_back, offered, with_found
 from runtime.agent.registry import Agent
 from runtime.agent.run_state import LiveRun
 from runtime.context.builder import RunFacts
@@ -142,7 +142,7 @@ class Surroundings:
 
     async def _most_used(self, specs: Sequence[ToolSpec]) -> Sequence[str]:
         """The most used first, read anew each hour; nothing where there are not so many that it matters."""
-        if len(specs) <= OFFERED_MAX:
+        if not are_many(specs):
             return ()
         now = self._now()
         if self._used_at is None or not timedelta() <= now - self._used_at < USE_COUNTS_AGE:
