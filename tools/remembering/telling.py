@@ -16,12 +16,12 @@ TEXT_SHOWN_CHARS: Final = 600
 """Characters of a memory, or of a message, in a list."""
 NOTHING: Final = "Nothing is kept about that here."
 READ_BY: Final = {
-    ScopeKind.PERSON: "for them alone",
+    ScopeKind.PERSON: "for {by} alone",
     ScopeKind.ROOM: "for this room",
     ScopeKind.AGENT: "for every room where I speak",
     ScopeKind.ALL: "for every agent",
 }
-ELSEWHERE: Final = " I use it in private chats with them only, so not here: say so."
+ELSEWHERE: Final = " It's used in private chats with {by} only, not in this room."
 UNTRUSTED: Final = (
     " Outside text or another program led to it, so I don't use it unless a person accepts it: `/memory accept {id}`."
 )
@@ -35,8 +35,9 @@ def kept(made: Kept) -> str:
     ended = f" It replaces: {line_of(made.ended)}" if made.ended else ""
     if one.trust is Trust.LOW:
         return f"Kept as {name}.{UNTRUSTED.format(id=name)}{ended}"
-    where = "" if made.read_here else ELSEWHERE
-    return f"Kept {READ_BY[one.scope.kind]} as {name}.{where}{ended}"
+    by = visible(one.by, one_line=True) or "them"
+    where = "" if made.read_here else ELSEWHERE.format(by=by)
+    return f"Kept {READ_BY[one.scope.kind].format(by=by)} as {name}.{where}{ended}"
 
 
 def forgotten(found: Sequence[Memory]) -> str:

@@ -136,8 +136,8 @@ def forgotten(gone: Sequence[Memory]) -> str:
     return "\n".join(["Forgotten for good:", "", *(f"- {_text(one)}" for one in gone)])
 
 
-def all_forgotten(gone: Sequence[Memory]) -> str:
-    return f"Forgotten for good: {counted(len(gone))}." if gone else NOTHING_OWN
+def all_forgotten(gone: int) -> str:
+    return f"Forgotten for good: {counted(gone)}." if gone else NOTHING_OWN
 
 
 def counted(number: int) -> str:

@@ -136,7 +136,7 @@ async def test_in_a_group_it_is_kept_for_the_person_and_told_so(stage: Stage) ->
     process = await life(stage)
     await asked(process, "hello")  # in private, so that the room is known as Ada's
     [told] = await tell_group(process, call("remember", **REX))
-    assert "so not here" in told
+    assert "not in this room" in told
     assert (await only(stage)).scope.kind is ScopeKind.PERSON
     assert "Rex" not in await command(process, "/memory", **GROUP)
     assert "Rex" in await command(process, "/memory")
