@@ -517,7 +517,7 @@ class Operations(OperatorApi):
         return await self._entitled(rows)
 
     async def memory_counts(self) -> list[View]:
-        """How many are kept, by agent and whose they are: of other people nothing else is told."""
+        """Count what is kept, by agent and whose it is: of other people nothing else is told."""
         return await (await self._memories()).counts()
 
     async def memory(self, name: str) -> View:

@@ -57,7 +57,7 @@ class MemoryOperations:
         return [self._view(one) for one in found[:limit]]
 
     async def counts(self) -> list[View]:
-        """How many there are, by agent and whose they are."""
+        """Counts by agent, and by whose they are."""
         return [
             {"agent": agent, "scope": scope.kind.value, "whose": self._whose(scope), "count": count}
             for agent, scope, count in await self.memories.counts()

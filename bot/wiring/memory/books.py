@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from bot.settings.memory import MemorySection
-from runtime.agent.duties.remembering import Finds, Giving, Remembering
+from runtime.agent.duties.remembering import Giving, Remembering
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import MEMORIES
 from runtime.contract import Tool
+from runtime.contract.memory.embedding import Embedder
 from runtime.contract.memory.facts import FoundMessage, Kept, Memory, MemoryActor, MemoryBook, MemoryRequest, Recalled
 from runtime.contract.memory.values import StateBook
 from runtime.guard.door import Door
-from runtime.memory.book import Recalling, ToolMemories
+from runtime.memory.book import ToolMemories
+from runtime.memory.recalling import Recalling
 from runtime.memory.values import ToolValues
 from runtime.store.store import Store
 from tools.remembering.catalogue import remembering_tools
@@ -50,10 +51,6 @@ class Announced:
         return await self._book.search_messages(query, by, room=room, since=since)
 
 
-class Searches(Recalling, Finds, Protocol):
-    """The search, for tools and for what is given unasked."""
-
-
 @dataclass(frozen=True, slots=True)
 class MemoryParts:
     """Memories and values for tools, and what gives runs some of them unasked."""
@@ -64,7 +61,7 @@ class MemoryParts:
 
 
 def memory_of(
-    settings: MemorySection, store: Store, notifier: LocalNotifier, door: Callable[[], Door], search: Searches
+    settings: MemorySection, store: Store, notifier: LocalNotifier, door: Callable[[], Door], search: Recalling
 ) -> MemoryParts | None:
     """None where memory is off."""
     if not settings.enabled:
@@ -82,6 +79,18 @@ def memory_of(
             now=store.now,
             giving=Giving(settings.given, settings.given_tokens, settings.proposals),
         ),
+    )
+
+
+def search_of(store: Store, embedder: Callable[[], Embedder | None] = lambda: None) -> Recalling:
+    """The search by words, and by meaning where there is a model of embeddings."""
+    return Recalling(
+        search=store.memory_search,
+        vectors=store.memory_vectors,
+        messages=store.message_search,
+        costs=store.embedding_costs,
+        embedder=embedder,
+        now=store.now,
     )
 
 

@@ -51,7 +51,7 @@ class Book(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Giving:
-    """How many rows a run is given unasked, within how many tokens, and whether summaries propose some."""
+    """Bounds of what a run is given unasked, in rows and tokens. `proposals`: summaries may propose some."""
 
     rows: int = 5
     tokens: int = 2_000

@@ -1,4 +1,4 @@
-"""What the demo model understands of memory: to keep a fact, to correct it, to look it up and to forget it."""
+"""Phrases about memory that the demo model understands: to keep a fact, to correct it, to look it up and to forget it."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class MemoryStore(Base):
         return await self._driver.read(lambda: listed(agent, scope, past, before, limit, now))
 
     async def counts(self) -> list[tuple[str, Scope, int]]:
-        """How many current rows each agent has in each scope."""
+        """Count the current rows of each agent in each scope."""
         now = self.now()
         return await self._driver.read(lambda: counts(now))
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from typing import Any, Final
 
 from bot.settings.memory import MemorySection
-from bot.wiring.memory.books import MemoryParts, memory_of, tools_of
+from bot.wiring.memory.books import MemoryParts, memory_of, search_of, tools_of
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Addressing, Call, Commanded, Identity, Model, ModelRequest, Said, Signal, ToolTurn
-from runtime.contract.memory.facts import FoundMessage, MemoryActor, Reader, Recalled, Trust
 from runtime.guard.door import OPEN_DOOR
 from runtime.policy.rules import SHIPPED
 from tests.contract.runtime.stage import ADA, Process, Stage
@@ -21,34 +19,12 @@ TOLD_PRIVATELY: Final = 3_000
 """Characters that a group's members may be told alone."""
 
 
-class ByWords:
-    """The search, as far as these tests need one: rows that share a word."""
-
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
-
-    async def recall(
-        self, query: str, reader: Reader, *, about: str = "", since: Any = None, limit: int = 10
-    ) -> list[Recalled]:
-        rows = await self._stage.store.memories.readable(reader)
-        words = set(re.findall(r"\w+", query.lower()))
-        return [Recalled(one, 1, "words") for one in rows if words & set(re.findall(r"\w+", one.text.lower()))]
-
-    async def given(self, query: str, reader: Reader, *, limit: int = 5, tokens: int = 2000) -> list[Recalled]:
-        return [one for one in await self.recall(query, reader) if one.memory.trust is Trust.SAID][:limit]
-
-    async def search_messages(
-        self, query: str, by: MemoryActor, *, room: str = "", since: Any = None
-    ) -> list[FoundMessage]:
-        return []
-
-
 def call(tool: str, number: int = 1, **arguments: Any) -> Call:
     return Call(f"c-{tool}-{number}", tool, json.dumps(arguments))
 
 
 def parts_of(stage: Stage, notifier: LocalNotifier, **settings: Any) -> MemoryParts:
-    made = memory_of(MemorySection(**settings), stage.store, notifier, lambda: OPEN_DOOR, ByWords(stage))
+    made = memory_of(MemorySection(**settings), stage.store, notifier, lambda: OPEN_DOOR, search_of(stage.store))
     assert made
     return made
 
