@@ -77,7 +77,7 @@ memory_vectors = Table(
     number("dims"),
     numbers("vector"),
     PrimaryKeyConstraint("memory_id", "model"),
-    Index("ix_memory_vectors_reach", "reach", "model"),
+    Index("ix_memory_vectors_reach", "reach", "model", "memory_id"),
 )
 
 # Rows that a run was given unasked, or found: `why` people read of what was used.

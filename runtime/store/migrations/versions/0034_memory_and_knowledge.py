@@ -110,7 +110,7 @@ def _beside_memories() -> None:
         *_vector(),
         _key("memory_vectors", "memory_id", "model"),
     )
-    op.create_index("ix_memory_vectors_reach", "memory_vectors", ["reach", "model"])
+    op.create_index("ix_memory_vectors_reach", "memory_vectors", ["reach", "model", "memory_id"])
     op.create_table(
         "memory_uses",
         _id("run_id"),
