@@ -14,6 +14,7 @@ from typing import Final
 from bot.backup.archive import Archive, opened
 from bot.backup.errors import BackupFailed
 from bot.backup.folders import read_folders
+from bot.backup.forgotten import Forgotten, forgotten_since
 from bot.backup.make import AUDIT, CHECKPOINT, GUARD, GUARD_FILES, HEAD, KEY, SECRETS, sealed_file
 from bot.backup.manifest import Manifest
 from bot.backup.place import RestoreTargets, fresh, refuse_unless
@@ -36,12 +37,14 @@ FILES: Final = (HEAD, KEY, CHECKPOINT)
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """`kept` is what was there before, under its new names. `aftermath` is None when a cut restore was ended."""
+    """`kept` is what was there before, under its new names. `aftermath` is None when a cut restore was ended. `unread` are
+    databases that know what was forgotten since, and can't be read."""
 
     manifest: Manifest
     files: int
     kept: Sequence[Path]
     aftermath: Aftermath | None
+    unread: Sequence[Path] = ()
 
 
 async def restore(settings: Settings, path: Path, *, force: bool = False) -> Restored:
@@ -55,7 +58,7 @@ async def restore(settings: Settings, path: Path, *, force: bool = False) -> Res
     with opened(path) as archive, holding(settings.data_dir, restoring=True):
         _check(archive)
         try:
-            return await _restore(settings, archive, force=force)
+            return await _restore(settings, archive, path, force=force)
         except OSError as error:
             raise _failed(error) from error
 
@@ -72,19 +75,20 @@ def _check(archive: Archive) -> None:
     archive.check()
 
 
-async def _restore(settings: Settings, archive: Archive, *, force: bool) -> Restored:
+async def _restore(settings: Settings, archive: Archive, path: Path, *, force: bool) -> Restored:
     places = _places(settings, archive)
     cut = places.unfinished()
     refuse_unless(force or cut is not None, places.in_use())
     done_before = cut == archive.manifest.id and await _is_loaded(settings, archive)
     if not (settings.database_file or done_before or await is_empty(settings.database_url)):
         raise ConfigError("database_url: this database already has Signalbox tables. Make an empty one and name that.")
+    forgotten = forgotten_since(archive, path, settings.database_file)
     with places.prepared(archive.manifest.id):
         files = read_folders(archive, fresh(places.workspaces), _admit(settings))
         _read_files(settings, archive)
-        aftermath = None if done_before else await _load(settings, archive)
+        aftermath = None if done_before else await _load(settings, archive, forgotten)
     kept = places.switch(datetime.now(UTC))
-    return Restored(archive.manifest, files, kept, aftermath)
+    return Restored(archive.manifest, files, kept, aftermath, forgotten.unread)
 
 
 def _places(settings: Settings, archive: Archive) -> RestoreTargets:
@@ -102,16 +106,16 @@ async def _is_loaded(settings: Settings, archive: Archive) -> bool:
     return settings.database_file is None and await was_restored(settings.database_url, archive.manifest.id)
 
 
-async def _load(settings: Settings, archive: Archive) -> Aftermath:
+async def _load(settings: Settings, archive: Archive, forgotten: Forgotten) -> Aftermath:
     about = archive.manifest
-    finish = partial(_finish, Origin(about.id, about.taken_at, about.program))
+    finish = partial(_finish, Origin(about.id, about.taken_at, about.program), forgotten)
     if settings.database_file:
         return load_sqlite(fresh(settings.database_file), BackedUpRows(archive), finish)
     return await load_postgres(settings.database_url, BackedUpRows(archive), finish)
 
 
-def _finish(origin: Origin, now: datetime) -> Op[Aftermath]:
-    return after_restore(origin, command_line(), now, new_id)
+def _finish(origin: Origin, forgotten: Forgotten, now: datetime) -> Op[Aftermath]:
+    return after_restore(origin, command_line(), now, new_id, forgotten.ids)
 
 
 def _admit(settings: Settings) -> Callable[[Path], None]:

@@ -80,8 +80,8 @@ def _sentence(made: Made) -> str:
     )
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+def _count(number: int, word: str, several: str = "") -> str:
+    return f"{number:,} {word if number == 1 else several or f'{word}s'}"
 
 
 def _files(made: Made) -> int:
@@ -105,6 +105,10 @@ def _tell(restored: Restored) -> None:
                 f"{_count(after.grants, 'grant')} ended, because the backup can't tell what was revoked since. Their calls need approval again. "
                 + as_called("To see them: signalbox grants list --all")
             )
+        if after.forgotten:
+            typer.echo(f"Left out: {_count(after.forgotten, 'memory', 'memories')} that people had forgotten since.")
+    for path in restored.unread:
+        typer.echo(f"{path} can't be read, so memories that were forgotten since the backup may be back.")
     for path in restored.kept:
         typer.echo(f"Kept what was there before: {path}")
 
@@ -135,5 +139,6 @@ def _restored_view(restored: Restored) -> dict[str, Any]:
         "questions_asked_again": after.questions if after else None,
         "runs_resumed": after.runs if after else None,
         "grants_ended": after.grants if after else None,
+        "memories_left_out": after.forgotten if after else None,
         "kept": [str(path) for path in restored.kept],
     }

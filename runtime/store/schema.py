@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, UniqueConstraint
+from sqlalchemy import Column, Index, LargeBinary, PrimaryKeyConstraint, Table, UniqueConstraint
 
 from runtime.store.tables.columns import Serial, maybe_number, maybe_words, number, partial, time_id, words
 from runtime.store.tables.columns import metadata as metadata
@@ -769,3 +769,10 @@ plans = Table(
     words("delivery_id"),
     number("changed_at"),
 )
+
+BINARY_COLUMNS: Final = {
+    table.name: names
+    for table in metadata.sorted_tables
+    if (names := tuple(column.name for column in table.columns if isinstance(column.type, LargeBinary)))
+}
+"""Columns of bytes, by table; all others are texts and whole numbers."""

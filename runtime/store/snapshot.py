@@ -1,7 +1,7 @@
 """Snapshot of a database, read row by row while others go on writing.
 
 On SQLite a read transaction of its own in WAL mode, on PostgreSQL a REPEATABLE READ one: both see what was committed
-when they began, hold up nobody, and need no copy. Every column is a text or a whole number, so rows need no engine.
+when they began, hold up nobody, and need no copy. Every column is a text, a whole number or bytes, so rows need no engine.
 """
 
 from __future__ import annotations

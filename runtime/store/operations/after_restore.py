@@ -7,6 +7,7 @@ them goes the way that a kill in the middle of it would have taken, or is asked 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -27,6 +28,7 @@ from runtime.store.approvals.rulings import ADD_APPROVAL, APPROVAL_COLUMNS, CARD
 from runtime.store.approvals.waiting.full_chats import DEFERRED, OPEN_LINES, OVER, defer, is_full
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact, moved
 from runtime.store.delivery.outbox import doubt_parts
+from runtime.store.memory.restoring import leave_out
 from runtime.store.protocol import NewDelivery
 from runtime.store.runs.waits import wait_for_answers
 from runtime.store.schema import (
@@ -45,6 +47,7 @@ from runtime.store.schema import (
 )
 from runtime.store.sql.driver import Op, is_word, micros
 
+NOTHING_FORGOTTEN: Final[Mapping[str, int]] = {}
 LIVES: Final = 1_000_000
 """More fences than one life ever uses: none of the lost life is given out again."""
 WITHDRAWN: Final = "It was asked again after a restore."
@@ -63,16 +66,20 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Aftermath:
-    """Numbers of what was in doubt: deliveries to look for, questions asked again, runs that go on; and grants that ended."""
+    """Numbers of what was in doubt: deliveries to look for, questions asked again, runs that go on; grants that ended, and
+    memories that people had forgotten since."""
 
     deliveries: int
     questions: int
     runs: int
     grants: int = 0
+    forgotten: int = 0
 
 
-def after_restore(origin: Origin, actor: str, now: datetime, new_id: NewId) -> Op[Aftermath]:
-    """Everything that follows from the restore of a backup, as one operation."""
+def after_restore(
+    origin: Origin, actor: str, now: datetime, new_id: NewId, forgotten: Mapping[str, int] = NOTHING_FORGOTTEN
+) -> Op[Aftermath]:
+    """Everything that follows from the restore of a backup, as one operation. `forgotten`: ids of memories, and when."""
     yield from _end_the_old_life(now)
     in_doubt = yield IN_DOUBT, {}
     asked = yield from _ask_again(origin, actor, now, new_id)
@@ -86,7 +93,8 @@ def after_restore(origin: Origin, actor: str, now: datetime, new_id: NewId) -> O
     for (run,) in resumed:
         yield from moved(now, run, None, PartEvent.RESTORE, _whence(origin))
     yield from fact(now, "restored", actor, origin.id, f"{_whence(origin)}, made by signalbox {origin.program}")
-    return Aftermath(len(in_doubt), asked, len(resumed), ended)
+    left_out = yield from leave_out(forgotten, actor, now)
+    return Aftermath(len(in_doubt), asked, len(resumed), ended, left_out)
 
 
 def _whence(origin: Origin) -> str:

@@ -130,6 +130,7 @@ async def noted(world: World, kept: Kept) -> None:
         if now.valid_to is not None and one.valid_to is None:
             assert (now.agent, now.scope) == (kept.memory.agent, kept.memory.scope)
             assert now.superseded_by == kept.memory.id
+            assert kept.memory.trust is Trust.SAID or now.trust is not Trust.SAID
         world.rows[one.id] = now
     world.rows[kept.memory.id] = kept.memory
 

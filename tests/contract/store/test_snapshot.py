@@ -23,6 +23,8 @@ from runtime.store.sql.driver import Op
 from runtime.store.store import open_store
 from runtime.store.upgrade import migrate_sqlite
 from tests.contract.store.stage import LIST, OTHER_ROOM, SHELL, HandClock, Stage, step
+from tests.contract.store.test_memories import actor
+from tests.contract.store.test_memories import kept as kept_memory
 from tests.contract.store.test_triggers import test_a_run_knows_what_began_it as every_trigger
 from tests.fakes.postgres import Postgres
 
@@ -73,6 +75,10 @@ async def busy(stage: Stage) -> None:
     await stage.drain()
     await stage.park(SHELL, at=OTHER_ROOM)
     await stage.enqueue("waits")
+    ada = await actor(stage)
+    made = await kept_memory(stage, "ünïcode tea", ada, subject="tea", relation="is")
+    vector = {"m": made.memory.id, "v": bytes(range(256))}
+    await stage.write("INSERT INTO memory_vectors VALUES (:m, 'small', 'r', 64, :v)", **vector)
 
 
 @pytest.fixture(params=["file", "postgres"])
@@ -90,7 +96,9 @@ async def test_every_row_comes_over_whatever_the_engines(stage: Stage, url: str,
     before = await stage.everything()
     await load(target, await read(url))
     other = await open_store(target, now=stage.clock)
-    assert await Stage(other, stage.clock).everything() == before
+    life = Stage(other, stage.clock)
+    assert await life.everything() == before
+    assert await life.column("SELECT vector FROM memory_vectors") == [bytes(range(256))]
     await other.close()
 
 

@@ -27,6 +27,7 @@ from bot.settings.settings import Settings, load
 from bot.wiring.safety.guard import key_of
 from runtime.audit.anchor import HeadFile
 from runtime.contract import Role
+from runtime.contract.memory.facts import Kept, MemoryId, MemoryRequest, Scope, ScopeKind
 from runtime.errors import ConfigError, StoreError
 from runtime.store.protocol import Head
 from runtime.store.store import open_store
@@ -166,6 +167,75 @@ async def test_between_engines(home: Settings, made: Made, tmp_path: Path, postg
     await restore(again, back.path)
     assert await names(again) == ["Ada"]
     assert everything_below(again.workspace_dir) == everything_below(home.workspace_dir)
+
+
+async def test_bytes_come_over_as_they_were(home: Settings, tmp_path: Path, postgres: Postgres) -> None:
+    with closing(sqlite3.connect(home.data_dir / "signalbox.db")) as raw:
+        raw.execute("INSERT INTO memory_vectors VALUES ('m1', 'small', 'r', 64, ?)", [bytes(range(256))])
+        raw.commit()
+    there = settings_in(tmp_path / "server", database_url=postgres.create_database())
+    await restore(there, (await make(home, tmp_path / "b.zip")).path)
+    back = settings_in(tmp_path / "back")
+    await restore(back, (await make(there, tmp_path / "back.zip")).path)
+    with closing(sqlite3.connect(back.data_dir / "signalbox.db")) as raw:
+        assert raw.execute("SELECT vector FROM memory_vectors").fetchall() == [(bytes(range(256)),)]
+
+
+# ------------------------------------------------------------------------------------------------ what was forgotten
+
+
+async def remembered(settings: Settings, text: str) -> MemoryId:
+    store = await open_store(settings.database_url)
+    kept = await store.memories.keep(MemoryRequest(text), "main", Scope(ScopeKind.AGENT), actor="test")
+    await store.close()
+    assert isinstance(kept, Kept)
+    return kept.memory.id
+
+
+async def forget(settings: Settings, *memories: MemoryId) -> None:
+    store = await open_store(settings.database_url)
+    assert len(await store.memories.remove(memories, actor="test")) == len(memories)
+    await store.close()
+
+
+async def texts(settings: Settings) -> list[str]:
+    store = await open_store(settings.database_url)
+    found = [one.text for one in await store.memories.listed()]
+    await store.close()
+    return found
+
+
+async def test_what_was_forgotten_since_does_not_come_back(home: Settings, tmp_path: Path) -> None:
+    tea, _ = await remembered(home, "tea"), await remembered(home, "coffee")
+    made = await make(home, tmp_path / "b.zip")
+    await forget(home, tea)
+    restored = await restore(home, made.path, force=True)
+    assert restored.aftermath
+    assert (restored.aftermath.forgotten, restored.unread) == (1, ())
+    assert await texts(home) == ["coffee"]
+    (home.data_dir / "signalbox.db").unlink()  # the database that was replaced still knows
+    await restore(home, made.path, force=True)
+    assert await texts(home) == ["coffee"]
+
+
+async def test_younger_backups_tell_what_was_forgotten(home: Settings, tmp_path: Path) -> None:
+    tea, _ = await remembered(home, "tea"), await remembered(home, "coffee")
+    made = await make(home, tmp_path / "monday.zip")
+    await forget(home, tea)
+    await make(home, tmp_path / "tuesday.zip")
+    write(tmp_path / "other.zip", b"no backup")
+    elsewhere = settings_in(tmp_path / "elsewhere")
+    await restore(elsewhere, made.path)
+    assert await texts(elsewhere) == ["coffee"]
+
+
+async def test_a_database_that_cannot_be_read_is_told(home: Settings, tmp_path: Path) -> None:
+    await remembered(home, "tea")
+    made = await make(home, tmp_path / "b.zip")
+    write(home.data_dir / "signalbox.db", b"no database" * 1_000)
+    restored = await restore(home, made.path, force=True)
+    assert restored.unread == (home.data_dir / "signalbox.db",)
+    assert await texts(home) == ["tea"]
 
 
 # ------------------------------------------------------------------------------------------------------- its place

@@ -77,12 +77,12 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "children": Treatment(("runs_days",)),
     "tasks": Treatment(("runs_days",)),
     "plans": Treatment(("runs_days",)),
-    "memories": Treatment(until="people forget them, or their time is over"),
-    "memory_vectors": Treatment(until="their memory is gone"),
-    "memory_uses": Treatment(("runs_days",)),
-    "person_summaries": Treatment(until=REMOVED),
+    "memories": Treatment(until="people forget them, or their time is over", restored=Restored.MENDED),
+    "memory_vectors": Treatment(until="their memory is gone", restored=Restored.MENDED),
+    "memory_uses": Treatment(("runs_days",), restored=Restored.MENDED),
+    "person_summaries": Treatment(until=REMOVED, restored=Restored.MENDED),
     "state_values": Treatment(until="they are deleted"),
-    "forgotten": Treatment(until=FOR_GOOD),  # an id each
+    "forgotten": Treatment(until=FOR_GOOD, restored=Restored.MENDED),  # an id each
     "knowledge_documents": Treatment(until="their pack no longer has them"),
     "knowledge_chunks": Treatment(until="their document is gone"),
     "knowledge_vectors": Treatment(until="their document is gone"),
