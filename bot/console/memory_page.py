@@ -67,7 +67,7 @@ def _line(row: View) -> tuple[str, ...]:
 
 
 def _whose(row: View) -> Html:
-    return tag("span", SCOPE_WORDS[row["scope"]] or row["whose"], title=row["address"] or None)
+    return tag("span", SCOPE_WORDS[row["scope"]] or row["room"] or row["person"], title=row["address"] or None)
 
 
 def _turns(row: View) -> Iterator[Html]:
@@ -82,4 +82,4 @@ def _turns(row: View) -> Iterator[Html]:
 def _counts(counts: Iterable[View]) -> Iterator[tuple[str, ...]]:
     for row in counts:
         if row["scope"] == "person":
-            yield row["whose"], row["agent"], str(row["count"])
+            yield row["person"], row["agent"], str(row["count"])

@@ -518,10 +518,10 @@ class Operations(OperatorApi):
 
     async def memory_counts(self) -> list[View]:
         """Count what is kept, by agent and whose it is: of other people nothing else is told."""
-        return await (await self._memories()).counts()
+        return await self._entitled(await (await self._memories()).counts())
 
     async def memory(self, name: str) -> View:
-        return await (await self._memories()).shown(name, self.actor)
+        return await self._one_entitled(await (await self._memories()).shown(name, self.actor))
 
     async def put_memory(
         self, text: str, scope: str, agent: str = "", room: str = "", subject: str = "", relation: str = ""

@@ -141,7 +141,7 @@ def export(context: typer.Context, agent: OfAgent = "", config: ConfigFile = Non
 
 
 def _named(row: View) -> View:
-    whose = row["whose"] or FOR_WORDS[row["scope"]]
+    whose = row["room"] or row["person"] or FOR_WORDS[row["scope"]]
     return {**row, "for": clean(whose), "agent": row["agent"] or "all"}
 
 

@@ -59,7 +59,7 @@ class MemoryOperations:
     async def counts(self) -> list[View]:
         """Counts by agent, and by whose they are."""
         return [
-            {"agent": agent, "scope": scope.kind.value, "whose": self._whose(scope), "count": count}
+            {**self._whose(scope), "agent": agent, "count": count}
             for agent, scope, count in await self.memories.counts()
         ]
 
@@ -112,24 +112,23 @@ class MemoryOperations:
     def _cleaned(self, text: str) -> str:
         return self.clean(text.strip(), Gate.MEMORY_WRITE)
 
-    def _whose(self, scope: Scope) -> str:
-        match scope.kind:
-            case ScopeKind.PERSON:
-                return self.people.get(scope.subject, "somebody who was removed")
-            case ScopeKind.ROOM:
-                return self.called(Address.parse(scope.subject))
-            case ScopeKind.AGENT | ScopeKind.ALL:
-                return ""
+    def _whose(self, scope: Scope) -> View:
+        """Room or person of a scope, by name."""
+        room = Address.parse(scope.subject) if scope.kind is ScopeKind.ROOM else None
+        of_person = scope.kind is ScopeKind.PERSON
+        return {
+            "scope": scope.kind.value,
+            "room": self.called(room) if room else "",
+            "address": self.named(room) if room else "",
+            "person": self.people.get(scope.subject, "somebody who was removed") if of_person else "",
+        }
 
     def _view(self, one: Memory) -> View:
-        is_room = one.scope.kind is ScopeKind.ROOM
         return {
+            **self._whose(one.scope),
             "id": one.id,
             "short": short_id(one.id),
             "agent": one.agent,
-            "scope": one.scope.kind.value,
-            "whose": self._whose(one.scope),
-            "address": self.named(Address.parse(one.scope.subject)) if is_room else "",
             "kind": one.kind.value,
             "text": self.mask(one.text),
             "subject": self.mask(one.subject),
