@@ -21,7 +21,9 @@ ENDINGS: Final = ("ings", "ing", "ies", "ed", "es", "en", "er", "s", "e", "y")
 
 # Words that stand in nearly every sentence and tell nothing apart, in English, German, French and Spanish.
 STOP_WORDS: Final = frozenset(
-    """a about after all also am an and any are as at be because been before being but by can could did do does doing don
+    re.findall(
+        r"\w+",
+        """a about after all also am an and any are as at be because been before being but by can could did do does doing don
     for from had has have having he her here hers him his how i if in into is it its just let ll me mine my no nor not now
     of off on once or our ours out please remember re s said say says she should so some such t tell than that the their
     them then there these they this those to too up us ve very was we were what when where which who whom whose why will
@@ -32,7 +34,8 @@ STOP_WORDS: Final = frozenset(
     au aux avec ce ces cette dans de des du elle en est et il je la le les leur lui ma mais mes moi mon ne nos notre nous où
     par pas pour qu que quel quelle qui sa se ses son sur ta te tes toi ton tu un une vos votre vous
     al como con cual cuando del donde el ella es esta este esto ha hay la las lo los mi mis muy nos o para pero por que
-    quien se si sin su sus tu tus un una unos y yo""".split()
+    quien se si sin su sus tu tus un una unos y yo""",
+    )
 )
 # Scripts whose words stand without blanks between them, or with endings that are written together with them.
 _CLOSE: Final = re.compile(
@@ -73,8 +76,8 @@ def terms_of(query: str) -> Terms:
 def plainest(text: str) -> str:
     """`text` as it is compared: in small letters, each in its usual form, without half characters.
 
-    >>> plainest("Straße"), plainest("Ｆｕｌｌ")
-    ('straße', 'full')
+    >>> plainest("Straße"), plainest("①")
+    ('straße', '1')
     """
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return unicodedata.normalize("NFKC", whole).lower()
