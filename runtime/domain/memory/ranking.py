@@ -96,7 +96,11 @@ def fit(terms: Terms, rarity: Mapping[str, float], text: str) -> float:
 def worth(term: str, marks: frozenset[str]) -> float:
     """Worth of one term in a text with these words.
 
-    >>> worth("moving", frozenset(["moved"])), worth("deploy", frozenset(["redeployment"])), worth("tea", frozenset(["team"]))
+    >>> (
+    ...     worth("moving", frozenset(["moved"])),
+    ...     worth("deploy", frozenset(["redeployment"])),
+    ...     worth("tea", frozenset(["team"])),
+    ... )
     (0.7, 0.5, 0.0)
     """
     plain = bare(term)

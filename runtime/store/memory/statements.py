@@ -60,9 +60,7 @@ def _filtered(where: str) -> TextClause:
 
 _BY_VECTOR: Final = f"{_VECTOR} @@ (CAST(:within AS tsquery) && CAST(:lexemes AS tsquery))"
 BY_WORD: Final = PerEngine(sqlite=_indexed(MEMORIES.words, "match"), postgres=_filtered(_BY_VECTOR))
-BY_LETTERS: Final = PerEngine(
-    sqlite=_indexed(MEMORIES.letters, "letters"), postgres=_filtered("m.text ILIKE :pattern")
-)
+BY_LETTERS: Final = PerEngine(sqlite=_indexed(MEMORIES.letters, "letters"), postgres=_filtered("m.text ILIKE :pattern"))
 _COUNTED: Final = " + ".join(f"CASE WHEN {{find}}(m.text, :pair{at}) > 0 THEN 1 ELSE 0 END" for at in range(PAIRS))
 BY_PAIRS: Final = _both(
     f"SELECT number FROM (SELECT m.number AS number, {_COUNTED} AS found FROM memories AS m WHERE {_HERE}) AS counted"  # noqa: S608 - our own names
@@ -79,7 +77,9 @@ BY_NUMBER: Final = _both(
     f"{_FULL} AND {{numbers}}",
     sqlite=_SQLITE | {"numbers": "m.number IN (SELECT value FROM json_each(:numbers))"},
     postgres=_POSTGRES
-    | {"numbers": "m.number = ANY(ARRAY(SELECT CAST(n AS bigint) FROM json_array_elements_text(CAST(:numbers AS json)) AS n))"},
+    | {
+        "numbers": "m.number = ANY(ARRAY(SELECT CAST(n AS bigint) FROM json_array_elements_text(CAST(:numbers AS json)) AS n))"
+    },
 )
 BY_ID: Final = _both(
     f"{_FULL} AND {{ids}}",
