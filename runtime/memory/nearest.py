@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
+
+from runtime.store.protocol.memory.finding import VECTORS_A_BATCH, MemoryVectors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,20 +16,16 @@ NEAREST: Final = 100
 """Rows that a search by meaning brings; some may have ended since."""
 
 
-class Vectors(Protocol):
-    async def batch(self, reach: str, model: str, dims: int, after: str = "") -> list[tuple[str, bytes]]: ...
-
-
 async def nearest(
-    vectors: Vectors, reaches: Iterable[str], model: str, query: Sequence[float], *, batch: int
+    vectors: MemoryVectors, reaches: Iterable[str], model: str, query: Sequence[float]
 ) -> Mapping[str, float]:
-    """Ids of the nearest rows with their cosine. `batch`: so many rows the store gives at once, unless they are the last."""
+    """Ids of the nearest rows with their cosine."""
     best: list[tuple[float, str]] = []
     asked = await asyncio.to_thread(_of_numbers, query)
     for reach in reaches:
         rows = await vectors.batch(reach, model, len(query), "")
         while rows:
-            more = vectors.batch(reach, model, len(query), rows[-1][0]) if len(rows) == batch else _nothing()
+            more = vectors.batch(reach, model, len(query), rows[-1][0]) if len(rows) == VECTORS_A_BATCH else _nothing()
             compared = asyncio.to_thread(_better, best, rows, asked)
             rows, best = await asyncio.gather(more, compared)  # the next ones are read meanwhile
     return {ident: near for near, ident in best}

@@ -22,6 +22,10 @@ from runtime.store.cluster.store import ClusterStore
 from runtime.store.delivery.store import OutboxStore
 from runtime.store.intake.places import PlaceStore
 from runtime.store.intake.signals import IntakeStore
+from runtime.store.memory.finding.costs import EmbeddingCostStore
+from runtime.store.memory.finding.messages import MessageSearchStore
+from runtime.store.memory.finding.vectors import MemoryVectorStore
+from runtime.store.memory.finding.words import MemorySearchStore
 from runtime.store.memory.store import MemoryStore
 from runtime.store.memory.summaries import PersonSummaryStore
 from runtime.store.memory.values import StateValueStore
@@ -93,6 +97,10 @@ class Store:
     lives: AgentLives
     tasks: TaskStore
     memories: MemoryStore
+    memory_search: MemorySearchStore
+    memory_vectors: MemoryVectorStore
+    message_search: MessageSearchStore
+    embedding_costs: EmbeddingCostStore
     state_values: StateValueStore
     person_summaries: PersonSummaryStore
 
@@ -123,6 +131,10 @@ class Store:
             lives=AgentLifeStore(*given),
             tasks=TaskStore(*given),
             memories=MemoryStore(*given),
+            memory_search=MemorySearchStore(*given),
+            memory_vectors=MemoryVectorStore(*given),
+            message_search=MessageSearchStore(*given),
+            embedding_costs=EmbeddingCostStore(*given),
             state_values=StateValueStore(*given),
             person_summaries=PersonSummaryStore(*given),
         )

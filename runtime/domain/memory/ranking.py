@@ -23,6 +23,8 @@ CORPUS: Final = 10_000
 """Rows by which a word counts as rare, whoever has more or fewer: else the words of others would weigh on one's own."""
 WHOLE, FORM, INSIDE = 1.0, 0.7, 0.5
 """Worth of a query's word that stands in a text as it is, in another form, or inside another word."""
+BYTES_A_TOKEN: Final = 3
+"""A rule of thumb that counts rather too many, in any script."""
 LEAST_INSIDE: Final = 3
 """Letters up to which a word is not looked for inside others."""
 
@@ -185,3 +187,28 @@ def spread(best: Sequence[Placed]) -> list[Placed]:
 
 def _is_same(marks: frozenset[str], other: frozenset[str]) -> bool:
     return bool(marks) and len(marks & other) >= SAME_SHARE * len(marks | other)
+
+
+def is_fit(one: Placed, floor: float, near: float) -> bool:
+    """True for a row that is worth to be given unasked: it answers enough of the words, or is near enough in meaning.
+
+    >>> is_fit(Placed(Row(1, "", datetime.max), fits=0.5), 0.34, 0.5)
+    True
+    """
+    return one.fits >= floor or one.near >= near
+
+
+def within_tokens(best: Sequence[Placed], tokens: int) -> list[Placed]:
+    """The first rows that fit together into so many tokens; one that is too long makes room for shorter ones.
+
+    >>> rows = [Placed(Row(n, "x" * size, datetime.max)) for n, size in ((1, 40), (2, 4000), (3, 40))]
+    >>> [one.row.number for one in within_tokens(rows, 50)]
+    [1, 3]
+    """
+    kept, used = list[Placed](), 0
+    for one in best:
+        size = -(-len(one.row.text.encode()) // BYTES_A_TOKEN)
+        if used + size <= tokens:
+            kept.append(one)
+            used += size
+    return kept

@@ -10,6 +10,7 @@ there are. Its value is compared once more by whoever reads the rows: here it on
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -33,9 +34,18 @@ class Indexed:
     @property
     def vector(self) -> str:
         """Expression of PostgreSQL's index: the first word says within what the text is."""
-        return f"to_tsvector('simple', 'w' || regexp_replace({self.within}, '{NOT_PLAIN}', '', 'g') || ' ' || text)"
+        return self.vector_of("")
+
+    def vector_of(self, alias: str) -> str:
+        place = f"'w' || regexp_replace({alias}{self.within}, '{NOT_PLAIN}', '', 'g')"
+        return f"to_tsvector('simple', {place} || ' ' || translate({alias}text, '{ACCENTED}', '{BARE}'))"
 
 
+_LATIN: Final = [chr(code) for code in range(0xC0, 0x180)]
+_BASES: Final = {letter: unicodedata.normalize("NFD", letter)[0].lower() for letter in _LATIN}
+ACCENTED: Final = "".join(letter for letter, base in _BASES.items() if base.isascii())
+"""Letters with accents of the languages with Latin letters: PostgreSQL's index has them without, as SQLite's does."""
+BARE: Final = "".join(base for base in _BASES.values() if base.isascii())
 NOT_PLAIN: Final = "[^0-9A-Za-z]"
 MEMORIES: Final = Indexed("memories", "reach")
 CHUNKS: Final = Indexed("knowledge_chunks", "pack")

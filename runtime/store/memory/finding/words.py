@@ -5,19 +5,27 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from runtime.contract import RunId
-from runtime.contract.memory.facts import Memory, MemoryId, MemoryKind, Reader, Scope, Trust
 from runtime.domain.memory.ranking import rarity_of
-from runtime.domain.memory.scopes import may_read, reaches_of
+from runtime.domain.memory.scopes import may_read
 from runtime.domain.memory.terms import Terms, forms, stem
 from runtime.store.common import escaped
-from runtime.store.memory.statements import BY_ID, BY_LETTERS, BY_NUMBER, BY_PAIRS, BY_WORD, NO_PAIR, PAIRS, PINNED
+from runtime.store.memory.finding.statements import (
+    BY_ID,
+    BY_LETTERS,
+    BY_NUMBER,
+    BY_PAIRS,
+    BY_WORD,
+    HAS_LETTERS,
+    NO_PAIR,
+    PAIRS,
+    PINNED,
+)
+from runtime.store.memory.rows import Row, reaching
+from runtime.store.protocol.memory.finding import Found, Hits, Sought
 from runtime.store.sql.base import Base
-from runtime.store.sql.driver import EPOCH, Op, maybe_moment, micros, moment
+from runtime.store.sql.driver import Op, micros
 from runtime.store.sql.full_text import (
     LETTERS_CHARS,
     MEMORIES,
@@ -40,59 +48,24 @@ TOGETHER: Final = 50
 """Rows with all words of a query that are candidates whatever else."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sought:
-    """Bounds of a search: whose, about which thing (empty: any), since when, and whether what nobody said counts."""
-
-    reader: Reader
-    now: datetime
-    about: str = ""
-    since: datetime = EPOCH
-    any_trust: bool = True
-
-    @property
-    def reaches(self) -> Sequence[str]:
-        return reaches_of(self.reader)
-
-    def parameters(self) -> dict[str, object]:
-        return {
-            "reaches": json.dumps(self.reaches),
-            "now": micros(self.now),
-            "since": micros(self.since),
-            "about": self.about.lower(),
-            "any_trust": int(self.any_trust),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A memory with its number."""
-
-    number: int
-    memory: Memory
-
-
-@dataclass(frozen=True, slots=True)
-class Hits:
-    """Rows that have terms of a query, and how rare each term is among them."""
-
-    rows: Sequence[Found] = ()
-    rarity: Mapping[str, float] = field(default_factory=dict)
-
-
-class MemorySearch(Base):
-    """Finds memories. It reads only, and only what its reader may."""
+class MemorySearchStore(Base):
+    """Implements `protocol.memory.finding.MemorySearch`."""
 
     async def by_words(self, sought: Sought, terms: Terms) -> Hits:
         return await self._driver.read(lambda: by_words(sought, terms)) if terms else Hits()
 
     async def by_ids(self, sought: Sought, ids: Iterable[str]) -> list[Found]:
-        """Those of these rows that the reader may read, in no order."""
         wanted = json.dumps([*ids])
         return await self._driver.read(lambda: _rows(BY_ID, sought, {"ids": wanted}))
 
     async def pinned(self, sought: Sought, limit: int) -> list[Found]:
         return await self._driver.read(lambda: _rows(PINNED, sought, {"n": limit}))
+
+    async def finds_letters(self) -> bool:
+        def look() -> Op[bool]:
+            return bool((yield HAS_LETTERS, {}))
+
+        return await self._driver.read(look)
 
 
 def by_words(sought: Sought, terms: Terms) -> Op[Hits]:
@@ -153,38 +126,16 @@ def _with_pairs(sought: Sought, pairs: Sequence[str]) -> Op[list[int]]:
 
 
 def _numbers(statement: PerEngine, sought: Sought, given: Mapping[str, object], n: int = A_WORD) -> Op[list[int]]:
-    rows = yield statement, sought.parameters() | given | {"n": n}
+    rows = yield statement, {**_parameters(sought), **given, "n": n}
     return [number for (number,) in rows]
 
 
 def _rows(statement: PerEngine, sought: Sought, given: Mapping[str, object]) -> Op[list[Found]]:
-    found = yield statement, sought.parameters() | given
-    rows = [Found(number, _memory(row)) for number, *row in found]
+    found = yield statement, {**_parameters(sought), **given}
+    rows = [Found(number, Row(*row).memory) for number, *row in found]
     return [row for row in rows if may_read(sought.reader, row.memory.agent, row.memory.scope)]
 
 
-def _memory(row: Sequence[Any]) -> Memory:
-    ident, agent, scope, kind, text, subject, relation, thing, trust, importance, pinned, by, run, *times = row
-    began, ended, other, expires, uses, used, made = times
-    return Memory(
-        id=MemoryId(ident),
-        agent=agent,
-        scope=Scope.parse(scope),
-        kind=MemoryKind(kind),
-        text=text,
-        subject=subject,
-        relation=relation,
-        object=thing,
-        trust=Trust(trust),
-        importance=importance,
-        pinned=bool(pinned),
-        by=by or "",
-        source_run=RunId(run) if run else None,
-        valid_from=moment(began),
-        valid_to=maybe_moment(ended),
-        superseded_by=MemoryId(other) if other else None,
-        expires_at=maybe_moment(expires),
-        uses=uses,
-        used_at=maybe_moment(used),
-        created_at=moment(made),
-    )
+def _parameters(sought: Sought) -> dict[str, object]:
+    bounds = {"now": micros(sought.now), "since": micros(sought.since), "any_trust": int(sought.any_trust)}
+    return reaching(sought.reaches) | bounds | {"about": sought.about.lower()}

@@ -1,7 +1,7 @@
 """Statements by which memories are looked for, in the words of each engine.
 
-Lists of reaches and numbers are parameters as JSON. `within` is the query of PostgreSQL's index for the reaches, which
-narrows; SQLite's is in `match`. `reaches` are compared once more.
+`within` is the query of PostgreSQL's index for the reaches, which narrows; SQLite's is in `match`. The reaches themselves
+are compared once more. Lists of numbers and ids are parameters as JSON.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Final
 
 from sqlalchemy import BigInteger, Integer, Text, TextClause, bindparam, text
 
+from runtime.store.memory.rows import REACHES_MOST, Row
 from runtime.store.sql.full_text import MEMORIES
 from runtime.store.sql.per_engine import PerEngine
 
@@ -37,13 +38,10 @@ _MAY: Final = (
     " AND (:any_trust = 1 OR m.trust = 'said')"
     " AND (:about = '' OR {find}(lower(m.subject || ' ' || m.object || ' ' || m.text), :about) > 0)"
 )
-_SQLITE: Final = {"find": "instr", "reaches": "m.reach IN (SELECT value FROM json_each(:reaches))"}
-_POSTGRES: Final = {
-    "find": "strpos",
-    "reaches": "m.reach = ANY(ARRAY(SELECT json_array_elements_text(CAST(:reaches AS json))))",
-}
-_HERE: Final = f"{{reaches}} AND {_MAY}"
-_VECTOR: Final = MEMORIES.vector.replace("reach", "m.reach").replace(" text", " m.text")
+_SQLITE: Final = {"find": "instr"}
+_POSTGRES: Final = {"find": "strpos"}
+_REACHES: Final = ", ".join(f":reach{number}" for number in range(REACHES_MOST))
+_HERE: Final = f"m.reach IN ({_REACHES}) AND {_MAY}"
 
 
 def _indexed(table: str, match: str) -> TextClause:
@@ -58,7 +56,7 @@ def _filtered(where: str) -> TextClause:
     return _statement(f"SELECT m.number FROM memories AS m WHERE {where} AND {here} LIMIT :n")  # noqa: S608 - our own names
 
 
-_BY_VECTOR: Final = f"{_VECTOR} @@ (CAST(:within AS tsquery) && CAST(:lexemes AS tsquery))"
+_BY_VECTOR: Final = f"{MEMORIES.vector_of('m.')} @@ (CAST(:within AS tsquery) && CAST(:lexemes AS tsquery))"
 BY_WORD: Final = PerEngine(sqlite=_indexed(MEMORIES.words, "match"), postgres=_filtered(_BY_VECTOR))
 BY_LETTERS: Final = PerEngine(sqlite=_indexed(MEMORIES.letters, "letters"), postgres=_filtered("m.text ILIKE :pattern"))
 _COUNTED: Final = " + ".join(f"CASE WHEN {{find}}(m.text, :pair{at}) > 0 THEN 1 ELSE 0 END" for at in range(PAIRS))
@@ -68,10 +66,7 @@ BY_PAIRS: Final = _both(
     sqlite=_SQLITE,
     postgres=_POSTGRES,
 )
-_COLUMNS: Final = (
-    "m.number, m.id, m.agent, m.scope, m.kind, m.text, m.subject, m.relation, m.object, m.trust, m.importance, m.pinned,"
-    " p.name, m.source_run, m.valid_from, m.valid_to, m.superseded_by, m.expires_at, m.uses, m.used_at, m.created_at"
-)
+_COLUMNS: Final = ", ".join(["m.number", *(f"m.{name}" for name in Row._fields[:-1]), "p.name"])
 _FULL: Final = f"SELECT {_COLUMNS} FROM memories AS m LEFT JOIN people AS p ON p.id = m.by_person WHERE {_HERE}"  # noqa: S608 - our own names
 BY_NUMBER: Final = _both(
     f"{_FULL} AND {{numbers}}",
@@ -88,4 +83,7 @@ BY_ID: Final = _both(
 )
 PINNED: Final = _both(
     f"{_FULL} AND m.pinned = 1 ORDER BY m.importance DESC, m.number DESC LIMIT :n", sqlite=_SQLITE, postgres=_POSTGRES
+)
+HAS_LETTERS: Final = PerEngine(
+    sqlite=_statement("SELECT 1"), postgres=_statement("SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'")
 )

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from sqlalchemy import Integer, bindparam, delete, exists, func, or_, select
 
 from runtime.contract.memory.facts import MemoryId
 from runtime.store.common import put
+from runtime.store.protocol.memory.finding import VECTORS_A_BATCH, Stock, Unvectored
 from runtime.store.schema import memories, memory_vectors
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, micros
-
-A_BATCH: Final = 4_096
-"""Vectors that are read at once: 4 MB of 256 numbers each, and other readers need not wait for more."""
 
 IS_CURRENT = (
     memories.c.valid_to.is_(None),
@@ -61,29 +57,10 @@ DROP_ENDED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Unvectored:
-    """A row that has no vector of a model yet."""
-
-    number: int
-    id: MemoryId
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Stock:
-    """Vectors of a model."""
-
-    model: str
-    dims: int
-    count: int
-
-
-class MemoryVectors(Base):
-    """Vectors of a database's memories."""
+class MemoryVectorStore(Base):
+    """Implements `protocol.memory.finding.MemoryVectors`."""
 
     async def without(self, model: str, after: int, limit: int) -> list[Unvectored]:
-        """Current rows without a vector of that model, the oldest first, behind the number `after`."""
         given = {"model": model, "after": after, "n": limit, "now": micros(self.now())}
 
         def look() -> Op[list[Unvectored]]:
@@ -92,13 +69,11 @@ class MemoryVectors(Base):
         return await self._driver.read(look)
 
     async def keep(self, model: str, vectors: Sequence[tuple[MemoryId, bytes]], dims: int) -> int:
-        """Keep vectors of rows that still stand; how many. The same again changes nothing."""
         now = self.now()
         return await self._driver.write(lambda: _keep(model, vectors, dims, now))
 
     async def batch(self, reach: str, model: str, dims: int, after: str = "") -> list[tuple[str, bytes]]:
-        """Ids and vectors of a reach behind an id, by id: `A_BATCH` at most; fewer are the last."""
-        given = {"reach": reach, "model": model, "dims": dims, "after": after, "n": A_BATCH}
+        given = {"reach": reach, "model": model, "dims": dims, "after": after, "n": VECTORS_A_BATCH}
 
         def look() -> Op[list[tuple[str, bytes]]]:
             return [(row[0], row[1]) for row in (yield OF_REACH, given)]
@@ -112,7 +87,6 @@ class MemoryVectors(Base):
         return await self._driver.read(look)
 
     async def waiting(self, model: str) -> int:
-        """Number of current rows without a vector of that model."""
         given = {"model": model, "now": micros(self.now())}
 
         def look() -> Op[int]:
@@ -121,11 +95,9 @@ class MemoryVectors(Base):
         return await self._driver.read(look)
 
     async def drop_other_dims(self, model: str, dims: int) -> int:
-        """Remove vectors of a model that has another number of dimensions by now."""
         return await self._driver.write(lambda: _dropped_dims(model, dims))
 
     async def tidy(self, model: str) -> int:
-        """Remove vectors of rows that ended; and those of other models, once each row has one of this."""
         now = self.now()
         return await self._driver.write(lambda: _tidied(model, now))
 

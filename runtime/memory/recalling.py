@@ -1,0 +1,147 @@
+"""The search for memories: by words, and by meaning where there is a model of embeddings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from runtime.contract import Now
+from runtime.contract.memory.embedding import Embedder
+from runtime.contract.memory.facts import FoundMessage, Memory, MemoryActor, Reader, Recalled
+from runtime.domain.memory.ranking import (
+    Placed,
+    Row,
+    by_meaning,
+    by_words,
+    fit,
+    is_fit,
+    joined,
+    within_tokens,
+)
+from runtime.domain.memory.terms import terms_of
+from runtime.errors import ModelFailed, StoreError
+from runtime.memory.nearest import nearest
+from runtime.store.protocol.memory.finding import (
+    EVER,
+    Asker,
+    EmbeddingCosts,
+    MemorySearch,
+    MemoryVectors,
+    MessageSearch,
+    Sought,
+)
+
+log = structlog.get_logger("memory")
+
+EMBED_TIME: Final = timedelta(seconds=2)
+"""A search waits no longer for the query's vector: then words alone have to do."""
+GIVEN_MOST: Final = 5
+GIVEN_TOKENS: Final = 2_000
+GIVEN_FIT: Final = 0.34
+"""A row that is given unasked answers so much of a message's words, the rare ones counting more."""
+GIVEN_NEAR: Final = 0.5
+"""… or its vector has this cosine with the message's."""
+LEAST_NEAR: Final = 0.3
+"""Cosine below which two texts have nothing to do with each other."""
+RECALLED_MOST: Final = 10
+RECALLED_FIT: Final = 0.15
+"""Less of a query's words is chance: that nothing is known is an answer too."""
+EMBEDDED_CHARS: Final = 2_000
+"""Characters of a query that its vector is made of; as many as a memory has."""
+MESSAGES_MOST: Final = 20
+
+
+class Recalling:
+    """Finds memories for a reader, and messages for a person. It reads only. `embedder` gives the model of now, if any."""
+
+    def __init__(
+        self,
+        *,
+        search: MemorySearch,
+        vectors: MemoryVectors,
+        messages: MessageSearch,
+        costs: EmbeddingCosts,
+        embedder: Callable[[], Embedder | None],
+        now: Now,
+    ) -> None:
+        self._search = search
+        self._vectors = vectors
+        self._messages = messages
+        self._costs = costs
+        self._embedder = embedder
+        self._now = now
+
+    async def recall(
+        self, query: str, reader: Reader, *, about: str = "", since: datetime | None = None, limit: int = RECALLED_MOST
+    ) -> list[Recalled]:
+        """The best for a query, of those that name the thing `about` if there is one; best first."""
+        sought = Sought(reader, self._now(), about, since or EVER)
+        best, memories = await self._found(f"{query} {about}".strip(), sought)
+        worth = [one for one in best if is_fit(one, RECALLED_FIT, LEAST_NEAR)]
+        return [recalled(one, memories) for one in worth[: max(1, limit)]]
+
+    async def given(
+        self, query: str, reader: Reader, *, limit: int = GIVEN_MOST, tokens: int = GIVEN_TOKENS
+    ) -> list[Recalled]:
+        """Rows for a run that did not ask: pinned ones first, then those that answer enough of what was said."""
+        sought = Sought(reader, self._now(), any_trust=False)
+        best, memories = await self._found(query, sought)
+        pinned = {one.number: one.memory for one in await self._search.pinned(sought, limit)}
+        first = [Placed(row) for row in _rows(pinned).values()]
+        worth = [one for one in best if one.row.number not in pinned and is_fit(one, GIVEN_FIT, GIVEN_NEAR)]
+        return [recalled(one, memories | pinned) for one in within_tokens([*first, *worth], tokens)[:limit]]
+
+    async def search_messages(
+        self, query: str, by: MemoryActor, *, room: str = "", since: datetime | None = None
+    ) -> list[FoundMessage]:
+        """The messages that answer most of a query, the newest of them first."""
+        terms = terms_of(query)
+        asker = Asker(by.room, by.person.id if by.person else None)
+        found = await self._messages.messages(terms, asker, room=room, since=since or EVER)
+        best = sorted(found, key=lambda one: (fit(terms, {}, one.text), one.at), reverse=True)[:MESSAGES_MOST]
+        return sorted(best, key=lambda one: one.at, reverse=True)
+
+    async def _found(self, query: str, sought: Sought) -> tuple[list[Placed], dict[int, Memory]]:
+        """Rows in their order, and the memories of their numbers."""
+        terms = terms_of(query)
+        hits = await self._search.by_words(sought, terms)
+        near = await self._near(query, sought)
+        further = await self._search.by_ids(sought, near) if near else []
+        memories = {one.number: one.memory for one in (*hits.rows, *further)}
+        rows = _rows(memories)
+        words = by_words(terms, hits.rarity, (rows[one.number] for one in hits.rows))
+        meaning = by_meaning((rows[one.number], near[one.memory.id]) for one in further)
+        return joined(words, meaning, sought.now), memories
+
+    async def _near(self, query: str, sought: Sought) -> Mapping[str, float]:
+        """Cosines of the nearest rows, by id; none without a model, or where that is away."""
+        embedder, reader = self._embedder(), sought.reader
+        if embedder is None or not query.strip():
+            return {}
+        payer = reader.agent, reader.room, reader.person
+        try:
+            if not await self._costs.affords(*payer):
+                return {}
+            async with asyncio.timeout(EMBED_TIME.total_seconds()):
+                asked = await embedder.embed([query[:EMBEDDED_CHARS]])
+            await self._costs.charge(*payer, asked.usage)
+            found = await nearest(self._vectors, sought.reaches, embedder.name, asked.vectors[0])
+        except (ModelFailed, StoreError, TimeoutError) as error:
+            log.warning("searched by words alone", model=embedder.name, reason=str(error) or "it took too long")
+            return {}
+        return {ident: cosine for ident, cosine in found.items() if cosine >= LEAST_NEAR}
+
+
+def recalled(one: Placed, memories: Mapping[int, Memory]) -> Recalled:
+    return Recalled(memories[one.row.number], one.score, one.why)
+
+
+def _rows(memories: Mapping[int, Memory]) -> dict[int, Row]:
+    return {
+        number: Row(number, memory.text, memory.created_at, memory.importance, memory.pinned)
+        for number, memory in memories.items()
+    }

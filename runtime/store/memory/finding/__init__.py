@@ -1,0 +1,1 @@
+"""Ways to find memories and messages: by words, by vectors, and in what was said."""
