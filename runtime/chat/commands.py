@@ -22,8 +22,9 @@ PAIR: Final = "pair"
 ALIASES: Final = {"start": "help"}  # what Telegram sends when somebody opens a bot for the first time
 TASK_COMMAND: Final = "task"
 """Has something worked on in the background: it takes a whole request, of several lines."""
-UNTOLD: Final = frozenset({"memory", "forget"})
-"""Commands whose words aren't kept with them: they say once more what is to be forgotten, or what one alone reads."""
+TOLD_VERBS: Final = frozenset({"why", "accept", "pin", "unpin"})
+TOLD_WORDS: Final = frozenset({"all", "all yes", "summary", "summary on", "summary off"})
+"""What is kept of `/memory` and `/forget` behind their names: not what one alone reads, and not what is to be forgotten."""
 ACTS: Final = frozenset({"new", "stop", "compact", "timezone", "away", "back", "forget", TASK_COMMAND})
 IN_PUBLIC: Final = frozenset({"new", "stop", PAIR})
 """Commands that change something for everybody in the room: everybody there reads that. Else only who asked does."""
@@ -146,9 +147,14 @@ def kept(command: Commanded) -> str:
     name = name_of(command)[:32]
     if name == TASK_COMMAND:
         return f"/{name} {clip(command.argument.strip(), TASK_TEXT_MAX_CHARS)}".rstrip()
-    known = name in ARGUMENTS and name not in UNTOLD
-    argument = clip(" ".join(command.argument.split()), ARGUMENT_MAX_CHARS) if known else ""
+    argument = clip(" ".join(command.argument.split()), ARGUMENT_MAX_CHARS) if name in ARGUMENTS else ""
+    if argument and name in ("memory", "forget") and not _may_stand(argument):
+        argument = "…"
     return f"/{name} {argument}".rstrip()
+
+
+def _may_stand(argument: str) -> bool:
+    return argument.lower() in TOLD_WORDS or argument.partition(" ")[0].lower() in TOLD_VERBS
 
 
 # --------------------------------------------------------------------------------------------------------- the answers

@@ -32,7 +32,7 @@ def kept(made: Kept) -> str:
     one, name = made.memory, short_id(made.memory.id)
     if made.was_known:
         return f"I have that already ({name})."
-    ended = f" It replaces: {line_of(made.ended)}" if made.ended else ""
+    ended = f" It replaces: {_text(made.ended)}" if made.ended else ""
     if one.trust is Trust.LOW:
         return f"Kept as {name}.{UNTRUSTED.format(id=name)}{ended}"
     by = visible(one.by, one_line=True) or "them"
@@ -60,8 +60,11 @@ def shown(one: Memory) -> str:
 
 def line_of(one: Memory) -> str:
     """`ab12cd · 2026-03-01, said by Ada · Rex is Ada's dog.`"""
-    text = clip(visible(" ".join(one.text.split()), one_line=True), TEXT_SHOWN_CHARS)
-    return f"{short_id(one.id)} · {', '.join(_source(one))} · {text}"
+    return f"{short_id(one.id)} · {', '.join(_source(one))} · {_text(one)}"
+
+
+def _text(one: Memory) -> str:
+    return clip(visible(" ".join(one.text.split()), one_line=True), TEXT_SHOWN_CHARS)
 
 
 def _source(one: Memory) -> Iterator[str]:

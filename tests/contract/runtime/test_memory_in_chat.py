@@ -289,8 +289,10 @@ async def test_memories_are_listed_pinned_and_forgotten_by_command(stage: Stage)
 
 async def test_the_words_of_a_command_are_not_kept_with_it(stage: Stage) -> None:
     process = await life(stage)
-    await command(process, "/forget my number is 4711")
-    assert ("/forget",) in await stage.rows("SELECT text FROM signals")
+    for words in ("/forget my number is 4711", "/memory summary I like tea", "/memory why"):
+        await command(process, words)
+    rows = await stage.rows("SELECT text FROM signals ORDER BY seq")
+    assert [text for (text,) in rows] == ["/forget …", "/memory …", "/memory why"]
 
 
 # ------------------------------------------------------------------------------------------------- graph and values
