@@ -77,7 +77,7 @@ class MemoryOperations:
         scope = Scope(kind, str(room.whole_room) if kind is ScopeKind.ROOM and room else "")
         subject, relation = (self._cleaned(one) for one in names)
         wanted = MemoryRequest(self._cleaned(text), kind, subject=subject, relation=relation)
-        kept: Kept | str = await self.memories.keep(wanted, agent or MAIN, scope, actor=actor.name)
+        kept: Kept | str = await self.memories.keep_given(wanted, agent or MAIN, scope, actor=actor.name)
         if isinstance(kept, str):
             raise Refusal(400, kept)
         self.notifier.notify(MEMORIES)

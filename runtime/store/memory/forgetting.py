@@ -107,7 +107,7 @@ def remove(rows: Iterable[Row], actor: str, now: datetime) -> Op[list[Memory]]:
 
 
 def _without_summaries(gone: Collection[Memory], now: datetime) -> Op[None]:
-    """What a person's summary has of it goes too."""
+    """Take out of a person's summary what it has of it."""
     persons = {(one.scope.subject, one.agent) for one in gone if one.scope.kind is ScopeKind.PERSON}
     for person, agent in sorted(persons):
         whose = {"person": person, "agent": agent}
