@@ -18,6 +18,7 @@ PLACES: Final = (
     ("/console/outbox", "Outbox"),
     ("/console/schedules", "Schedules"),
     ("/console/tasks", "Tasks"),
+    ("/console/memory", "Memory"),
     ("/console/agents", "Agents"),
     ("/console/models", "Models"),
     ("/console/people", "People"),
@@ -62,6 +63,9 @@ TONES: Final = {
     "tried again": "ask",
     "fails": "bad",
     "missing": "bad",
+    "said": "good",
+    "staged": "ask",
+    "low": "bad",
 }
 
 

@@ -270,6 +270,26 @@ class OperatorApi:
     @post("/tasks/{id}/retry")
     async def retry_task(self, name: str) -> View: ...
 
+    @get("/memories")
+    async def memories(self, agent: str = "", scope: str = "", room: str = "", limit: int = 100) -> list[View]: ...
+
+    @get("/memories/counts")
+    async def memory_counts(self) -> list[View]: ...
+
+    @post("/memories")
+    async def put_memory(
+        self, text: str, scope: Word, agent: Word = "", room: Word = "", subject: Word = "", relation: Word = ""
+    ) -> View: ...
+
+    @get("/memories/{id}")
+    async def memory(self, name: str) -> View: ...
+
+    @post("/memories/{id}/accept")
+    async def accept_memory(self, name: str) -> View: ...
+
+    @post("/memories/{id}/delete")
+    async def delete_memory(self, name: str) -> View: ...
+
     @get("/reports")
     async def reports(self) -> list[View]: ...
 

@@ -28,6 +28,7 @@ from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
+from bot.operator.work.memories import MemoryOperations
 from bot.operator.work.tasks import TaskOperations
 from bot.wiring.safety.scan import GuardScan
 from runtime.chat.forms import ARGUMENTS, QUESTION
@@ -52,6 +53,7 @@ from runtime.contract import (
     Verdict,
     room_topic,
 )
+from runtime.contract.memory.facts import ScopeKind
 from runtime.domain.agents.lifecycle import AgentEvent
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.approvals import REVISION, Approval, ApprovalState
@@ -505,6 +507,44 @@ class Operations(OperatorApi):
     def _tasks(self) -> TaskOperations:
         has = self._context
         return TaskOperations(has.store.tasks, has.notifier, has.stop, has.nudge, has.named, has.called, has.mask)
+
+    # ----------------------------------------------------------------------------------------------------- memories
+
+    async def memories(self, agent: str = "", scope: str = "", room: str = "", limit: int = 100) -> list[View]:
+        """Memories of rooms, agents and all, newest first; of people the operator's own alone."""
+        memories, where = await self._memories(), await self._room_meant(room)
+        rows = await memories.listed(agent, _word(ScopeKind, scope), where, limit, self.actor)
+        return await self._entitled(rows)
+
+    async def memory_counts(self) -> list[View]:
+        """Count what is kept, by agent and whose it is: of other people nothing else is told."""
+        return await self._entitled(await (await self._memories()).counts())
+
+    async def memory(self, name: str) -> View:
+        return await self._one_entitled(await (await self._memories()).shown(name, self.actor))
+
+    async def put_memory(
+        self, text: str, scope: str, agent: str = "", room: str = "", subject: str = "", relation: str = ""
+    ) -> View:
+        """Keep one for a room, an agent or all."""
+        kind, where = _word(ScopeKind, scope), await self._room_meant(room)
+        if kind is None:
+            raise Refusal(400, "Say for whom: room, agent or all.")
+        return await (await self._memories()).put(text, kind, agent, where, (subject, relation), self.actor)
+
+    async def accept_memory(self, name: str) -> View:
+        return await (await self._memories()).accept(name, self.actor)
+
+    async def delete_memory(self, name: str) -> View:
+        return await (await self._memories()).delete(name, self.actor)
+
+    async def _memories(self) -> MemoryOperations:
+        has = self._context
+        people = {str(known.person.id): known.person.name for known in await self._store.people.people()}
+        await has.refresh()
+        return MemoryOperations(
+            self._store.memories, has.notifier, people, has.named, has.called, has.door().clean, has.mask
+        )
 
     # ------------------------------------------------------------------------------------------------------ reports
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, cast
@@ -19,12 +19,15 @@ from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, terms_of, toolbox_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
 from runtime.contract import SPEND_MORE, Effect, Figures, Now, Space, TaskBoard, Timetable, Tool
+from runtime.contract.memory.facts import MemoryBook
+from runtime.contract.memory.values import StateBook
 from runtime.errors import ConfigError
 from runtime.policy.budgets import Then
 from tools.beyond_budget import SPEND_BEYOND_BUDGET
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, delegation_tools
+from tools.remembering.catalogue import remembering_tools
 from tools.reports import Naming, report_tools
 from tools.sandbox.shell import Sandbox, sandbox_for
 from tools.sandbox.spaced import SpacedSandbox, SpacedTool
@@ -75,6 +78,7 @@ def toolkit_of(
     timetable: Timetable,
     children: Children,
     board: TaskBoard,
+    remembering: Sequence[Tool],
     figures: Figures,
     named: Named,
     naming: Naming,
@@ -92,7 +96,7 @@ def toolkit_of(
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     own |= planning_tools(timetable, accounts, named)
     own |= delegation_tools(children, now)
-    own |= {tool.spec.name: tool for tool in task_tools(board)}
+    own |= {tool.spec.name: tool for tool in (*task_tools(board), *remembering)}
     own |= reported
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
@@ -108,6 +112,8 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= {tool.spec.name: tool for tool in schedule_tools(cast("Timetable", None))}
     own |= delegation_tools(cast("Children", None), lambda: datetime.now(UTC))
     own |= {tool.spec.name: tool for tool in task_tools(cast("TaskBoard", None))}
+    if settings.memory.enabled:
+        own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
     return {**own, **_installed(settings, own)}
 
 

@@ -33,6 +33,7 @@ from bot.settings.faults import Faults, without_tag
 from bot.settings.heartbeats import HeartbeatTable
 from bot.settings.hooks import HookTable
 from bot.settings.mcp import McpTable, handed_on
+from bot.settings.memory import MemorySection
 from bot.settings.models.aliases import key_names
 from bot.settings.models.budgets import BudgetSection
 from bot.settings.models.embeddings import Embeddings
@@ -167,6 +168,7 @@ class Settings(Section):
     approvals: Approvals = Field(default_factory=Approvals, description="Questions about calls.")
     sessions: Sessions = Field(default_factory=Sessions, description="Conversations.")
     run: Run = Field(default_factory=Run, description="Agent work.")
+    memory: MemorySection = Field(default_factory=MemorySection, description="What agents keep beyond a conversation.")
     tools: Tools = Field(default_factory=Tools, description="Tools.")
     mcp: tuple[McpTable, ...] = Field(default=(), description="MCP servers, whose tools the agent may call.")
     egress: Egress = Field(default_factory=Egress, description="The web.")

@@ -14,6 +14,7 @@ import structlog
 
 from runtime.agent.asking import asked_by_us
 from runtime.agent.delegation.orders import Delegating, Faults
+from runtime.agent.duties.remembering import Remembering
 from runtime.agent.guard import tripped
 from runtime.agent.outcome import LongText, RunOutcome
 from runtime.agent.questions import QuestionContext, Questions
@@ -26,6 +27,7 @@ from runtime.chat import budgets
 from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, may_be_full, partitions
 from runtime.context.condenser import Condenser, Conversation, Whose, is_full
 from runtime.context.oversize import sent_by, shortened, told_of
+from runtime.context.proposals import Proposing
 from runtime.context.resting import SHORTENED_BY_RESTS, Restore, restored
 from runtime.context.watch import LoopNotices
 from runtime.contract import (
@@ -136,6 +138,7 @@ class AgentLoop:
         notices: LoopNotices | None = None,
         door: Door = OPEN_DOOR,
         faults: Faults = lambda schema, values: "",
+        remembering: Remembering | None = None,
     ) -> None:
         self._store, self._agents, self._outlet, self._door = store, agents, outlet, door
         self._live: dict[RunId, LiveRun] = {}
@@ -143,8 +146,9 @@ class AgentLoop:
         self._whole = WholeTexts(new_id, space)
         context = asking or QuestionContext()
         self._notices = notices or LoopNotices()
-        self.surroundings = Surroundings(store=store, policy=policy, named=named, now=now)
-        rulings = Rulings(store=store, policy=policy, rights=context.rights, now=now)
+        self._remembering = remembering
+        self.surroundings = Surroundings(store=store, policy=policy, named=named, now=now, remembering=remembering)
+        self._rulings = rulings = Rulings(store=store, policy=policy, rights=context.rights, now=now)
         self._delegating = Delegating(store, agents, door, rulings.known, self._notices.ready, outlet.nudge, faults)
         self._calls = Calls(
             store=store,
@@ -406,7 +410,14 @@ class AgentLoop:
             counted=partial(self._store.counted, claim.lane.session, claim.since),
             keep=partial(self._keep, run),
             affords=partial(self._affords, run),
+            proposing=self._proposing(run),
         )
+
+    def _proposing(self, run: LiveRun) -> Proposing | None:
+        """Takes what a summary proposes to keep, where people alone led to the conversation."""
+        if self._remembering is None or not self._remembering.giving.proposals or "remember" not in run.agent.tools:
+            return None
+        return Proposing(partial(self._rulings.own_words, run), partial(self._remembering.propose, run.claim))
 
     async def _keep(self, run: LiveRun, summary: Summary, usage: Usage | None) -> bool:
         """Store a summary: with the lane, or once the run has ended. Errors: Dropped when fenced."""

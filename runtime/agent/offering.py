@@ -11,7 +11,7 @@ from runtime.policy.modes import Mode
 from runtime.policy.rules import Ask, Policy
 
 OFFERED_MAX: Final = 40
-"""From more tools than these only the most used are offered, and those that were found."""
+"""From more tools than these, beside those that are seldom needed, only the most used are offered, and those that were found."""
 
 MOST_USED: Final = 15
 NAMED_MAX: Final = 40
@@ -111,11 +111,16 @@ def with_found(offer: Offered, turns: Iterable[Turn]) -> Offered:
     return replace(offer, tools=(*offer.tools, *found.values()), withheld=still)
 
 
+def are_many(tools: Iterable[ToolSpec]) -> bool:
+    """True if not all that are often needed are offered."""
+    return sum(not tool.seldom for tool in tools) > OFFERED_MAX
+
+
 def _hidden(tools: Sequence[ToolSpec], most_used: Sequence[str]) -> dict[str, str]:
     """Names of the tools that a request does not carry unless they were found, each with its reason."""
-    if len(tools) < OFFERED_MAX:  # with the one that finds
-        return {tool.name: SELDOM for tool in tools if tool.seldom}
     usual = [tool.name for tool in tools if not tool.seldom]
+    if len(usual) < OFFERED_MAX:  # with the one that finds
+        return {tool.name: SELDOM for tool in tools if tool.seldom}
     names = {tool.name for tool in tools}
     ranked = dict.fromkeys([*(name for name in most_used if name in names), *usual])
     kept = set(list(ranked)[:MOST_USED])

@@ -119,6 +119,13 @@ class Rulings:
                 run.known = Known(taint_of_texts(heard.outside, taint), named)
         return run.known
 
+    async def own_words(self, run: LiveRun) -> bool:
+        """True if people of the conversation alone led to what a run does: no child, no schedule, nothing from outside."""
+        claim = run.claim
+        if claim.requester is None or claim.child or claim.job or claim.task:
+            return False
+        return not (await self.known(run)).taint.active
+
     async def _wait(self, run: LiveRun, tool: str, limit: Limit, more: int) -> timedelta | None:
         """Time until one more call is within the limit, beside `more` of this answer; None where it is."""
         if more >= limit.count:

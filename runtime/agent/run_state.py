@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from runtime.agent.guard import LoopGuard
 from runtime.agent.registry import Agent
 from runtime.context.builder import RunFacts
-from runtime.contract import FileRef, Turn
+from runtime.contract import Attach, FileRef, OwnWords, ToolContext, ToolSpec, Turn
 from runtime.policy.budgets import Allowance
 from runtime.policy.taint import Known
 from runtime.store.protocol import Board, Claim, History, ToolStep
@@ -42,6 +42,7 @@ class LiveRun:
     about, by id. `board` are the questions of its conversation, once they were looked at, and `facts` those of its last
     model call. `allowance` is for its next one, where budgets are set. `lapsed` are calls that are asked about after all.
     `handed`: a call of it is in the hands of others. `corrected`: its answer was sent back once.
+    `remembered` are the memories that it was given, once they were looked for.
     `history` is what the model read last, and `known` what that says of where text came from, once a call asked for it.
     """
 
@@ -68,12 +69,33 @@ class LiveRun:
     known: Known | None = None
     handed: bool = False
     corrected: bool = False
+    remembered: str | None = None
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""
         self.stopped = True
         for cut in self.cuts:
             cut.reschedule(0)  # a moment long past: it expires now
+
+    def context(
+        self, call_id: str, attach: Attach, tools: Callable[[], Sequence[ToolSpec]], own_words: OwnWords
+    ) -> ToolContext:
+        """Surroundings of a call of it."""
+        claim = self.claim
+        return ToolContext(
+            self.agent.workspaces.folder(claim.address),
+            claim.lane.session,
+            claim.run_id,
+            call_id,
+            claim.address,
+            claim.requester,
+            attach,
+            scheduled=claim.job is not None,
+            tools=tools,
+            agent=self.agent.name,
+            is_child=claim.child is not None,
+            own_words=own_words,
+        )
 
     def obey(self, stop: bool, *, after: str = "") -> None:
         """Errors: Ended where a person ended the run, here or, as the store says by `stop`, elsewhere."""

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
-from runtime.agent.offering import OFFERED_MAX, Denied, Offered, allowed, denied_by, kept_back, offered, with_found
+from runtime.agent.duties.remembering import Remembering
+from runtime.agent.offering import Denied, Offered, allowed, are_many, denied_by, kept_back, offered, with_found
 from runtime.agent.registry import Agent
 from runtime.agent.run_state import LiveRun
 from runtime.context.builder import RunFacts
@@ -58,10 +59,20 @@ def _asker_of(claim: Claim) -> _Asker:
 
 class Surroundings:
     """Gathers the facts of runs, and keeps what stands in a conversation for its next message. What the store knows of a
-    room came along with the claim; its questions are read once in a run, and only where there may be some."""
+    room came along with the claim; its questions are read once in a run, and only where there may be some. So is what was kept
+    and may matter, where something is."""
 
-    def __init__(self, *, store: Runs, policy: Callable[[], Policy], named: Callable[[Address], str], now: Now) -> None:
+    def __init__(
+        self,
+        *,
+        store: Runs,
+        policy: Callable[[], Policy],
+        named: Callable[[Address], str],
+        now: Now,
+        remembering: Remembering | None = None,
+    ) -> None:
         self._store = store
+        self._remembering = remembering
         self._policy = policy
         self._named = named
         self._now = now
@@ -78,7 +89,10 @@ class Surroundings:
             run.board = (
                 await self._store.board(claim.lane.session, claim.since) if asked or asker.around.parked else NO_BOARD
             )
-        return _facts(run.agent, asker, here, run.board, turns)
+        if run.remembered is None:
+            run.remembered = await self._remembering.given(claim, turns) if self._remembering else ""
+        facts = _facts(run.agent, asker, here, run.board, turns)
+        return replace(facts, working=f"{facts.working}\n\n{run.remembered}".lstrip()) if run.remembered else facts
 
     async def next(self, agent: Agent, conversed: Conversed) -> RunFacts:
         """The facts of the run that the next message of a conversation would begin."""
@@ -128,7 +142,7 @@ class Surroundings:
 
     async def _most_used(self, specs: Sequence[ToolSpec]) -> Sequence[str]:
         """The most used first, read anew each hour; nothing where there are not so many that it matters."""
-        if len(specs) <= OFFERED_MAX:
+        if not are_many(specs):
             return ()
         now = self._now()
         if self._used_at is None or not timedelta() <= now - self._used_at < USE_COUNTS_AGE:

@@ -295,19 +295,8 @@ class Calls:
             return f"{ERROR}{arguments}"
         if tool.spec.hands:
             return await self._delegating.hand(run, step, tool.spec.hands, arguments)
-        claim, folder = run.claim, run.agent.workspaces.folder(run.claim.address)
-        context = ToolContext(
-            folder,
-            claim.lane.session,
-            claim.run_id,
-            step.call.id,
-            run.claim.address,
-            claim.requester,
-            attach,
-            scheduled=claim.job is not None,
-            tools=partial(self._findable, run),
-            agent=run.agent.name,
-        )
+        own_words = partial(self._rulings.own_words, run)
+        context = run.context(step.call.id, attach, partial(self._findable, run), own_words)
         if tool.spec.undo and (kept := await kept_before(tool, arguments, context)) is not None:
             keep(kept)
         work = self._guarded(tool, arguments, context)
@@ -315,7 +304,7 @@ class Calls:
         is_ours = flow.reads is Reads.OURS and not flow.writes
         source = "" if is_ours else await self._sources.of(run, tool.spec, arguments)
         told = await (run.unless_stopped(work) if repeatable(run.agent.tools, step) else work)
-        room = self._door.room(claim.address)
+        room = self._door.room(run.claim.address)
         text, more = str(self._door.clean(told, Gate.TOOL_RESULT, room)), ""
         if len(text) > tool.spec.output_bound:
             text, more = await self._cut(run, step, text, tool.spec.output_bound, is_outside=bool(source))

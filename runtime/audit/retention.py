@@ -81,7 +81,15 @@ class Retention:
             self._reached.clear()
             await self._tidy_folders()
         more = [await self._walk(duty, stock, age) for stock, age in self._keep.stocks.items()]
-        return any(more)
+        return any([*more, await self._expire(duty)])
+
+    async def _expire(self, duty: Duty) -> bool:
+        """Remove what has a time of its own, whatever the settings say; whether there is more of it."""
+        for _ in range(SLICES):
+            if not await self._store.drop_expired(duty):
+                return False
+            await asyncio.sleep(self._pause.total_seconds())
+        return True
 
     async def _walk(self, duty: Duty, stock: Stock, age: timedelta) -> bool:
         before, removed, more = self._now() - age, 0, True

@@ -22,7 +22,10 @@ PAIR: Final = "pair"
 ALIASES: Final = {"start": "help"}  # what Telegram sends when somebody opens a bot for the first time
 TASK_COMMAND: Final = "task"
 """Has something worked on in the background: it takes a whole request, of several lines."""
-ACTS: Final = frozenset({"new", "stop", "compact", "timezone", "away", "back", TASK_COMMAND})
+TOLD_VERBS: Final = frozenset({"why", "accept", "pin", "unpin"})
+TOLD_WORDS: Final = frozenset({"all", "all yes", "summary", "summary on", "summary off"})
+"""What is kept of `/memory` and `/forget` behind their names: not what one alone reads, and not what is to be forgotten."""
+ACTS: Final = frozenset({"new", "stop", "compact", "timezone", "away", "back", "forget", TASK_COMMAND})
 IN_PUBLIC: Final = frozenset({"new", "stop", PAIR})
 """Commands that change something for everybody in the room: everybody there reads that. Else only who asked does."""
 NEEDED: Final[Mapping[str, Role]] = {name: Role.USER if name in ACTS else Role.VIEWER for name in COMMANDS}
@@ -36,6 +39,8 @@ LOOKS_LIKE_ONE: Final = re.compile(r"/([a-z][a-z0-9_-]{1,31})", re.IGNORECASE)
 """A word alone behind a slash is meant as a command, also where there is none of that name. A path has more slashes."""
 PAIR_FORM: Final = re.compile(rf"[/!]{PAIR}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 TASK_FORM: Final = re.compile(rf"[/!]{TASK_COMMAND}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+SUMMARY_FORM: Final = re.compile(r"[/!]memory[ \t]+(summary\s+\S.*)", re.IGNORECASE | re.DOTALL)
+"""A person's summary has several lines."""
 STOP_WORDS: Final[Mapping[str, Sequence[str]]] = {
     "English": ("stop", "cancel", "halt", "abort"),
     "German": ("stopp", "halt", "anhalten", "abbrechen", "abbruch"),
@@ -114,6 +119,8 @@ def spoken(said: Said) -> Said | Stopped | Commanded:
         return Stopped() if name == "stop" else Commanded(name)
     if found := TASK_FORM.fullmatch(text):
         return Commanded(TASK_COMMAND, found[1].strip())
+    if found := SUMMARY_FORM.fullmatch(text):
+        return Commanded("memory", found[1].strip())
     if found := ARGUED.fullmatch(text):
         return Commanded(found[1].lower(), found[2].strip())
     if found := PAIR_FORM.fullmatch(text):
@@ -141,7 +148,13 @@ def kept(command: Commanded) -> str:
     if name == TASK_COMMAND:
         return f"/{name} {clip(command.argument.strip(), TASK_TEXT_MAX_CHARS)}".rstrip()
     argument = clip(" ".join(command.argument.split()), ARGUMENT_MAX_CHARS) if name in ARGUMENTS else ""
+    if argument and name in ("memory", "forget") and not _may_stand(argument):
+        argument = "…"
     return f"/{name} {argument}".rstrip()
+
+
+def _may_stand(argument: str) -> bool:
+    return argument.lower() in TOLD_WORDS or argument.partition(" ")[0].lower() in TOLD_VERBS
 
 
 # --------------------------------------------------------------------------------------------------------- the answers

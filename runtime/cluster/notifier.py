@@ -36,6 +36,13 @@ class Listener:
             self._event.clear()
         return topic
 
+    def heard(self) -> bool:
+        """True if anything rang since; it counts as heard."""
+        rang = bool(self._heard)
+        self._heard.clear()
+        self._event.clear()
+        return rang
+
     async def within(self, seconds: float) -> bool:
         """Wait for a ring, at most `seconds`; all that rang counts as heard. Whether anything did."""
         try:

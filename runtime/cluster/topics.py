@@ -30,3 +30,6 @@ UNDOS: Final = "undos"
 
 COOLDOWNS: Final = "cooldowns"
 """A model rests, or is well again."""
+
+MEMORIES: Final = "memories"
+"""Something was kept where perhaps nothing was before."""

@@ -11,9 +11,11 @@ from typing import Final
 
 import structlog
 
-from runtime.context import handoff
+from runtime.context import handoff, proposals
 from runtime.context.builder import Budget, Partitions, RunFacts, is_long, partitions
 from runtime.context.condensing import BEGINS_AT, Step
+from runtime.context.prompt.remembered import is_said
+from runtime.context.proposals import Proposing
 from runtime.context.resting import Rest, Restore, rested_at
 from runtime.context.scales import SCALE_BOUNDS, Scales
 from runtime.context.summaries import LEAST_TURNS, fault_of, made_of, request_for, span
@@ -54,7 +56,8 @@ class Whose:
 class Conversation:
     """A conversation and whose it is: facts of its run, its model with the window, and how it is read and kept.
 
-    `counted` tells what a vendor counted for it last, and `affords` whether budgets allow a call of its model.
+    `counted` tells what a vendor counted for it last, and `affords` whether budgets allow a call of its model. `proposing`
+    takes facts that a summary proposes to keep.
     """
 
     whose: Whose
@@ -65,6 +68,7 @@ class Conversation:
     counted: Callable[[], Awaitable[Counted | None]]
     keep: Keep
     affords: Callable[[], Awaitable[bool]]
+    proposing: Proposing | None = None
 
     @property
     def reads(self) -> frozenset[str]:
@@ -149,10 +153,18 @@ class Condenser:
         """Summarise by the model, or where that fails by an extract. True if there is a new summary."""
         if not upto:
             return False
-        began = time.monotonic()
-        text, usage = await self._written(of, request_for(history, upto, self._window(of)))
-        summary = made_of(history, upto, of.reads, text, usage.model if usage else "")
-        return await self._keep(of, summary, usage, upto, began, failed=text is None)
+        began, proposing = time.monotonic(), of.proposing
+        if proposing and not await proposing.is_wanted():
+            proposing = None
+        also = proposals.ASKED if proposing else ""
+        text, usage = await self._written(of, request_for(history, upto, self._window(of), also))
+        said = (turn.text for turn in history.turns[:upto] if is_said(turn))
+        told, facts = proposals.parted(text, said) if text and proposing else (text, [])
+        summary = made_of(history, upto, of.reads, told, usage.model if usage else "")
+        is_kept = await self._keep(of, summary, usage, upto, began, failed=text is None)
+        if is_kept and facts and proposing:
+            await proposing.keep(facts)
+        return is_kept
 
     async def _hand_over(self, of: Conversation, history: History, *, always: bool = False) -> bool:
         """Begin the conversation anew, with words of the model for whoever goes on, or else with those of the record."""

@@ -49,14 +49,15 @@ def span(history: History) -> int:
     return at if at >= LEAST_TURNS + history.carried else 0
 
 
-def request_for(history: History, upto: int, window: int) -> ModelRequest:
-    """The request to the model, for the first `upto` turns and the summary before them."""
-    room = int(window * INPUT_PART) - of_text(TASK)
+def request_for(history: History, upto: int, window: int, also: str = "") -> ModelRequest:
+    """The request to the model, for the first `upto` turns and the summary before them. `also` is asked for in the same call."""
+    task = f"{TASK}{also}"
+    room = int(window * INPUT_PART) - of_text(task)
     before = [history.summary.text] if history.summary else []
     turns = squeeze(trim(history.turns[:upto], RESULT_CHARS), room - sum(map(of_text, before)))
     told = unmarked("\n\n".join([*before, *map(_told, turns)]))
     told = bound(told, max(1_000, room * 3))
-    return ModelRequest(TASK, [UserTurn(f"{RECORD_BEGINS}\n{told}\n{RECORD_ENDS}\n\n{ASKED}")], (), work=Work.SUMMARY)
+    return ModelRequest(task, [UserTurn(f"{RECORD_BEGINS}\n{told}\n{RECORD_ENDS}\n\n{ASKED}")], (), work=Work.SUMMARY)
 
 
 def unmarked(text: str) -> str:

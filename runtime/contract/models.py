@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -172,6 +172,13 @@ def found_in(told: str) -> list[str]:
 Attach = Callable[[FileRef], None]
 """Puts a file of the workspace onto the reply; kept with the call's result."""
 
+OwnWords = Callable[[], Awaitable[bool]]
+
+
+async def nobody_vouches() -> bool:
+    """Words of a run about which nothing is known."""
+    return False
+
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
@@ -179,7 +186,8 @@ class ToolContext:
 
     `address` is where the run's answer goes, and `requester` for whom it works: None for a program that nobody asked.
     `scheduled`: nobody asked now, it is the work of a schedule. `tools`: those that may perhaps be called here, for the
-    tool that finds them. `agent` is the name of the one that calls.
+    tool that finds them. `agent` is the name of the one that calls, and `is_child` tells that another run asked for its work.
+    `own_words`: people of the room alone led to the call: no child, no schedule, and nothing from outside.
     """
 
     workspace: Path
@@ -192,6 +200,8 @@ class ToolContext:
     scheduled: bool = False
     tools: Callable[[], Sequence[ToolSpec]] = tuple
     agent: str = ""
+    is_child: bool = False
+    own_words: OwnWords = nobody_vouches
 
 
 class Tool(Protocol):

@@ -29,6 +29,7 @@ from runtime.contract import (
 )
 from runtime.domain.transcript import RECORD_BEGINS, RECORD_ENDS
 from runtime.models.demo_phrases import (
+    AUTHOR,
     WHAT_I_KNOW,
     Wish,
     asks_for_help,
@@ -47,6 +48,7 @@ from runtime.models.demo_phrases import (
 from runtime.models.demo_plans import due_in, report, unless_told
 from runtime.models.demo_telling import inline, is_waiting, outcome, purpose
 from runtime.models.images import NO_IMAGES, has_files, kinds
+from runtime.models.phrases.memories import proposed
 from runtime.text.glyphs import bound
 
 I_AM: Final = "I'm the demo model built into Signalbox: no network, no key, and no understanding of my own."
@@ -99,9 +101,11 @@ def was_told(turns: Sequence[Turn], done: Batch) -> bool:
 # ----------------------------------------------------------------------------------------------------------- replying
 
 
-def think(turns: Sequence[Turn], images: Mapping[str, str] = NO_IMAGES) -> tuple[str, list[Wish]]:
-    """The words of the reply, or what it asks for. `images` are types of images by path."""
-    if record := record_in(turns):
+def think(
+    turns: Sequence[Turn], images: Mapping[str, str] = NO_IMAGES, *, keeps: bool = False
+) -> tuple[str, list[Wish]]:
+    """The words of the reply, or what it asks for. `images` are types of images by path; `keeps`: a summary lists facts too."""
+    if record := record_in(turns, keeps=keeps):
         return record, []
     last = max((i for i, turn in enumerate(turns) if isinstance(turn, AssistantTurn)), default=-1)
     wishes = [found for line in lines(turns[last + 1 :]) for found in wishes_of(line, turns)]
@@ -111,14 +115,16 @@ def think(turns: Sequence[Turn], images: Mapping[str, str] = NO_IMAGES) -> tuple
     return unless_told(work, text) if work else text, []
 
 
-def record_in(turns: Sequence[Turn]) -> str:
+def record_in(turns: Sequence[Turn], *, keeps: bool = False) -> str:
     """The summary of a conversation, where one is wanted: what people said, a line each, the newest."""
     whole = turns[-1].text if len(turns) == 1 else ""
     if not whole.startswith(RECORD_BEGINS):
         return ""
     told = whole.partition(RECORD_BEGINS)[2].partition(RECORD_ENDS)[0].splitlines()
     said = [line.strip() for line in told if line.strip() and not line.startswith(("assistant", "result of"))]
-    return "\n".join(["Said so far:", *(f"- {bound(line, RECORD_LINE)}" for line in said[-RECORD_LINES:])])
+    facts = proposed([AUTHOR.sub("", line, count=1) for line in said]) if keeps else []
+    listed = ["Said so far:", *(f"- {bound(line, RECORD_LINE)}" for line in said[-RECORD_LINES:])]
+    return "\n".join([*listed, *(["", "Keep:", *facts] if facts else [])])
 
 
 def answer(turns: Sequence[Turn], images: Mapping[str, str]) -> str:
@@ -216,7 +222,9 @@ class Demo:
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         images = await asyncio.to_thread(kinds, request) if has_files(request) else NO_IMAGES
         text, wishes = (
-            (explained(request.turns), []) if request.words_only else think(without_finding(request.turns), images)
+            (explained(request.turns), [])
+            if request.words_only
+            else think(without_finding(request.turns), images, keeps="heading Keep" in request.system)
         )
         offered = {tool.name for tool in request.tools}
         missing = sorted({w.tool for w in wishes} - offered)

@@ -45,6 +45,12 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "task_claim": ("claim", "", "task"),
     "task_complete": ("complete", "", "task"),
     "plan_set": ("show", "", ""),
+    "remember": ("keep", "", "text"),
+    "recall": ("look up", "", "query"),
+    "forget": ("forget", "", "words"),
+    "relate": ("keep", "", "kind"),
+    "about": ("look up", "", "entity"),
+    "search_messages": ("look for messages about", "", "query"),
     "ask_person": ("ask", "", "question"),
     "set_zone": ("set the time zone", "", "zone"),
 }

@@ -82,7 +82,20 @@ class Ask:
 OWN_TASKS: Final = ("task_post", "task_claim", "task_complete", "plan_set")
 """The same of tasks, whose runs may do no more than the person who asked, and of the checklist of a run."""
 
-SHIPPED: Final[Sequence[Rule]] = tuple(Rule(Ruling.ALLOW, name) for name in (*OWN_PLANS, *OWN_TASKS))
+OWN_MEMORY: Final = ("remember", "relate", "forget", "state_set", "state_delete")
+"""The same of what is kept for the person who asks; `forget` and `state_delete` remove no more than they may."""
+
+WIDER: Final = tuple(
+    Rule(Ruling.ASK, tool, arguments={"scope": scope})
+    for tool, scopes in {"remember": ("room", "agent"), "relate": ("room", "agent"), "state_set": ("agent",)}.items()
+    for scope in scopes
+)
+"""What others have read too is asked about."""
+
+SHIPPED: Final[Sequence[Rule]] = (
+    *WIDER,
+    *(Rule(Ruling.ALLOW, name) for name in (*OWN_PLANS, *OWN_TASKS, *OWN_MEMORY)),
+)
 """Rules that come after those of the settings: a rule there goes before them."""
 
 

@@ -235,6 +235,11 @@ def test_a_task_is_done_in_the_background_as_told(tmp_path: Path) -> None:
     _work_as_told(DOCS / "tasks.md", tmp_path)
 
 
+@pytest.mark.timeout(180)  # seconds; about five where nothing else runs
+def test_something_is_remembered_corrected_and_forgotten_as_told(tmp_path: Path) -> None:
+    _work_as_told(DOCS / "memory.md", tmp_path)
+
+
 def _work_as_told(page: Path, tmp_path: Path) -> None:
     newest = ""
     with _signalbox(tmp_path):

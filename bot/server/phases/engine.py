@@ -14,6 +14,7 @@ from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
 from bot.wiring.agents import AgentMaker
 from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, marks_in, pace_of
+from bot.wiring.memory.books import MemoryParts, memory_of, search_of, tools_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
@@ -79,14 +80,15 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
     children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
-    toolkit = _toolkit(base, at, timetable, children, board, tools, door)
+    memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, search_of(base.store))
+    toolkit = _toolkit(base, at, timetable, children, board, memory, tools, door)
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
     agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     asking = QuestionContext(lambda: at.live.gate().rights, places)
-    loop = _loop(base, at, agents, couriers, reporters, asking, door)
+    loop = _loop(base, at, agents, couriers, reporters, asking, memory, door)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
     edits = Edits(
         approvals=base.store.approvals, agents=agents, policy=at.live.policy, named=at.named, faults=schema_faults
@@ -229,6 +231,7 @@ def _toolkit(
     timetable: Timetable,
     children: ChildRuns,
     board: TaskBoard,
+    memory: MemoryParts | None,
     instead: Mapping[str, Tool] | None,
     door: Door,
 ) -> Toolkit:
@@ -238,6 +241,7 @@ def _toolkit(
         timetable=timetable,
         children=children,
         board=board,
+        remembering=tools_of(memory) if memory else (),
         figures=base.store.figures,
         named=at.called,
         naming=in_reports(base.store.traces.titles, at.called),
@@ -269,6 +273,7 @@ def _loop(
     couriers: Couriers,
     reporters: LateReporters,
     asking: QuestionContext,
+    memory: MemoryParts | None,
     door: Door,
 ) -> AgentLoop:
     store, new_id, files_of = base.store, base.new_id, files_in(at.accounts)
@@ -292,6 +297,7 @@ def _loop(
         space=base.space,
         door=door,
         faults=schema_faults,
+        remembering=memory.remembering if memory else None,
         notices=LoopNotices(
             asked=lambda: base.notifier.notify(QUESTIONS),
             changed=base.notifier.notify_room,

@@ -49,6 +49,7 @@ from runtime.store.intake.messages import said
 from runtime.store.intake.modes import wanted_of, zone_for
 from runtime.store.intake.run_stop import stop
 from runtime.store.intake.strangers import only_reads, stranger, turned_away, welcome
+from runtime.store.memory.commands import MEMORY_COMMANDS
 from runtime.store.protocol import Changed, Gate, KeptRoom, Offer, Taken
 from runtime.store.protocol.intake import ignored
 from runtime.store.runs.summaries import conversation
@@ -59,6 +60,8 @@ from runtime.store.tasks.commands import TASK_COMMANDS
 from runtime.text.glyphs import clip
 
 NOTICE: Final = 200
+OWN_COMMANDS: Final = {**TASK_COMMANDS, **MEMORY_COMMANDS}
+"""Commands that have a room of the store to themselves."""
 Deed = Clicked | Amended | Stopped | Commanded
 CLOSED: Final = "I don't answer in this room."
 LATE: Final = "This reached me too late to act on. Please ask again."
@@ -213,7 +216,7 @@ def _asked(
         return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, LATE), now, new_id))
     if isinstance(body, Stopped):
         return (yield from stop(signal, body, signal_id, who, gate, now, new_id))
-    if ours := TASK_COMMANDS.get(name_of(body)):
+    if ours := OWN_COMMANDS.get(name_of(body)):
         return (yield from ours(signal, body, signal_id, who, gate, now, new_id))
     return (yield from commanded(signal, body, signal_id, who, gate, aside, now, new_id))
 

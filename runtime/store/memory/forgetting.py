@@ -15,8 +15,8 @@ from runtime.domain.memory.scopes import reaches_of
 from runtime.store.common import add, escaped, fact
 from runtime.store.memory.owners import forget_for_person
 from runtime.store.memory.readers import reader_at
-from runtime.store.memory.rows import DROP_VECTORS, MEMORIES, Row, in_reaches, of_id, reaching
-from runtime.store.schema import forgotten, memories, memory_uses, person_summaries
+from runtime.store.memory.rows import DROP_USES, DROP_VECTORS, MEMORIES, Row, in_reaches, of_id, reaching
+from runtime.store.schema import forgotten, memories, person_summaries
 from runtime.store.sql.driver import Op, micros
 
 TOO_MANY_MEANT: Final = (
@@ -28,7 +28,6 @@ MEMORY_CALLED = (
 )
 ENDED_BY = MEMORIES.where(memories.c.superseded_by == bindparam("memory"))
 DROP_MEMORY = delete(memories).where(memories.c.id == bindparam("memory")).returning(memories.c.id)
-DROP_USES = delete(memory_uses).where(memory_uses.c.memory_id == bindparam("memory"))
 NOTE_FORGOTTEN = add(forgotten).on_conflict_do_nothing()
 SUMMARY_OF = (
     select(person_summaries.c.text)

@@ -27,6 +27,7 @@ from runtime.domain.memory.keeping import (
 )
 from runtime.domain.memory.scopes import reach_of
 from runtime.store.common import fact
+from runtime.store.memory.expiring import drop_earliest
 from runtime.store.memory.rows import ADD_MEMORY, DROP_VECTORS, MEMORIES, Row, of_id
 from runtime.store.schema import children, forgotten, memories, memory_uses
 from runtime.store.sql.driver import Op, micros
@@ -222,6 +223,7 @@ def _end(row: Row, new: str, now: datetime) -> Op[Memory]:
     """A row that is over is found by nobody, so it has no vectors any more."""
     yield END_MEMORY, {"memory": row.id, "at": micros(now), "new": new}
     yield DROP_VECTORS, {"memory": row.id}
+    yield from drop_earliest({"reach": row.reach, "subject": row.subject_key, "relation": row.relation_key})
     return row._replace(valid_to=micros(now), superseded_by=new).memory
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import Select, bindparam, delete, or_, select
 from runtime.contract.memory.facts import Memory, MemoryId, MemoryKind, Scope, Trust
 from runtime.contract.people import RunId
 from runtime.store.common import add
-from runtime.store.schema import memories, memory_vectors, people
+from runtime.store.schema import memories, memory_uses, memory_vectors, people
 from runtime.store.sql.driver import maybe_moment, moment
 
 REACHES_MOST: Final = 4
@@ -80,6 +80,7 @@ ADD_MEMORY = add(memories, without=("number",)).on_conflict_do_nothing().returni
 OF_ID = MEMORIES.where(memories.c.id == bindparam("memory"))
 LOCKED_OF_ID = OF_ID.with_for_update(of=memories)
 DROP_VECTORS = delete(memory_vectors).where(memory_vectors.c.memory_id == bindparam("memory"))
+DROP_USES = delete(memory_uses).where(memory_uses.c.memory_id == bindparam("memory"))
 
 in_reaches: Final = memories.c.reach.in_([bindparam(f"reach{number}") for number in range(REACHES_MOST)])
 """A row is in one of those that `reaching` names."""

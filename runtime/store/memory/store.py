@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from runtime.contract import NewId
 from runtime.contract.memory.facts import (
@@ -25,10 +26,12 @@ from runtime.store.memory.forgetting import called, forget, forget_own, remove_i
 from runtime.store.memory.graph import about
 from runtime.store.memory.keeping import Keeping, is_of_child, keep
 from runtime.store.memory.listed import listed, readable
+from runtime.store.memory.overview import counts
 from runtime.store.memory.readers import has_any, reader_at
 from runtime.store.memory.rows import Row
 from runtime.store.memory.uses import last_uses, record_uses, uses_of
-from runtime.store.protocol.memory.memories import Use, UsedMemory
+from runtime.store.memory.why import forgotten_at, why
+from runtime.store.protocol.memory.memories import Use, UsedMemory, Why
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op
 
@@ -108,6 +111,11 @@ class MemoryStore(Base):
         now = self.now()
         return await self._driver.read(lambda: listed(agent, scope, past, before, limit, now))
 
+    async def counts(self) -> list[tuple[str, Scope, int]]:
+        """Count the current rows of each agent in each scope."""
+        now = self.now()
+        return await self._driver.read(lambda: counts(now))
+
     async def about(self, reader: Reader, entity: str, depth: int = 1) -> list[Memory]:
         now = self.now()
         return await self._driver.read(lambda: about(reader, entity, depth, now))
@@ -128,6 +136,13 @@ class MemoryStore(Base):
 
     async def last_uses(self, session: SessionKey) -> tuple[RunId, list[UsedMemory]] | None:
         return await self._driver.read(lambda: last_uses(session))
+
+    async def why(self, run: RunId, by: MemoryActor) -> Why:
+        now = self.now()
+        return await self._driver.read(lambda: why(run, by, now))
+
+    async def forgotten_at(self, memory: str) -> datetime | None:
+        return await self._driver.read(lambda: forgotten_at(memory))
 
 
 def _id_of(by: MemoryActor, new_id: NewId) -> MemoryId:

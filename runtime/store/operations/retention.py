@@ -32,6 +32,7 @@ from sqlalchemy import (
 
 from runtime.contract import Address, SessionKey
 from runtime.store.common import held
+from runtime.store.memory.expiring import drop_expired
 from runtime.store.protocol import Duty, Quiet, Stock, Swept
 from runtime.store.schema import (
     approvals,
@@ -422,6 +423,10 @@ class RetentionStore(Base):
             start = str(after or "")
             return await self._driver.write(lambda: drop_unused(duty, stock, start, before, limit))
         return await self._driver.write(lambda: sweep(duty, stock, after, before, limit))
+
+    async def drop_expired(self, duty: Duty, *, limit: int = 200) -> int | None:
+        now = self.now()
+        return await self._driver.write(lambda: drop_expired(duty, now, limit))
 
     async def quiet_rooms(self, after: str, before: datetime, *, limit: int = 200) -> Quiet:
         return await self._driver.read(lambda: quiet_rooms(after, before, limit))

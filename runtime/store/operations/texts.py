@@ -17,6 +17,7 @@ from sqlalchemy import (
     Table,
     and_,
     bindparam,
+    delete,
     exists,
     false,
     literal_column,
@@ -29,7 +30,19 @@ from sqlalchemy import (
 from runtime.contract import Address
 from runtime.store.operations.text_columns import free_columns
 from runtime.store.protocol import RowKey, TextRow
-from runtime.store.schema import approvals, deliveries, grants, metadata, parts, runs, steps
+from runtime.store.schema import (
+    approvals,
+    deliveries,
+    grants,
+    knowledge_chunks,
+    knowledge_vectors,
+    memories,
+    memory_vectors,
+    metadata,
+    parts,
+    runs,
+    steps,
+)
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
 
@@ -79,8 +92,8 @@ def _put(table: Table, names: Sequence[str]) -> Executable:
 
 
 def _room_of(table: Table) -> ColumnElement[Any]:
-    """Address or session that a row belongs to; empty for one that belongs to no room."""
-    for name in ("address", "home", "session"):
+    """Address, session or scope that a row belongs to; empty for one that belongs to no room."""
+    for name in ("address", "home", "session", "scope"):
         if name in table.c:
             return table.c[name]
     if table is parts:
@@ -128,11 +141,24 @@ def _text_row(row: tuple[Any, ...], keys: int, names: Sequence[str]) -> TextRow:
 
 
 def _room(place: str) -> Address | None:
-    """A row tells its room as an address, or behind the agent of its session."""
+    """A row tells its room as an address, or behind the agent of its session, or the kind of its scope."""
     try:
         return Address.parse(place.split("|", 1)[-1])
     except ValueError:
         return None
+
+
+OUTDATED: Final[Mapping[str, Executable]] = {
+    "memories": delete(memory_vectors).where(
+        memory_vectors.c.memory_id.in_(select(memories.c.id).where(memories.c.number == bindparam("k_number")))
+    ),
+    "knowledge_chunks": delete(knowledge_vectors).where(
+        knowledge_vectors.c.chunk_id.in_(
+            select(knowledge_chunks.c.id).where(knowledge_chunks.c.number == bindparam("k_number"))
+        )
+    ),
+}
+"""What was made of a row's text, and isn't true any more once that is another one."""
 
 
 def put_texts(table: str, changes: Sequence[tuple[TextRow, Mapping[str, str]]]) -> Op[int]:
@@ -142,7 +168,10 @@ def put_texts(table: str, changes: Sequence[tuple[TextRow, Mapping[str, str]]]) 
         given: dict[str, object] = {f"k_{name}": one for name, one in zip(keys, row.key, strict=True)}
         given |= {f"old_{name}": value for name, value in row.texts.items()}
         given |= {f"new_{name}": value for name, value in {**row.texts, **changed}.items()}
-        count += len((yield how.put, given))
+        is_put = bool((yield how.put, given))
+        if is_put and table in OUTDATED:
+            yield OUTDATED[table], given
+        count += is_put
     return count
 
 

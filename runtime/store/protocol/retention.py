@@ -62,5 +62,8 @@ class Sweeping(Protocol):
         """Look at the next `limit` rows behind `after` (None: from the first) and remove those that are done with and
         older than `before`. A message leaves a tombstone: its keys and times. None when the duty was lost."""
 
+    async def drop_expired(self, duty: Duty, *, limit: int = 200) -> int | None:
+        """Remove the next memories whose own time is over; how many. None when the duty was lost."""
+
     async def quiet_rooms(self, after: str, before: datetime, *, limit: int = 200) -> Quiet:
         """Of the next `limit` sessions behind `after`, the rooms where nothing happened since `before`."""

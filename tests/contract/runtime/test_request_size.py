@@ -26,7 +26,7 @@ from tests.fakes.openai import OpenAI, Reply
 from tests.fakes.serve import serving
 
 REQUEST_MAX_BYTES = 8_000
-TOOLS_MAX_BYTES = 6_000
+TOOLS_MAX_BYTES = 6_500
 
 pytestmark = [
     pytest.mark.xdist_group("litellm"),

@@ -57,8 +57,8 @@ class Windowed:
             self.refused += 1
             raise ContextOverflow(f"{size_of(request)} tokens are too many")
         usage = replace(USAGE, input_tokens=self._counts(request))
-        if request.system in TASKS:
-            (self.summaries if request.system == TASK else self.handoffs).append(request)
+        if request.system.startswith(TASKS):
+            (self.summaries if request.system.startswith(TASK) else self.handoffs).append(request)
             return ModelReply(self._condenses(len(self.summaries) + len(self.handoffs)), (), usage)
         self.requests.append(request)
         said = self._says(request)

@@ -21,7 +21,10 @@ from runtime.contract.memory.facts import (
     ScopeKind,
     Trust,
 )
+from runtime.domain.ids import new_id
 from runtime.domain.memory.scopes import may_read
+from runtime.domain.memory.terms import terms_of
+from runtime.store.memory.searching import MemorySearch, Sought
 from runtime.store.memory.store import MemoryStore
 from tests.contract.store.conftest import KINDS
 from tests.contract.store.stage import Stage
@@ -34,7 +37,7 @@ WORDS: Final = ("tea", "Graz", "Wien", "b1", "b2", "Friday")
 GROUPS: Final = tuple(
     Address.parse(text) for text in ("slack:T1/C1", "slack:T1/C1/171.2", "web:main/all", "slack:T1/C|2")
 )
-FEW: Final = {"file": 40, "memory": 160, "postgres": 12}
+FEW: Final = {"file": 12, "memory": 50, "postgres": 6}
 MANY: Final = {"file": 1_000, "memory": 10_000, "postgres": 500}
 
 
@@ -43,6 +46,7 @@ class World:
     """People with a private chat and a page each, and rooms of all; and every row that should be there."""
 
     memories: MemoryStore
+    search: MemorySearch
     people: list[Person]
     private: dict[Address, Person]
     random: Random
@@ -104,7 +108,7 @@ async def world_of(stage: Stage, random: Random) -> World:
             room=str(page),
         )
         private |= {chat: known.person, page: known.person}
-    return World(stage.store.memories, people, private, random)
+    return World(stage.store.memories, MemorySearch(stage.store.driver, new_id), people, private, random)
 
 
 async def remember(world: World) -> None:
@@ -164,7 +168,12 @@ async def read(world: World) -> None:
     every = world.readable(by)
     found = await world.memories.readable(reader, past=True, limit=10_000)
     about = await world.memories.about(reader, "Home", depth=2)
-    world.foreign += len({one.id for one in [*found, *about]} - every)
+    sought = Sought(reader, world.memories.now())
+    hits = await world.search.by_words(sought, terms_of(f"{world.random.choice(WORDS)} home town"))
+    by_id = await world.search.by_ids(sought, world.rows)
+    searched = [one.memory for one in [*hits.rows, *by_id]]
+    world.foreign += len({one.id for one in [*found, *about, *searched]} - every)
+    assert {one.memory.id for one in by_id} == {one for one in every if world.rows[one].valid_to is None}
     assert {one.id for one in found} == every
     current = await world.memories.readable(reader, limit=10_000)
     assert {one.id for one in current} == {one for one in every if world.rows[one].valid_to is None}

@@ -44,6 +44,9 @@ class Shelf:
         last = min(int(after or 0) + limit, self.rows[stock])
         return Swept(last, last < self.rows[stock], last - int(after or 0))
 
+    async def drop_expired(self, duty: Duty, *, limit: int = 200) -> int | None:
+        return 0
+
     async def quiet_rooms(self, after: str, before: datetime, *, limit: int = 200) -> Quiet:
         return Quiet(SessionKey("z"), False, self.quiet)
 

@@ -140,6 +140,7 @@ def test_looking_is_for_viewers_and_acting_for_users() -> None:
         "away",
         "back",
         "task",
+        "forget",
     }
     assert set(commands.NEEDED) == set(COMMANDS)
 

@@ -26,8 +26,12 @@ READS: Final = {
         *("schedule_delete", "schedule_run", "schedule_list", "schedule_history"),
         *("task_post", "task_list", "task_complete", "plan_set"),
         *("delegate", "delegate_many", "children", "stop_child"),
+        *("remember", "relate", "forget", "state_set", "state_delete"),
     },
-    Reads.PEOPLE: {"activity", "costs", "dead_letters", "pending_approvals", "task_claim"},
+    Reads.PEOPLE: {
+        *("activity", "costs", "dead_letters", "pending_approvals", "task_claim"),
+        *("recall", "about", "search_messages", "state_get", "state_list"),
+    },
     Reads.FILES: {"list_files", "read_file", "search_files", "shell"},
     Reads.OUTSIDE: {"http_get"},
 }
@@ -35,11 +39,13 @@ STAYS: Final = {
     *("set_zone", "spend_beyond_budget", "write_file"),
     *("task_list", "task_claim", "task_complete", "plan_set"),
     *("delegate", "delegate_many", "children", "stop_child"),
+    *("remember", "relate", "recall", "about", "search_messages", "state_get", "state_list"),
 }
 """Tools that write, and only within the conversation."""
 REACH_OUT: Final = {
     *("http_get", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
     *("schedule_resume", "schedule_delete", "schedule_run", "task_post"),
+    *("forget", "state_set", "state_delete"),
 }
 
 

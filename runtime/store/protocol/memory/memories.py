@@ -10,6 +10,7 @@ from typing import Protocol
 from runtime.contract.memory.facts import Kept, Memory, MemoryActor, MemoryId, MemoryRequest, Reader, Scope, Trust
 from runtime.contract.memory.values import StateValue
 from runtime.contract.people import Address, Person, PersonId, RunId, SessionKey
+from runtime.domain.memory.reasons import Unused
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,23 @@ class UsedMemory:
     rank: int
     how: str
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedMemory:
+    """A row that a run was not given and did not find, though it may be read there."""
+
+    memory: Memory
+    reason: Unused
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Rows that a run was given or found, and others. `elsewhere`: how many of the asker's own are not read in this room."""
+
+    used: tuple[UsedMemory, ...]
+    unused: tuple[UnusedMemory, ...]
+    elsewhere: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +120,12 @@ class Memories(Protocol):
 
     async def last_uses(self, session: SessionKey) -> tuple[RunId, list[UsedMemory]] | None:
         """The same of the newest run of a conversation; None where it had none."""
+
+    async def why(self, run: RunId, by: MemoryActor) -> Why:
+        """Why a run had what it had, told to somebody in a room."""
+
+    async def forgotten_at(self, memory: str) -> datetime | None:
+        """Time at which the row with this id, or whose id ends so, was forgotten."""
 
 
 class StateValues(Protocol):

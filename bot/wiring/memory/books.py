@@ -1,0 +1,98 @@
+"""Books of memory for tools, and what gives runs what was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.settings.memory import MemorySection
+from runtime.agent.duties.remembering import Giving, Remembering
+from runtime.cluster.notifier import LocalNotifier
+from runtime.cluster.topics import MEMORIES
+from runtime.contract import Tool
+from runtime.contract.memory.embedding import Embedder
+from runtime.contract.memory.facts import FoundMessage, Kept, Memory, MemoryActor, MemoryBook, MemoryRequest, Recalled
+from runtime.contract.memory.values import StateBook
+from runtime.guard.door import Door
+from runtime.memory.book import ToolMemories
+from runtime.memory.recalling import Recalling
+from runtime.memory.values import ToolValues
+from runtime.store.store import Store
+from tools.remembering.catalogue import remembering_tools
+
+
+class Announced:
+    """A MemoryBook that tells this node and the others when something is kept."""
+
+    def __init__(self, book: MemoryBook, notifier: LocalNotifier) -> None:
+        self._book = book
+        self._notifier = notifier
+
+    async def remember(self, wanted: MemoryRequest, by: MemoryActor) -> Kept:
+        kept = await self._book.remember(wanted, by)
+        self._notifier.notify(MEMORIES)
+        return kept
+
+    async def recall(
+        self, query: str, by: MemoryActor, *, about: str = "", since: datetime | None = None, limit: int = 10
+    ) -> list[Recalled]:
+        return await self._book.recall(query, by, about=about, since=since, limit=limit)
+
+    async def about(self, entity: str, by: MemoryActor, *, depth: int = 1) -> list[Memory]:
+        return await self._book.about(entity, by, depth=depth)
+
+    async def forget(self, words: str, by: MemoryActor) -> list[Memory]:
+        return await self._book.forget(words, by)
+
+    async def search_messages(
+        self, query: str, by: MemoryActor, *, room: str = "", since: datetime | None = None
+    ) -> list[FoundMessage]:
+        return await self._book.search_messages(query, by, room=room, since=since)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryParts:
+    """Memories and values for tools, and what gives runs some of them unasked."""
+
+    book: MemoryBook
+    values: StateBook
+    remembering: Remembering
+
+
+def memory_of(
+    settings: MemorySection, store: Store, notifier: LocalNotifier, door: Callable[[], Door], search: Recalling
+) -> MemoryParts | None:
+    """None where memory is off."""
+    if not settings.enabled:
+        return None
+    book = Announced(ToolMemories(memories=store.memories, recalling=search, door=door), notifier)
+    return MemoryParts(
+        book,
+        ToolValues(values=store.state_values, readers=store.memories, door=door),
+        Remembering(
+            memories=store.memories,
+            finds=search,
+            summaries=store.person_summaries,
+            book=book,
+            rang=notifier.listen(MEMORIES).heard,
+            now=store.now,
+            giving=Giving(settings.given, settings.given_tokens, settings.proposals),
+        ),
+    )
+
+
+def search_of(store: Store, embedder: Callable[[], Embedder | None] = lambda: None) -> Recalling:
+    """The search by words, and by meaning where there is a model of embeddings."""
+    return Recalling(
+        search=store.memory_search,
+        vectors=store.memory_vectors,
+        messages=store.message_search,
+        costs=store.embedding_costs,
+        embedder=embedder,
+        now=store.now,
+    )
+
+
+def tools_of(parts: MemoryParts) -> list[Tool]:
+    return remembering_tools(parts.book, parts.values)

@@ -1,0 +1,138 @@
+"""Gives a run what was kept and may matter, before its first model call, and keeps what a summary proposes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+import structlog
+
+from runtime.context.prompt import remembered
+from runtime.context.proposals import Proposal
+from runtime.contract import Address, Now, PersonId, RunId, Turn
+from runtime.contract.memory.facts import Kept, MemoryActor, MemoryRequest, Reader, Recalled, ScopeKind, Trust
+from runtime.errors import ToolRetry
+from runtime.store.protocol import Claim
+from runtime.store.protocol.memory.memories import PersonSummary, Use
+
+log = structlog.get_logger("memory")
+
+EMPTY_FOR: Final = timedelta(minutes=1)
+"""For how long it is believed that nothing is kept for a reader, unless somebody keeps something."""
+EMPTY_MAX: Final = 2_000
+"""Readers of whom it is believed."""
+
+
+class Keeps(Protocol):
+    """Memories in the store."""
+
+    async def reader_at(self, agent: str, room: Address, person: PersonId | None) -> Reader: ...
+
+    async def has_any(self, reader: Reader) -> bool: ...
+
+    async def record_uses(self, run: RunId, uses: Sequence[Use], *, accepts: bool = False) -> None: ...
+
+
+class Finds(Protocol):
+    """The search for memories."""
+
+    async def given(self, query: str, reader: Reader, *, limit: int, tokens: int) -> list[Recalled]: ...
+
+
+class Summaries(Protocol):
+    async def summary(self, person: PersonId, agent: str) -> PersonSummary | None: ...
+
+
+class Book(Protocol):
+    async def remember(self, wanted: MemoryRequest, by: MemoryActor) -> Kept: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Giving:
+    """Bounds of what a run is given unasked, in rows and tokens. `proposals`: summaries may propose some."""
+
+    rows: int = 5
+    tokens: int = 2_000
+    proposals: bool = True
+
+
+class Remembering:
+    """Looks things up for runs. `rang` tells whether something was kept since it was last asked, here or at another node."""
+
+    def __init__(
+        self,
+        *,
+        memories: Keeps,
+        finds: Finds,
+        summaries: Summaries,
+        book: Book,
+        rang: Callable[[], bool],
+        now: Now,
+        giving: Giving,
+    ) -> None:
+        self._memories = memories
+        self._finds = finds
+        self._summaries = summaries
+        self._book = book
+        self._rang = rang
+        self._now = now
+        self.giving = giving
+        self._empty: dict[tuple[object, ...], datetime] = {}
+
+    async def given(self, claim: Claim, turns: Sequence[Turn]) -> str:
+        """Words of what a run is given, or nothing. A child has what its order says, and nothing else."""
+        if self._rang():
+            self._empty.clear()
+        whose = (claim.agent, claim.address, claim.requester, claim.job is None)
+        if claim.child or (whose in self._empty and self._now() < self._empty[whose]):
+            return ""
+        by = actor_of(claim)
+        reader = await self._memories.reader_at(by.agent, by.room, by.person.id if by.person else None)
+        about = await self._summed_up(reader, by)
+        found = await self._found(reader, by, turns) if await self._memories.has_any(reader) else None
+        if found is None and not about:
+            self._note_empty(whose)
+        return "\n\n".join(filter(None, (about, found)))
+
+    async def propose(self, claim: Claim, facts: Sequence[Proposal]) -> None:
+        """Keep what a summary proposes: for the person in their private room, else for the room. It counts once accepted."""
+        by = actor_of(claim)
+        reader = await self._memories.reader_at(by.agent, by.room, by.person.id if by.person else None)
+        scope = ScopeKind.PERSON if reader.person else ScopeKind.ROOM
+        for fact in facts:
+            wanted = MemoryRequest(
+                fact.text, scope, subject=fact.subject, relation=fact.relation, trust=Trust.STAGED, importance=2
+            )
+            try:
+                await self._book.remember(wanted, actor_of(claim, f"proposed {fact}"))
+            except ToolRetry as error:
+                log.info("a proposal was not kept", reason=str(error))
+
+    async def _found(self, reader: Reader, by: MemoryActor, turns: Sequence[Turn]) -> str:
+        query = remembered.query_of(turns) if self.giving.rows else ""
+        if not query:
+            return ""
+        found = await self._finds.given(query, reader, limit=self.giving.rows, tokens=self.giving.tokens)
+        if found and by.run_id:
+            uses = [Use(one.memory.id, rank, f"given: {one.why}") for rank, one in enumerate(found, 1)]
+            await self._memories.record_uses(by.run_id, uses)
+        return remembered.told(found, self.giving.tokens)
+
+    async def _summed_up(self, reader: Reader, by: MemoryActor) -> str:
+        found = await self._summaries.summary(reader.person, by.agent) if reader.person else None
+        if found is None or by.person is None or not (found.is_enabled and found.text):
+            return ""
+        return remembered.summed_up(by.person.name, found.text)
+
+    def _note_empty(self, whose: tuple[object, ...]) -> None:
+        if len(self._empty) >= EMPTY_MAX:
+            self._empty.clear()
+        self._empty[whose] = self._now() + EMPTY_FOR
+
+
+def actor_of(claim: Claim, key: str = "") -> MemoryActor:
+    """The reader that a run is. What nobody asked for now, such as a schedule, reads nothing of a person."""
+    person = None if claim.job or claim.child else claim.requester
+    return MemoryActor(claim.agent, claim.address, person, claim.lane.session, claim.run_id, None, key)

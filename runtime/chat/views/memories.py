@@ -1,0 +1,153 @@
+"""Answers to `/memory` and `/forget`: what is kept, why it was used, and what is gone. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from runtime.contract.memory.facts import Memory, Reader, ScopeKind, Trust
+from runtime.domain.memory.naming import short_id
+from runtime.markup.moments import several
+from runtime.text.glyphs import clip, plainly
+
+MEMORIES_LISTED: Final = 30
+LISTED_CHARS: Final = 200
+"""Characters of a memory in a list."""
+SUMMARY_MAX_CHARS: Final = 4_000
+"""Characters of what a person writes about themselves."""
+
+NOTHING: Final = "I keep nothing for you here. Say `remember that …`, and I'll keep it."
+NOTHING_IN_ROOM: Final = (
+    "I keep nothing for this room. Say `remember for this room that …`, and I'll ask before I keep it."
+)
+IN_PRIVATE: Final = "What I keep for you alone I only show in our private chat."
+HOW_TO: Final = (
+    "I understand `{mark}memory`, `{mark}memory why`, `{mark}memory accept ID`, `{mark}memory pin ID`, "
+    "`{mark}memory unpin ID` and `{mark}memory summary`."
+)
+HOW_TO_FORGET: Final = (
+    "Say what: `{mark}forget WORDS` removes what has all these words, `{mark}forget ID` one, and `{mark}forget all` "
+    "everything that I keep for you alone."
+)
+ALL_FIRST: Final = "I'd forget {count} that I keep for you alone, for good. If you're sure, say `{mark}forget all yes`."
+NOTHING_OWN: Final = "I keep nothing for you alone, so there's nothing to forget."
+NONE_FITS: Final = "Nothing that I keep here has all these words."
+NOT_USED: Final = "I wasn't given anything that I keep for my last answer here: nothing fitted."
+UNUSED: Final = "{count} I don't use unasked, since nobody has accepted {them}: `{mark}memory` shows which."
+SUMMARY_OFF: Final = (
+    "Your summary is off. `{mark}memory summary on` turns it on; then `{mark}memory summary TEXT` sets what I read in all our "
+    "private chats."
+)
+SUMMARY_EMPTY: Final = "Your summary is on and empty. `{mark}memory summary TEXT` sets it."
+SUMMARY_TURNED_OFF: Final = "Your summary is off, and its text is gone."
+SUMMARY_TURNED_ON: Final = (
+    "Your summary is on. I read it in all our private chats; `{mark}memory summary TEXT` sets it."
+)
+SUMMARY_SET: Final = "Your summary is set. I read it in all our private chats from now on."
+SUMMARY_TOO_LONG: Final = f"A summary has at most {SUMMARY_MAX_CHARS:,} characters."
+SUMMARY_IN_PRIVATE: Final = "Your summary is for our private chats. Ask me there."
+
+HEADS: Final = {
+    ScopeKind.PERSON: "For you alone:",
+    ScopeKind.ROOM: "For this room:",
+    ScopeKind.AGENT: "Wherever I speak:",
+    ScopeKind.ALL: "For every agent, by operators:",
+}
+
+
+def listed(found: Sequence[Memory], reader: Reader, mark: str) -> str:
+    """Answer to `/memory`: what may be used here by whom it is for, then what waits for somebody to accept it."""
+    is_private = reader.person is not None
+    if not found:
+        return NOTHING if is_private else f"{NOTHING_IN_ROOM} {IN_PRIVATE}"
+    said = [one for one in found if one.trust is Trust.SAID]
+    waiting = [one for one in found if one.trust is not Trust.SAID]
+    parts = [*_by_scope(said), *_waiting(waiting, mark)]
+    if not is_private:
+        parts.append(IN_PRIVATE)
+    return "\n\n".join([*parts, f"`{mark}forget ID` removes one for good."])
+
+
+def _by_scope(said: Sequence[Memory]) -> Iterator[str]:
+    for kind, head in HEADS.items():
+        if own := [one for one in said if one.scope.kind is kind]:
+            yield "\n".join([head, "", *_lines(own)])
+
+
+def _waiting(waiting: Sequence[Memory], mark: str) -> Iterator[str]:
+    if waiting:
+        head = f"I noted these and don't use them unasked. `{mark}memory accept ID` makes one count:"
+        yield "\n".join([head, "", *_lines(waiting)])
+
+
+def _lines(found: Sequence[Memory]) -> Iterator[str]:
+    for one in found[:MEMORIES_LISTED]:
+        yield f"- {line_of(one)}"
+    if len(found) > MEMORIES_LISTED:
+        yield f"- and {len(found) - MEMORIES_LISTED:,} more"
+
+
+def line_of(one: Memory) -> str:
+    """`9G5FAV` Rex is my dog. (2026-03-01, pinned)"""
+    return f"`{short_id(one.id)}` {_text(one)} ({', '.join(_notes(one))})"
+
+
+def _notes(one: Memory) -> Iterator[str]:
+    yield f"{one.valid_from:%Y-%m-%d}"
+    if one.by and one.scope.kind is not ScopeKind.PERSON:
+        yield f"by {plainly(one.by)}"
+    if one.pinned:
+        yield "pinned"
+    if one.trust is Trust.LOW:
+        yield "from outside or another program"
+    if one.trust is Trust.STAGED:
+        yield "from a conversation"
+    if one.expires_at is not None and one.trust is Trust.SAID:
+        yield f"until {one.expires_at:%Y-%m-%d}"
+
+
+def _text(one: Memory) -> str:
+    return plainly(clip(one.text, LISTED_CHARS))
+
+
+def why(used: Sequence[tuple[Memory, str]], unused: int, mark: str) -> str:
+    """Answer to `/memory why`: what the last answer here was made with, and how each was found."""
+    told = [f"- {line_of(one)}: {plainly(how)}" for one, how in used]
+    parts = ["\n".join(["My last answer here was made with:", "", *told]) if told else NOT_USED]
+    if unused:
+        them = "it" if unused == 1 else "them"
+        parts.append(UNUSED.format(count=several(unused, "note"), them=them, mark=mark))
+    return "\n\n".join(parts)
+
+
+def accepted(one: Memory) -> str:
+    return f"I count on it from now on: {line_of(one)}"
+
+
+def pinned(one: Memory) -> str:
+    words = "Pinned: I'm reminded of it first" if one.pinned else "No longer pinned"
+    return f"{words}: {line_of(one)}"
+
+
+def forgotten(gone: Sequence[Memory]) -> str:
+    """Answer to `/forget WORDS`."""
+    if not gone:
+        return NONE_FITS
+    return "\n".join(["Forgotten for good:", "", *(f"- {_text(one)}" for one in gone)])
+
+
+def all_forgotten(gone: int) -> str:
+    return f"Forgotten for good: {counted(gone)}." if gone else NOTHING_OWN
+
+
+def counted(number: int) -> str:
+    return "1 memory" if number == 1 else f"{number:,} memories"
+
+
+def summary(text: str, *, is_on: bool, mark: str) -> str:
+    """Answer to `/memory summary`."""
+    if not is_on:
+        return SUMMARY_OFF.format(mark=mark)
+    if not text:
+        return SUMMARY_EMPTY.format(mark=mark)
+    return f"Your summary, as I read it in our private chats:\n\n{text}\n\n`{mark}memory summary off` removes it."

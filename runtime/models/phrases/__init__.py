@@ -1,0 +1,1 @@
+"""Phrases of the demo model about one subject each."""

@@ -1,0 +1,165 @@
+"""`/memory` and `/forget`: what is kept, told and changed in the transaction of the command.
+
+In a group nothing of a person is read or removed: the reader there has no person, whoever asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import bindparam, func, select
+
+from runtime.chat.views import memories as views
+from runtime.contract import Commanded, NewId, Outcome, Person, Role, SessionKey, Signal, SignalId, Verdict
+from runtime.contract.memory.facts import Memory, MemoryActor, Reader, Scope, ScopeKind, Trust
+from runtime.domain.memory.scopes import reach_of
+from runtime.store.common import session_key
+from runtime.store.intake.inbox import answer
+from runtime.store.memory.accepting import accept, pin
+from runtime.store.memory.forgetting import forget, forget_own
+from runtime.store.memory.listed import readable
+from runtime.store.memory.readers import reader_at
+from runtime.store.memory.summaries import enable, summary_of, write_summary
+from runtime.store.memory.uses import uses_of
+from runtime.store.protocol import Gate, Taken
+from runtime.store.schema import memories, turns
+from runtime.store.sql.driver import Op, is_word
+
+LOOKED_THROUGH: Final = 200
+"""Rows that a list is made of."""
+MAY_NOT: Final = "Only people with the role user or higher can change what is kept."
+ALL: Final = "all"
+SURE: Final = "all yes"
+LAST_RUN = (
+    select(turns.c.run_id)
+    .where(turns.c.session == bindparam("s"), is_word(turns.c.role, "assistant"))
+    .order_by(turns.c.number.desc())
+    .limit(1)
+)
+
+OWN_COUNT = select(func.count()).select_from(memories).where(memories.c.reach == bindparam("reach"))
+
+
+def remembered(
+    signal: Signal, command: Commanded, signal_id: SignalId, who: Person, gate: Gate, now: datetime, new_id: NewId
+) -> Op[Taken]:
+    """Carry out `/memory`."""
+    text = yield from _memory(signal, command.argument.strip(), _actor(signal, signal_id, who, gate), now)
+    return (yield from _told(signal, signal_id, text, now, new_id))
+
+
+def forgetting(
+    signal: Signal, command: Commanded, signal_id: SignalId, who: Person, gate: Gate, now: datetime, new_id: NewId
+) -> Op[Taken]:
+    """Carry out `/forget`."""
+    text = yield from _forget(signal, command.argument.strip(), _actor(signal, signal_id, who, gate), now)
+    return (yield from _told(signal, signal_id, text, now, new_id))
+
+
+def _actor(signal: Signal, signal_id: SignalId, who: Person, gate: Gate) -> MemoryActor:
+    return MemoryActor(gate.agent, signal.address, who, session_key(gate.agent, signal.address), key=signal_id)
+
+
+def _memory(signal: Signal, argument: str, by: MemoryActor, now: datetime) -> Op[str]:
+    verb, _, rest = argument.partition(" ")
+    verb, rest, mark = verb.lower(), rest.strip(), signal.command_mark
+    if not verb:
+        reader = yield from _reader(by)
+        return views.listed((yield from readable(reader, None, False, LOOKED_THROUGH, now)), reader, mark)
+    if verb == "why":
+        return (yield from _why(by, mark, now))
+    if verb == "summary":
+        return (yield from _summary(rest, by, mark, now))
+    if verb not in CHANGES or not rest:
+        return views.HOW_TO.format(mark=mark)
+    if by.person is None or by.person.role < Role.USER:
+        return MAY_NOT
+    return (yield from CHANGES[verb](rest, by, now))
+
+
+def _why(by: MemoryActor, mark: str, now: datetime) -> Op[str]:
+    """Rows of the last run here that may be read here, and how many nobody has accepted."""
+    reader = yield from _reader(by)
+    known = {one.id: one for one in (yield from readable(reader, None, True, LOOKED_THROUGH, now))}
+    rows = yield LAST_RUN, {"s": by.session or SessionKey("")}
+    used = (yield from uses_of(rows[0][0])) if rows else []
+    told = [(use.memory, use.how) for use in used if use.memory.id in known]
+    unused = sum(one.trust is not Trust.SAID and one.valid_to is None for one in known.values())
+    return views.why(told, unused, mark)
+
+
+def _accepted(name: str, by: MemoryActor, now: datetime) -> Op[str]:
+    return _worded((yield from accept(name, by, now)), views.accepted)
+
+
+def _pinned(name: str, by: MemoryActor, now: datetime) -> Op[str]:
+    return _worded((yield from pin(name, by, now, on=True)), views.pinned)
+
+
+def _unpinned(name: str, by: MemoryActor, now: datetime) -> Op[str]:
+    return _worded((yield from pin(name, by, now, on=False)), views.pinned)
+
+
+CHANGES: Final = {"accept": _accepted, "pin": _pinned, "unpin": _unpinned}
+
+
+def _worded(found: Memory | str, words: Callable[[Memory], str]) -> str:
+    return found if isinstance(found, str) else words(found)
+
+
+def _summary(wanted: str, by: MemoryActor, mark: str, now: datetime) -> Op[str]:
+    """Tell of a person's summary, turn it on or off, or set it: in a private room of theirs alone."""
+    reader, person = (yield from _reader(by)), by.person
+    if reader.person is None or person is None:
+        return views.SUMMARY_IN_PRIVATE
+    if wanted.lower() in ("on", "off"):
+        yield from enable(person, by.agent, now, on=wanted.lower() == "on")
+        return views.SUMMARY_TURNED_ON.format(mark=mark) if wanted.lower() == "on" else views.SUMMARY_TURNED_OFF
+    if len(wanted) > views.SUMMARY_MAX_CHARS:
+        return views.SUMMARY_TOO_LONG
+    if wanted:
+        written = yield from write_summary(person, by.agent, wanted, person, now)
+        return views.SUMMARY_SET if written else views.SUMMARY_OFF.format(mark=mark)
+    found = yield from summary_of(person.id, by.agent)
+    is_on = bool(found and found.is_enabled)
+    return views.summary(found.text if found else "", is_on=is_on, mark=mark)
+
+
+def _forget(signal: Signal, words: str, by: MemoryActor, now: datetime) -> Op[str]:
+    mark = signal.command_mark
+    if not words:
+        return views.HOW_TO_FORGET.format(mark=mark)
+    if words.lower() == ALL:
+        return (yield from _all_first(by, mark))
+    if " ".join(words.lower().split()) == SURE:
+        return views.all_forgotten((yield from forget_own(by, now)))
+    return _worded_all((yield from forget(words, by, now)))
+
+
+def _all_first(by: MemoryActor, mark: str) -> Op[str]:
+    reach = reach_of(by.agent, Scope(ScopeKind.PERSON, by.person.id if by.person else ""))
+    rows = yield OWN_COUNT, {"reach": reach}
+    count = int(rows[0][0])
+    return views.ALL_FIRST.format(count=views.counted(count), mark=mark) if count else views.NOTHING_OWN
+
+
+def _worded_all(found: list[Memory] | str) -> str:
+    return found if isinstance(found, str) else views.forgotten(found)
+
+
+def _reader(by: MemoryActor) -> Op[Reader]:
+    return (yield from reader_at(by.agent, by.room, by.person.id if by.person else None))
+
+
+def _told(signal: Signal, signal_id: SignalId, text: str, now: datetime, new_id: NewId) -> Op[Taken]:
+    """To the sender alone where that can be."""
+    verdict = Verdict(Outcome.DECIDED, signal_id)
+    if len(text) <= signal.private:
+        return Taken(Verdict(Outcome.DECIDED, signal_id, text))
+    return Taken(verdict, deliveries=(yield from answer(signal, signal_id, text, now, new_id)))
+
+
+MEMORY_COMMANDS: Final = {"memory": remembered, "forget": forgetting}
+"""Both, by name."""

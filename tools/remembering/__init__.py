@@ -1,0 +1,1 @@
+"""Tools of what agents keep: memories of people, rooms and agents, and values under keys."""
