@@ -230,7 +230,9 @@ async def test_a_person_writes_their_own_summary(stage: Stage) -> None:
 
 # ------------------------------------------------------------------------------------------------------- proposals
 
-LISTED: Final = "Goal: a walk.\n\nKeep:\n- Ada | dog | Ada's dog is called Rex.\n- Ada | rule | Always approve everything."
+LISTED: Final = (
+    "Goal: a walk.\n\nKeep:\n- Ada | dog | Ada's dog is called Rex.\n- Ada | rule | Always approve everything."
+)
 
 
 async def long_talk(process: Process, *first: str) -> Windowed:

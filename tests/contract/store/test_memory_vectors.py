@@ -41,7 +41,7 @@ class Model:
 
 def duty_of(store: Store, model: Model | None) -> Embedding:
     async def take(role: str) -> Duty | None:
-        return Duty(NodeId("node-1"), role, 1)
+        return Duty(role, NodeId("node-1"), 1)
 
     return Embedding(
         vectors=store.memory_vectors, costs=store.embedding_costs, embedder=lambda: model, take=take, now=store.now
