@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
+from typing import Final
 
 from runtime.contract import Role, ToolContext
 from runtime.contract.memory.facts import MemoryActor, Trust
 from runtime.errors import ToolRetry
+
+MEMORY_TIMEOUT: Final = timedelta(seconds=30)
+"""For one call of a tool of memory."""
 
 
 def keeper(context: ToolContext, key: str = "") -> MemoryActor:

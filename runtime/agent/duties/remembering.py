@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import structlog
 
 from runtime.context.prompt import remembered
-from runtime.context.proposals import Proposal
+from runtime.context.prompt.proposals import Proposal
 from runtime.contract import Address, Now, PersonId, RunId, Turn
 from runtime.contract.memory.facts import Kept, MemoryActor, MemoryRequest, Reader, Recalled, ScopeKind, Trust
 from runtime.errors import ToolRetry

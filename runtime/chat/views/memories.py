@@ -15,8 +15,8 @@ LISTED_CHARS: Final = 200
 SUMMARY_MAX_CHARS: Final = 4_000
 """Characters of what a person writes about themselves."""
 
-NOTHING: Final = "I keep nothing for you here. Say `remember that …`, and I'll keep it."
-NOTHING_IN_ROOM: Final = (
+NOTHING_KEPT: Final = "I keep nothing for you here. Say `remember that …`, and I'll keep it."
+NOTHING_KEPT_IN_ROOM: Final = (
     "I keep nothing for this room. Say `remember for this room that …`, and I'll ask before I keep it."
 )
 IN_PRIVATE: Final = "What I keep for you alone I only show in our private chat."
@@ -46,7 +46,7 @@ SUMMARY_SET: Final = "Your summary is set. I read it in all our private chats fr
 SUMMARY_TOO_LONG: Final = f"A summary has at most {SUMMARY_MAX_CHARS:,} characters."
 SUMMARY_IN_PRIVATE: Final = "Your summary is for our private chats. Ask me there."
 
-HEADS: Final = {
+SCOPE_HEADS: Final = {
     ScopeKind.PERSON: "For you alone:",
     ScopeKind.ROOM: "For this room:",
     ScopeKind.AGENT: "Wherever I speak:",
@@ -58,7 +58,7 @@ def listed(found: Sequence[Memory], reader: Reader, mark: str) -> str:
     """Answer to `/memory`: what may be used here by whom it is for, then what waits for somebody to accept it."""
     is_private = reader.person is not None
     if not found:
-        return NOTHING if is_private else f"{NOTHING_IN_ROOM} {IN_PRIVATE}"
+        return NOTHING_KEPT if is_private else f"{NOTHING_KEPT_IN_ROOM} {IN_PRIVATE}"
     said = [one for one in found if one.trust is Trust.SAID]
     waiting = [one for one in found if one.trust is not Trust.SAID]
     parts = [*_by_scope(said), *_waiting(waiting, mark)]
@@ -68,7 +68,7 @@ def listed(found: Sequence[Memory], reader: Reader, mark: str) -> str:
 
 
 def _by_scope(said: Sequence[Memory]) -> Iterator[str]:
-    for kind, head in HEADS.items():
+    for kind, head in SCOPE_HEADS.items():
         if own := [one for one in said if one.scope.kind is kind]:
             yield "\n".join([head, "", *_lines(own)])
 

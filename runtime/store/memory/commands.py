@@ -29,9 +29,9 @@ from runtime.store.sql.driver import Op, is_word
 
 LOOKED_THROUGH: Final = 200
 """Rows that a list is made of."""
-MAY_NOT: Final = "Only people with the role user or higher can change what is kept."
-ALL: Final = "all"
-SURE: Final = "all yes"
+MAY_NOT_CHANGE: Final = "Only people with the role user or higher can change what is kept."
+FORGET_ALL: Final = "all"
+FORGET_ALL_SURELY: Final = "all yes"
 LAST_RUN = (
     select(turns.c.run_id)
     .where(turns.c.session == bindparam("s"), is_word(turns.c.role, "assistant"))
@@ -75,7 +75,7 @@ def _memory(signal: Signal, argument: str, by: MemoryActor, now: datetime) -> Op
     if verb not in CHANGES or not rest:
         return views.HOW_TO.format(mark=mark)
     if by.person is None or by.person.role < Role.USER:
-        return MAY_NOT
+        return MAY_NOT_CHANGE
     return (yield from CHANGES[verb](rest, by, now))
 
 
@@ -131,9 +131,9 @@ def _forget(signal: Signal, words: str, by: MemoryActor, now: datetime) -> Op[st
     mark = signal.command_mark
     if not words:
         return views.HOW_TO_FORGET.format(mark=mark)
-    if words.lower() == ALL:
+    if words.lower() == FORGET_ALL:
         return (yield from _all_first(by, mark))
-    if " ".join(words.lower().split()) == SURE:
+    if " ".join(words.lower().split()) == FORGET_ALL_SURELY:
         return views.all_forgotten((yield from forget_own(by, now)))
     return _worded_all((yield from forget(words, by, now)))
 

@@ -52,8 +52,8 @@ def test_what_counts_stands_first_and_by_whom_it_is_for() -> None:
 
 def test_a_group_is_told_where_the_rest_is() -> None:
     assert views.IN_PRIVATE in views.listed([TEAM], GROUP, "/")
-    assert views.listed([], GROUP, "/") == f"{views.NOTHING_IN_ROOM} {views.IN_PRIVATE}"
-    assert views.listed([], OWN, "/") == views.NOTHING
+    assert views.listed([], GROUP, "/") == f"{views.NOTHING_KEPT_IN_ROOM} {views.IN_PRIVATE}"
+    assert views.listed([], OWN, "/") == views.NOTHING_KEPT
 
 
 def test_a_long_list_says_how_much_more_there_is() -> None:
