@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from runtime.contract.memory.facts import Memory, Reader, ScopeKind, Trust
-from runtime.markup.moments import several
 from runtime.text.glyphs import clip, plainly
 
 MEMORIES_LISTED: Final = 30
+UNUSED_LISTED: Final = 10
 LISTED_CHARS: Final = 200
 """Characters of a memory in a list."""
 SUMMARY_MAX_CHARS: Final = 4_000
@@ -31,8 +31,9 @@ HOW_TO_FORGET: Final = (
 ALL_FIRST: Final = "I'd forget {count} that I keep for you alone, for good. If you're sure, say `{mark}forget all yes`."
 NOTHING_OWN: Final = "I keep nothing for you alone, so there's nothing to forget."
 NONE_FITS: Final = "Nothing that I keep here has all these words."
-NOT_USED: Final = "I wasn't given anything that I keep for my last answer here: nothing fitted."
-UNUSED: Final = "{count} I don't use unasked, since nobody has accepted {them}: `{mark}memory` shows which."
+NOT_USED: Final = "My last answer here was made with nothing that I keep."
+NO_ANSWER_YET: Final = "I haven't answered here yet."
+ELSEWHERE: Final = "{count} that I keep for you alone I use in our private chats only."
 SUMMARY_OFF: Final = (
     "Your summary is off. `{mark}memory summary on` turns it on; then `{mark}memory summary TEXT` sets what I read in all our "
     "private chats."
@@ -109,13 +110,17 @@ def _text(one: Memory) -> str:
     return plainly(clip(one.text, LISTED_CHARS))
 
 
-def why(used: Sequence[tuple[Memory, str]], unused: int, mark: str) -> str:
-    """Answer to `/memory why`: what the last answer here was made with, and how each was found."""
+def why(used: Sequence[tuple[Memory, str]], unused: Sequence[tuple[Memory, str]], elsewhere: int) -> str:
+    """Answer to `/memory why`: what the last answer here was made with and how it was found, and of the rest why not."""
     told = [f"- {line_of(one)}: {plainly(how)}" for one, how in used]
     parts = ["\n".join(["My last answer here was made with:", "", *told]) if told else NOT_USED]
     if unused:
-        them = "it" if unused == 1 else "them"
-        parts.append(UNUSED.format(count=several(unused, "note"), them=them, mark=mark))
+        others = [f"- {line_of(one)}: {reason}" for one, reason in unused[:UNUSED_LISTED]]
+        if len(unused) > UNUSED_LISTED:
+            others.append(f"- and {len(unused) - UNUSED_LISTED:,} more")
+        parts.append("\n".join(["And without:", "", *others]))
+    if elsewhere:
+        parts.append(ELSEWHERE.format(count=counted(elsewhere)))
     return "\n\n".join(parts)
 
 

@@ -12,8 +12,8 @@ from typing import Final
 from sqlalchemy import bindparam, func, select
 
 from runtime.chat.views import memories as views
-from runtime.contract import Commanded, NewId, Outcome, Person, Role, SessionKey, Signal, SignalId, Verdict
-from runtime.contract.memory.facts import Memory, MemoryActor, Reader, Scope, ScopeKind, Trust
+from runtime.contract import Commanded, NewId, Outcome, Person, Role, RunId, SessionKey, Signal, SignalId, Verdict
+from runtime.contract.memory.facts import Memory, MemoryActor, Reader, Scope, ScopeKind
 from runtime.domain.memory.scopes import reach_of
 from runtime.store.common import session_key
 from runtime.store.intake.inbox import answer
@@ -22,7 +22,7 @@ from runtime.store.memory.forgetting import forget, forget_own
 from runtime.store.memory.listed import readable
 from runtime.store.memory.readers import reader_at
 from runtime.store.memory.summaries import enable, summary_of, write_summary
-from runtime.store.memory.uses import uses_of
+from runtime.store.memory.why import why
 from runtime.store.protocol import Gate, Taken
 from runtime.store.schema import memories, turns
 from runtime.store.sql.driver import Op, is_word
@@ -69,7 +69,7 @@ def _memory(signal: Signal, argument: str, by: MemoryActor, now: datetime) -> Op
         reader = yield from _reader(by)
         return views.listed((yield from readable(reader, None, False, LOOKED_THROUGH, now)), reader, mark)
     if verb == "why":
-        return (yield from _why(by, mark, now))
+        return (yield from _why(by, now))
     if verb == "summary":
         return (yield from _summary(rest, by, mark, now))
     if verb not in CHANGES or not rest:
@@ -79,15 +79,14 @@ def _memory(signal: Signal, argument: str, by: MemoryActor, now: datetime) -> Op
     return (yield from CHANGES[verb](rest, by, now))
 
 
-def _why(by: MemoryActor, mark: str, now: datetime) -> Op[str]:
-    """Rows of the last run here that may be read here, and how many nobody has accepted."""
-    reader = yield from _reader(by)
-    known = {one.id: one for one in (yield from readable(reader, None, True, LOOKED_THROUGH, now))}
+def _why(by: MemoryActor, now: datetime) -> Op[str]:
+    """Rows of the last run here that may be read here, and the reasons of the others."""
     rows = yield LAST_RUN, {"s": by.session or SessionKey("")}
-    used = (yield from uses_of(rows[0][0])) if rows else []
-    told = [(use.memory, use.how) for use in used if use.memory.id in known]
-    unused = sum(one.trust is not Trust.SAID and one.valid_to is None for one in known.values())
-    return views.why(told, unused, mark)
+    if not rows:
+        return views.NO_ANSWER_YET
+    told = yield from why(RunId(rows[0][0]), by, now)
+    used = [(one.memory, one.how) for one in told.used]
+    return views.why(used, [(one.memory, one.reason.value) for one in told.unused], told.elsewhere)
 
 
 def _accepted(name: str, by: MemoryActor, now: datetime) -> Op[str]:
