@@ -7,6 +7,7 @@ from random import Random
 from typing import Final
 
 import pytest
+from runtime.store.memory.searching import MemorySearch, Sought
 
 from runtime.contract import Address, Person
 from runtime.contract.memory.facts import (
@@ -24,7 +25,6 @@ from runtime.contract.memory.facts import (
 from runtime.domain.ids import new_id
 from runtime.domain.memory.scopes import may_read
 from runtime.domain.memory.terms import terms_of
-from runtime.store.memory.searching import MemorySearch, Sought
 from runtime.store.memory.store import MemoryStore
 from tests.contract.store.conftest import KINDS
 from tests.contract.store.stage import Stage

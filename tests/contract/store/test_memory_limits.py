@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from runtime.store.memory.searching import MemorySearch, Sought
+
 from runtime.contract.memory.facts import MemoryRequest, Scope, ScopeKind, Trust
 from runtime.domain.ids import new_id
 from runtime.domain.memory.keeping import MEMORIES_MAX, PROPOSAL_LIFE, PROPOSALS_FULL, PROPOSED_MAX, SCOPE_FULL
 from runtime.domain.memory.terms import terms_of
 from runtime.store.memory.expiring import ENDED_VALUES_MAX
-from runtime.store.memory.searching import MemorySearch, Sought
 from tests.contract.store.stage import Stage
 from tests.contract.store.test_memories import GROUP, actor, kept, texts
 
