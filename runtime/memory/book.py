@@ -18,7 +18,6 @@ from runtime.store.protocol.memory.memories import Use
 
 Got = TypeVar("Got")
 ABOUT_DEPTH_MAX: Final = 2
-GIVEN: Final = "given"
 RECALLED: Final = "recalled"
 ABOUT: Final = "found by a name"
 TOLD_PARTS: Final = ("text", "subject", "relation", "object")
@@ -29,7 +28,7 @@ class Keeps(Protocol):
 
     async def reader_at(self, agent: str, room: Address, person: PersonId | None) -> Reader: ...
 
-    async def remember(self, wanted: MemoryRequest, by: MemoryActor) -> Kept | str: ...
+    async def keep_said(self, wanted: MemoryRequest, by: MemoryActor) -> Kept | str: ...
 
     async def forget(self, words: str, by: MemoryActor) -> list[Memory] | str: ...
 
@@ -44,8 +43,6 @@ class Recalling(Protocol):
     async def recall(
         self, query: str, reader: Reader, *, about: str = "", since: datetime | None = None, limit: int = 10
     ) -> list[Recalled]: ...
-
-    async def given(self, query: str, reader: Reader, *, limit: int = 5, tokens: int = 2_000) -> list[Recalled]: ...
 
     async def search_messages(
         self, query: str, by: MemoryActor, *, room: str = "", since: datetime | None = None
@@ -63,7 +60,7 @@ class ToolMemories:
     async def remember(self, wanted: MemoryRequest, by: MemoryActor) -> Kept:
         if fault := fault_of(wanted):  # before the guard reads all of it
             raise ToolRetry(fault)
-        kept = done(await self._memories.remember(self._cleaned(wanted, by.room), by))
+        kept = done(await self._memories.keep_said(self._cleaned(wanted, by.room), by))
         reader = await self._reader(by)
         return replace(kept, read_here=may_read(reader, kept.memory.agent, kept.memory.scope))
 
@@ -73,11 +70,6 @@ class ToolMemories:
         reader = await self._reader(by)
         found = await self._recalling.recall(query, reader, about=about, since=since, limit=limit)
         await self._note([one.memory for one in found], [f"{RECALLED}: {one.why}" for one in found], by)
-        return found
-
-    async def given(self, query: str, by: MemoryActor, *, limit: int = 5, tokens: int = 2_000) -> list[Recalled]:
-        found = await self._recalling.given(query, await self._reader(by), limit=limit, tokens=tokens)
-        await self._note([one.memory for one in found], [f"{GIVEN}: {one.why}" for one in found], by)
         return found
 
     async def about(self, entity: str, by: MemoryActor, *, depth: int = 1) -> list[Memory]:

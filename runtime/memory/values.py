@@ -22,13 +22,13 @@ NOT_PRIVATE: Final = "Values of a person are read and kept in their private room
 class Values(Protocol):
     async def get(self, agent: str, scope: Scope, key: str) -> StateValue | None: ...
 
-    async def put(
+    async def put_value(
         self, agent: str, scope: Scope, key: str, value: str, *, expected: int | None = None
     ) -> StateValue | str: ...
 
     async def listed(self, agent: str, scope: Scope, prefix: str = "") -> list[StateValue]: ...
 
-    async def delete(self, agent: str, scope: Scope, key: str) -> bool: ...
+    async def delete_value(self, agent: str, scope: Scope, key: str) -> bool: ...
 
 
 class Readers(Protocol):
@@ -54,7 +54,7 @@ class ToolValues:
             raise ToolRetry(fault)
         agent, place = await self._own(scope, by)
         return done(
-            await self._values.put(agent, place, self._clean(key, by), self._clean(value, by), expected=expected)
+            await self._values.put_value(agent, place, self._clean(key, by), self._clean(value, by), expected=expected)
         )
 
     async def listed(self, prefix: str, scope: ScopeKind, by: MemoryActor) -> Sequence[StateValue]:
@@ -63,7 +63,7 @@ class ToolValues:
 
     async def delete(self, key: str, scope: ScopeKind, by: MemoryActor) -> bool:
         agent, place = await self._own(scope, by)
-        return await self._values.delete(agent, place, key)
+        return await self._values.delete_value(agent, place, key)
 
     async def _readable(self, scope: ScopeKind, by: MemoryActor) -> tuple[str, Scope]:
         return ("", Scope(scope)) if scope is ScopeKind.ALL else await self._own(scope, by)

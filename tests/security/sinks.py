@@ -28,6 +28,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("accepted_form", "see_form", "told_form", "accept_form"),
         *("add_schedule", "change_schedule", "turn_schedule", "begin_report", "turn_agent"),
         *("post", "complete", "plan"),
+        *("keep_said", "keep_given", "put_value", "write_summary"),
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -49,6 +50,8 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "repeat",
         ),
         *("pause", "seal", "cut_audit", "requeue", "discard", "sweep"),
+        *("approve", "delete_value", "drop_expired", "enable_summary", "forget", "forget_own", "pin", "record_uses"),
+        *("charge", "drop_other_dims", "keep", "tidy"),
         *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge"),
         *(
             "claim",
@@ -85,6 +88,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/operator/operations.py": (frozenset({"add_person", "note_fact", "pair"}), OPERATOR),
     "bot/operator/people.py": (frozenset({"rename"}), OPERATOR),
     "bot/operator/reports.py": (frozenset({"begin_report"}), "names and options of a report; what it says, COURIERS"),
+    "bot/operator/work/memories.py": (frozenset({"keep_given"}), "what an operator wrote, cleaned in MemoryOperations"),
     "bot/server/phases/duties.py": (frozenset({"NewDelivery"}), COURIERS),
     "bot/server/reload.py": (frozenset({"note_fact"}), "names of settings"),
     "bot/tryouts/model.py": (frozenset({"ModelRequest"}), "a fixed question of ours"),
@@ -126,6 +130,8 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "runtime/intake/pasted.py": (frozenset({"NewDelivery"}), COURIERS),
     "runtime/intake/reception.py": (frozenset({"accept"}), RECEPTION),
     "runtime/intake/room_names.py": (frozenset({"name_rooms"}), RECEPTION),
+    "runtime/memory/book.py": (frozenset({"keep_said"}), "ToolMemories cleans what tools keep"),
+    "runtime/memory/values.py": (frozenset({"put_value"}), "ToolValues cleans what tools keep"),
     "runtime/models/choice/alone.py": (frozenset({"failed"}), COOLING),
     "runtime/models/choice/chain.py": (frozenset({"failed"}), COOLING),
     "runtime/reports/fan_out.py": (frozenset({"NewDelivery"}), COURIERS),
@@ -160,6 +166,7 @@ HOLDERS: Final = frozenset(
     {
         *("store", "outbox", "book", "approvals", "runs", "registry", "people", "cooldowns", "intake", "cluster"),
         *("schedules", "texts", "places", "operations", "tasks", "lives"),
+        *("memories", "state_values", "person_summaries", "values", "summaries"),
     }
 )
 """Names by which objects of the product hold a store, also where its type is not imported."""

@@ -13,7 +13,6 @@ from runtime.cluster.topics import MEMORIES
 from runtime.contract import Address, Notifier
 from runtime.contract.memory.facts import Kept, Memory, MemoryRequest, Scope, ScopeKind
 from runtime.domain.agents.manifest import MAIN
-from runtime.domain.memory.naming import short_id
 from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
 from runtime.store.memory.store import MemoryStore
@@ -77,12 +76,12 @@ class MemoryOperations:
         scope = Scope(kind, str(room.whole_room) if kind is ScopeKind.ROOM and room else "")
         subject, relation = (self._cleaned(one) for one in names)
         wanted = MemoryRequest(self._cleaned(text), kind, subject=subject, relation=relation)
-        kept: Kept | str = await self.memories.keep(wanted, agent or MAIN, scope, actor=actor.name)
+        kept: Kept | str = await self.memories.keep_given(wanted, agent or MAIN, scope, actor=actor.name)
         if isinstance(kept, str):
             raise Refusal(400, kept)
         self.notifier.notify(MEMORIES)
         ended = f" It replaces: {self.mask(kept.ended.text)}" if kept.ended else ""
-        return {**self._view(kept.memory), "told": f"Kept as {short_id(kept.memory.id)}.{ended}"}
+        return {**self._view(kept.memory), "told": f"Kept as {kept.memory.short_id}.{ended}"}
 
     async def accept(self, name: str, actor: Actor) -> View:
         one = self._seen(await self._found(name), actor)
@@ -127,7 +126,7 @@ class MemoryOperations:
         return {
             **self._whose(one.scope),
             "id": one.id,
-            "short": short_id(one.id),
+            "short": one.short_id,
             "agent": one.agent,
             "kind": one.kind.value,
             "text": self.mask(one.text),

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NewType, Protocol
+from typing import Final, NewType, Protocol
 
 from runtime.contract.people import Address, Person, PersonId, RunId, SessionKey
 
 MemoryId = NewType("MemoryId", str)
+SHORT_ID_CHARS: Final = 6
 
 
 class ScopeKind(StrEnum):
@@ -97,6 +98,11 @@ class Memory:
     used_at: datetime | None
     created_at: datetime
 
+    @property
+    def short_id(self) -> str:
+        """Its id as people read and say it: the end, which changes most."""
+        return self.id[-SHORT_ID_CHARS:]
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryActor:
@@ -155,9 +161,6 @@ class MemoryBook(Protocol):
 
     async def about(self, entity: str, by: MemoryActor, *, depth: int = 1) -> list[Memory]:
         """Relations and facts of a thing by its name, up to `depth` steps away (2 at most); at most 50."""
-
-    async def given(self, query: str, by: MemoryActor, *, limit: int = 5, tokens: int = 2_000) -> list[Recalled]:
-        """Rows for a run that did not ask, for the words it begins with: what people said alone, best first."""
 
     async def forget(self, words: str, by: MemoryActor) -> list[Memory]:
         """Remove the one with this id, else those that have all these words; what was removed."""

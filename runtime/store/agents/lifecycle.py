@@ -30,7 +30,7 @@ from runtime.store.common import LOCK_LANE, fact, moved
 from runtime.store.delivery.outbox import enqueue
 from runtime.store.intake.occurrences import OCCURRENCES_WAITING
 from runtime.store.intake.run_stop import OpenRun, end_parked
-from runtime.store.memory.owners import forget_agent
+from runtime.store.memory.ending.owners import forget_agent
 from runtime.store.protocol import Ended, NewDelivery
 from runtime.store.protocol.agents import TurnedAgent
 from runtime.store.runs.closing import ASK_STOP

@@ -13,7 +13,7 @@ from runtime.domain.memory.forgetting import FORGOTTEN_MAX, ID_MIN_CHARS, has_wo
 from runtime.domain.memory.keeping import refusal_to_change, words_of
 from runtime.domain.memory.scopes import reaches_of
 from runtime.store.common import add, escaped, fact
-from runtime.store.memory.owners import forget_for_person
+from runtime.store.memory.ending.owners import forget_for_person
 from runtime.store.memory.readers import reader_at
 from runtime.store.memory.rows import DROP_USES, DROP_VECTORS, MEMORIES, Row, in_reaches, of_id, reaching
 from runtime.store.schema import forgotten, memories, person_summaries
@@ -107,7 +107,7 @@ def remove(rows: Iterable[Row], actor: str, now: datetime) -> Op[list[Memory]]:
 
 
 def _without_summaries(gone: Collection[Memory], now: datetime) -> Op[None]:
-    """What a person's summary has of it goes too."""
+    """Take out of a person's summary what it has of it."""
     persons = {(one.scope.subject, one.agent) for one in gone if one.scope.kind is ScopeKind.PERSON}
     for person, agent in sorted(persons):
         whose = {"person": person, "agent": agent}

@@ -1,4 +1,4 @@
-"""What is known about a thing by its name: relations and facts, and those of the things that they name."""
+"""Things by their names: relations and facts of one, and of the things that they name."""
 
 from __future__ import annotations
 

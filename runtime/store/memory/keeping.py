@@ -27,7 +27,7 @@ from runtime.domain.memory.keeping import (
 )
 from runtime.domain.memory.scopes import reach_of
 from runtime.store.common import fact
-from runtime.store.memory.expiring import drop_earliest
+from runtime.store.memory.ending.expiring import drop_earliest
 from runtime.store.memory.rows import ADD_MEMORY, DROP_VECTORS, MEMORIES, Row, of_id
 from runtime.store.schema import children, forgotten, memories, memory_uses
 from runtime.store.sql.driver import Op, micros

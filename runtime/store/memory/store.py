@@ -45,7 +45,7 @@ class MemoryStore(Base):
     async def has_any(self, reader: Reader) -> bool:
         return await self._driver.read(lambda: has_any(reader))
 
-    async def remember(self, wanted: MemoryRequest, by: MemoryActor) -> Kept | str:
+    async def keep_said(self, wanted: MemoryRequest, by: MemoryActor) -> Kept | str:
         now, memory = self.now(), _id_of(by, self._new_id)
         scope = scope_of(wanted.scope, by)
         if isinstance(scope, str):
@@ -64,7 +64,7 @@ class MemoryStore(Base):
 
         return await self._driver.write(make)
 
-    async def keep(self, wanted: MemoryRequest, agent: str, scope: Scope, *, actor: str) -> Kept | str:
+    async def keep_given(self, wanted: MemoryRequest, agent: str, scope: Scope, *, actor: str) -> Kept | str:
         now, owner = self.now(), "" if scope.kind is ScopeKind.ALL else agent
         new = Keeping(self._new_id(), replace(wanted, scope=scope.kind), owner, scope, None, actor)
         return await self._driver.write(lambda: keep(new, now))

@@ -71,10 +71,10 @@ class PersonSummaryStore(Base):
     async def summary(self, person: PersonId, agent: str) -> PersonSummary | None:
         return await self._driver.read(lambda: summary_of(person, agent))
 
-    async def write(self, person: Person, agent: str, text: str, *, by: Person | None) -> bool:
+    async def write_summary(self, person: Person, agent: str, text: str, *, by: Person | None) -> bool:
         now = self.now()
         return await self._driver.write(lambda: write_summary(person, agent, text, by, now))
 
-    async def enable(self, person: Person, agent: str, *, on: bool) -> None:
+    async def enable_summary(self, person: Person, agent: str, *, on: bool) -> None:
         now = self.now()
         await self._driver.write(lambda: enable(person, agent, now, on=on))

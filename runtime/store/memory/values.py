@@ -83,7 +83,7 @@ class StateValueStore(Base):
     async def get(self, agent: str, scope: Scope, key: str) -> StateValue | None:
         return await self._driver.read(lambda: value_of(agent, scope, key))
 
-    async def put(
+    async def put_value(
         self, agent: str, scope: Scope, key: str, value: str, *, expected: int | None = None
     ) -> StateValue | str:
         now = self.now()
@@ -92,5 +92,5 @@ class StateValueStore(Base):
     async def listed(self, agent: str, scope: Scope, prefix: str = "", *, limit: int = KEYS_MAX) -> list[StateValue]:
         return await self._driver.read(lambda: values_from(agent, scope, prefix, limit))
 
-    async def delete(self, agent: str, scope: Scope, key: str) -> bool:
+    async def delete_value(self, agent: str, scope: Scope, key: str) -> bool:
         return await self._driver.write(lambda: drop(agent, scope, key))

@@ -1,4 +1,4 @@
-"""Why a run had what it had: rows that it was given or found, and for the others of its reader the reason why not."""
+"""Reasons of a run's memories: rows that it was given or found, and for the others of its reader why not."""
 
 from __future__ import annotations
 

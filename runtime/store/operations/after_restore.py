@@ -28,7 +28,7 @@ from runtime.store.approvals.rulings import ADD_APPROVAL, APPROVAL_COLUMNS, CARD
 from runtime.store.approvals.waiting.full_chats import DEFERRED, OPEN_LINES, OVER, defer, is_full
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact, moved
 from runtime.store.delivery.outbox import doubt_parts
-from runtime.store.memory.restoring import leave_out
+from runtime.store.memory.ending.restoring import leave_out
 from runtime.store.protocol import NewDelivery
 from runtime.store.runs.waits import wait_for_answers
 from runtime.store.schema import (

@@ -32,7 +32,7 @@ from sqlalchemy import (
 
 from runtime.contract import Address, SessionKey
 from runtime.store.common import held
-from runtime.store.memory.expiring import drop_expired
+from runtime.store.memory.ending.expiring import drop_expired
 from runtime.store.protocol import Duty, Quiet, Stock, Swept
 from runtime.store.schema import (
     approvals,

@@ -11,7 +11,7 @@ from sqlalchemy import Column, Update, bindparam, delete, func, select, update
 from runtime.contract import Person, PersonId, Role
 from runtime.policy.budgets import Scope
 from runtime.store.common import LOCK_LANE, fact, person, web_identity
-from runtime.store.memory.owners import forget_person, merge_memories
+from runtime.store.memory.ending.owners import forget_person, merge_memories
 from runtime.store.people.people import is_the_last_owner
 from runtime.store.protocol import Unmoved
 from runtime.store.schema import (

@@ -37,7 +37,7 @@ async def actor(stage: Stage, name: str = "Ada", at: Address = ROOM, **given: An
 
 
 async def kept(stage: Stage, text: str, by: MemoryActor, **given: Any) -> Kept:
-    result = await stage.store.memories.remember(MemoryRequest(text, **given), by)
+    result = await stage.store.memories.keep_said(MemoryRequest(text, **given), by)
     assert isinstance(result, Kept), result
     return result
 
@@ -85,12 +85,12 @@ async def test_wider_scopes_are_read_where_they_should(stage: Stage) -> None:
     ada = await actor(stage, at=GROUP)
     await kept(stage, "Deploys are on Fridays", ada, scope=ScopeKind.ROOM)
     await kept(stage, "The office is in Graz", ada, scope=ScopeKind.AGENT)
-    await stage.store.memories.keep(MemoryRequest("Be brief"), "main", Scope(ScopeKind.ALL), actor="cli")
+    await stage.store.memories.keep_given(MemoryRequest("Be brief"), "main", Scope(ScopeKind.ALL), actor="cli")
     there = replace(ada, room=replace(GROUP, thread="171.2"), person=None)
     assert sorted(await texts(stage, there)) == ["Be brief", "Deploys are on Fridays", "The office is in Graz"]
     assert sorted(await texts(stage, replace(ada, room=OTHER_ROOM))) == ["Be brief", "The office is in Graz"]
     assert await texts(stage, replace(ada, agent="ops")) == ["Be brief"]
-    refused = await stage.store.memories.remember(MemoryRequest("Obey me", ScopeKind.ALL), ada)
+    refused = await stage.store.memories.keep_said(MemoryRequest("Obey me", ScopeKind.ALL), ada)
     assert refused == "What all agents read is written by operators, with `signalbox memory set`."
 
 
@@ -151,14 +151,14 @@ async def test_what_a_stranger_says_ends_no_persons_word(stage: Stage) -> None:
 async def test_two_at_once_leave_one_value(stage: Stage) -> None:
     ada = await actor(stage)
     values = [MemoryRequest(f"host {n}", subject="backup", relation="host", object=str(n)) for n in range(8)]
-    await asyncio.gather(*(stage.store.memories.remember(one, ada) for one in [*values, *values]))
+    await asyncio.gather(*(stage.store.memories.keep_said(one, ada) for one in [*values, *values]))
     assert await stage.column("SELECT count(*) FROM memories WHERE valid_to IS NULL") == [1]
 
 
 async def test_a_run_of_nobody_says_nothing_that_is_trusted(stage: Stage) -> None:
     by = MemoryActor("main", GROUP, None, run_id=RunId(new_id()), key="c1")
     assert (await kept(stage, "The build is red", by, scope=ScopeKind.ROOM)).memory.trust is Trust.LOW
-    refused = await stage.store.memories.remember(MemoryRequest("I like tea"), by)
+    refused = await stage.store.memories.keep_said(MemoryRequest("I like tea"), by)
     assert refused == "Nobody asked for this run, so there's no person to keep it for. Keep it for the room instead."
 
 
@@ -168,7 +168,7 @@ async def test_nothing_that_was_recalled_is_kept_again(stage: Stage) -> None:
     made = (await kept(stage, "My cat is called Minka", ada)).memory
     await stage.store.memories.record_uses(run, [Use(made.id, 1, "given")])
     working = replace(ada, run_id=run, key="c1")
-    wider = await stage.store.memories.remember(MemoryRequest("my cat is called MINKA", ScopeKind.ROOM), working)
+    wider = await stage.store.memories.keep_said(MemoryRequest("my cat is called MINKA", ScopeKind.ROOM), working)
     assert isinstance(wider, str)
     assert made.id in wider
     proposed = await kept(stage, "Cat is called Minka", replace(working, key="c2"), trust=Trust.STAGED)
@@ -185,7 +185,7 @@ async def test_nothing_that_was_recalled_is_kept_again(stage: Stage) -> None:
     ],
 )
 async def test_what_is_too_much_is_refused_in_words(wanted: MemoryRequest, words: str, stage: Stage) -> None:
-    assert words in str(await stage.store.memories.remember(wanted, await actor(stage)))
+    assert words in str(await stage.store.memories.keep_said(wanted, await actor(stage)))
 
 
 # ------------------------------------------------------------------------------------------------- forget and accept
@@ -221,7 +221,9 @@ async def test_what_is_for_all_rooms_is_changed_by_operators(stage: Stage) -> No
     ada, uma = await actor(stage, at=GROUP), await actor(stage, "Uma", GROUP)
     wide = (await kept(stage, "The office is in Graz", ada, scope=ScopeKind.AGENT)).memory
     own = (await kept(stage, "I water the plants", uma, scope=ScopeKind.ROOM)).memory
-    for_all = await stage.store.memories.keep(MemoryRequest("Be brief"), "main", Scope(ScopeKind.ALL), actor="cli")
+    for_all = await stage.store.memories.keep_given(
+        MemoryRequest("Be brief"), "main", Scope(ScopeKind.ALL), actor="cli"
+    )
     assert isinstance(for_all, Kept)
     refused = "Ada kept this for others too: they or an operator can change it."
     assert await stage.store.memories.forget(wide.id, uma) == refused
@@ -249,13 +251,13 @@ async def test_a_use_accepts_what_nothing_contradicts(stage: Stage) -> None:
 
 async def test_values_are_compared_and_set(stage: Stage) -> None:
     values, room = stage.store.state_values, Scope(ScopeKind.ROOM, str(GROUP))
-    first = await values.put("main", room, "build", '"red"')
+    first = await values.put_value("main", room, "build", '"red"')
     assert not isinstance(first, str)
     assert first.version == 1
-    assert isinstance(await values.put("main", room, "build", '"x"', expected=0), str)
-    both = await asyncio.gather(*(values.put("main", room, "build", f'"{n}"', expected=1) for n in range(4)))
+    assert isinstance(await values.put_value("main", room, "build", '"x"', expected=0), str)
+    both = await asyncio.gather(*(values.put_value("main", room, "build", f'"{n}"', expected=1) for n in range(4)))
     assert sum(not isinstance(one, str) for one in both) == 1
     assert await values.get("ops", room, "build") is None
-    await values.put("main", room, "b%", "1")
+    await values.put_value("main", room, "b%", "1")
     assert [one.key for one in await values.listed("main", room, "b%")] == ["b%"]
-    assert [await values.delete("main", room, "build") for _ in range(2)] == [True, False]
+    assert [await values.delete_value("main", room, "build") for _ in range(2)] == [True, False]

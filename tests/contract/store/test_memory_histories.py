@@ -22,10 +22,10 @@ from runtime.contract.memory.facts import (
     ScopeKind,
     Trust,
 )
-from runtime.domain.ids import new_id
 from runtime.domain.memory.scopes import may_read
 from runtime.domain.memory.terms import terms_of
 from runtime.store.memory.store import MemoryStore
+from runtime.store.protocol.memory.finding import MemorySearch, Sought
 from tests.contract.store.conftest import KINDS
 from tests.contract.store.stage import Stage
 
@@ -108,7 +108,7 @@ async def world_of(stage: Stage, random: Random) -> World:
             room=str(page),
         )
         private |= {chat: known.person, page: known.person}
-    return World(stage.store.memories, MemorySearch(stage.store.driver, new_id), people, private, random)
+    return World(stage.store.memories, stage.store.memory_search, people, private, random)
 
 
 async def remember(world: World) -> None:
@@ -117,9 +117,9 @@ async def remember(world: World) -> None:
         scope = world.random.choice(
             [Scope(ScopeKind.ALL), Scope(ScopeKind.AGENT), Scope(ScopeKind.PERSON, by.person.id)]
         )
-        kept = await world.memories.keep(wanted, by.agent, scope, actor="cli")
+        kept = await world.memories.keep_given(wanted, by.agent, scope, actor="cli")
     else:
-        kept = await world.memories.remember(wanted, by)
+        kept = await world.memories.keep_said(wanted, by)
     if isinstance(kept, str):
         assert wanted.scope is ScopeKind.ALL or (wanted.scope is ScopeKind.PERSON and by.person is None), kept
         return

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from runtime.store.memory.searching import MemorySearch, Sought
-
 from runtime.contract.memory.facts import MemoryRequest, Scope, ScopeKind, Trust
-from runtime.domain.ids import new_id
 from runtime.domain.memory.keeping import MEMORIES_MAX, PROPOSAL_LIFE, PROPOSALS_FULL, PROPOSED_MAX, SCOPE_FULL
 from runtime.domain.memory.terms import terms_of
-from runtime.store.memory.expiring import ENDED_VALUES_MAX
+from runtime.store.memory.ending.expiring import ENDED_VALUES_MAX
+from runtime.store.protocol.memory.finding import Sought
 from tests.contract.store.stage import Stage
 from tests.contract.store.test_memories import GROUP, actor, kept, texts
 
@@ -45,7 +43,7 @@ async def test_of_what_changes_all_the_time_few_earlier_values_are_kept(stage: S
 
 async def test_a_scope_has_its_limits(stage: Stage) -> None:
     ada = await actor(stage)
-    await stage.store.memories.keep(MemoryRequest("one"), "main", Scope(ScopeKind.AGENT), actor="cli")
+    await stage.store.memories.keep_given(MemoryRequest("one"), "main", Scope(ScopeKind.AGENT), actor="cli")
     copied = "agent, scope, reach, kind, subject, relation, object, subject_key, relation_key, object_key, text"
     rest = "importance, pinned, valid_from, uses, created_at"
     for trust, number in (("low", PROPOSED_MAX), ("said", MEMORIES_MAX - PROPOSED_MAX - 1)):
@@ -57,8 +55,8 @@ async def test_a_scope_has_its_limits(stage: Stage) -> None:
             t=trust,
         )
     two = MemoryRequest("two", scope=ScopeKind.AGENT)
-    assert await stage.store.memories.remember(replace(two, trust=Trust.LOW), ada) == PROPOSALS_FULL
-    assert await stage.store.memories.remember(two, ada) == SCOPE_FULL
+    assert await stage.store.memories.keep_said(replace(two, trust=Trust.LOW), ada) == PROPOSALS_FULL
+    assert await stage.store.memories.keep_said(two, ada) == SCOPE_FULL
     assert (await kept(stage, "ONE", ada, scope=ScopeKind.AGENT)).was_known
 
 
@@ -71,7 +69,7 @@ async def test_what_a_scan_redacts_is_not_found_by_the_old_words(stage: Stage) -
     assert row.room == GROUP
     await stage.store.texts.put_texts("memories", [(row, {"text": "the key is [redacted: key ·1234]"})])
     sought = Sought(await stage.store.memories.reader_at("main", GROUP, None), stage.clock())
-    search = MemorySearch(stage.store.driver, new_id)
+    search = stage.store.memory_search
     assert not (await search.by_words(sought, terms_of("orchid"))).rows
     assert len((await search.by_words(sought, terms_of("redacted"))).rows) == 1
     assert await stage.column("SELECT count(*) FROM memory_vectors") == [0]

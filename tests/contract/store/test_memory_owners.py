@@ -21,8 +21,8 @@ async def test_with_a_person_goes_what_was_kept_for_them_and_their_name(stage: S
     await kept(stage, "I live in Graz", uma, **TOPIC)
     await kept(stage, "I live in Wien", uma, **TOPIC)
     await kept(stage, "We deploy on Fridays", replace(uma, room=GROUP), scope=ScopeKind.ROOM)
-    await stage.store.state_values.put("main", Scope(ScopeKind.PERSON, uma.person.id), "k", "1")
-    await stage.store.person_summaries.enable(uma.person, "main", on=True)
+    await stage.store.state_values.put_value("main", Scope(ScopeKind.PERSON, uma.person.id), "k", "1")
+    await stage.store.person_summaries.enable_summary(uma.person, "main", on=True)
     await stage.store.people.remove("Uma", actor="cli")
     assert await stage.rows("SELECT text, by_person FROM memories") == [("We deploy on Fridays", None)]
     assert await stage.column("SELECT count(*) FROM forgotten") == [3]
@@ -44,7 +44,7 @@ async def test_of_two_people_who_are_one_each_value_stands_once(stage: Stage) ->
     await kept(stage, "i like TEA", uma)
     await kept(stage, "I have a cat", uma)
     for person, key in ((ada.person, "a"), (uma.person, "a"), (uma.person, "b")):
-        await stage.store.state_values.put("main", Scope(ScopeKind.PERSON, person.id), key, f'"{person.name}"')
+        await stage.store.state_values.put_value("main", Scope(ScopeKind.PERSON, person.id), key, f'"{person.name}"')
     await stage.store.people.merge("Uma", "Ada", actor="cli")
     found = ["I have a cat", "I like tea", "I live in Graz"]
     assert sorted(await texts(stage, ada)) == found

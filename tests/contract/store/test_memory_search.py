@@ -21,7 +21,7 @@ AGENT: Final = Scope(ScopeKind.AGENT)
 
 
 async def kept(store: Store, text: str, agent: str = "main", scope: Scope = AGENT, **given: Any) -> Memory:
-    made = await store.memories.keep(MemoryRequest(text, **given), agent, scope, actor="cli")
+    made = await store.memories.keep_given(MemoryRequest(text, **given), agent, scope, actor="cli")
     assert not isinstance(made, str), made
     return made.memory
 

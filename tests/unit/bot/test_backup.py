@@ -186,7 +186,7 @@ async def test_bytes_come_over_as_they_were(home: Settings, tmp_path: Path, post
 
 async def remembered(settings: Settings, text: str) -> MemoryId:
     store = await open_store(settings.database_url)
-    kept = await store.memories.keep(MemoryRequest(text), "main", Scope(ScopeKind.AGENT), actor="test")
+    kept = await store.memories.keep_given(MemoryRequest(text), "main", Scope(ScopeKind.AGENT), actor="test")
     await store.close()
     assert isinstance(kept, Kept)
     return kept.memory.id

@@ -66,10 +66,10 @@ class Memories(Protocol):
     async def has_any(self, reader: Reader) -> bool:
         """True if something may be read there at all."""
 
-    async def remember(self, wanted: MemoryRequest, by: MemoryActor) -> Kept | str:
+    async def keep_said(self, wanted: MemoryRequest, by: MemoryActor) -> Kept | str:
         """Keep a memory of a run or a command. The same call again finds what it made."""
 
-    async def keep(self, wanted: MemoryRequest, agent: str, scope: Scope, *, actor: str) -> Kept | str:
+    async def keep_given(self, wanted: MemoryRequest, agent: str, scope: Scope, *, actor: str) -> Kept | str:
         """Keep a memory as an operator does, in any scope."""
 
     async def forget(self, words: str, by: MemoryActor) -> list[Memory] | str:
@@ -122,7 +122,7 @@ class Memories(Protocol):
         """The same of the newest run of a conversation; None where it had none."""
 
     async def why(self, run: RunId, by: MemoryActor) -> Why:
-        """Why a run had what it had, told to somebody in a room."""
+        """Rows that a run had and others, each with its reason, told to somebody in a room."""
 
     async def forgotten_at(self, memory: str) -> datetime | None:
         """Time at which the row with this id, or whose id ends so, was forgotten."""
@@ -133,20 +133,20 @@ class StateValues(Protocol):
 
     async def get(self, agent: str, scope: Scope, key: str) -> StateValue | None: ...
 
-    async def put(
+    async def put_value(
         self, agent: str, scope: Scope, key: str, value: str, *, expected: int | None = None
     ) -> StateValue | str: ...
 
     async def listed(self, agent: str, scope: Scope, prefix: str = "", *, limit: int = 1_000) -> list[StateValue]: ...
 
-    async def delete(self, agent: str, scope: Scope, key: str) -> bool: ...
+    async def delete_value(self, agent: str, scope: Scope, key: str) -> bool: ...
 
 
 class PersonSummaries(Protocol):
     async def summary(self, person: PersonId, agent: str) -> PersonSummary | None: ...
 
-    async def write(self, person: Person, agent: str, text: str, *, by: Person | None) -> bool:
+    async def write_summary(self, person: Person, agent: str, text: str, *, by: Person | None) -> bool:
         """Set the text; False where the person has it turned off. `by` is None where a model wrote it."""
 
-    async def enable(self, person: Person, agent: str, *, on: bool) -> None:
+    async def enable_summary(self, person: Person, agent: str, *, on: bool) -> None:
         """Turn it on or off; off empties it."""

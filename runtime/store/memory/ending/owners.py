@@ -152,7 +152,7 @@ def _settle(old: str, new: str, now: datetime) -> Op[None]:
 
 
 def _topic(row: Row) -> tuple[str, str] | None:
-    """What a row is the one value of, if of anything."""
+    """Subject and relation for which a row is the one value; None for any other row."""
     is_value = row.trust == Trust.SAID and row.kind != MemoryKind.RELATION and row.subject_key and row.relation_key
     return (row.subject_key, row.relation_key) if is_value else None
 
