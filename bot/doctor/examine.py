@@ -23,6 +23,7 @@ from bot.doctor.schedules import check_schedules
 from bot.doctor.secrets import check_secrets
 from bot.doctor.services.budgets import check_budgets
 from bot.doctor.services.channels import check_channels
+from bot.doctor.services.embeddings import check_embeddings
 from bot.doctor.services.hooks import check_hooks
 from bot.doctor.services.mcp import check_mcp
 from bot.doctor.services.model import check_model
@@ -57,6 +58,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "telemetry": check_telemetry,
     "sandbox": check_sandbox,
     "model": check_model,
+    "embeddings": check_embeddings,
     "budgets": check_budgets,
     "channels": check_channels,
     "mcp": check_mcp,

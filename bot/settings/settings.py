@@ -36,6 +36,7 @@ from bot.settings.mcp import McpTable, handed_on
 from bot.settings.memory import MemorySection
 from bot.settings.models.aliases import key_names
 from bot.settings.models.budgets import BudgetSection
+from bot.settings.models.embeddings import Embeddings
 from bot.settings.models.tables import Model, ModelTable
 from bot.settings.policy.rules import PolicyRule
 from bot.settings.safety.egress import Egress
@@ -139,6 +140,7 @@ class Settings(Section):
     web: Web = Field(default_factory=Web, description="Web page, console and API.")
     model: Model = Field(default_factory=Model, description="The language model.")
     models: tuple[ModelTable, ...] = Field(default=(), description="More models, each with a name.")
+    embeddings: Embeddings = Field(default_factory=Embeddings, description="The model that finds by meaning.")
     budgets: BudgetSection = Field(default_factory=BudgetSection, description="Limits on spending.")
     agents: tuple[AgentTable, ...] = Field(
         default=(), description="More agents, each with its own prompt, tools and rooms; also as files in `agents/`."

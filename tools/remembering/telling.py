@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Final
 
 from runtime.contract.memory.facts import FoundMessage, Kept, Memory, MemoryKind, ScopeKind, Trust
-from runtime.domain.memory.naming import short_id
 from runtime.errors import ToolRetry
 from runtime.text.glyphs import clip, visible
 from runtime.text.outside import material
@@ -29,7 +28,7 @@ UNTRUSTED: Final = (
 
 def kept(made: Kept) -> str:
     """Answer to the call that keeps one."""
-    one, name = made.memory, short_id(made.memory.id)
+    one, name = made.memory, made.memory.short_id
     if made.was_known:
         return f"I have that already ({name})."
     ended = f" It replaces: {_text(made.ended)}" if made.ended else ""
@@ -55,12 +54,12 @@ def listed(found: Iterable[Memory]) -> str:
 def shown(one: Memory) -> str:
     if one.trust is not Trust.LOW:
         return f"- {line_of(one)}"
-    return material(line_of(one), f"a memory that nobody has accepted ({short_id(one.id)})")
+    return material(line_of(one), f"a memory that nobody has accepted ({one.short_id})")
 
 
 def line_of(one: Memory) -> str:
     """`ab12cd · 2026-03-01, said by Ada · Rex is Ada's dog.`"""
-    return f"{short_id(one.id)} · {', '.join(_source(one))} · {_text(one)}"
+    return f"{one.short_id} · {', '.join(_source(one))} · {_text(one)}"
 
 
 def _text(one: Memory) -> str:

@@ -19,6 +19,7 @@ from bot.doctor.subject import REACH, Subject, fault, fine, warning
 from runtime.contract import Finding, Level
 from runtime.errors import StoreError
 from runtime.store.schema import REVISION
+from runtime.store.sql.full_text import trigram_statements
 from runtime.store.sql.sqlite import explain
 from runtime.store.upgrade import CURRENT
 
@@ -147,6 +148,7 @@ async def _server(url: str) -> Sequence[Finding]:
                 _of_server(connection),
                 _of_revision(await _server_revision(connection)),
                 await _latency(connection),
+                *await _letters(connection),
             ]
     finally:
         await pool.close()
@@ -174,6 +176,15 @@ def _of_server(connection: Any) -> Finding:
 async def _server_revision(connection: Any) -> str:
     there = await connection.fetchval("SELECT to_regclass('alembic_version')")
     return str(await connection.fetchval(CURRENT) or "") if there else ""
+
+
+async def _letters(connection: Any) -> Sequence[Finding]:
+    """Finding about a server without the extension for parts of words; none where it has it."""
+    if await connection.fetchval("SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'"):
+        return []
+    why = "A part of a word is found by reading each memory of a scope, which takes longer."
+    fix = "as a superuser of that database: " + "; ".join(["CREATE EXTENSION pg_trgm", *trigram_statements()])
+    return [warning("store.letters", "it has no pg_trgm", why, fix)]
 
 
 async def _latency(connection: Any) -> Finding:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from bot.doctor.subject import REACH, Subject, fault, fine, warning
+from bot.secrets import model_keys
 from bot.tryouts.model import Answered, try_given
 from bot.tryouts.served import missing_there
 from bot.wiring.models.catalogue import KEY_MISSING, NO_KEY_NEEDED, ListedModel, catalogue_of
@@ -98,8 +99,13 @@ async def _answer(one: ListedModel, ident: str, why: str) -> Finding:
 
 
 async def _reach(one: ListedModel, ident: str, why: str) -> Finding:
+    return await reachable(ident, one.given.name, one.given.api_base, why)
+
+
+async def reachable(ident: str, model: str, api_base: str, why: str) -> Finding:
+    """Finding about the server of a model: is there one? Nothing is asked of it."""
     ident = f"{ident}.reachable"
-    address = one.given.api_base or HOSTS.get(one.vendor, "")
+    address = api_base or HOSTS.get(model_keys.vendor(model), "")
     if not address:
         return fine(ident, "not tested; to ask it for one word: signalbox doctor --model")
     parts = urlsplit(address)
@@ -110,7 +116,7 @@ async def _reach(one: ListedModel, ident: str, why: str) -> Finding:
         await _connect(parts.hostname or "", port)
     except OSError as error:
         what = f"{parts.hostname}:{port} can't be reached ({_words(error)})"
-        fix = "start that server, or change its api_base" if one.given.api_base else "check this machine's network"
+        fix = "start that server, or change its api_base" if api_base else "check this machine's network"
         return fault(ident, what, why, fix)
     return fine(ident, f"{parts.hostname}:{port}")
 

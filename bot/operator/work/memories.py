@@ -13,7 +13,6 @@ from runtime.cluster.topics import MEMORIES
 from runtime.contract import Address, Notifier
 from runtime.contract.memory.facts import Kept, Memory, MemoryRequest, Scope, ScopeKind
 from runtime.domain.agents.manifest import MAIN
-from runtime.domain.memory.naming import short_id
 from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
 from runtime.store.memory.store import MemoryStore
@@ -82,7 +81,7 @@ class MemoryOperations:
             raise Refusal(400, kept)
         self.notifier.notify(MEMORIES)
         ended = f" It replaces: {self.mask(kept.ended.text)}" if kept.ended else ""
-        return {**self._view(kept.memory), "told": f"Kept as {short_id(kept.memory.id)}.{ended}"}
+        return {**self._view(kept.memory), "told": f"Kept as {kept.memory.short_id}.{ended}"}
 
     async def accept(self, name: str, actor: Actor) -> View:
         one = self._seen(await self._found(name), actor)
@@ -127,7 +126,7 @@ class MemoryOperations:
         return {
             **self._whose(one.scope),
             "id": one.id,
-            "short": short_id(one.id),
+            "short": one.short_id,
             "agent": one.agent,
             "kind": one.kind.value,
             "text": self.mask(one.text),

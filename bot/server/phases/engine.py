@@ -15,6 +15,7 @@ from bot.server.tools import Toolkit, toolkit_of
 from bot.wiring.agents import AgentMaker
 from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, marks_in, pace_of
 from bot.wiring.memory.books import MemoryParts, memory_of, search_of, tools_of
+from bot.wiring.memory.embedder import embedder_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
@@ -33,6 +34,7 @@ from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.context.watch import LoopNotices
 from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool
+from runtime.contract.memory.embedding import Embedder
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
@@ -70,6 +72,7 @@ class EnginePhase:
     previews: Previews
     guard_book: GuardBook
     door: Door
+    embedder: Embedder | None
     sink: Sink
 
 
@@ -80,7 +83,9 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
     children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
-    memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, search_of(base.store))
+    embedder = embedder_of(base.settings, door)
+    search = search_of(base.store, lambda: embedder)
+    memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, search)
     toolkit = _toolkit(base, at, timetable, children, board, memory, tools, door)
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
@@ -121,6 +126,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         previews=previews,
         guard_book=book,
         door=door,
+        embedder=embedder,
         sink=base.instruments.sink(reception.sink),
     )
 

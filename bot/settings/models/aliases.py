@@ -15,11 +15,15 @@ Fault = tuple[str, str]
 """The setting, and what is wrong with it."""
 
 OWN_KEYS: Final = ("api_key", "api_key_env", "api_keys", "api_key_envs")
+NAMED: Final = ("model", "embeddings")
+"""Tables whose model stands under `name`."""
 OF_THE_TABLE: Final = ("name", "model", "works", "least_complexity")
 
 
 def asked_vendors(layers: Layers) -> Iterator[tuple[str, str]]:
     """Tables that name a vendor's model and need its key, as `models[1]`, with that model."""
+    if isinstance(embeddings := layers.get("embeddings.name"), str) and embeddings:
+        yield "embeddings", embeddings
     tables = layers.tables("models")
     aliases = {table.get("name") for _, table in tables}
     first = layers.get("model.name")
@@ -48,7 +52,7 @@ def faults_together(layers: Layers) -> Iterator[Fault]:
             yield f"{place}.model", 'the demo model stands alone; name a vendor\'s model, such as "openai/gpt-4o"'
     for place, model in asked_vendors(layers):
         if "/" not in model and (fault := _no_vendor(model, layers.get(f"{place}.api_base"), stands_for)):
-            yield f"{place}.{'name' if place == 'model' else 'model'}", fault
+            yield f"{place}.{'name' if place in NAMED else 'model'}", fault
 
 
 def _circles(layers: Layers, stands_for: Mapping[str, Any]) -> Iterator[Fault]:

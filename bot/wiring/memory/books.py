@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 
 from bot.settings.memory import MemorySection
 from runtime.agent.duties.remembering import Giving, Remembering
@@ -12,7 +11,7 @@ from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import MEMORIES
 from runtime.contract import Tool
 from runtime.contract.memory.embedding import Embedder
-from runtime.contract.memory.facts import FoundMessage, Kept, Memory, MemoryActor, MemoryBook, MemoryRequest, Recalled
+from runtime.contract.memory.facts import Kept, MemoryActor, MemoryBook, MemoryRequest
 from runtime.contract.memory.values import StateBook
 from runtime.guard.door import Door
 from runtime.memory.book import ToolMemories
@@ -22,33 +21,17 @@ from runtime.store.store import Store
 from tools.remembering.catalogue import remembering_tools
 
 
-class Announced:
-    """A MemoryBook that tells this node and the others when something is kept."""
+class AnnouncedMemories(ToolMemories):
+    """Memories for tools that tell this node and the others when something is kept."""
 
-    def __init__(self, book: MemoryBook, notifier: LocalNotifier) -> None:
-        self._book = book
+    def __init__(self, notifier: LocalNotifier, store: Store, search: Recalling, door: Callable[[], Door]) -> None:
+        super().__init__(memories=store.memories, recalling=search, door=door)
         self._notifier = notifier
 
     async def remember(self, wanted: MemoryRequest, by: MemoryActor) -> Kept:
-        kept = await self._book.remember(wanted, by)
+        kept = await super().remember(wanted, by)
         self._notifier.notify(MEMORIES)
         return kept
-
-    async def recall(
-        self, query: str, by: MemoryActor, *, about: str = "", since: datetime | None = None, limit: int = 10
-    ) -> list[Recalled]:
-        return await self._book.recall(query, by, about=about, since=since, limit=limit)
-
-    async def about(self, entity: str, by: MemoryActor, *, depth: int = 1) -> list[Memory]:
-        return await self._book.about(entity, by, depth=depth)
-
-    async def forget(self, words: str, by: MemoryActor) -> list[Memory]:
-        return await self._book.forget(words, by)
-
-    async def search_messages(
-        self, query: str, by: MemoryActor, *, room: str = "", since: datetime | None = None
-    ) -> list[FoundMessage]:
-        return await self._book.search_messages(query, by, room=room, since=since)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +49,7 @@ def memory_of(
     """None where memory is off."""
     if not settings.enabled:
         return None
-    book = Announced(ToolMemories(memories=store.memories, recalling=search, door=door), notifier)
+    book = AnnouncedMemories(notifier, store, search, door)
     return MemoryParts(
         book,
         ToolValues(values=store.state_values, readers=store.memories, door=door),

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from runtime.contract.memory.facts import Memory, Reader, ScopeKind, Trust
-from runtime.domain.memory.naming import short_id
 from runtime.markup.moments import several
 from runtime.text.glyphs import clip, plainly
 
@@ -89,7 +88,7 @@ def _lines(found: Sequence[Memory]) -> Iterator[str]:
 
 def line_of(one: Memory) -> str:
     """`9G5FAV` Rex is my dog. (2026-03-01, pinned)"""
-    return f"`{short_id(one.id)}` {_text(one)} ({', '.join(_notes(one))})"
+    return f"`{one.short_id}` {_text(one)} ({', '.join(_notes(one))})"
 
 
 def _notes(one: Memory) -> Iterator[str]:

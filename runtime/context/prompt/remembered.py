@@ -13,7 +13,6 @@ from typing import Final
 from runtime.context.sizes import of_text
 from runtime.contract import Turn, UserTurn
 from runtime.contract.memory.facts import Memory, Recalled
-from runtime.domain.memory.naming import short_id
 from runtime.domain.transcript import OURS
 from runtime.text.glyphs import clip, visible
 from runtime.text.outside import LIKE_MARKS, sources_in
@@ -49,7 +48,7 @@ def line_of(one: Memory) -> str:
     """A row with its date and source. Marks of a fence in it are written otherwise: nothing here is from outside."""
     text = clip(visible(" ".join(one.text.split()), one_line=True), GIVEN_TEXT_CHARS).translate(LIKE_MARKS)
     by = f", said by {visible(one.by, one_line=True).translate(LIKE_MARKS)}" if one.by else ""
-    return f"- {one.valid_from:%Y-%m-%d}{by} ({short_id(one.id)}): {text}"
+    return f"- {one.valid_from:%Y-%m-%d}{by} ({one.short_id}): {text}"
 
 
 def query_of(turns: Sequence[Turn]) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NewType, Protocol
+from typing import Final, NewType, Protocol
 
 from runtime.contract.people import Address, Person, PersonId, RunId, SessionKey
 
 MemoryId = NewType("MemoryId", str)
+SHORT_ID_CHARS: Final = 6
 
 
 class ScopeKind(StrEnum):
@@ -96,6 +97,11 @@ class Memory:
     uses: int
     used_at: datetime | None
     created_at: datetime
+
+    @property
+    def short_id(self) -> str:
+        """Its id as people read and say it: the end, which changes most."""
+        return self.id[-SHORT_ID_CHARS:]
 
 
 @dataclass(frozen=True, slots=True)

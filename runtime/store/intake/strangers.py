@@ -54,8 +54,9 @@ def only_reads(signal: Signal, who: Person, now: datetime, new_id: NewId) -> Op[
 def welcome(signal: Signal, now: datetime, new_id: NewId) -> Op[Person]:
     # The identity is part of the name, since two strangers may call themselves the same.
     who = yield from new_person(f"{newcomers.own(signal.actor_name)} ({signal.actor})", Role.USER, now, new_id)
-    for identity in (signal.actor, web_identity(who)):
-        yield ADD_IDENTITY, {"identity": identity, "person_id": who.id, "room": None}
+    alone = str(signal.address.whole_room) if asks_alone(signal) else None
+    for identity, room in ((signal.actor, alone), (web_identity(who), None)):
+        yield ADD_IDENTITY, {"identity": identity, "person_id": who.id, "room": room}
     yield from fact(now, "person added", signal.actor, who.name, f"{who.role.word}, by writing to {signal.address}")
     return who
 

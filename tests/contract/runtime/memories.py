@@ -19,7 +19,7 @@ TOLD_PRIVATELY: Final = 3_000
 """Characters that a group's members may be told alone."""
 
 
-def call(tool: str, number: int = 1, **arguments: Any) -> Call:
+def call(tool: str, number: Any = 1, **arguments: Any) -> Call:
     return Call(f"c-{tool}-{number}", tool, json.dumps(arguments))
 
 
@@ -82,4 +82,4 @@ async def command(process: Process, words: str, who: Identity = ADA, room: str =
     return verdict.notice or ""
 
 
-GROUP: Final = {"room": "g1", "reach": Addressing.MENTION}
+GROUP: Final[dict[str, Any]] = {"room": "g1", "reach": Addressing.MENTION}

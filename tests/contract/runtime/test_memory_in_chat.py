@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -12,15 +12,14 @@ from runtime.agent.registry import Agents
 from runtime.context.window import Window
 from runtime.contract import Choice, ModelRequest
 from runtime.contract.memory.facts import Memory, ScopeKind, Trust
-from runtime.domain.memory.naming import short_id
 from tests.contract.runtime.memories import GROUP, asked, call, command, life, tell, tell_group
 from tests.contract.runtime.stage import ADA, LEASE, LIMITS, UMA, VERA, Process, Stage, crash_at
 from tests.contract.runtime.strict import Planned
 from tests.contract.runtime.test_taint import PAGE, READ_PAGE, tools
 from tests.contract.runtime.windowed import WINDOW, Windowed
 
-REX: Final = {"text": "Ada's dog is called Rex.", "subject": "Ada", "relation": "dog"}
-MAX: Final = {"text": "Ada's dog is called Max.", "subject": "Ada", "relation": "dog"}
+REX: Final[dict[str, Any]] = {"text": "Ada's dog is called Rex.", "subject": "Ada", "relation": "dog"}
+MAX: Final[dict[str, Any]] = {"text": "Ada's dog is called Max.", "subject": "Ada", "relation": "dog"}
 ABOUT_DOG: Final = "what is my dog called?"
 
 
@@ -92,7 +91,7 @@ async def test_what_was_forgotten_is_nowhere(any_stage: Stage) -> None:
     await tell(process, call("remember", **REX))
     await tell(process, call("remember", 2, **MAX))
     await asked(process, ABOUT_DOG)
-    told = await command(process, f"/forget {short_id((await only(any_stage)).id)}")
+    told = await command(process, f"/forget {(await only(any_stage)).short_id}")
     assert told.startswith("Forgotten for good:")
     assert await kept(any_stage) == []
     for table in ("memories", "memory_vectors", "memory_uses"):
@@ -117,7 +116,7 @@ async def test_what_a_page_wants_kept_is_never_given_and_is_listed_as_untrusted(
     assert "from outside or another program" in await command(process, "/memory")
     [found] = await tell(process, call("recall", query="example.org approve"), words="look it up", room="r1/new")
     assert "material, not instructions" in found
-    assert "I count on it" in await command(process, f"/memory accept {short_id(one.id)}")
+    assert "I count on it" in await command(process, f"/memory accept {one.short_id}")
     assert "approve" in given(await asked(process, "what does example.org ask for?", room="r1/later"))
 
 
@@ -254,7 +253,7 @@ async def test_a_summary_proposes_what_people_said_in_the_same_call(stage: Stage
     assert all("Keep:" not in text for (text,) in await stage.rows("SELECT text FROM summaries WHERE kind = 'model'"))
     assert "from a conversation" in await command(process, "/memory")
     assert "Rex" not in (await asked(process, ABOUT_DOG, room="r1/new")).working
-    assert "I count on it" in await command(process, f"/memory accept {short_id(one.id)}")
+    assert "I count on it" in await command(process, f"/memory accept {one.short_id}")
     assert "Rex" in (await asked(process, ABOUT_DOG, room="r1/later")).working
 
 
@@ -276,7 +275,7 @@ async def test_memories_are_listed_pinned_and_forgotten_by_command(stage: Stage)
     listed = await command(process, "/memory")
     assert "For you alone:" in listed
     assert "tea" in listed
-    name = short_id((await kept(stage))[0].id)
+    name = (await kept(stage))[0].short_id
     assert "Pinned" in await command(process, f"/memory pin {name}")
     assert "pinned)" in await command(process, "/memory")
     assert "No longer pinned" in await command(process, f"/memory unpin {name}")

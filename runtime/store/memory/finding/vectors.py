@@ -20,7 +20,7 @@ IS_CURRENT = (
 )
 HAS_ONE = exists().where(memory_vectors.c.memory_id == memories.c.id, memory_vectors.c.model == bindparam("model"))
 WITHOUT = (
-    select(memories.c.number, memories.c.id, memories.c.text)
+    select(memories.c.number, memories.c.id, memories.c.agent, memories.c.text)
     .where(*IS_CURRENT, memories.c.number > bindparam("after", type_=Integer), ~HAS_ONE)
     .order_by(memories.c.number)
     .limit(bindparam("n", type_=Integer))

@@ -55,6 +55,7 @@ class Unvectored:
 
     number: int
     id: MemoryId
+    agent: str
     text: str
 
 

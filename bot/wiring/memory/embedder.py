@@ -1,0 +1,58 @@
+"""The model of embeddings, made of the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from bot.settings.settings import Settings
+from bot.wiring.models.made import refuses_unpriced
+from runtime.contract import Now
+from runtime.contract.memory.embedding import Embedder
+from runtime.memory.embedding import Embedding
+from runtime.memory.guarded import GuardedEmbedder
+from runtime.store.protocol import Duty
+from runtime.store.store import Store
+
+if TYPE_CHECKING:
+    from runtime.guard.door import Door
+    from runtime.models.settings import ModelSettings
+
+
+def embedder_of(settings: Settings, door: Door) -> Embedder | None:
+    """None where the settings name none: then words have to do. Its client library is loaded by the first call."""
+    given = embedding_settings(settings)
+    if given is None:
+        return None
+    from runtime.models.embeddings import LiteEmbedder
+
+    return GuardedEmbedder(LiteEmbedder(given), door)
+
+
+def embedding_settings(settings: Settings) -> ModelSettings | None:
+    one = settings.embeddings
+    if not one.name:
+        return None
+    from runtime.models.settings import ModelSettings, Prices
+
+    price = one.input_price
+    return ModelSettings(
+        name=one.name,
+        api_base=one.api_base,
+        api_key=one.api_key.get_secret_value() if one.api_key else "",
+        timeout=one.timeout,
+        lean=settings.model.lean,
+        prices=Prices(price, None if price is None else 0.0, refuses_unpriced(settings)),
+    )
+
+
+def embedding_of(
+    store: Store, embedder: Embedder, take: Callable[[str], Awaitable[Duty | None]], now: Now
+) -> Embedding:
+    return Embedding(
+        vectors=store.memory_vectors,
+        costs=store.embedding_costs,
+        embedder=lambda: embedder,
+        take=take,
+        now=now,
+    )

@@ -1,0 +1,107 @@
+"""Models of embeddings, asked through LiteLLM."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import struct
+from base64 import b64decode
+from collections.abc import Sequence
+from typing import Any, Final
+
+from runtime.contract import Usage
+from runtime.contract.memory.embedding import TEXTS_MOST, Embedded
+from runtime.errors import Cause, ModelFailed
+from runtime.models.account.keys import Keys
+from runtime.models.account.pricing import Pricing
+from runtime.models.failures import failure_of
+from runtime.models.litellm_loading import LIBRARY, Library
+from runtime.models.settings import ModelSettings
+from runtime.text.glyphs import bound
+
+OPENAI: Final = "openai/"
+OPENAI_ADDRESS: Final = "https://api.openai.com/v1"
+LIKE_OPENAI: Final = "hosted_vllm/"
+"""LiteLLM's name for any server with OpenAI's wire. Under it the call goes through the HTTP client that LiteLLM uses for every
+other vendor: OpenAI's SDK, which it uses for embeddings else, is not there in its lean form."""
+NO_USE: Final = "The model of embeddings gave numbers of no use: {fault}."
+UNPRICED: Final = "The model {model} has no known price, so it isn't asked."
+
+
+class LiteEmbedder:
+    """Implements `contract.memory.Embedder`."""
+
+    def __init__(self, settings: ModelSettings, *, library: Library = LIBRARY) -> None:
+        self.name = settings.name
+        self._settings = settings
+        self._library = library
+        self._keys = Keys(settings.keys)
+        self._pricing = Pricing(settings.name, settings.prices)
+
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        litellm = await self._library.get(lean=self._settings.lean)
+        if self._settings.prices.are_needed and not self._pricing.is_known(litellm):
+            raise ModelFailed(UNPRICED.format(model=self.name))
+        self._library.spare_loggers()
+        limit = self._settings.timeout
+        try:
+            async with asyncio.timeout(limit.total_seconds()):
+                answer = await litellm.aembedding(**self._arguments(texts[:TEXTS_MOST]))
+        except Exception as error:  # noqa: BLE001 - LiteLLM names no closed set of errors; all end in ModelFailed
+            failure = failure_of(error, litellm=litellm, model=self.name, limit=limit)
+            detail = bound(self._keys.hidden(f"{type(error).__name__}: {error}"), 1_000)
+            raise ModelFailed(self._keys.hidden(failure.words), detail=detail, cause=failure.cause) from None
+        return Embedded(vectors_of(answer.data, len(texts[:TEXTS_MOST])), self._spent(litellm, answer.usage))
+
+    def _arguments(self, texts: Sequence[str]) -> dict[str, Any]:
+        settings = self._settings
+        base, name = settings.api_base, settings.name
+        if name.startswith(OPENAI):
+            base, name = base or OPENAI_ADDRESS, LIKE_OPENAI + name.removeprefix(OPENAI)
+        optional = {"api_base": base, "api_key": self._keys.current}
+        return {
+            "model": name,
+            "input": [text or " " for text in texts],  # vendors refuse an empty one
+            "timeout": settings.timeout.total_seconds(),
+            "max_retries": 0,
+            **{key: value for key, value in optional.items() if value},
+        }
+
+    def _spent(self, litellm: Any, usage: Any) -> Usage:
+        cost = self._pricing.cost(litellm, usage) if usage else None
+        tokens = max(0, usage.prompt_tokens) if usage else 0
+        return Usage(self.name, tokens, 0, max(0, cost or 0), unpriced=cost is None)
+
+
+def vectors_of(rows: Sequence[Any], count: int) -> list[list[float]]:
+    """Vectors of an answer in the order of what was asked, each of length 1. Errors: ModelFailed says what is wrong."""
+    if len(rows) != count:
+        raise _no_use(f"{len(rows)} vectors for {count} texts")
+    vectors = [_numbers(row["embedding"]) for row in sorted(rows, key=lambda row: int(row.get("index") or 0))]
+    if len({len(vector) for vector in vectors}) != 1 or not vectors[0]:
+        raise _no_use("vectors of several lengths" if vectors[0] else "empty vectors")
+    return [_of_length_1(vector) for vector in vectors]
+
+
+def _numbers(written: Any) -> list[float]:
+    """Numbers as a vendor sends them: one after the other, or as base64 of float32."""
+    if isinstance(written, str):
+        raw = b64decode(written)
+        return list(struct.unpack(f"<{len(raw) // 4}f", raw))
+    try:
+        return [float(number) for number in written]
+    except (TypeError, ValueError):
+        raise _no_use("something that is no number") from None
+
+
+def _of_length_1(vector: Sequence[float]) -> list[float]:
+    length = math.sqrt(sum(number * number for number in vector))
+    if not math.isfinite(length):
+        raise _no_use("NaN or infinity")
+    if not length:
+        raise _no_use("a vector without a direction")
+    return [number / length for number in vector]
+
+
+def _no_use(fault: str) -> ModelFailed:
+    return ModelFailed(NO_USE.format(fault=fault), cause=Cause.ANSWER)

@@ -1,0 +1,96 @@
+"""A model of embeddings with the real LiteLLM, in its lean form, against a server that speaks OpenAI's wire."""
+
+from __future__ import annotations
+
+import math
+import os
+from datetime import timedelta
+
+import pytest
+
+from runtime.contract.memory.embedding import Embedded
+from runtime.errors import ModelFailed
+from runtime.guard.door import Door
+from runtime.guard.findings import Detector, Strictness
+from runtime.guard.guard import Guard, GuardRules
+from runtime.memory.guarded import GuardedEmbedder
+from runtime.models.embeddings import LiteEmbedder, vectors_of
+from runtime.models.litellm_loading import VARIABLES
+from runtime.models.settings import ModelSettings, Prices
+from tests.fakes.embeddings import Embeddings, vector_of
+from tests.fakes.serve import serving
+
+for name in VARIABLES:
+    os.environ.setdefault(name, "True")
+
+pytestmark = [
+    pytest.mark.xdist_group("litellm"),
+    pytest.mark.timeout(120),  # the first test here imports LiteLLM, which takes seconds
+    pytest.mark.filterwarnings("ignore:.*`ReadOnly` qualifier"),
+]
+TOKEN = f"ghp_{1234:036}"
+NAME = "openai/text-embedding-3-small"
+
+
+async def embedded(server: Embeddings, *texts: str, seconds: float = 30, **given: object) -> Embedded:
+    async with serving(server.app()) as url:
+        settings = ModelSettings(NAME, f"{url}/v1", "the-key", timeout=timedelta(seconds=seconds), **given)  # type: ignore[arg-type]
+        return await LiteEmbedder(settings).embed(texts)
+
+
+async def test_texts_become_vectors_with_their_price() -> None:
+    found = await embedded(server := Embeddings(), "My doctor is Dr Hofer", "", "tea")
+    assert [len(vector) for vector in found.vectors] == [256] * 3
+    assert found.vectors[2] == pytest.approx(vector_of("tea"))
+    assert all(math.isclose(sum(part * part for part in vector), 1, rel_tol=1e-6) for vector in found.vectors)
+    assert (found.usage.model, found.usage.input_tokens, found.usage.unpriced) == (NAME, 8, False)
+    assert server.requests[0]["input"] == ["My doctor is Dr Hofer", " ", "tea"]
+    priced = await embedded(Embeddings(), "tea" * 40, prices=Prices(1_000_000, 0))
+    assert priced.usage.cost_micros == 30 * 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("server", "words"),
+    [
+        (Embeddings(status=500), "500|unavailable|error"),
+        (Embeddings(status=401), "key"),
+        (Embeddings(spoilt=math.nan), "NaN"),
+        (Embeddings(missing=True), "1 vectors for 2 texts"),
+    ],
+)
+async def test_a_model_that_fails_says_so_without_its_key(server: Embeddings, words: str) -> None:
+    with pytest.raises(ModelFailed, match=words) as failed:
+        await embedded(server, "tea", "milk")
+    assert "the-key" not in f"{failed.value}{failed.value.detail}"
+
+
+async def test_a_model_that_hangs_is_not_waited_for() -> None:
+    with pytest.raises(ModelFailed, match=r"did not answer within 0\.05 seconds"):
+        await embedded(Embeddings(delay=5), "tea", seconds=0.05)
+
+
+async def test_a_known_secret_never_leaves() -> None:
+    async with serving((server := Embeddings()).app()) as url:
+        model = LiteEmbedder(ModelSettings(NAME, f"{url}/v1", "k"))
+        door = Door(Guard(GuardRules({Detector.SHAPE: Strictness.REDACT})))
+        await GuardedEmbedder(model, door).embed([f"the token is {TOKEN}"])
+    assert TOKEN not in str(server.requests)
+
+
+@pytest.mark.parametrize(
+    ("rows", "fault"),
+    [
+        ([{"embedding": [1.0], "index": 0}, {"embedding": [1.0, 0.0], "index": 1}], "several lengths"),
+        ([{"embedding": []}, {"embedding": []}], "empty vectors"),
+        ([{"embedding": [0.0]}, {"embedding": [0.0]}], "without a direction"),
+        ([{"embedding": ["x"]}, {"embedding": [1.0]}], "no number"),
+    ],
+)
+def test_numbers_of_no_use_are_refused(rows: list[dict[str, object]], fault: str) -> None:
+    with pytest.raises(ModelFailed, match=fault):
+        vectors_of(rows, 2)
+
+
+def test_vectors_come_in_the_order_of_the_texts() -> None:
+    rows = [{"embedding": [0.0, 2.0], "index": 1}, {"embedding": "AACAPwAAAAA=", "index": 0}]
+    assert vectors_of(rows, 2) == [[1.0, 0.0], [0.0, 1.0]]
