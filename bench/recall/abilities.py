@@ -74,7 +74,7 @@ async def told(store: Store, clock: Moved, dialogue: Dialogue) -> frozenset[str]
         clock.at = BEGIN + after(one.day)
         agent, scope = PLACES[one.whose]
         wanted = MemoryRequest(one.text, subject=one.subject, relation=one.relation)
-        kept = await store.memories.keep(wanted, agent, scope, actor="bench")
+        kept = await store.memories.keep_given(wanted, agent, scope, actor="bench")
         assert not isinstance(kept, str), kept
         ended |= {kept.ended.text} if kept.ended else set()
     clock.at += after(7)

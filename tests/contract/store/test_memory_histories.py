@@ -7,7 +7,6 @@ from random import Random
 from typing import Final
 
 import pytest
-from runtime.store.memory.searching import MemorySearch, Sought
 
 from runtime.contract import Address, Person
 from runtime.contract.memory.facts import (
