@@ -13,12 +13,12 @@ REACH_CHARS: Final = 24
 
 
 def reach_of(agent: str, scope: Scope) -> str:
-    """The digest of an agent and a scope, as the column `reach` has it.
+    """The digest of an agent and a scope, as the column `reach` has it: another one for each pair, whatever is in a name.
 
     >>> reach_of("main", Scope(ScopeKind.AGENT)) == reach_of("ops", Scope(ScopeKind.AGENT))
     False
     """
-    return digest(f"{agent}\n{scope}")[:REACH_CHARS]
+    return digest(f"{len(agent)}\n{agent}\n{scope}")[:REACH_CHARS]
 
 
 def reaches_of(reader: Reader) -> Sequence[str]:

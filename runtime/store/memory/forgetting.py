@@ -24,7 +24,7 @@ TOO_MANY_MEANT: Final = (
 )
 IN_REACHES = MEMORIES.where(in_reaches).order_by(memories.c.number.desc())
 MEMORY_CALLED = (
-    MEMORIES.where(memories.c.id.like(bindparam("pattern"), escape="\\")).order_by(memories.c.id.desc()).limit(2)
+    MEMORIES.where(memories.c.id.like(bindparam("pattern"), escape="\\")).order_by(memories.c.id.desc()).limit(10)
 )
 ENDED_BY = MEMORIES.where(memories.c.superseded_by == bindparam("memory"))
 DROP_MEMORY = delete(memories).where(memories.c.id == bindparam("memory")).returning(memories.c.id)
@@ -78,7 +78,8 @@ def called(name: str) -> Op[Row | None]:
     if len(name) < ID_MIN_CHARS:
         return None
     rows = yield MEMORY_CALLED, {"pattern": f"%{escaped(name)}"}
-    return Row(*rows[0]) if len(rows) == 1 or (rows and rows[0][0] == name) else None
+    found = [Row(*row) for row in rows if row[0].endswith(name)]  # not every database tells small letters from capitals
+    return found[0] if len(found) == 1 else None
 
 
 def remove_ids(ids: Collection[MemoryId], actor: str, now: datetime) -> Op[list[Memory]]:

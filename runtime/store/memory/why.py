@@ -29,10 +29,10 @@ COUNT_IN = (
     .where(memories.c.reach == bindparam("reach"), memories.c.valid_to.is_(None))
 )
 FORGOTTEN_AT = (
-    select(forgotten.c.at)
+    select(forgotten.c.id, forgotten.c.at)
     .where(forgotten.c.id.like(bindparam("pattern"), escape="\\"))
     .order_by(forgotten.c.at.desc())
-    .limit(1)
+    .limit(10)
 )
 
 
@@ -58,4 +58,4 @@ def forgotten_at(name: str) -> Op[datetime | None]:
     if len(name) < ID_MIN_CHARS:
         return None
     rows = yield FORGOTTEN_AT, {"pattern": f"%{escaped(name)}"}
-    return moment(rows[0][0]) if rows else None
+    return next((moment(at) for memory, at in rows if memory.endswith(name)), None)
