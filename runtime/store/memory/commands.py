@@ -6,6 +6,7 @@ In a group nothing of a person is read or removed: the reader there has no perso
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -46,8 +47,10 @@ def remembered(
     signal: Signal, command: Commanded, signal_id: SignalId, who: Person, gate: Gate, now: datetime, new_id: NewId
 ) -> Op[Taken]:
     """Carry out `/memory`."""
-    text = yield from _memory(signal, command.argument.strip(), _actor(signal, signal_id, who, gate), now)
-    return (yield from _told(signal, signal_id, text, now, new_id))
+    argument = command.argument.strip()
+    text = yield from _memory(signal, argument, _actor(signal, signal_id, who, gate), now)
+    taken = yield from _told(signal, signal_id, text, now, new_id)
+    return replace(taken, remembers=bool(argument))  # a summary may be on now, where nothing was read before
 
 
 def forgetting(

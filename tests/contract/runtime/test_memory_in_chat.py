@@ -216,6 +216,7 @@ async def test_nothing_is_asked_of_the_store_where_nothing_is_kept(stage: Stage)
 
 async def test_a_person_writes_their_own_summary(stage: Stage) -> None:
     process = await life(stage)
+    await asked(process, "hello")
     assert "is off" in await command(process, "/memory summary")
     assert "is off" in await command(process, "/memory summary I like tea.")
     assert "is on" in await command(process, "/memory summary on")
