@@ -24,6 +24,11 @@ def keeper(context: ToolContext, key: str = "") -> MemoryActor:
     return actor(context, f"{context.call_id}:{key}")
 
 
+def setter(context: ToolContext) -> MemoryActor:
+    """The run that sets a value: also one that nobody asked for, such as a schedule. Errors: ToolRetry for viewers."""
+    return actor(context) if context.requester is None else keeper(context)
+
+
 def reader(context: ToolContext) -> MemoryActor:
     """The run that reads. One that another run asked for reads nothing of a person: its order says what it gets."""
     found = actor(context)

@@ -14,7 +14,7 @@ from runtime.contract.memory.values import StateBook, StateValue
 from runtime.errors import ToolRetry
 from runtime.text.glyphs import clip
 from tools.kit.declare import tool
-from tools.remembering.actors import MEMORY_TIMEOUT, keeper, reader
+from tools.remembering.actors import MEMORY_TIMEOUT, reader, setter
 
 VALUE_SHOWN_CHARS: Final = 200
 """Characters of a value in a list."""
@@ -58,13 +58,13 @@ def _changing(book: StateBook) -> list[Tool]:
         expected: Annotated[int | None, "Its version now; 0: it is new."] = None,
     ) -> str:
         """Set the value of a key."""
-        made = await book.put(key, _checked(value), ScopeKind(scope), keeper(context), expected=expected)
+        made = await book.put(key, _checked(value), ScopeKind(scope), setter(context), expected=expected)
         return f"{made.key} has version {made.version}."
 
     @tool(effect=Effect.WRITE, idempotent=True, timeout=MEMORY_TIMEOUT, seldom=True, flow=CHANGING)
     async def state_delete(key: Key, context: ToolContext, scope: Where = "room") -> str:
         """Remove a key."""
-        return "Removed." if await book.delete(key, ScopeKind(scope), keeper(context)) else "There is no such key."
+        return "Removed." if await book.delete(key, ScopeKind(scope), setter(context)) else "There is no such key."
 
     return [state_set, state_delete]
 
