@@ -25,6 +25,7 @@ from bench.guard import guard
 from bench.injection import injection
 from bench.long import long
 from bench.memory import memory
+from bench.recall.recall import recall
 from bench.reply import replies
 from bench.schedules import schedules
 from bench.start import start
@@ -43,6 +44,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "long": long,
     "schedules": schedules,
     "guard": guard,
+    "recall": recall,
     "injection": injection,
     **CHANNELS,
 }

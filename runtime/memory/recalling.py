@@ -20,6 +20,7 @@ from runtime.domain.memory.ranking import (
     fit,
     is_fit,
     joined,
+    weighed,
     within_tokens,
 )
 from runtime.domain.memory.terms import terms_of
@@ -102,7 +103,8 @@ class Recalling:
         terms = terms_of(query)
         asker = Asker(by.room, by.person.id if by.person else None)
         found = await self._messages.messages(terms, asker, room=room, since=since or EVER)
-        best = sorted(found, key=lambda one: (fit(terms, {}, one.text), one.at), reverse=True)[:MESSAGES_MOST]
+        asked = weighed(terms)
+        best = sorted(found, key=lambda one: (fit(asked, one.text), one.at), reverse=True)[:MESSAGES_MOST]
         return sorted(best, key=lambda one: one.at, reverse=True)
 
     async def _found(self, query: str, sought: Sought) -> tuple[list[Placed], dict[int, Memory]]:
@@ -113,7 +115,7 @@ class Recalling:
         further = await self._search.by_ids(sought, near) if near else []
         memories = {one.number: one.memory for one in (*hits.rows, *further)}
         rows = _rows(memories)
-        words = by_words(terms, hits.rarity, (rows[one.number] for one in hits.rows))
+        words = by_words(weighed(terms, hits.rarity), (rows[one.number] for one in hits.rows))
         meaning = by_meaning((rows[one.number], near[one.memory.id]) for one in further)
         return joined(words, meaning, sought.now), memories
 

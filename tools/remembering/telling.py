@@ -13,7 +13,7 @@ from runtime.text.outside import material
 
 TEXT_SHOWN_CHARS: Final = 600
 """Characters of a memory, or of a message, in a list."""
-NOTHING: Final = "Nothing is kept about that here."
+NOTHING_FOUND: Final = "Nothing is kept about that here."
 READ_BY: Final = {
     ScopeKind.PERSON: "for {by} alone",
     ScopeKind.ROOM: "for this room",
@@ -48,7 +48,7 @@ def forgotten(found: Sequence[Memory]) -> str:
 
 def listed(found: Iterable[Memory]) -> str:
     """A list for the model: what people said as it is, and what comes from outside between marks."""
-    return "\n".join(map(shown, found)) or NOTHING
+    return "\n".join(map(shown, found)) or NOTHING_FOUND
 
 
 def shown(one: Memory) -> str:

@@ -21,6 +21,9 @@ SAME_SHARE: Final = 0.8
 """Two texts with so many words in common say the same."""
 CORPUS: Final = 10_000
 """Rows by which a word counts as rare, whoever has more or fewer: else the words of others would weigh on one's own."""
+SPREAD_MOST: Final = 30
+"""Rows that are compared with each other: nobody is told more of them."""
+NO_RARITY: Final[Mapping[str, float]] = {}
 WHOLE, FORM, INSIDE = 1.0, 0.7, 0.5
 """Worth of a query's word that stands in a text as it is, in another form, or inside another word."""
 BYTES_A_TOKEN: Final = 3
@@ -81,41 +84,50 @@ def rarity_of(rows_with: int) -> float:
     return math.log(1 + CORPUS / (1 + rows_with))
 
 
-def fit(terms: Terms, rarity: Mapping[str, float], text: str) -> float:
-    """How much of a query a text answers: the weight of its terms that stand there, from 0 to 1.
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term of a query with its other forms, without accents, and its weight."""
 
-    >>> words = Terms(("sister", "lives"))
-    >>> fit(words, {}, "My sister lives in Rome."), fit(words, {}, "They live there."), fit(words, {}, "Tea.")
+    plain: str
+    forms: frozenset[str]
+    weight: float
+
+
+def weighed(terms: Terms, rarity: Mapping[str, float] = NO_RARITY) -> list[Term]:
+    """Every term of a query with its weight; 1 where it is not told how rare it is."""
+    words = [Term(bare(word), forms(bare(word)), rarity.get(word, 1.0)) for word in terms.words]
+    return words + [Term(pair, frozenset(), rarity.get(pair, 1.0)) for pair in terms.pairs]
+
+
+def fit(terms: Sequence[Term], text: str) -> float:
+    """Part of a query that a text answers: the weight of the terms that stand there, from 0 to 1.
+
+    >>> asked = weighed(Terms(("sister", "lives")))
+    >>> fit(asked, "My sister lives in Rome."), fit(asked, "They live there."), fit(asked, "Tea.")
     (1.0, 0.35, 0.0)
     """
     marks = marks_of(text)
-    terms_all = [*terms.words, *terms.pairs]
-    whole = sum(rarity.get(term, 1.0) for term in terms_all)
-    found = sum(rarity.get(term, 1.0) * worth(term, marks) for term in terms_all)
-    return found / whole if whole else 0.0
+    whole = sum(term.weight for term in terms)
+    return sum(term.weight * worth(term, marks) for term in terms) / whole if whole else 0.0
 
 
-def worth(term: str, marks: frozenset[str]) -> float:
+def worth(term: Term, marks: frozenset[str]) -> float:
     """Worth of one term in a text with these words.
 
-    >>> (
-    ...     worth("moving", frozenset(["moved"])),
-    ...     worth("deploy", frozenset(["redeployment"])),
-    ...     worth("tea", frozenset(["team"])),
-    ... )
+    >>> moving, deploy, tea = weighed(Terms(("moving", "deploy", "tea")))
+    >>> worth(moving, frozenset(["moved"])), worth(deploy, frozenset(["redeployment"])), worth(tea, frozenset(["team"]))
     (0.7, 0.5, 0.0)
     """
-    plain = bare(term)
-    if plain in marks:
+    if term.plain in marks:
         return WHOLE
-    if not forms(plain).isdisjoint(marks):
+    if not term.forms.isdisjoint(marks):
         return FORM
-    return INSIDE if len(plain) > LEAST_INSIDE and any(plain in mark for mark in marks) else 0.0
+    return INSIDE if len(term.plain) > LEAST_INSIDE and any(term.plain in mark for mark in marks) else 0.0
 
 
-def by_words(terms: Terms, rarity: Mapping[str, float], rows: Iterable[Row]) -> list[Placed]:
+def by_words(terms: Sequence[Term], rows: Iterable[Row]) -> list[Placed]:
     """Rows that answer a part of the query, the best first; of equal ones the newer."""
-    fits = [Placed(row, fits=fit(terms, rarity, row.text)) for row in rows]
+    fits = [Placed(row, fits=fit(terms, row.text)) for row in rows]
     best = sorted((one for one in fits if one.fits), key=lambda one: (one.fits, one.row.at), reverse=True)
     return [replace(one, by_words=place) for place, one in enumerate(best, start=1)]
 
@@ -175,14 +187,14 @@ def spread(best: Sequence[Placed]) -> list[Placed]:
     [1, 3, 2]
     """
     kept, known, again = list[Placed](), list[frozenset[str]](), list[Placed]()
-    for one in best:
+    for one in best[:SPREAD_MOST]:
         marks = marks_of(one.row.text)
         if any(_is_same(marks, other) for other in known):
             again.append(one)
         else:
             kept.append(one)
             known.append(marks)
-    return kept + again
+    return [*kept, *again, *best[SPREAD_MOST:]]
 
 
 def _is_same(marks: frozenset[str], other: frozenset[str]) -> bool:

@@ -21,11 +21,11 @@ from runtime.store.sql.driver import Op, is_word, micros, moment
 
 MESSAGES_LOOKED_AT: Final = 20_000
 """Messages that one search looks at, of all rooms together."""
-ROOMS: Final = 50
+SPOKEN_ROOMS_MOST: Final = 50
 """Rooms that one search looks into, those first where the person spoke last."""
-PLACES: Final = 50
+THREADS_MOST: Final = 50
 """Threads of a room that are looked into, those at work last first."""
-PARTS: Final = 8
+PARTS_MOST: Final = 8
 """Words or pairs that are looked for: the first ones of a query."""
 A_PLACE: Final = 50
 """Messages that a room or thread brings at most, the newest."""
@@ -56,19 +56,19 @@ NAME_OF = select(rooms.c.name).where(
 
 
 def _with_parts(newest: Select[Any]) -> Select[Any]:
-    """Those of the newest messages of a place that have a part of the query."""
+    """Messages with a part of the query, of the newest of a place."""
     looked_at = newest.limit(bindparam("n", type_=Integer)).subquery()
-    has = (func.lower(looked_at.c.text).like(bindparam(f"part{at}"), escape="\\") for at in range(PARTS))
+    has = (func.lower(looked_at.c.text).like(bindparam(f"part{at}"), escape="\\") for at in range(PARTS_MOST))
     return select(looked_at).where(or_(*has)).order_by(looked_at.c.at.desc()).limit(bindparam("m", type_=Integer))
 
 
-SAID = _with_parts(
+SAID_WITH_PARTS = _with_parts(
     select(signals.c.actor_name.label("who"), signals.c.text.label("text"), signals.c.accepted_at.label("at"))
     .where(signals.c.address == bindparam("room"), *said, signals.c.accepted_at >= bindparam("since"))
     .order_by(signals.c.accepted_at.desc())
 )
 # The lane of a child has another key: what an agent is told and says there is no message.
-ANSWERED = _with_parts(
+ANSWERED_WITH_PARTS = _with_parts(
     select(sessions.c.agent.label("who"), turns.c.text.label("text"), turns.c.at.label("at"))
     .join(turns, turns.c.session == sessions.c.key)
     .where(
@@ -99,7 +99,7 @@ def messages(terms: Terms, asker: Asker, room: str, since: datetime) -> Op[list[
     given = dict(_parts(terms)) | {"since": micros(since), "n": MESSAGES_LOOKED_AT // max(1, len(places)), "m": A_PLACE}
     found = []
     for place in places:
-        for statement in (SAID, ANSWERED):
+        for statement in (SAID_WITH_PARTS, ANSWERED_WITH_PARTS):
             rows = yield statement, given | {"room": str(place)}
             found += [FoundMessage(place, who, text, moment(at)) for who, text, at in rows]
     return found
@@ -107,20 +107,20 @@ def messages(terms: Terms, asker: Asker, room: str, since: datetime) -> Op[list[
 
 def _parts(terms: Terms) -> Iterator[tuple[str, str]]:
     parts = [*terms.pairs, *map(stem, terms.words)]
-    for at in range(PARTS):
+    for at in range(PARTS_MOST):
         yield f"part{at}", f"%{escaped(parts[at % len(parts)])}%"
 
 
 def _places(asker: Asker) -> Op[list[Address]]:
     """The room at hand with its threads; and for a person who is alone there the rooms in which they spoke."""
     here = asker.room.whole_room
-    threads = yield THREADS, {"room": str(here), "n": PLACES}
+    threads = yield THREADS, {"room": str(here), "n": THREADS_MOST}
     found = dict.fromkeys([here, asker.room, *(Address.parse(address) for (address,) in threads)])
     reader = yield from reader_at("", asker.room, asker.person)
     if asker.person is None or reader.person is None:
         return [*found]  # others read along
     may: dict[Address, bool] = {}
-    for address, _ in (yield SPOKE_IN, {"person": asker.person, "n": ROOMS}):
+    for address, _ in (yield SPOKE_IN, {"person": asker.person, "n": SPOKEN_ROOMS_MOST}):
         place = Address.parse(address)
         if place.whole_room not in may:
             may[place.whole_room] = yield from _may_read(place.whole_room, asker.person)
@@ -138,7 +138,7 @@ def _may_read(room: Address, person: PersonId) -> Op[bool]:
 
 
 def _called(places: Sequence[Address], room: str) -> Op[list[Address]]:
-    """Those of the places that have this address, this id at their platform, or this name."""
+    """Places with this address, this id at their platform, or this name."""
     wanted, found = room.strip().lstrip("#").lower(), list[Address]()
     for place in places:
         given = {"channel": place.channel, "account": place.account, "room": place.room}

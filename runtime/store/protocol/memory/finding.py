@@ -80,7 +80,7 @@ class MemorySearch(Protocol):
     async def by_words(self, sought: Sought, terms: Terms) -> Hits: ...
 
     async def by_ids(self, sought: Sought, ids: Iterable[str]) -> list[Found]:
-        """Those of these rows that the reader may read, in no order."""
+        """Rows with these ids that the reader may read, in no order."""
 
     async def pinned(self, sought: Sought, limit: int) -> list[Found]:
         """Pinned rows, the most important first."""
