@@ -15,6 +15,7 @@ import structlog
 
 from runtime.contract import Address, Now
 from runtime.contract.memory.embedding import TEXTS_MOST, Embedded, Embedder
+from runtime.domain.agents.manifest import MAIN
 from runtime.errors import ModelFailed, StoreError
 from runtime.store.protocol import Duty
 from runtime.store.protocol.memory.finding import EmbeddingCosts, MemoryVectors, Unvectored
@@ -80,7 +81,9 @@ class Embedding:
         made = 0
         try:
             while rows := await self._vectors.without(of.model, of.after, TEXTS_MOST):
-                for agent, group in groupby(rows, key=lambda row: row.agent):
+                for agent, group in groupby(
+                    rows, key=lambda row: row.agent or MAIN
+                ):  # what is for all counts for the first
                     made += await self._made(embedder, of, agent, [*group])
         except ModelFailed as error:
             self._rest = min(REST_MAX, max(REST_MIN, self._rest * 2))

@@ -7,6 +7,7 @@ import heapq
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from runtime.domain.memory.ranking import Crowd
 from runtime.store.protocol.memory.finding import VECTORS_A_BATCH, MemoryVectors
 
 if TYPE_CHECKING:
@@ -18,17 +19,17 @@ NEAREST: Final = 100
 
 async def nearest(
     vectors: MemoryVectors, reaches: Iterable[str], model: str, query: Sequence[float]
-) -> Mapping[str, float]:
-    """Ids of the nearest rows with their cosine."""
-    best: list[tuple[float, str]] = []
+) -> tuple[Mapping[str, float], Crowd]:
+    """Ids of the nearest rows with their cosine, and how near all rows were."""
+    best, crowd = list[tuple[float, str]](), Crowd()
     asked = await asyncio.to_thread(_of_numbers, query)
     for reach in reaches:
         rows = await vectors.batch(reach, model, len(query), "")
         while rows:
             more = vectors.batch(reach, model, len(query), rows[-1][0]) if len(rows) == VECTORS_A_BATCH else _nothing()
-            compared = asyncio.to_thread(_better, best, rows, asked)
-            rows, best = await asyncio.gather(more, compared)  # the next ones are read meanwhile
-    return {ident: near for near, ident in best}
+            compared = asyncio.to_thread(_better, best, crowd, rows, asked)
+            rows, (best, crowd) = await asyncio.gather(more, compared)  # the next ones are read meanwhile
+    return {ident: near for near, ident in best}, crowd
 
 
 async def _nothing() -> list[tuple[str, bytes]]:
@@ -42,11 +43,13 @@ def _of_numbers(query: Sequence[float]) -> Any:
     return np.asarray(query, dtype="<f4")
 
 
-def _better(best: list[tuple[float, str]], rows: Sequence[tuple[str, bytes]], asked: Any) -> list[tuple[float, str]]:
+def _better(
+    best: list[tuple[float, str]], crowd: Crowd, rows: Sequence[tuple[str, bytes]], asked: Any
+) -> tuple[list[tuple[float, str]], Crowd]:
     import numpy as np
 
     table = np.frombuffer(b"".join([vector for _, vector in rows]), dtype="<f4").reshape(len(rows), -1)
     near = np.einsum("ij,j->i", table, asked)  # by one thread: the other processors have other work
     first = np.argpartition(near, -NEAREST)[-NEAREST:] if len(near) > NEAREST else range(len(near))
     found = [(float(near[at]), rows[at][0]) for at in first]
-    return heapq.nlargest(NEAREST, [*best, *found])
+    return heapq.nlargest(NEAREST, [*best, *found]), crowd.with_more(len(near), float(near.sum()), float(near @ near))

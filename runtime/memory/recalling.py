@@ -13,6 +13,7 @@ from runtime.contract import Now
 from runtime.contract.memory.embedding import Embedder
 from runtime.contract.memory.facts import FoundMessage, Memory, MemoryActor, Reader, Recalled
 from runtime.domain.memory.ranking import (
+    Crowd,
     Placed,
     Row,
     by_meaning,
@@ -44,10 +45,10 @@ GIVEN_MOST: Final = 5
 GIVEN_TOKENS: Final = 2_000
 GIVEN_FIT: Final = 0.34
 """A row that is given unasked answers so much of a message's words, the rare ones counting more."""
-GIVEN_NEAR: Final = 0.5
-"""… or its vector has this cosine with the message's."""
-LEAST_NEAR: Final = 0.3
-"""Cosine below which two texts have nothing to do with each other."""
+GIVEN_NEAR, GIVEN_DEVIATIONS = 0.35, 3.0
+"""… or the cosine of its vector with the message's is at least so much, and so many deviations above that of all rows."""
+RECALLED_NEAR, RECALLED_DEVIATIONS = 0.3, 2.0
+"""The same for what is asked for."""
 RECALLED_MOST: Final = 10
 RECALLED_FIT: Final = 0.15
 """Less of a query's words is chance: that nothing is known is an answer too."""
@@ -81,8 +82,9 @@ class Recalling:
     ) -> list[Recalled]:
         """The best for a query, of those that name the thing `about` if there is one; best first."""
         sought = Sought(reader, self._now(), about, since or EVER)
-        best, memories = await self._found(f"{query} {about}".strip(), sought)
-        worth = [one for one in best if is_fit(one, RECALLED_FIT, LEAST_NEAR)]
+        best, memories, crowd = await self._found(f"{query} {about}".strip(), sought)
+        near = crowd.floor(RECALLED_NEAR, RECALLED_DEVIATIONS)
+        worth = [one for one in best if is_fit(one, RECALLED_FIT, near)]
         return [recalled(one, memories) for one in worth[: max(1, limit)]]
 
     async def given(
@@ -90,10 +92,11 @@ class Recalling:
     ) -> list[Recalled]:
         """Rows for a run that did not ask: pinned ones first, then those that answer enough of what was said."""
         sought = Sought(reader, self._now(), any_trust=False)
-        best, memories = await self._found(query, sought)
+        best, memories, crowd = await self._found(query, sought)
+        near = crowd.floor(GIVEN_NEAR, GIVEN_DEVIATIONS)
         pinned = {one.number: one.memory for one in await self._search.pinned(sought, limit)}
         first = [Placed(row) for row in _rows(pinned).values()]
-        worth = [one for one in best if one.row.number not in pinned and is_fit(one, GIVEN_FIT, GIVEN_NEAR)]
+        worth = [one for one in best if one.row.number not in pinned and is_fit(one, GIVEN_FIT, near)]
         return [recalled(one, memories | pinned) for one in within_tokens([*first, *worth], tokens)[:limit]]
 
     async def search_messages(
@@ -107,35 +110,35 @@ class Recalling:
         best = sorted(found, key=lambda one: (fit(asked, one.text), one.at), reverse=True)[:MESSAGES_MOST]
         return sorted(best, key=lambda one: one.at, reverse=True)
 
-    async def _found(self, query: str, sought: Sought) -> tuple[list[Placed], dict[int, Memory]]:
-        """Rows in their order, and the memories of their numbers."""
+    async def _found(self, query: str, sought: Sought) -> tuple[list[Placed], dict[int, Memory], Crowd]:
+        """Rows in their order, the memories of their numbers, and how near all were."""
         terms = terms_of(query)
         hits = await self._search.by_words(sought, terms)
-        near = await self._near(query, sought)
+        cosines, crowd = await self._near(query, sought)
+        near = {ident: cosine for ident, cosine in cosines.items() if cosine >= RECALLED_NEAR}
         further = await self._search.by_ids(sought, near) if near else []
         memories = {one.number: one.memory for one in (*hits.rows, *further)}
         rows = _rows(memories)
         words = by_words(weighed(terms, hits.rarity), (rows[one.number] for one in hits.rows))
         meaning = by_meaning((rows[one.number], near[one.memory.id]) for one in further)
-        return joined(words, meaning, sought.now), memories
+        return joined(words, meaning, sought.now), memories, crowd
 
-    async def _near(self, query: str, sought: Sought) -> Mapping[str, float]:
-        """Cosines of the nearest rows, by id; none without a model, or where that is away."""
+    async def _near(self, query: str, sought: Sought) -> tuple[Mapping[str, float], Crowd]:
+        """Cosines of the nearest rows, by id, and of all; none without a model, or where that is away."""
         embedder, reader = self._embedder(), sought.reader
         if embedder is None or not query.strip():
-            return {}
+            return {}, Crowd()
         payer = reader.agent, reader.room, reader.person
         try:
             if not await self._costs.affords(*payer):
-                return {}
+                return {}, Crowd()
             async with asyncio.timeout(EMBED_TIME.total_seconds()):
                 asked = await embedder.embed([query[:EMBEDDED_CHARS]])
             await self._costs.charge(*payer, asked.usage)
-            found = await nearest(self._vectors, sought.reaches, embedder.name, asked.vectors[0])
+            return await nearest(self._vectors, sought.reaches, embedder.name, asked.vectors[0])
         except (ModelFailed, StoreError, TimeoutError) as error:
             log.warning("searched by words alone", model=embedder.name, reason=str(error) or "it took too long")
-            return {}
-        return {ident: cosine for ident, cosine in found.items() if cosine >= LEAST_NEAR}
+            return {}, Crowd()
 
 
 def recalled(one: Placed, memories: Mapping[int, Memory]) -> Recalled:

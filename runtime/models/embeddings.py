@@ -16,14 +16,10 @@ from runtime.models.account.keys import Keys
 from runtime.models.account.pricing import Pricing
 from runtime.models.failures import failure_of
 from runtime.models.litellm_loading import LIBRARY, Library
+from runtime.models.litellm_model import key_for_own_server
 from runtime.models.settings import ModelSettings
 from runtime.text.glyphs import bound
 
-OPENAI: Final = "openai/"
-OPENAI_ADDRESS: Final = "https://api.openai.com/v1"
-LIKE_OPENAI: Final = "hosted_vllm/"
-"""LiteLLM's name for any server with OpenAI's wire. Under it the call goes through the HTTP client that LiteLLM uses for every
-other vendor: OpenAI's SDK, which it uses for embeddings else, is not there in its lean form."""
 NO_USE: Final = "The model of embeddings gave numbers of no use: {fault}."
 UNPRICED: Final = "The model {model} has no known price, so it isn't asked."
 
@@ -55,15 +51,15 @@ class LiteEmbedder:
 
     def _arguments(self, texts: Sequence[str]) -> dict[str, Any]:
         settings = self._settings
-        base, name = settings.api_base, settings.name
-        if name.startswith(OPENAI):
-            base, name = base or OPENAI_ADDRESS, LIKE_OPENAI + name.removeprefix(OPENAI)
-        optional = {"api_base": base, "api_key": self._keys.current}
+        optional = {
+            "api_base": settings.api_base,
+            "api_key": self._keys.current or key_for_own_server(settings),
+        }
         return {
-            "model": name,
+            "model": settings.name,
             "input": [text or " " for text in texts],  # vendors refuse an empty one
             "timeout": settings.timeout.total_seconds(),
-            "max_retries": 0,
+            "num_retries": 0,
             **{key: value for key, value in optional.items() if value},
         }
 

@@ -138,6 +138,7 @@ def set_up(litellm: Any) -> None:
     from runtime.models import frames
 
     litellm.suppress_debug_info = True  # it prints advice to standard output otherwise
+    litellm.DEFAULT_MAX_RETRIES = 0  # of embeddings, where a 0 of the call is taken for none
     litellm.drop_params = True  # a provider without, say, stream_options is asked without
     litellm.disable_token_counter = True  # to guess what providers count themselves
     main._encoding_cache = LateTable()  # else every call to a vendor loads it

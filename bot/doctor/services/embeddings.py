@@ -20,9 +20,13 @@ async def check_embeddings(subject: Subject) -> Sequence[Finding]:
     settings = subject.settings
     if not settings.memory.enabled:
         return []
+    from runtime.models.vendors import fault_of
+
     given = embedding_settings(settings)
     if given is None:
         return [fine("embeddings.name", "memory is searched by words only; for meaning too, set embeddings.name")]
+    if wrong := fault_of(given.name, given.api_base):
+        return [fault("embeddings.name", wrong, WHY_MEANING, "set embeddings.name")]
     if not given.keys and not given.api_base and (names := model_keys.names(given.name)):
         what = f"{given.name}: it needs a key, and none was found"
         return [fault("embeddings.key", what, WHY_MEANING, f"signalbox secrets set {names[0]}")]

@@ -21,6 +21,8 @@ SAME_SHARE: Final = 0.8
 """Two texts with so many words in common say the same."""
 CORPUS: Final = 10_000
 """Rows by which a word counts as rare, whoever has more or fewer: else the words of others would weigh on one's own."""
+CROWD_LEAST: Final = 30
+"""Rows of which a mean says something."""
 SPREAD_MOST: Final = 30
 """Rows that are compared with each other: nobody is told more of them."""
 NO_RARITY: Final[Mapping[str, float]] = {}
@@ -199,6 +201,29 @@ def spread(best: Sequence[Placed]) -> list[Placed]:
 
 def _is_same(marks: frozenset[str], other: frozenset[str]) -> bool:
     return bool(marks) and len(marks & other) >= SAME_SHARE * len(marks | other)
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Cosines of all rows with a query, summed up: with some models even what has nothing in common is near."""
+
+    count: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+    def with_more(self, count: int, total: float, squares: float) -> Crowd:
+        return Crowd(self.count + count, self.total + total, self.squares + squares)
+
+    def floor(self, least: float, deviations: float) -> float:
+        """Cosine from which on a row stands out: `least`, and of enough rows so many deviations above their mean.
+
+        >>> Crowd(2, 1.4, 0.98).floor(0.35, 3), Crowd(100, 70.0, 50.0).floor(0.35, 3) > 0.9
+        (0.35, True)
+        """
+        if self.count < CROWD_LEAST:
+            return least
+        mean = self.total / self.count
+        return max(least, mean + deviations * math.sqrt(max(0.0, self.squares / self.count - mean * mean)))
 
 
 def is_fit(one: Placed, floor: float, near: float) -> bool:

@@ -42,8 +42,15 @@ LATE_PARTS: Final = (
 )
 """Packages and modules that are late, with all in them: types and services beside chats. Vendors are not late, but one."""
 
-NEEDED_AT_ONCE: Final = frozenset({"openai.types.responses.response_create_params"})
-"""Not late: LiteLLM asks it whether it has a name, and a stand-in has all."""
+NEEDED_AT_ONCE: Final = frozenset(
+    {
+        "openai.types.responses.response_create_params",
+        "openai.types.create_embedding_response",
+        "openai.types.embedding",
+    }
+)
+"""Not late: LiteLLM asks the first one whether it has a name, and a stand-in has all; OpenAI's client hands the others on as
+the form of an answer, which nobody looks into before it is filled."""
 
 
 def is_late(name: str) -> bool:

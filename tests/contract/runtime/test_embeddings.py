@@ -62,6 +62,7 @@ async def test_a_model_that_fails_says_so_without_its_key(server: Embeddings, wo
     with pytest.raises(ModelFailed, match=words) as failed:
         await embedded(server, "tea", "milk")
     assert "the-key" not in f"{failed.value}{failed.value.detail}"
+    assert len(server.requests) == 1
 
 
 async def test_a_model_that_hangs_is_not_waited_for() -> None:

@@ -64,7 +64,7 @@ async def recalled(store: Store, query: str, model: Model | None, reader: Reader
 
 
 async def near(store: Store, model: Model, query: str) -> list[str]:
-    found = await nearest(store.memory_vectors, reaches_of(HERE), model.name, vector_of(query, model.dims))
+    found, _ = await nearest(store.memory_vectors, reaches_of(HERE), model.name, vector_of(query, model.dims))
     return [*found]
 
 
@@ -150,6 +150,7 @@ async def test_near_and_far_are_told_apart(store: Store) -> None:
     for text in ("I drink tea", "My car is red", "My doctor is Dr Hofer"):
         await kept(store, text)
     await duty_of(store, model := Model()).look()
-    found = await nearest(store.memory_vectors, reaches_of(HERE), model.name, vector_of("red vehicle"))
+    found, crowd = await nearest(store.memory_vectors, reaches_of(HERE), model.name, vector_of("red vehicle"))
     assert math.isclose(sum(part * part for part in vector_of("x")), 1)
+    assert crowd.count == 3
     assert max(found.values()) > 0.5 > sorted(found.values())[-2]
