@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import bindparam, select, update
 
@@ -15,6 +16,8 @@ from runtime.store.protocol.memory.memories import Use, UsedMemory
 from runtime.store.schema import memories, memory_uses, people, turns
 from runtime.store.sql.driver import Op, micros, moment
 
+USEFUL_RANK_MAX: Final = 3
+"""A proposal that a search finds further down was hardly what it was after."""
 ADD_USE = add(memory_uses).on_conflict_do_nothing().returning(memory_uses.c.memory_id)
 COUNT_USE = (
     update(memories)
@@ -41,8 +44,8 @@ def record_uses(run: RunId, uses: Sequence[Use], now: datetime, *, accepts: bool
         if not (yield COUNT_USE, {"memory": use.memory, "at": micros(now)}):
             continue  # forgotten since it was read
         values = {"run_id": run, "memory_id": use.memory, "rank": use.rank, "how": use.how, "at": micros(now)}
-        if (yield ADD_USE, values) and accepts:
-            yield from accept_by_use(use.memory, now)
+        if (yield ADD_USE, values) and accepts and use.rank <= USEFUL_RANK_MAX:
+            yield from accept_by_use(use.memory, run, now)
 
 
 def uses_of(run: RunId) -> Op[list[UsedMemory]]:
