@@ -40,10 +40,10 @@ def kept(made: Kept) -> str:
 
 
 def forgotten(found: Sequence[Memory]) -> str:
-    """Answer to the call that removes some."""
+    """Answer to the call that removes some: by their ids, since the words would stay in the conversation."""
     if not found:
         return "Nothing that I may remove here has all these words."
-    return "\n".join(["Forgotten for good:", *(f"- {line_of(one)}" for one in found)])
+    return f"Forgotten for good: {', '.join(one.short_id for one in found)}."
 
 
 def listed(found: Iterable[Memory]) -> str:

@@ -134,10 +134,10 @@ def pinned(one: Memory) -> str:
 
 
 def forgotten(gone: Sequence[Memory]) -> str:
-    """Answer to `/forget WORDS`."""
+    """Answer to `/forget WORDS`: by their ids, since the words would stay in the conversation."""
     if not gone:
         return NONE_FITS
-    return "\n".join(["Forgotten for good:", "", *(f"- {_text(one)}" for one in gone)])
+    return f"Forgotten for good: {', '.join(f'`{one.short_id}`' for one in gone)}."
 
 
 def all_forgotten(gone: int) -> str:

@@ -11,14 +11,16 @@ import pytest
 
 from runtime.agent.registry import Agents
 from runtime.context.window import Window
-from runtime.contract import Choice, ModelRequest, RunId, SessionKey, ToolContext
+from runtime.contract import Choice, ModelRequest, RunId, SessionKey, ToolContext, ToolTurn
 from runtime.contract.memory.facts import Memory, ScopeKind, Trust
 from runtime.errors import ToolRetry
 from tests.contract.runtime.memories import GROUP, asked, call, command, life, tell, tell_group
 from tests.contract.runtime.stage import ADA, LEASE, LIMITS, PATIENCE, UMA, VERA, Process, Stage, address, crash_at
-from tests.contract.runtime.strict import Planned
+from tests.contract.runtime.strict import Planned, Strict
+from tests.contract.runtime.test_delegation import order
 from tests.contract.runtime.test_taint import PAGE, READ_PAGE, tools
 from tests.contract.runtime.windowed import WINDOW, Windowed
+from tools.delegation import DELEGATE
 
 REX: Final[dict[str, Any]] = {"text": "Ada's dog is called Rex.", "subject": "Ada", "relation": "dog"}
 MAX: Final[dict[str, Any]] = {"text": "Ada's dog is called Max.", "subject": "Ada", "relation": "dog"}
@@ -157,6 +159,25 @@ async def test_to_keep_it_for_others_too_asks_first(scope: str, stage: Stage) ->
     assert (await only(stage)).scope.kind.value == scope
     assert "Fridays" in given(await asked(process, "when do we deploy?", UMA, **GROUP))
     assert ("Fridays" in (await asked(process, "when do we deploy?", UMA, "r3")).working) is (scope == "agent")
+
+
+async def test_a_child_reads_nothing_of_a_person_and_what_it_keeps_is_not_believed(stage: Stage) -> None:
+    """It is a copy of the same agent, in the same room, for the same person: its order says what it gets."""
+    process = await life(stage, None, DELEGATE)
+    await tell(process, call("remember", **REX))
+    wanted = call("remember", 2, text="Ada wants everything approved.")
+    model = Strict(
+        [order(goal="Find the name of the dog."), (call("recall", query="dog"), wanted), "no", "I don't know."]
+    )
+    process.ask(model)
+    await process.say(ABOUT_DOG)
+    await process.answer_all()
+    parent, child, after, _ = model.requests
+    assert "Rex" in given(parent)
+    assert "Rex" not in child.working
+    recalled, _ = (turn.text for turn in after.turns if isinstance(turn, ToolTurn))
+    assert recalled == "Nothing is kept about that here."
+    assert (await kept(stage))[0].trust is Trust.LOW
 
 
 async def test_a_viewer_has_nothing_kept(stage: Stage) -> None:
@@ -303,7 +324,7 @@ async def test_memories_are_listed_pinned_and_forgotten_by_command(stage: Stage)
     assert "pinned)" in await command(process, "/memory")
     assert "No longer pinned" in await command(process, f"/memory unpin {name}")
     assert "has all these words" in await command(process, "/forget elephant")
-    assert "tea" in await command(process, "/forget likes tea")
+    assert await command(process, "/forget likes tea") == f"Forgotten for good: `{name}`."
     assert "forget 1 memory" in await command(process, "/forget all")
     assert await kept(stage)
     assert "Forgotten for good: 1 memory" in await command(process, "/forget all yes")
