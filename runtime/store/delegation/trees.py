@@ -39,7 +39,7 @@ PIECES = (
     .outerjoin(OWN_RUN, OWN_RUN.c.id == children.c.id)
     .outerjoin(approvals, and_(approvals.c.run_id == children.c.id, is_word(approvals.c.state, "pending")))
     .where(children.c.root_run == bindparam("root"))
-    .order_by(children.c.id, approvals.c.id)
+    .order_by(children.c.created_at, children.c.parent_step, children.c.ordinal, children.c.id, approvals.c.id)
 )
 """A row for each piece, or for each question of one that asks."""
 REQUEST = (
