@@ -70,6 +70,7 @@ class Methods:
     def post(self, args: Args, who: Caller) -> Answer:
         kind_of(_need(args, "channel"))
         self.faults.check_room(args["channel"], posts=True)
+        self.faults.check_kinds(args.get("blocks") or ())
         check_message(args)
         self._thread_exists(args)
         message = self._show(args, who)
@@ -103,6 +104,7 @@ class Methods:
         message = self._ours(args)
         if message.streaming:
             raise Refused("streaming_state_conflict")
+        self.faults.check_kinds(args.get("blocks") or ())
         check_message(args)
         changes = {"text": args.get("text") or "", "blocks": tuple(args.get("blocks") or ()), "edited": True}
         if "metadata" in args:  # without it a message keeps its own

@@ -1,6 +1,7 @@
 """Delivery to wire: JSON that holds everything the sender needs. Pure.
 
 {"text": …, "blocks": […]}     a message; without blocks it is a plain twin
+{…, "listed": …}               a message with task cards, and the blocks that stand in their place where Slack has none
 {…, "stream": …}               a preview: what a stream says so far; `text` and `blocks` where there is no stream
 {"file": {"name", "path", "size"}, "comment": …}    "text" in place of "path" is what it holds
 """
@@ -15,8 +16,21 @@ from typing import Any, Final, NamedTuple
 from adapters.slack.interactions import BUTTON
 from adapters.slack.outgoing.dialect import NOBODY, to_slack
 from adapters.slack.outgoing.mrkdwn import blocks_of
+from adapters.slack.outgoing.plan import plan_of
 from adapters.slack.text import escaped
-from runtime.contract import WITH_REASON, Button, Choice, Content, Delivery, FileRef, Kind, Mention, Whole, Wire
+from runtime.contract import (
+    WITH_REASON,
+    Button,
+    Choice,
+    Content,
+    Delivery,
+    FileRef,
+    Kind,
+    Mention,
+    TaskCards,
+    Whole,
+    Wire,
+)
 from runtime.markup import Document, neutralised, neutralised_text, once, parse, split_made, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
@@ -75,6 +89,8 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
         return _with_file(content, document, pieces, content.text_file, over=delivery.edits is not None)
     if content.files and not document.blocks and not content.buttons:
         return _files(content.files)
+    if content.tasks is not None and len(pieces) == 1:
+        return [_with_cards(pieces[0], content.tasks)]
     if delivery.kind is Kind.PROGRESS:
         return [_preview(content.text, pieces[0])]
     before = [_wire(piece) for piece in pieces[:-1]]
@@ -112,6 +128,14 @@ def _made(document: Document) -> Made:
 def _size(made: Made) -> int:
     _, marked, plain = made
     return max(len(_dumped(marked)), len(_dumped(plain)), len(escaped(plain)) * MARKDOWN // TEXT)
+
+
+def _with_cards(piece: Made, tasks: TaskCards) -> Wire:
+    wire = _wire(piece)
+    if (plan := plan_of(tasks)) is None:
+        return wire
+    body = json.loads(wire.body)
+    return replace(wire, body=_dumped({**body, "blocks": [plan], "listed": body["blocks"]}))
 
 
 def _preview(text: str, piece: Made) -> Wire:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from adapters.slack.errors import Refusal
 from adapters.slack.outgoing.streams import STREAMING, Streams
-from adapters.slack.web import Web, value
+from adapters.slack.web import Answer, Web, value
 from runtime.contract import Part, Receipt
 
 EVENT: Final = "signalbox_part"
 """The event_type of our marker. Its payload names the part: the history is searched for it."""
+NO_SUCH_BLOCK: Final = frozenset({"invalid_blocks", "invalid_blocks_format"})
 REPEATED: Final = "(repeated: it may already be above)"
 
 
@@ -30,11 +32,12 @@ def marked_as(message: Mapping[str, Any]) -> str | None:
 
 
 class Posts:
-    """Shows and changes the messages of one account."""
+    """Shows and changes the messages of one account. Task cards are tried until Slack refuses their blocks."""
 
     def __init__(self, web: Web, streams: Streams) -> None:
         self._web = web
         self._streams = streams
+        self._has_cards = True
 
     async def show(self, part: Part, body: Mapping[str, Any], thread: str) -> Receipt:
         """Errors: Retryable, Uncertain, Rejected."""
@@ -42,14 +45,14 @@ class Posts:
             began = await self._streams.begin(part.address, body["stream"])
             if began is not None:
                 return began
-        told = await self._web.call(
+        told = await self._call(
             "chat.postMessage",
+            part,
+            body,
             channel=part.address.room,
             thread_ts=thread or None,
-            metadata=marker(part.id),
             unfurl_links=False,
             unfurl_media=False,
-            **_content(body, repeated=part.marked_as_repeat),
         )
         return Receipt(value(told, "ts"))
 
@@ -70,13 +73,32 @@ class Posts:
         return receipt
 
     async def _update(self, room: str, ts: str, part: Part, body: Mapping[str, Any]) -> None:
-        content = _content(body, repeated=part.marked_as_repeat)
-        content.setdefault("blocks", [])  # a plain twin takes the place of blocks that are there
-        content.pop("mrkdwn", None)  # only a new message may say that
-        await self._web.call("chat.update", channel=room, ts=ts, metadata=marker(part.id), **content)
+        await self._call("chat.update", part, body, channel=room, ts=ts)
+
+    async def _call(self, method: str, part: Part, body: Mapping[str, Any], **where: Any) -> Answer:
+        """With task cards, or with a list in their place where Slack does not take them: then nothing was shown."""
+        made = partial(self._web.call, method, metadata=marker(part.id), **where)
+        if "listed" in body and self._has_cards:
+            try:
+                return await made(**_content(method, body, repeated=part.marked_as_repeat))
+            except Refusal as error:
+                if not error.form:
+                    raise
+                self._has_cards = error.code not in NO_SUCH_BLOCK
+        body = {**body, "blocks": body["listed"]} if "listed" in body else body
+        return await made(**_content(method, body, repeated=part.marked_as_repeat))
 
 
-def _content(body: Mapping[str, Any], *, repeated: bool) -> dict[str, Any]:
+def _content(method: str, body: Mapping[str, Any], *, repeated: bool) -> dict[str, Any]:
+    """What a message is to say. A plain twin takes the place of blocks that are there; only a new one may say `mrkdwn`."""
+    content = _said(body, repeated=repeated)
+    if method == "chat.update":
+        content.setdefault("blocks", [])
+        content.pop("mrkdwn", None)
+    return content
+
+
+def _said(body: Mapping[str, Any], *, repeated: bool) -> dict[str, Any]:
     """Text and blocks of a body, under a mark where it may be there already. Slack reads no markup in plain text."""
     text, blocks = body["text"], body.get("blocks")
     if repeated:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from runtime.contract import Address, Child, ChildState, RunId
+from runtime.contract import Address, CardState, Child, ChildState, RunId, TaskCard, TaskCards
 from runtime.domain.runs import RunState
 from runtime.markup.moments import ago, briefly
-from runtime.text.glyphs import clip, plainly
+from runtime.text.glyphs import clip, legible, plainly
 from runtime.text.naming import listed
 
 NOTHING_HANDED_ON: Final = "Nothing of yours is handed on here."
@@ -33,6 +33,7 @@ GOAL_SHOWN: Final = 100
 """Characters of a goal, or of a request, in a tree."""
 LEAST_SHOWN: Final = 5_000
 """Millionths of a dollar below which a cost would read as nothing."""
+PATH_JOINT: Final = " > "
 SECONDS_UP_TO: Final = timedelta(minutes=2)
 
 
@@ -145,6 +146,31 @@ def _figures(branch: Branch, now: datetime | None) -> Iterator[str]:
         yield told_time(took) if child.ended_at else f"{told_time(took)} so far"
     if branch.cost_micros >= LEAST_SHOWN and took is not None:
         yield f"${branch.cost_micros / 1_000_000:.2f}"
+
+
+def task_cards(pieces: Sequence[Piece], root: RunId) -> TaskCards:
+    """The same tree for a platform that has cards for pieces of work, one below the other: each is led by its path."""
+    told = branches(pieces, root)
+    over = sum(one.piece.child.state is not ChildState.OPEN for one in told)
+    return TaskCards(f"Handed on: {over} of {len(told)} over", tuple(map(_card, told)))
+
+
+def _card(branch: Branch) -> TaskCard:
+    child = branch.piece.child
+    path = PATH_JOINT.join((*child.chain[1:], child.agent))
+    goal = clip(" ".join(legible(child.goal).split()), GOAL_SHOWN)
+    note = ", ".join(_figures(branch, None)).replace("`", "")
+    return TaskCard(child.id, f"{path}: {goal}", _card_state(branch.piece), note)
+
+
+def _card_state(piece: Piece) -> CardState:
+    match piece.child.state:
+        case ChildState.DONE:
+            return CardState.DONE
+        case ChildState.OPEN:
+            return CardState.WAITING if piece.asks else CardState.WORKING
+        case _:
+            return CardState.FAILED
 
 
 def told_time(took: timedelta) -> str:

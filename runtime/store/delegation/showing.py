@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, select
 
-from runtime.chat.views.handed_on import tree_text
+from runtime.chat.views.handed_on import task_cards, tree_text
 from runtime.contract import Address, Content, DeliveryId, Kind, NewId, RunId, SessionKey, Trigger
 from runtime.domain.runs import FOR_SCHEDULES
 from runtime.store.common import ADD_DELIVERY, delivery_row
@@ -37,7 +37,7 @@ def show_tree(root: RunId, now: datetime, new_id: NewId) -> Op[tuple[Address, ..
     origin = f"children:{root}"
     shown = yield SHOWN, {"origin": origin}
     first, ordinal = (DeliveryId(shown[0][0]), shown[-1][1] + 1) if shown else (None, 0)
-    address, content = Address.parse(room), Content(tree_text(pieces, root))
+    address, content = Address.parse(room), Content(tree_text(pieces, root), tasks=task_cards(pieces, root))
     new = NewDelivery(
         DeliveryId(new_id()), origin, ordinal, Kind.REPORT, address, content, edits=first, reply_to=reply_to
     )

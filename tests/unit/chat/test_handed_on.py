@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from runtime.chat.views.handed_on import Piece, Tree, branches, handed_on, stands, told_time, tree_text
-from runtime.contract import Address, Child, ChildState, RunId
+from runtime.chat.views.handed_on import Piece, Tree, branches, handed_on, stands, task_cards, told_time, tree_text
+from runtime.contract import Address, CardState, Child, ChildState, Content, RunId
 from runtime.domain.runs import RunState
 
 NOW: Final = datetime(2026, 11, 26, 12, tzinfo=UTC)
@@ -87,6 +87,20 @@ def test_the_message_in_the_room_tells_no_time_that_would_be_old() -> None:
     asking = [piece("research", asks=("shell",))]
     assert tree_text(asking, ROOT) == "- ✋ **research**: Do research. (waits for approval of `shell`)"
     assert tree_text(asking, ROOT, NOW).endswith("(waits for approval of `shell`, 30 s so far)")
+
+
+def test_cards_tell_the_path_of_each_piece_and_what_it_waits_for() -> None:
+    below = piece("ops", "research", asks=("shell",))
+    below = replace(below, child=replace(below.child, chain=("main", "research")))
+    over = piece("writer", state=ChildState.LATE)
+    made = task_cards([piece("research"), below, over], ROOT)
+    assert made.title == "Handed on: 1 of 3 over"
+    assert [(one.title, one.state, one.note) for one in made.cards] == [
+        ("research: Do research.", CardState.WORKING, ""),
+        ("research > ops: Do ops.", CardState.WAITING, "waits for approval of shell"),
+        ("writer: Do writer.", CardState.FAILED, "out of time, 14 s"),
+    ]
+    assert Content.from_json(Content("", tasks=made).to_json()).tasks == made
 
 
 def test_the_command_shows_who_waits_for_whom() -> None:
