@@ -100,7 +100,8 @@ class Content:
     `whole`: `text` has a call in it and is to be one message. A channel whose message cannot hold it shows the begin and the
     end of its longest blocks, and all of it as a file or folded beside. `folded` is Markdown that comes last, folded where
     the channel can. `mark` begins `text`. `mentions` are called once, by a channel that notifies those it names.
-    `tasks` say the same as `text`, for a channel that has cards for pieces of work.
+    `tasks` say the same as `text`, for a channel that has cards for pieces of work. `speaker` is the agent whose words these are, where
+    that isn't the usual one: `text` of an answer is led by its name, which a channel leaves out that shows it as the author.
     """
 
     text: str
@@ -114,6 +115,7 @@ class Content:
     mark: Mark | None = None
     mentions: tuple[Mention, ...] = ()
     tasks: TaskCards | None = None
+    speaker: str = ""
 
     @property
     def asks(self) -> bool:
@@ -136,6 +138,7 @@ class Content:
         if self.whole is not None:
             made["whole"] = [self.whole.sha256, self.whole.text]
         more = {"threaded": self.threaded, "under": self.under, "folded": self.folded, "mark": self.mark}
+        more["speaker"] = self.speaker
         made |= {name: value for name, value in more.items() if value}
         if self.mentions:
             made["mentions"] = [[one.identity, one.name] for one in self.mentions]
@@ -159,6 +162,7 @@ class Content:
             Mark(raw["mark"]) if "mark" in raw else None,
             tuple(Mention(Identity(who), name) for who, name in raw.get("mentions", ())),
             _task_cards(*raw["tasks"]) if "tasks" in raw else None,
+            raw.get("speaker", ""),
         )
 
 

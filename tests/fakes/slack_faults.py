@@ -43,7 +43,7 @@ class Faults:
 
     `away`: every call is answered 503. `token`: the error of every call with a token, such as "token_revoked".
     `without`: scopes the app does not have; `untold`: no answer tells its scopes.
-    `unknown`: kinds of blocks that this workspace does not have. `lag`: seconds until the history has a message. `share`: seconds until a
+    `unknown`: kinds of blocks that this workspace does not have. `refuses_names`: an author's name without its scope is an error. `lag`: seconds until the history has a message. `share`: seconds until a
     finished upload is shared; negative for never. `twice`: each event is delivered twice. `rooms`: what is special about
     a channel, by its id: {"C1": {"is_member": false}} or {"is_archived": true}.
     """
@@ -53,6 +53,7 @@ class Faults:
     without: frozenset[str] = frozenset()
     untold: bool = False
     unknown: frozenset[str] = frozenset()
+    refuses_names: bool = False
     lag: float = 0.0
     share: float = 0.0
     twice: bool = False
@@ -70,7 +71,7 @@ class Faults:
 
     def lift(self) -> None:
         self.away, self.token, self.without, self.lag, self.share, self.twice = False, "", frozenset(), 0.0, 0.0, False
-        self.rooms, self.untold, self.unknown = {}, False, frozenset()
+        self.rooms, self.untold, self.unknown, self.refuses_names = {}, False, frozenset(), False
         self._queues.clear()
 
     def check_room(self, channel: str, *, posts: bool) -> None:

@@ -86,11 +86,22 @@ class Methods:
             thread_ts=args.get("thread_ts") or "",
             blocks=tuple(args.get("blocks") or ()),
             metadata=args.get("metadata"),
+            username=self._username(args),
             seen_after=self.board.clock() + self.faults.lag if self.faults.lag else 0.0,
             **more,
         )
         self.on_shown(None, message)
         return message
+
+    def _username(self, args: Args) -> str:
+        """An author of the app's own choice. Without the scope Slack leaves it out and says nothing, unless it refuses.
+
+        Seen: github.com/papercups-io/papercups/pull/522, github.com/linyows/dewy/pull/362, read 2026-11.
+        """
+        name = str(args.get("username") or "")
+        if name and self.faults.refuses_names:
+            self._scope("chat:write.customize")
+        return "" if "chat:write.customize" in self.faults.without else name
 
     def _thread_exists(self, args: Args) -> None:
         """A thread hangs on a message that is none of a thread's replies."""
@@ -133,6 +144,9 @@ class Methods:
     def _told(self, message: Message) -> Answer:
         """A message as the history has it."""
         told: Answer = {"type": "message", "user": message.user, "ts": message.ts, "text": message.text}
+        if message.username:
+            told = {**told, "subtype": "bot_message", "username": message.username}
+            del told["user"]
         if message.thread_ts:
             told["thread_ts"] = message.thread_ts
         if message.bot_id:
