@@ -10,7 +10,7 @@ SPEAKER_JOINT: Final = " ·"
 
 
 def without_speaker(document: Document, name: str) -> Document | None:
-    """What follows the name; None where the document isn't led by it, or nothing follows."""
+    """The words behind the name; None where the document isn't led by it, or nothing follows."""
     match document.blocks:
         case (Paragraph((Emphasis((Text(said),)), Text(joint), *words)), *others) if said == name:
             if not joint.startswith(SPEAKER_JOINT):

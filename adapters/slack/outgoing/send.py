@@ -118,7 +118,7 @@ class Posts:
 
 
 def _content(method: str, body: Mapping[str, Any], *, repeated: bool) -> dict[str, Any]:
-    """What a message is to say. A plain twin takes the place of blocks that are there; only a new one may say `mrkdwn`."""
+    """Fields of a message that says `body`. A plain twin takes the place of blocks that are there; only a new one may say `mrkdwn`."""
     content = _said(body, repeated=repeated)
     if method == "chat.update":
         content.setdefault("blocks", [])
@@ -136,7 +136,7 @@ def _stays_answerable(part: Part, thread: str) -> bool:
 
 
 def _by_its_author(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a body says below the name of its agent."""
+    """A body without the name of its agent, which its author has."""
     return {**body, **body.get("as", {})}
 
 

@@ -98,7 +98,7 @@ def waited_for(pieces: Sequence[Piece], run: RunId) -> tuple[str, ...]:
 
 
 def stands(branch: Branch) -> str:
-    """Where a piece of work stands, in words; empty for one that answered as it was to."""
+    """State of a piece of work in words; empty for one that answered as it was to."""
     piece = branch.piece
     if piece.child.state is ChildState.DONE:
         return "" if piece.child.valid else "its answer doesn't fit the schema"
@@ -117,7 +117,7 @@ def _asking(asks: Sequence[str]) -> str:
 
 
 def lasted(child: Child, now: datetime | None) -> timedelta | None:
-    """How long it took, or as of `now` has taken; None where that is not known."""
+    """Time that it took, or as of `now` has taken; None where that is not known."""
     until = child.ended_at or now
     return until - child.created_at if child.created_at and until else None
 
