@@ -99,7 +99,7 @@ def show(
     if as_json:
         show_json(row)
         return
-    told = {**_told(row), "handed_on_by": " > ".join(row["chain"])}
+    told = {**as_told(row), "handed_on_by": " > ".join(row["chain"])}
     show_facts((title, told[name]) for name, title in CHILD_FACTS.items() if told[name])
     for name, title in CHILD_TEXTS.items():
         if row[name]:
@@ -129,10 +129,10 @@ def stop(
 
 
 def _show_tree(rows: Sequence[View], *, ids: bool = False) -> None:
-    show_rows([_told(row) for row in rows], by_name(CHILD_COLUMNS, with_ids=ids), empty="Nothing was handed on.")
+    show_rows([as_told(row) for row in rows], by_name(CHILD_COLUMNS, with_ids=ids), empty="Nothing was handed on.")
 
 
-def _told(row: View) -> View:
+def as_told(row: View) -> View:
     """A row as people read it: indented by its depth, with short words for its time and cost."""
     goal = " ".join(row["goal"].split())
     return {
@@ -149,4 +149,4 @@ def _which(child: str, last: bool) -> Which:
     async def newest(api: OperatorApi) -> Sequence[View]:
         return sorted(await api.handed_on(), key=lambda row: row["id"], reverse=True)
 
-    return Which(child, last, "work that was handed on", newest)
+    return Which(child, last, "piece of work", newest)
