@@ -23,7 +23,6 @@ ITS_SESSION = select(children.c.session).where(children.c.id == bindparam("child
 OPEN_CHILDREN = select(children.c.id).where(
     children.c.parent_run == bindparam("run"), is_word(children.c.state, ChildState.OPEN)
 )
-PARENT_OF = select(children.c.parent_run).where(children.c.id == bindparam("child"))
 OWN_CHILD = select(children.c.id).where(
     children.c.id == bindparam("child"),
     children.c.parent_run == bindparam("run"),
@@ -46,12 +45,6 @@ def stop_child(parent: RunId, child: RunId, by: str, now: datetime, new_id: NewI
         return None
     yield from fact(now, "stop", by, child, "")
     return (yield from _end_tree(child, ChildState.STOPPED, f"Stopped by {by}.", now, new_id))
-
-
-def end_child(child: RunId, by: str, now: datetime, new_id: NewId) -> Op[Below | None]:
-    """End one, whoever handed it on; None where there is no such child at work."""
-    rows = yield PARENT_OF, {"child": child}
-    return (yield from stop_child(RunId(rows[0][0]), child, by, now, new_id)) if rows else None
 
 
 def overdue(now: datetime) -> Op[list[RunId]]:

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
+from sqlalchemy import bindparam, select
+
 from runtime.chat.views.handed_on import Tree
-from runtime.contract import Address, ChildState, RunId
-from runtime.store.delegation.stopping import end_child
+from runtime.contract import Address, ChildState, NewId, RunId
+from runtime.store.delegation.stopping import stop_child
 from runtime.store.delegation.trees import piece_called, tree_around, trees
 from runtime.store.protocol import Below
+from runtime.store.schema import children
 from runtime.store.sql.base import Base
+from runtime.store.sql.driver import Op
+
+PARENT_OF = select(children.c.parent_run).where(children.c.id == bindparam("child"))
+
+
+def end_child(child: RunId, by: str, now: datetime, new_id: NewId) -> Op[Below | None]:
+    """End a piece of work, whoever handed it on; None where there is no such one at work."""
+    rows = yield PARENT_OF, {"child": child}
+    return (yield from stop_child(RunId(rows[0][0]), child, by, now, new_id)) if rows else None
 
 
 class DelegationStore(Base):
