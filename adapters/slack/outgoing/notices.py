@@ -22,7 +22,7 @@ from runtime.text.glyphs import clip
 
 TITLE: Final = 60  # characters of an assistant thread's title
 STARTED: Final = 500  # assistant threads of which the first message is awaited
-NOWHERE: Final = Address(CHANNEL, "", "")
+PRIVATE_PLACE: Final = Address(CHANNEL, "", "")
 PROMPTS: Final = (
     ("What can you do?", "What can you do for me, and what do you ask me before you do it?"),
     ("Summarise a file", "I'll send you a file. Please summarise it in five sentences."),
@@ -114,7 +114,7 @@ def private_words(text: str) -> dict[str, Any]:
     """A message to one person: its text, and blocks where that has Markdown, which Slack does not read in a text."""
     if to_plain(parse(text)) == text:
         return {"text": escaped(text)}
-    wires = _rendered(NOWHERE, Content(text))
+    wires = _rendered(PRIVATE_PLACE, Content(text))
     body: dict[str, Any] = json.loads(wires[0].body)
     return body if len(wires) == 1 else {"text": escaped(text)}
 
