@@ -45,6 +45,24 @@ async def test_the_tree_in_the_room_tells_that_a_child_asks_and_goes_on(any_stag
     assert (await any_stage.answers())[-1] == "It is over."
 
 
+async def test_children_that_ask_at_once_are_all_shown_as_such(any_stage: Stage) -> None:
+    goals = [f"Look {number}." for number in range(5)]
+    shell = fake_tool("shell", Effect.DANGER)
+    research = replace(looking(any_stage), model=Strict([SHELL] * 5 + ["found"] * 5))
+    main = Strict([orders(*goals, agents=["research"] * 5), "It is over."])
+    process = await any_stage.process(main, [*BOTH, shell], others=[research])
+    may_delegate(process, "research")
+    async with process.running():
+        await process.say("look around")
+        await process.rest()
+        assert (await tree(any_stage)).count("✋ **research**") == 5
+        for question in await any_stage.pending():
+            await process.click(question.id, Choice.APPROVE)
+        await process.rest()
+    assert (await tree(any_stage)).count("✅ **research**") == 5
+    assert (await any_stage.answers())[-1] == "It is over."
+
+
 async def test_the_command_shows_what_is_handed_on_for_whoever_gives_it(any_stage: Stage) -> None:
     process = await with_a_child_that_asks(any_stage)
     async with process.running():
