@@ -45,6 +45,7 @@ from runtime.contract.deliveries import (
     ApprovalKind,
     Attempt,
     Button,
+    CardState,
     Content,
     Delivery,
     Kind,
@@ -54,6 +55,8 @@ from runtime.contract.deliveries import (
     Settled,
     SettleResult,
     Shown,
+    TaskCard,
+    TaskCards,
     Wire,
 )
 from runtime.contract.features import (
@@ -252,6 +255,7 @@ __all__ = [
     "CardContext",
     "CardNote",
     "CardPart",
+    "CardState",
     "CardText",
     "CardValue",
     "Carries",
@@ -352,6 +356,8 @@ __all__ = [
     "Task",
     "TaskActor",
     "TaskBoard",
+    "TaskCard",
+    "TaskCards",
     "TaskId",
     "TaskKind",
     "TaskRequest",

@@ -158,6 +158,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "schedules": "What's planned in this room",
     "task": "Work on something in the background, and tell you here",
     "tasks": "Tasks of this room, and how they stand",
+    "children": "What agents handed on for you here, and how it stands",
     "timezone": "The time zone for times you mention",
     "grants": "Calls I make without asking (for operators and owners)",
     "mode": "How much I may do here without asking",

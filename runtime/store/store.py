@@ -19,6 +19,7 @@ from runtime.store.approvals.store import ApprovalStore
 from runtime.store.budgets.store import BudgetStore
 from runtime.store.cluster.cooldowns import CooldownStore
 from runtime.store.cluster.store import ClusterStore
+from runtime.store.delegation.store import DelegationStore
 from runtime.store.delivery.store import OutboxStore
 from runtime.store.intake.places import PlaceStore
 from runtime.store.intake.signals import IntakeStore
@@ -89,6 +90,7 @@ class Store:
     texts: Texts
     lives: AgentLives
     tasks: TaskStore
+    delegation: DelegationStore
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -116,6 +118,7 @@ class Store:
             texts=TextStore(*given),
             lives=AgentLifeStore(*given),
             tasks=TaskStore(*given),
+            delegation=DelegationStore(*given),
         )
 
     async def check(self) -> None:

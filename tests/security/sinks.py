@@ -66,6 +66,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "tasks",
             "drop_task",
             "retry_task",
+            "end_child",
         ),
     }
 )
@@ -159,7 +160,7 @@ NO_STORES: Final = frozenset(
 HOLDERS: Final = frozenset(
     {
         *("store", "outbox", "book", "approvals", "runs", "registry", "people", "cooldowns", "intake", "cluster"),
-        *("schedules", "texts", "places", "operations", "tasks", "lives"),
+        *("schedules", "texts", "places", "operations", "tasks", "lives", "delegation"),
     }
 )
 """Names by which objects of the product hold a store, also where its type is not imported."""

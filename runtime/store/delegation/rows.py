@@ -15,6 +15,8 @@ from runtime.store.schema import children, turns
 from runtime.store.sql.driver import Op, is_word, maybe_moment, moment
 from runtime.text.outside import sources_in
 
+CHILD_SESSION: Final = "child|"
+"""How the session of a child begins. So may others, of an agent of that name."""
 ADD_CHILD = add(children)
 CHILD_COLUMNS: Final = (
     children.c.id,

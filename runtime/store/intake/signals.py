@@ -41,6 +41,7 @@ from runtime.store.approvals.listed import choose
 from runtime.store.budgets.counters import Moment
 from runtime.store.budgets.reserving import taking_in
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
+from runtime.store.delegation.commands import children_listed
 from runtime.store.delivery.open_deliveries import change_in
 from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
@@ -59,6 +60,8 @@ from runtime.store.tasks.commands import TASK_COMMANDS
 from runtime.text.glyphs import clip
 
 NOTICE: Final = 200
+WORK_COMMANDS: Final = {**TASK_COMMANDS, "children": children_listed}
+"""Commands about work that others do for somebody, by name."""
 Deed = Clicked | Amended | Stopped | Commanded
 CLOSED: Final = "I don't answer in this room."
 LATE: Final = "This reached me too late to act on. Please ask again."
@@ -213,7 +216,7 @@ def _asked(
         return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, LATE), now, new_id))
     if isinstance(body, Stopped):
         return (yield from stop(signal, body, signal_id, who, gate, now, new_id))
-    if ours := TASK_COMMANDS.get(name_of(body)):
+    if ours := WORK_COMMANDS.get(name_of(body)):
         return (yield from ours(signal, body, signal_id, who, gate, now, new_id))
     return (yield from commanded(signal, body, signal_id, who, gate, aside, now, new_id))
 

@@ -18,6 +18,7 @@ from runtime.store.approvals.rulings import ADD_APPROVAL, undone
 from runtime.store.approvals.waiting import full_chats
 from runtime.store.common import fact, owned
 from runtime.store.delegation.ending import CHILD_AFTER, Over, child_over
+from runtime.store.delegation.showing import show_change
 from runtime.store.delivery.enqueue import put
 from runtime.store.protocol import Lane, NewDelivery, Question, Released, ToolStep
 from runtime.store.runs.steps import SET_STEP, model_step, open_steps
@@ -94,8 +95,9 @@ def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime, n
     yield from wait_for_answers(run)
     yield from settled(lane.session, run, now)  # children may have ended before it parked
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0]}
-    elsewhere = tuple(dict.fromkeys(copy.address for question in questions for copy in question.copies))
-    return Released(rows[0][0] == "ready", frozenset(begun), elsewhere)
+    elsewhere = dict.fromkeys(copy.address for question in questions for copy in question.copies)
+    told = (yield from show_change(run, lane.session, now, new_id)) if questions else ()
+    return Released(rows[0][0] == "ready", frozenset(begun), (*elsewhere, *told))
 
 
 def _copy(question: Question, run: RunId, step: ToolStep, now: datetime, new_id: NewId) -> Op[None]:
