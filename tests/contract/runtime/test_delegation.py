@@ -38,12 +38,13 @@ from runtime.text.outside import material
 from tests.contract.runtime.stage import ADA, SHELL, Crash, Process, Stage, address, crash_at, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.fakes.models import USAGE, Answer, held
+from tests.faults.points import HANDED_ON
 from tools.delegation import DELEGATE, DELEGATE_MANY
 from tools.files.files import list_files, read_file
 from tools.files.search import search_files
 
 BOTH: Final[Sequence[Any]] = (DELEGATE, DELEGATE_MANY)
-POINTS: Final = ("tool-marked", "children-awaited", "child-ended", "step-recorded", "model-answered")
+POINTS: Final = (*HANDED_ON, "tool-marked", "step-recorded", "model-answered")
 
 
 def order(**arguments: Json) -> Call:
