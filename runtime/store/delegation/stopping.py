@@ -5,17 +5,17 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Integer, Text, bindparam, literal_column, or_, select
 
-from runtime.contract import Address, ChildState, NewId, RunId, SessionKey
+from runtime.contract import Address, ChildState, NewId, PersonId, RunId, SessionKey
 from runtime.domain.runs import RunState
 from runtime.store.common import LOCK_LANE, fact
 from runtime.store.delegation.ending import child_over
 from runtime.store.delegation.rows import OPEN_BELOW, OVERDUE
 from runtime.store.protocol import Below
 from runtime.store.runs.closing import ASK_STOP, OPEN_RUNS, close_parked
-from runtime.store.schema import children
-from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.schema import children, runs
+from runtime.store.sql.driver import Op, Rows, is_word, micros
 
 SLICE: Final = 50
 """Children whose time is over that one look ends."""
@@ -23,6 +23,21 @@ ITS_SESSION = select(children.c.session).where(children.c.id == bindparam("child
 OPEN_CHILDREN = select(children.c.id).where(
     children.c.parent_run == bindparam("run"), is_word(children.c.state, ChildState.OPEN)
 )
+UNAWAITED = (
+    select(children.c.id)
+    .join(runs, runs.c.id == children.c.parent_run)
+    .where(
+        is_word(children.c.state, ChildState.OPEN),
+        children.c.awaits == literal_column("0"),
+        runs.c.address == bindparam("room"),
+        or_(
+            bindparam("anybody", type_=Integer) == literal_column("1"), runs.c.requester == bindparam("who", type_=Text)
+        ),
+    )
+    .order_by(children.c.id)
+)
+"""Its parent is over as a rule: then nobody finds it by that."""
+AWAITED = OPEN_CHILDREN.where(children.c.awaits == literal_column("1"))
 OWN_CHILD = select(children.c.id).where(
     children.c.id == bindparam("child"),
     children.c.parent_run == bindparam("run"),
@@ -31,10 +46,36 @@ OWN_CHILD = select(children.c.id).where(
 
 
 def end_below(root: RunId, text: str, now: datetime, new_id: NewId) -> Op[Below]:
-    """All that a run handed on ends with it, at any depth. What has not begun ends as it begins."""
+    """All that a run handed on ends with it, at any depth. What has not begun ends as it begins.
+
+    A child at work may hand something on until its own lane is locked here: so this looks until there is no more.
+    """
     ended = Below()
-    for child, session in (yield OPEN_BELOW, {"root": root}):
-        one = yield from _end(RunId(child), SessionKey(session), ChildState.STOPPED, text, now, new_id)
+    while rows := (yield OPEN_BELOW, {"root": root}):
+        for child, session in rows:
+            one = yield from _end(RunId(child), SessionKey(session), ChildState.STOPPED, text, now, new_id)
+            ended = _both(ended, one)
+    return ended
+
+
+def end_unawaited(room: Address, who: PersonId | None, text: str, now: datetime, new_id: NewId) -> Op[Below | None]:
+    """Work that runs of a conversation handed on without waiting ends, with all below it; None where there is none.
+
+    `who`: only what they asked for.
+    """
+    rows = yield UNAWAITED, {"room": str(room), "who": who, "anybody": int(who is None)}
+    return (yield from _end_trees(rows, text, now, new_id)) if rows else None
+
+
+def end_awaited(run: RunId, text: str, now: datetime, new_id: NewId) -> Op[Below]:
+    """Children for which a run waits end with it, at any depth: nobody would hear what they answer."""
+    return (yield from _end_trees((yield AWAITED, {"run": run}), text, now, new_id))
+
+
+def _end_trees(rows: Rows, text: str, now: datetime, new_id: NewId) -> Op[Below]:
+    ended = Below()
+    for (child,) in rows:
+        one = yield from _end_tree(RunId(child), ChildState.STOPPED, text, now, new_id)
         ended = _both(ended, one)
     return ended
 

@@ -31,9 +31,9 @@ from runtime.domain.agents.tasks import told_end
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent, RunState
 from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, moved, session_key
 from runtime.store.delegation.ending import child_over
-from runtime.store.delegation.stopping import end_below
+from runtime.store.delegation.stopping import end_below, end_unawaited
 from runtime.store.intake.inbox import replied
-from runtime.store.protocol import Ended, Gate, NewDelivery, Taken
+from runtime.store.protocol import Below, Ended, Gate, NewDelivery, Taken
 from runtime.store.runs.closing import ASK_STOP, OPEN_RUNS, close_parked
 from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs
@@ -82,14 +82,20 @@ def stop(
 ) -> Op[Taken]:
     """A person asks that the work in this room ends; the signal is stored already."""
     found = yield from _to_stop(signal, asked, who, gate)
-    if not found and asked.own and signal.reach is Addressing.OVERHEARD:  # said to somebody else, as it seems
+    below = yield from end_unawaited(
+        signal.address, who.id if asked.own else None, f"Stopped by {who.name}.", now, new_id
+    )
+    if (
+        not found and below is None and asked.own and signal.reach is Addressing.OVERHEARD
+    ):  # said to somebody else, as it seems
         return Taken(Verdict(Outcome.UNCHANGED, signal_id))
-    if not found:
+    if not found and below is None:
         return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, NOTHING_TO_STOP), now, new_id))
     yield from fact(now, "stop", who.name, signal_id, str(signal.address))
-    live: list[RunId] = []
+    below = below or Below()
+    live: list[RunId] = [*below.live]
     over: list[Ended] = []
-    addresses: list[Address] = []
+    addresses: list[Address] = [*below.told]
     for run in found:
         yield from moved(now, run.id, None, RunEvent.STOP, who.name)
         if run.state is RunState.RUNNING:
@@ -99,11 +105,12 @@ def stop(
             told, planned = yield from end_parked(run, f"Stopped by {who.name}.", now, new_id)
             addresses += [*told, run.address]
             over.append(Ended(run.id, planned))
-        below = yield from end_below(run.id, f"Stopped by {who.name}.", now, new_id)
-        live += below.live
-        addresses += below.told
+        tree = yield from end_below(run.id, f"Stopped by {who.name}.", now, new_id)
+        live += tree.live
+        addresses += tree.told
     verdict = Verdict(Outcome.DECIDED, signal_id)
-    return Taken(verdict, found[0].session, stop_runs=(*live,), deliveries=(*addresses,), ended=(*over,))
+    session = found[0].session if found else None
+    return Taken(verdict, session, below.woken, stop_runs=(*live,), deliveries=(*addresses,), ended=(*over,))
 
 
 def stop_live(key: SessionKey, who: Person, signal_id: SignalId, at: Address, now: datetime) -> Op[tuple[RunId, ...]]:

@@ -187,6 +187,24 @@ async def test_work_that_nobody_waits_for_is_told_in_the_conversation(any_stage:
     assert "the report is there" in model.requests[-1].turns[-1].text
 
 
+async def test_work_that_nobody_waits_for_is_stopped_with_its_room(any_stage: Stage) -> None:
+    slow = held("too late")
+    research = agent(any_stage, "research", Strict([slow]))
+    model = Strict([order(goal="Write.", agent="research", wait=False), "I'm on it.", "It was stopped."])
+    process = await any_stage.process(model, BOTH, others=[research])
+    may_delegate(process, "research")
+    async with process.running():
+        await process.say("work on it and tell me")
+        await slow.begun.wait()
+        async with asyncio.timeout(20):
+            while not await any_stage.answers():  # noqa: ASYNC110 - the page has no event for it
+                await asyncio.sleep(0.002)
+        await process.stop()
+        await process.rest()
+    assert await children(any_stage) == [("research", ChildState.STOPPED)]
+    assert await any_stage.answers() == ["I'm on it.", "It was stopped."]
+
+
 async def test_delegation_deeper_than_five_is_refused_with_a_result(stage: Stage) -> None:
     """Scenario 20."""
     down: list[Answer] = [order(goal=f"level {level}") for level in range(1, 7)]
