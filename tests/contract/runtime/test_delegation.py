@@ -205,16 +205,16 @@ async def test_work_that_nobody_waits_for_is_stopped_with_its_room(any_stage: St
     assert await any_stage.answers() == ["I'm on it.", "It was stopped."]
 
 
-async def test_delegation_deeper_than_five_is_refused_with_a_result(stage: Stage) -> None:
+async def test_delegation_deeper_than_five_is_refused_with_a_result(any_stage: Stage) -> None:
     """Scenario 20."""
     down: list[Answer] = [order(goal=f"level {level}") for level in range(1, 7)]
-    process = await stage.process(model := Strict([*down, "the bottom", *["up"] * 5]), BOTH)
+    process = await any_stage.process(model := Strict([*down, "the bottom", *["up"] * 5]), BOTH)
     async with process.running():
         await process.say("dig")
         await process.rest()
-    assert len(await children(stage)) == 5
+    assert len(await children(any_stage)) == 5
     assert "Work can be handed on 5 times at most" in results(model, 6)[0]
-    assert await stage.answers() == ["up"]
+    assert await any_stage.answers() == ["up"]
 
 
 async def test_a_sixth_child_at_once_is_refused(stage: Stage) -> None:
@@ -242,11 +242,11 @@ async def test_another_agent_works_with_its_own_prompt_and_tools_in_its_own_fold
     assert look.sessions[0].startswith("child|")
 
 
-async def test_an_agent_that_may_more_than_its_parent_is_refused_and_nothing_runs(stage: Stage) -> None:
+async def test_an_agent_that_may_more_than_its_parent_is_refused_and_nothing_runs(any_stage: Stage) -> None:
     """Scenario 55."""
     write = fake_tool("write", Effect.WRITE)
-    ops = agent(stage, "ops", Strict([]), [write])
-    process = await stage.process(
+    ops = agent(any_stage, "ops", Strict([]), [write])
+    process = await any_stage.process(
         model := Strict([order(goal="Write.", agent="ops"), "I can't."]), [*BOTH, write], others=[ops]
     )
     agents = process.agent._agents
@@ -257,14 +257,14 @@ async def test_an_agent_that_may_more_than_its_parent_is_refused_and_nothing_run
         await process.rest()
     assert "ops may use" in results(model)[0]
     assert "which main may not" in results(model)[0]
-    assert await children(stage) == []
+    assert await children(any_stage) == []
     assert write.calls == []
 
 
-async def test_a_right_that_the_parent_loses_is_lost_at_the_childs_next_call(stage: Stage) -> None:
+async def test_a_right_that_the_parent_loses_is_lost_at_the_childs_next_call(any_stage: Stage) -> None:
     """Scenario 55."""
     look, gate = fake_tool("look", Effect.READ), held(Call("c-2", "look", "{}"))
-    process = await stage.process(
+    process = await any_stage.process(
         model := Strict([order(goal="Look twice."), Call("c-1", "look", "{}"), gate, "gone", "ok"]), [*BOTH, look]
     )
     async with process.running():
