@@ -13,7 +13,7 @@ from runtime.contract import Address, Child, ChildState, NewId, Order, PersonId,
 from runtime.domain.agents import delegation
 from runtime.domain.runs import StepEvent, WaitKind
 from runtime.store.common import OPEN_LANE, add, fact, fresh_lane, owned
-from runtime.store.delegation.rows import ADD_CHILD, CHILD_SESSION
+from runtime.store.delegation.rows import ADD_CHILD, session_of
 from runtime.store.delegation.showing import show_tree
 from runtime.store.protocol import Lane, Ordered, Recorded
 from runtime.store.runs.steps import STOP, move_step
@@ -103,7 +103,7 @@ def _begun(
     """One child: its signal, its lane, its row, and the wait for it."""
     order, child = ordered.order, RunId(new_id())
     requester, room, root = (yield PARENT_PLACE, {"run": run})[0]
-    key = SessionKey(f"{CHILD_SESSION}{child}|{order.agent}")
+    key = session_of(child, order.agent)
     yield OPEN_LANE, fresh_lane(key, order.agent, Address.parse(room), now)
     cause = Cause(Trigger.CHILD, f"{run}/{number}/{ordinal}")
     yield ADD_AGENT_SIGNAL, signal_row(SignalId(child), key, requester, room, ordered.words, cause, now)

@@ -18,6 +18,7 @@ from runtime.store.approvals.rulings import ADD_APPROVAL, undone
 from runtime.store.approvals.waiting import full_chats
 from runtime.store.common import fact, owned
 from runtime.store.delegation.ending import CHILD_AFTER, Over, child_over
+from runtime.store.delegation.rows import LOCK_PARENT, is_of_child
 from runtime.store.delegation.showing import show_change
 from runtime.store.delegation.stopping import end_awaited
 from runtime.store.delivery.enqueue import put
@@ -188,6 +189,8 @@ def finish(
     valid: bool = True,
 ) -> Op[Released | None]:
     """The reply and everything that makes it: step, usage, turn, deliveries, the run's end, the lane."""
+    if is_of_child(lane.session):
+        yield LOCK_PARENT, {"child": run}
     mine = yield from owned(lane)
     if mine is None:
         return None
