@@ -205,6 +205,20 @@ async def test_work_that_nobody_waits_for_is_stopped_with_its_room(any_stage: St
     assert await any_stage.answers() == ["I'm on it.", "It was stopped."]
 
 
+async def test_a_task_that_is_dropped_ends_what_it_handed_on(stage: Stage) -> None:
+    shell = fake_tool("shell", Effect.DANGER)
+    process = await stage.process(Strict([order(goal="Run it."), SHELL]), [*BOTH, shell])
+    await process.say("/task run it")
+    await process.answer_all()
+    assert len(await stage.pending()) == 1
+    [task] = await stage.store.tasks.tasks()
+    await process.say(f"/tasks drop {task.id}")
+    await process.answer_all()
+    assert await stage.pending() == []
+    assert await children(stage) == [("main", ChildState.STOPPED)]
+    assert await stage.states() == [RunState.STOPPED, RunState.STOPPED]
+
+
 async def test_delegation_deeper_than_five_is_refused_with_a_result(any_stage: Stage) -> None:
     """Scenario 20."""
     down: list[Answer] = [order(goal=f"level {level}") for level in range(1, 7)]
