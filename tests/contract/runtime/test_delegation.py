@@ -19,12 +19,14 @@ from runtime.context.prompt.prompts import Prompted
 from runtime.contract import (
     Call,
     ChildState,
+    Choice,
     Effect,
     Flow,
     Json,
     Model,
     ModelReply,
     ModelRequest,
+    Outcome,
     Reads,
     Tool,
     ToolTurn,
@@ -35,7 +37,7 @@ from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
 from runtime.models.demo import Demo
 from runtime.text.outside import material
-from tests.contract.runtime.stage import ADA, SHELL, Crash, Process, Stage, address, crash_at, fake_tool
+from tests.contract.runtime.stage import ADA, SHELL, UMA, Crash, Process, Stage, address, crash_at, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.fakes.models import USAGE, Answer, held
 from tests.faults.points import HANDED_ON
@@ -305,6 +307,21 @@ async def test_what_a_child_may_do_is_asked_in_the_parents_room_with_the_chain(a
     assert shell.calls == [{"command": "uname -a"}]
     assert await any_stage.answers() == ["It ran."]
     assert results(model)[0] == "main answered:\nran"
+
+
+async def test_a_child_may_no_more_than_the_person_who_asked(any_stage: Stage) -> None:
+    """Scenario 55: nobody gains by handing on what they may not do themselves."""
+    shell = fake_tool("shell", Effect.DANGER)
+    process = await any_stage.process(Strict([order(goal="Run it."), SHELL, "no", "It may not."]), [*BOTH, shell])
+    async with process.running():
+        await process.say("run it", who=UMA)
+        await process.rest()
+        [asked] = await any_stage.pending()
+        assert (await process.click(asked.id, who=UMA)).outcome is not Outcome.DECIDED
+        await process.click(asked.id, Choice.DENY, who=ADA)
+        await process.rest()
+    assert shell.calls == []
+    assert await any_stage.answers() == ["It may not."]
 
 
 async def test_a_stop_in_the_room_ends_the_whole_tree(any_stage: Stage) -> None:
