@@ -83,7 +83,7 @@ def toolkit_of(
     instead: Mapping[str, Tool] | None,
     space: Space,
 ) -> Toolkit:
-    """`wrap` is around each tool; `instead` of our own are a test's. Errors: ConfigError."""
+    """`wrap` is around each tool; `instead` of our own, but for those that hand work on, are a test's. Errors: ConfigError."""
     shell = shell_of(settings)
     sandbox = SpacedSandbox(sandbox_for(shell), space)
     renderer = ChartRenderer(settings.data_dir / "fonts")
@@ -91,13 +91,12 @@ def toolkit_of(
     own = first_tools(shell, sandbox=sandbox, egress=egress_of(settings), renderer=renderer)
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     own |= planning_tools(timetable, accounts, named)
-    own |= delegation_tools(children, now)
-    own |= {tool.spec.name: tool for tool in task_tools(board)}
-    own |= reported
+    handing = delegation_tools(children, now) | {tool.spec.name: tool for tool in task_tools(board)}
+    own |= handing | reported
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= _installed(settings, own)
-    return Toolkit(settings, toolbox_of(settings, instead or own, wrap), reported, sandbox)
+    return Toolkit(settings, toolbox_of(settings, {**handing, **instead} if instead else own, wrap), reported, sandbox)
 
 
 def known_tools(settings: Settings) -> Mapping[str, Tool]:

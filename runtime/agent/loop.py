@@ -141,11 +141,11 @@ class AgentLoop:
         self._live: dict[RunId, LiveRun] = {}
         self._busy, self._probe, self._files, self._reporter = busy, probe, files, reporter
         self._whole = WholeTexts(new_id, space)
-        context = asking or QuestionContext()
-        self._notices = notices or LoopNotices()
+        context, self._notices = asking or QuestionContext(), notices or LoopNotices()
         self.surroundings = Surroundings(store=store, policy=policy, named=named, now=now)
         rulings = Rulings(store=store, policy=policy, rights=context.rights, now=now)
-        self._delegating = Delegating(store, agents, door, rulings.known, self._notices.ready, outlet.nudge, faults)
+        ready, known = self._notices.ready, rulings.known
+        self._delegating = Delegating(store, agents, door, known, ready, outlet.nudge, faults, probe)
         self._calls = Calls(
             store=store,
             policy=policy,

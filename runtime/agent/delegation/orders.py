@@ -11,7 +11,7 @@ import structlog
 
 from runtime.agent.registry import Agent, Agents
 from runtime.agent.run_state import LiveRun, own
-from runtime.contract import Address, Hands, Json, ModelReply, Order, ToolSpec
+from runtime.contract import Address, Hands, Json, ModelReply, Order, Probe, ToolSpec, no_probe
 from runtime.domain.agents import delegation
 from runtime.domain.agents.capabilities import Capabilities, covers, of_manifest
 from runtime.domain.transcript import ERROR
@@ -43,6 +43,7 @@ class Delegating:
         ready: Callable[[], None],
         nudge: Callable[[Address], object],
         faults: Faults,
+        probe: Probe = no_probe,
     ) -> None:
         self._store = store
         self._agents = agents
@@ -51,6 +52,7 @@ class Delegating:
         self._ready = ready
         self._nudge = nudge
         self._faults = faults
+        self._probe = probe
 
     async def hand(self, run: LiveRun, step: ToolStep, hands: Hands, arguments: Mapping[str, Json]) -> str | None:
         """Begin a child for each order of the call; the reason in words for the model where nothing was begun."""
@@ -68,6 +70,7 @@ class Delegating:
         ordered = [Ordered(one, delegation.first_words(one, chain, sources)) for one in orders]
         lane, run_id = run.claim.lane, run.claim.run_id
         recorded = own(await self._store.spawn(lane, run_id, step.number, chain, ordered))
+        self._probe("children-begun")
         run.handed = run.handed or orders[0].awaits
         self._ready()
         for room in recorded.told:

@@ -167,9 +167,10 @@ def _runs_ended(end: _End) -> Op[tuple[list[RunId], list[Ended], list[Address]]]
             yield ASK_STOP, {"run": run}
             continue
         one = OpenRun(RunId(run), state, SessionKey(session), Address.parse(address))
-        cards, planned = yield from end_parked(one, words.cut(end.agent, end.reason), end.now, end.new_id)
-        told += [*cards, one.address]
-        over.append(Ended(one.id, planned))
+        parked = yield from end_parked(one, words.cut(end.agent, end.reason), end.now, end.new_id)
+        live += parked.live
+        told += [*parked.told, one.address]
+        over.append(Ended(one.id, parked.planned))
     return live, over, told
 
 

@@ -52,9 +52,9 @@ class Over(NamedTuple):
 
 
 def child_over(
-    run: RunId, state: ChildState, text: str, now: datetime, new_id: NewId, *, valid: bool = True
+    run: RunId, state: ChildState, text: str, now: datetime, new_id: NewId, *, valid: bool = True, shown: bool = True
 ) -> Op[Over]:
-    """End the child that `run` is, unless it is over."""
+    """End the child that `run` is, unless it is over. Not `shown`: whoever ends several shows the tree after the last."""
     rows = yield CHILD_KEPT, {"child": run}
     kept = Kept(*rows[0]) if rows else None
     if kept is None or kept.state != ChildState.OPEN:
@@ -63,7 +63,7 @@ def child_over(
     yield END_CHILD, {"child": run, "new_state": state.value, "text": text, "fits": int(valid), "at": micros(now)}
     yield ANSWER_CHILD, {"child": run, "at": micros(now)}
     yield from fact(now, "child ended", "", run, state.value)
-    told = yield from show_tree(kept.root_run, now, new_id)
+    told = (yield from show_tree(kept.root_run, now, new_id)) if shown else ()
     if not kept.awaits:
         return Over((yield from _tell(run, kept, now, new_id)), told)
     yield SETTLE, {"run": kept.parent_run, "of": WaitKind.CHILD.value, "child": run, "at": micros(now)}

@@ -11,7 +11,7 @@ from sqlalchemy import Integer, bindparam, case, func, select, update
 from runtime.contract import Child, ChildState, RunId, SessionKey
 from runtime.domain.agents.delegation import Brood, Ended
 from runtime.store.common import add
-from runtime.store.schema import children, turns
+from runtime.store.schema import children, sessions, turns
 from runtime.store.sql.driver import Op, is_word, maybe_moment, moment
 from runtime.text.outside import sources_in
 
@@ -45,6 +45,14 @@ CHILD_KEPT = (
     .where(children.c.id == bindparam("child"))
     .with_for_update()
 )
+LOCK_PARENT = (
+    select(sessions.c.key)
+    .join(children, children.c.parent_session == sessions.c.key)
+    .where(children.c.id == bindparam("child"))
+    .with_for_update(of=sessions)
+)
+"""The lane of whoever handed it on. Wherever a child ends it is locked before the child's own, from the top of the tree
+downwards: so a stop and an end wait for each other, and never in a ring."""
 OF_STEP = (
     select(*CHILD_COLUMNS, children.c.session)
     .where(children.c.parent_run == bindparam("run"), children.c.parent_step == bindparam("step"))
@@ -106,6 +114,15 @@ def child_of(row: Sequence[Any]) -> Child:
         moment(created),
         maybe_moment(ended),
     )
+
+
+def session_of(child: RunId, agent: str) -> SessionKey:
+    """The session that a child has to itself."""
+    return SessionKey(f"{CHILD_SESSION}{child}|{agent}")
+
+
+def is_of_child(session: SessionKey) -> bool:
+    return session.startswith(CHILD_SESSION)
 
 
 def child_at(run: RunId) -> Op[Child | None]:

@@ -13,7 +13,7 @@ from runtime.contract import Address, Child, ChildState, NewId, Order, PersonId,
 from runtime.domain.agents import delegation
 from runtime.domain.runs import StepEvent, WaitKind
 from runtime.store.common import OPEN_LANE, add, fact, fresh_lane, owned
-from runtime.store.delegation.rows import ADD_CHILD, CHILD_SESSION
+from runtime.store.delegation.rows import ADD_CHILD, session_of
 from runtime.store.delegation.showing import show_tree
 from runtime.store.protocol import Lane, Ordered, Recorded
 from runtime.store.runs.steps import STOP, move_step
@@ -67,11 +67,14 @@ def spawn(
 ) -> Op[Recorded | None]:
     """Begin a child for each order of the call at step `number`; `chain` are the agents above them. None when fenced.
 
-    Where the run awaits them, the step is in their hands and the run may park; else the call is done.
+    Where the run awaits them, the step is in their hands and the run may park; else the call is done. Whoever stopped the
+    run meanwhile ended what it had handed on by then, so nothing more is begun.
     """
     mine = yield from owned(lane)
     if mine is None:
         return None
+    if (yield STOP, {"run": run})[0][0]:
+        return Recorded(stop=True, waiting=mine[1])
     made: list[Begun] = []
     for ordinal, one in enumerate(ordered, 1):
         made.append((yield from _begun(lane, run, number, ordinal, chain, one, now, new_id)))
@@ -84,8 +87,7 @@ def spawn(
         yield from move_step(lane.node, run, number, StepEvent.RESULT, told, now)
     yield SET_TURN, {"s": lane.session, "n": turn, "new_text": told}
     rooms = yield from show_tree(made[0].root, now, new_id)
-    rows = yield STOP, {"run": run}
-    return Recorded(bool(rows[0][0]), mine[1], told=rooms)
+    return Recorded(stop=False, waiting=mine[1], told=rooms)
 
 
 def _begun(
@@ -101,7 +103,7 @@ def _begun(
     """One child: its signal, its lane, its row, and the wait for it."""
     order, child = ordered.order, RunId(new_id())
     requester, room, root = (yield PARENT_PLACE, {"run": run})[0]
-    key = SessionKey(f"{CHILD_SESSION}{child}|{order.agent}")
+    key = session_of(child, order.agent)
     yield OPEN_LANE, fresh_lane(key, order.agent, Address.parse(room), now)
     cause = Cause(Trigger.CHILD, f"{run}/{number}/{ordinal}")
     yield ADD_AGENT_SIGNAL, signal_row(SignalId(child), key, requester, room, ordered.words, cause, now)
