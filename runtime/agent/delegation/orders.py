@@ -68,12 +68,12 @@ class Delegating:
         ordered = [Ordered(one, delegation.first_words(one, chain, sources)) for one in orders]
         lane, run_id = run.claim.lane, run.claim.run_id
         recorded = own(await self._store.spawn(lane, run_id, step.number, chain, ordered))
+        run.obey(recorded.stop)  # nothing was begun then
         run.handed = run.handed or orders[0].awaits
         self._ready()
         for room in recorded.told:
             self._nudge(room)
         log.info("work handed on", step=step.number, to=[one.agent for one in orders])
-        run.obey(recorded.stop)
         return None
 
     def lost_right(self, run: LiveRun, tool: ToolSpec) -> str:

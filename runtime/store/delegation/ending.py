@@ -66,9 +66,14 @@ def child_over(
     told = yield from show_tree(kept.root_run, now, new_id)
     if not kept.awaits:
         return Over((yield from _tell(run, kept, now, new_id)), told)
+    return Over((yield from settle(run, kept, now)), told)
+
+
+def settle(run: RunId, kept: Kept, now: datetime) -> Op[bool]:
+    """End the wait for a child that is over, the lane of its parent locked; whether that lane became ready."""
     yield SETTLE, {"run": kept.parent_run, "of": WaitKind.CHILD.value, "child": run, "at": micros(now)}
     yield from _give_result(kept, now)
-    return Over((yield from settled(kept.parent_session, kept.parent_run, now)), told)
+    return (yield from settled(kept.parent_session, kept.parent_run, now))
 
 
 def _give_result(kept: Kept, now: datetime) -> Op[None]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Integer, bindparam, case, func, select, update
+from sqlalchemy import bindparam, case, func, select, update
 
 from runtime.contract import Child, ChildState, RunId, SessionKey
 from runtime.domain.agents.delegation import Brood, Ended
@@ -64,12 +64,6 @@ OPEN_BELOW = (
     select(children.c.id, children.c.session)
     .where(children.c.root_run == bindparam("root"), is_word(children.c.state, ChildState.OPEN))
     .order_by(children.c.id)
-)
-OVERDUE = (
-    select(children.c.id)
-    .where(is_word(children.c.state, ChildState.OPEN), children.c.deadline_at <= bindparam("now"))
-    .order_by(children.c.deadline_at)
-    .limit(bindparam("n", type_=Integer))
 )
 FROM_OUTSIDE = select(turns.c.text).where(
     turns.c.session == bindparam("s"),

@@ -67,11 +67,14 @@ def spawn(
 ) -> Op[Recorded | None]:
     """Begin a child for each order of the call at step `number`; `chain` are the agents above them. None when fenced.
 
-    Where the run awaits them, the step is in their hands and the run may park; else the call is done.
+    Where the run awaits them, the step is in their hands and the run may park; else the call is done. A run that has been
+    stopped begins none.
     """
     mine = yield from owned(lane)
     if mine is None:
         return None
+    if (yield STOP, {"run": run})[0][0]:  # whoever stopped the tree has ended all that was below, and looks no more
+        return Recorded(True, mine[1])
     made: list[Begun] = []
     for ordinal, one in enumerate(ordered, 1):
         made.append((yield from _begun(lane, run, number, ordinal, chain, one, now, new_id)))
@@ -83,9 +86,7 @@ def spawn(
     if not awaits:
         yield from move_step(lane.node, run, number, StepEvent.RESULT, told, now)
     yield SET_TURN, {"s": lane.session, "n": turn, "new_text": told}
-    rooms = yield from show_tree(made[0].root, now, new_id)
-    rows = yield STOP, {"run": run}
-    return Recorded(bool(rows[0][0]), mine[1], told=rooms)
+    return Recorded(False, mine[1], told=(yield from show_tree(made[0].root, now, new_id)))
 
 
 def _begun(

@@ -1,9 +1,8 @@
-"""Children that others end: a person, their parent, or their time."""
+"""Children that others end: a person, their parent, or whoever looks after them."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Final
 
 from sqlalchemy import bindparam, select
 
@@ -11,14 +10,12 @@ from runtime.contract import Address, ChildState, NewId, RunId, SessionKey
 from runtime.domain.runs import RunState
 from runtime.store.common import LOCK_LANE, fact
 from runtime.store.delegation.ending import child_over
-from runtime.store.delegation.rows import OPEN_BELOW, OVERDUE
+from runtime.store.delegation.rows import OPEN_BELOW
 from runtime.store.protocol import Below
 from runtime.store.runs.closing import ASK_STOP, OPEN_RUNS, close_parked
 from runtime.store.schema import children
-from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.driver import Op, is_word
 
-SLICE: Final = 50
-"""Children whose time is over that one look ends."""
 ITS_SESSION = select(children.c.session).where(children.c.id == bindparam("child"))
 OPEN_CHILDREN = select(children.c.id).where(
     children.c.parent_run == bindparam("run"), is_word(children.c.state, ChildState.OPEN)
@@ -33,9 +30,12 @@ OWN_CHILD = select(children.c.id).where(
 def end_below(root: RunId, text: str, now: datetime, new_id: NewId) -> Op[Below]:
     """All that a run handed on ends with it, at any depth. What has not begun ends as it begins."""
     ended = Below()
-    for child, session in (yield OPEN_BELOW, {"root": root}):
-        one = yield from _end(RunId(child), SessionKey(session), ChildState.STOPPED, text, now, new_id)
-        ended = _both(ended, one)
+    while found := (
+        yield OPEN_BELOW, {"root": root}
+    ):  # again: one that ends here may have begun another until its mark
+        for child, session in found:
+            one = yield from _end(RunId(child), SessionKey(session), ChildState.STOPPED, text, now, new_id)
+            ended = both(ended, one)
     return ended
 
 
@@ -44,30 +44,16 @@ def stop_child(parent: RunId, child: RunId, by: str, now: datetime, new_id: NewI
     if not (yield OWN_CHILD, {"child": child, "run": parent}):
         return None
     yield from fact(now, "stop", by, child, "")
-    return (yield from _end_tree(child, ChildState.STOPPED, f"Stopped by {by}.", now, new_id))
+    return (yield from end_tree(child, ChildState.STOPPED, f"Stopped by {by}.", now, new_id))
 
 
-def overdue(now: datetime) -> Op[list[RunId]]:
-    """Children whose time is over, a slice at most."""
-    return [RunId(child) for (child,) in (yield OVERDUE, {"now": micros(now), "n": SLICE})]
-
-
-def end_overdue(now: datetime, new_id: NewId) -> Op[Below]:
-    """They end."""
-    ended = Below()
-    for child in (yield from overdue(now)):
-        one = yield from _end_tree(child, ChildState.LATE, "", now, new_id)
-        ended = _both(ended, one)
-    return ended
-
-
-def _end_tree(child: RunId, state: ChildState, text: str, now: datetime, new_id: NewId) -> Op[Below]:
+def end_tree(child: RunId, state: ChildState, text: str, now: datetime, new_id: NewId) -> Op[Below]:
     """A child and those below it, at any depth."""
     session = SessionKey((yield ITS_SESSION, {"child": child})[0][0])
     ended = yield from _end(child, session, state, text, now, new_id)
     for (below,) in (yield OPEN_CHILDREN, {"run": child}):
-        one = yield from _end_tree(RunId(below), ChildState.STOPPED, "", now, new_id)
-        ended = _both(ended, one)
+        one = yield from end_tree(RunId(below), ChildState.STOPPED, "", now, new_id)
+        ended = both(ended, one)
     return ended
 
 
@@ -86,5 +72,5 @@ def _end(child: RunId, session: SessionKey, state: ChildState, text: str, now: d
     return Below(tuple(live), (*told, *over.told), over.woken)
 
 
-def _both(one: Below, other: Below) -> Below:
+def both(one: Below, other: Below) -> Below:
     return Below((*one.live, *other.live), (*one.told, *other.told), one.woken or other.woken)

@@ -558,8 +558,8 @@ class Runs(Forms, Modes, Protocol):
     async def stop_child(self, parent: RunId, child: RunId, by: str) -> Below | None:
         """End a child of a run and all below it; None where no such child is at work."""
 
-    async def end_overdue(self) -> Below:
-        """End children whose time is over; their parents go on."""
+    async def end_left_children(self) -> Below:
+        """End children whose time, run or asking run is over; parents that wait for one that is over go on."""
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         """Ask about every asked step, and give the lane up; None when fenced. Without questions it waits for children."""

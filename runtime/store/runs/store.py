@@ -40,7 +40,8 @@ from runtime.store.budgets.reserving import affords, again, claiming, ending, re
 from runtime.store.common import owned
 from runtime.store.delegation.rows import brood, children_of
 from runtime.store.delegation.spawning import spawn
-from runtime.store.delegation.stopping import end_overdue, overdue, stop_child
+from runtime.store.delegation.stopping import stop_child
+from runtime.store.delegation.sweeping import end_left, left
 from runtime.store.protocol import (
     Below,
     Board,
@@ -233,11 +234,11 @@ class RunStore(Base):
         now = self.now()
         return await self._driver.write(lambda: stop_child(parent, child, by, now, self._new_id))
 
-    async def end_overdue(self) -> Below:
+    async def end_left_children(self) -> Below:
         now = self.now()
-        if not await self._driver.read(lambda: overdue(now)):
+        if not any(await self._driver.read(lambda: left(now))):
             return Below()
-        return await self._driver.write(lambda: end_overdue(now, self._new_id))
+        return await self._driver.write(lambda: end_left(now, self._new_id))
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)
