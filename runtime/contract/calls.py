@@ -135,7 +135,8 @@ ORDER_TIME: Final = timedelta(minutes=10)
 class Order:
     """Work for another agent. `files` are paths in the folder of the room; `schema` is one that a JSON answer must fit.
 
-    `awaits`: the run that gives it waits for its end; else that is told in its conversation. `time` bounds it.
+    `awaits`: the run that gives it waits for its end; else that is told in its conversation. `time` bounds it, and
+    `budget_micros` the money that all of it may cost, in millionths of a dollar; 0 names none.
     """
 
     agent: str
@@ -145,6 +146,7 @@ class Order:
     schema: Mapping[str, Json] = field(default_factory=dict)
     awaits: bool = True
     time: timedelta = ORDER_TIME
+    budget_micros: int = 0
 
 
 Hands = Callable[[Mapping[str, Json]], Sequence[Order]]
@@ -165,7 +167,7 @@ class ChildState(StrEnum):
 class Child:
     """A run that another one asked for. `chain` names the agents above it, the first one first; `id` is also its run's.
 
-    `schema`: see `Order`. `valid`: its answer fits. `answered`: its words, once it is over.
+    `schema`, `budget_micros`: see `Order`. `valid`: its answer fits. `answered`: its words, once it is over.
     """
 
     id: RunId
@@ -179,6 +181,7 @@ class Child:
     valid: bool = True
     created_at: datetime | None = None
     ended_at: datetime | None = None
+    budget_micros: int = 0
 
     @property
     def depth(self) -> int:

@@ -11,11 +11,12 @@ import structlog
 
 from runtime.agent.registry import Agent, Agents
 from runtime.agent.run_state import LiveRun, own
-from runtime.contract import Address, Hands, Json, ModelReply, Order, ToolSpec
+from runtime.contract import Address, Child, Hands, Json, ModelReply, Order, ToolSpec
 from runtime.domain.agents import delegation
 from runtime.domain.agents.capabilities import Capabilities, covers, of_manifest
+from runtime.domain.agents.order_budgets import over_budget
 from runtime.domain.transcript import ERROR
-from runtime.errors import ToolError
+from runtime.errors import BudgetSpent, ToolError
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.policy.taint import Known
@@ -82,6 +83,12 @@ class Delegating:
             return ""
         chain = [self._agents[name].manifest for name in run.claim.child.chain]
         return delegation.lost_right([*chain, run.agent.manifest], tool.name, tool.effect)
+
+    async def look_at_budget(self, run: LiveRun, child: Child) -> None:
+        """Errors: BudgetSpent where an order's budget, here or above, allows no further model call."""
+        if child.budget_micros and (found := await self._store.over_budget_of(run.claim.run_id)):
+            spent, is_own = found
+            raise BudgetSpent(over_budget(spent, is_own=is_own), child.deadline)  # nothing gives it more
 
     def fault(self, run: LiveRun, reply: ModelReply) -> str:
         """The reason why a child's answer does not fit what its parent asked for; empty where it does."""

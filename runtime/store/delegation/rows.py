@@ -30,6 +30,7 @@ CHILD_COLUMNS: Final = (
     children.c.valid,
     children.c.created_at,
     children.c.ended_at,
+    children.c.budget_micros,
 )
 ONE_CHILD = select(*CHILD_COLUMNS).where(children.c.id == bindparam("child"))
 CHILD_KEPT = (
@@ -86,7 +87,7 @@ class Kept(NamedTuple):
 
 def child_of(row: Sequence[Any]) -> Child:
     """A row of `CHILD_COLUMNS`."""
-    run, agent, chain, goal, wanted, state, deadline, result, valid, created, ended = row[: len(CHILD_COLUMNS)]
+    run, agent, chain, goal, wanted, state, deadline, result, valid, created, ended, budget = row[: len(CHILD_COLUMNS)]
     return Child(
         RunId(run),
         agent,
@@ -99,6 +100,7 @@ def child_of(row: Sequence[Any]) -> Child:
         bool(valid),
         moment(created),
         maybe_moment(ended),
+        budget,
     )
 
 

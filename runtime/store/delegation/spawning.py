@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -11,8 +12,10 @@ from sqlalchemy import bindparam, select
 
 from runtime.contract import Address, Child, ChildState, NewId, Order, PersonId, RunId, SessionKey, SignalId, Trigger
 from runtime.domain.agents import delegation
+from runtime.domain.agents.order_budgets import shares
 from runtime.domain.runs import StepEvent, WaitKind
 from runtime.store.common import OPEN_LANE, add, fact, fresh_lane, owned
+from runtime.store.delegation.costs import left_to_hand_on
 from runtime.store.delegation.rows import ADD_CHILD, CHILD_SESSION
 from runtime.store.delegation.showing import show_tree
 from runtime.store.protocol import Lane, Ordered, Recorded
@@ -76,7 +79,7 @@ def spawn(
     if (yield STOP, {"run": run})[0][0]:  # whoever stopped the tree has ended all that was below, and looks no more
         return Recorded(True, mine[1])
     made: list[Begun] = []
-    for ordinal, one in enumerate(ordered, 1):
+    for ordinal, one in enumerate((yield from _with_budgets(run, ordered)), 1):
         made.append((yield from _begun(lane, run, number, ordinal, chain, one, now, new_id)))
     awaits = ordered[0].order.awaits
     told = (
@@ -87,6 +90,13 @@ def spawn(
         yield from move_step(lane.node, run, number, StepEvent.RESULT, told, now)
     yield SET_TURN, {"s": lane.session, "n": turn, "new_text": told}
     return Recorded(False, mine[1], told=(yield from show_tree(made[0].root, now, new_id)))
+
+
+def _with_budgets(run: RunId, ordered: Sequence[Ordered]) -> Op[list[Ordered]]:
+    """The same orders, each with the money that it gets of what is left to the run."""
+    wanted = [one.order.budget_micros for one in ordered]
+    given = shares(wanted, (yield from left_to_hand_on(run)))
+    return [replace(one, order=replace(one.order, budget_micros=own)) for one, own in zip(ordered, given, strict=True)]
 
 
 def _begun(
@@ -138,7 +148,7 @@ def _child_row(child: RunId, at: Place, chain: Sequence[str], order: Order, now:
         "state": ChildState.OPEN.value,
         "result": "",
         "valid": 1,
-        "budget_micros": 0,
+        "budget_micros": order.budget_micros,
         "deadline_at": micros(now + order.time),
         "created_at": micros(now),
         "ended_at": None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Integer, bindparam, func, literal_column, select, update
+from sqlalchemy import Integer, bindparam, func, literal_column, or_, select, update
 
 from runtime.contract import (
     Address,
@@ -36,6 +36,7 @@ from runtime.domain.schedules import (
     session_of,
 )
 from runtime.store.common import OPEN_LANE, add, fact, fresh_lane
+from runtime.store.delegation.costs import MONEY, with_below
 from runtime.store.schedules.book import ONE, SCHEDULE_LOCKED, schedule_of
 from runtime.store.schedules.run_occurrence import (
     LOCKED_ONE,
@@ -47,7 +48,7 @@ from runtime.store.schedules.run_occurrence import (
     set_occurrence,
     values_of,
 )
-from runtime.store.schema import deliveries, occurrences, parts, schedules, signals, usage
+from runtime.store.schema import deliveries, occurrences, parts, runs, schedules, signals, usage
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
 PLATFORM: Final = "timer"
@@ -65,10 +66,21 @@ AT_WORK = select(occurrences.c.id).where(
     occurrences.c.schedule == bindparam("schedule"), is_word(occurrences.c.state, "started")
 )
 COST = (
-    select(func.coalesce(func.sum(usage.c.cost_micros), 0))
-    .select_from(usage.join(occurrences, occurrences.c.run_id == usage.c.run_id))
-    .where(occurrences.c.schedule == bindparam("schedule"), usage.c.at > bindparam("since"))
+    select(MONEY)
+    .select_from(
+        tree := with_below(
+            select(runs.c.id)
+            .join(occurrences, occurrences.c.run_id == runs.c.id)
+            .where(
+                occurrences.c.schedule == bindparam("schedule"),
+                or_(runs.c.ended_at.is_(None), runs.c.ended_at > bindparam("since")),
+            )
+        )
+    )
+    .join(usage, usage.c.run_id == tree.c.run)
+    .where(usage.c.at > bindparam("since"))
 )
+"""With all that its runs handed on."""
 PLAN_AGAIN = (
     select(occurrences.c.id)
     .where(is_word(occurrences.c.state, "planned"), occurrences.c.not_before <= bindparam("now"))

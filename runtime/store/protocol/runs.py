@@ -41,6 +41,7 @@ from runtime.contract import (
     Wire,
 )
 from runtime.domain.agents.delegation import Brood
+from runtime.domain.agents.order_budgets import Purse
 from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState, StepState
@@ -554,6 +555,9 @@ class Runs(Forms, Modes, Protocol):
         self, lane: Lane, run: RunId, number: int, chain: Sequence[str], ordered: Sequence[Ordered]
     ) -> Recorded | None:
         """A child for each order of the call at step `number`, whose agents above are `chain`; None when fenced."""
+
+    async def over_budget_of(self, run: RunId) -> tuple[Purse, bool] | None:
+        """The nearest spent budget of an order at or above the child that `run` is, and true where it is its own."""
 
     async def stop_child(self, parent: RunId, child: RunId, by: str) -> Below | None:
         """End a child of a run and all below it; None where no such child is at work."""

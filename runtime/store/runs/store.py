@@ -24,6 +24,7 @@ from runtime.contract import (
     Usage,
 )
 from runtime.domain.agents.delegation import Brood
+from runtime.domain.agents.order_budgets import Purse
 from runtime.domain.approvals import Rights, Voter
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
@@ -38,6 +39,7 @@ from runtime.store.approvals.modes import mode_at, voter
 from runtime.store.budgets.counters import Moment
 from runtime.store.budgets.reserving import affords, again, claiming, ending, recording
 from runtime.store.common import owned
+from runtime.store.delegation.costs import over_budget_of
 from runtime.store.delegation.rows import brood, children_of
 from runtime.store.delegation.spawning import spawn
 from runtime.store.delegation.stopping import stop_child
@@ -229,6 +231,9 @@ class RunStore(Base):
     ) -> Recorded | None:
         now = self.now()
         return await self._driver.write(lambda: spawn(lane, run, number, chain, ordered, now, self._new_id))
+
+    async def over_budget_of(self, run: RunId) -> tuple[Purse, bool] | None:
+        return await self._driver.read(lambda: over_budget_of(run))
 
     async def stop_child(self, parent: RunId, child: RunId, by: str) -> Below | None:
         now = self.now()

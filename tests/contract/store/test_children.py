@@ -8,7 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from runtime.contract import Call, Effect, Order, RunId
+from runtime.contract import Call, Effect, Order, RunId, Usage
+from runtime.domain.agents.order_budgets import Purse
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
 from runtime.store.protocol import Below, Claim, NewStep, Ordered, Recorded, Released
@@ -22,9 +23,12 @@ def handed() -> NewStep:
     return replace(step(replace(call, tool="list_files")), call=call, effect=Effect.READ)
 
 
-async def spawned(stage: Stage, claim: Claim, number: int = 1, orders: Sequence[Order] = (ORDER,)) -> Recorded:
-    """A run with a call that is in the hands of children."""
-    await stage.record(claim, handed(), number=number)
+async def spawned(
+    stage: Stage, claim: Claim, number: int = 1, orders: Sequence[Order] = (ORDER,), cost: int = 7
+) -> Recorded:
+    """A run with a call that is in the hands of children, after a model call that cost so much."""
+    said = replace(reply(), usage=Usage("demo", 10, 5, cost))
+    assert await stage.store.runs.record_model(claim.lane, claim.run_id, number, said, [handed()])
     assert await stage.store.runs.mark_tool(claim.lane, claim.run_id, number + 1)
     return await spawn(stage, claim, number + 1, orders)
 
@@ -127,3 +131,65 @@ async def test_a_child_whose_end_is_told_in_the_conversation_outlives_the_run_th
     assert await finished(stage, parent, RunState.DONE)
     assert await stage.store.runs.end_left_children() == Below()
     assert await states(stage) == ["open"]
+
+
+async def budgets(stage: Stage) -> list[int]:
+    return await stage.column("SELECT budget_micros FROM children ORDER BY depth, parent_step, ordinal")
+
+
+def costing(micros: int) -> Order:
+    return replace(ORDER, budget_micros=micros)
+
+
+async def test_an_order_of_an_unbounded_run_gets_the_budget_that_it_names(stage: Stage) -> None:
+    await spawned(stage, await stage.begin(), orders=[costing(500_000), ORDER])
+    assert await budgets(stage) == [500_000, 0]
+
+
+async def test_orders_below_a_bounded_one_never_get_more_than_what_is_left(stage: Stage) -> None:
+    await spawned(stage, await stage.begin(), orders=[costing(1_000)])
+    child = await stage.claim()
+    await spawned(stage, child, orders=[costing(900), ORDER, ORDER], cost=100)
+    assert (await budgets(stage))[1:] == [900, 1, 1]  # nothing is left for those that name none
+
+
+async def test_an_order_that_names_no_budget_gets_a_share_of_its_parents(stage: Stage) -> None:
+    await spawned(stage, await stage.begin(), orders=[costing(1_000)])
+    child = await stage.claim()
+    await spawned(stage, child, cost=100)
+    await spawned(stage, child, number=3, cost=100)
+    assert (await budgets(stage))[1:] == [450, 175]  # (1000 - 100) / 2, then (1000 - 200 - 450) / 2
+
+
+async def test_a_budget_counts_all_that_was_spent_below_it(stage: Stage) -> None:
+    await spawned(stage, await stage.begin(), orders=[costing(1_000)], cost=90_000)
+    child = await stage.claim()
+    await spawned(stage, child, cost=400)
+    grandchild = await stage.claim()
+    await spawned(stage, grandchild, cost=250)
+    over = stage.store.runs.over_budget_of
+    assert await over(child.run_id) is None
+    assert await over(grandchild.run_id) is None
+    await spawned(stage, grandchild, number=3, cost=100)
+    assert await over(grandchild.run_id) == (Purse("main", 300, 350), True)
+    await spawned(stage, grandchild, number=5, cost=250)
+    assert await over(child.run_id) == (Purse("main", 1_000, 1_000), True)
+    assert await over(grandchild.run_id) == (Purse("main", 300, 600), True)
+
+
+async def test_a_run_that_nobody_bounds_is_never_over_a_budget(stage: Stage) -> None:
+    run = await stage.begin()
+    await spawned(stage, run, cost=10_000_000)
+    assert await stage.store.runs.over_budget_of(run.run_id) is None
+    assert await stage.store.runs.over_budget_of((await stage.claim()).run_id) is None
+
+
+async def test_the_cost_of_a_run_includes_all_that_it_handed_on(stage: Stage) -> None:
+    top = await stage.begin()
+    await spawned(stage, top, cost=1)
+    child = await stage.claim()
+    await spawned(stage, child, cost=20)
+    await spawned(stage, await stage.claim(), cost=300)
+    listed = {row.id: row.cost_micros for row in await stage.store.operations.runs()}
+    assert listed[top.run_id] == 321
+    assert listed[child.run_id] == 320
