@@ -121,7 +121,6 @@ class Calls:
             guard.ended(call, step.result)
         else:
             answer.calls[call.tool] += 1
-            self._rulings.let_through(run)
         return replace(step, guard=judged.verdict.value) if judged.words else step
 
     async def _guard(self, run: LiveRun) -> LoopGuard:
@@ -140,7 +139,8 @@ class Calls:
         effect, arguments = tool.spec.effect, parsed(call.arguments)
         if isinstance(arguments, str):
             return not_run(call, effect, f"{ERROR}{arguments}")
-        if why := self._rulings.too_many(run):
+        most = run.agent.manifest.tool_calls_per_minute
+        if most and (why := await self._rulings.too_many(run, most, answer)):
             return not_run(call, effect, f"{DENIED}{why}")
         ask = self._ask(run, call, effect)
         if above := self._delegating.lost_right(run, tool.spec):

@@ -78,10 +78,13 @@ class Delegating:
         return None
 
     def lost_right(self, run: LiveRun, tool: ToolSpec) -> str:
-        """The agent above a child that may not make such a call any more; empty where all may."""
-        if run.claim.child is None or tool.hands:  # orders are looked at by themselves
+        """The agent above a run that may not make such a call, or not any more; empty where all may."""
+        if not run.claim.above or tool.hands:  # orders are looked at by themselves
             return ""
-        chain = [self._agents[name].manifest for name in run.claim.child.chain]
+        for name in run.claim.above:
+            if name not in self._agents:  # it is gone, and all that it might do
+                return name
+        chain = [self._agents[name].manifest for name in run.claim.above]
         return delegation.lost_right([*chain, run.agent.manifest], tool.name, tool.effect)
 
     async def look_at_budget(self, run: LiveRun, child: Child) -> None:
@@ -100,8 +103,7 @@ class Delegating:
     # ------------------------------------------------------------------------------------------------------- may it be
 
     def _chain(self, run: LiveRun) -> tuple[str, ...]:
-        above = run.claim.child.chain if run.claim.child else ()
-        return (*above, run.agent.name)
+        return (*run.claim.above, run.agent.name)
 
     async def _objection(self, run: LiveRun, chain: Sequence[str], orders: Sequence[Order]) -> str:
         claim = run.claim
@@ -143,10 +145,9 @@ class Delegating:
 
 
 def asked_for(claim: Claim) -> str:
-    """A sentence for a child's card: who asks, and for whom, up to the agent with which people speak."""
-    if claim.child is None:
-        return ""
-    return f"{claim.agent} asks this for {', for '.join(reversed(claim.child.chain))}."
+    """A sentence for a card about work of others: who asks, and for whom, up to the agent with which people spoke."""
+    others = [name for name in reversed(claim.above) if claim.child or name != claim.agent]
+    return f"{claim.agent} asks this for {', for '.join(others)}." if others else ""
 
 
 def _give(giver: Agent, to: Agent, address: Address, path: str) -> None:

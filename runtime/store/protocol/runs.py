@@ -221,10 +221,11 @@ NO_BOARD: Final = Board()
 
 @dataclass(frozen=True, slots=True)
 class BackgroundTask:
-    """A task that a run works on, while nobody in its room waits."""
+    """A task that a run works on, while nobody in its room waits. `chain` are the agents who had it posted."""
 
     id: TaskId
     title: str
+    chain: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +240,7 @@ class Claim:
     `files`: what its tools put onto its reply so far. `agent`: the name of the one whose session it is. `model`: the one
     that it began with, and `wanted` the one that people chose for the conversation. `around`: what else is
     so where it works. `allowance`: for its next call, where budgets are set. `child`: another run asked for it.
-    `task`: it works on that in the background.
+    `task`: it works on that in the background. `handed_by`: agents who handed the conversation over, one to the next.
     """
 
     lane: Lane
@@ -266,6 +267,12 @@ class Claim:
     allowance: Allowance | None = None
     child: Child | None = None
     task: BackgroundTask | None = None
+    handed_by: tuple[str, ...] = ()
+
+    @property
+    def above(self) -> tuple[str, ...]:
+        """Agents who had this done, the first one first: the run may do no more than each of them."""
+        return self.child.chain if self.child else self.task.chain if self.task else self.handed_by
 
     @property
     def spoken_to(self) -> str:
@@ -494,6 +501,12 @@ class Runs(Forms, Modes, Protocol):
 
         Counted are the calls that `person`, or nobody, had the agent make and that the rules let through, whatever became
         of them. A call counts once it is recorded: of two nodes that look at the same moment neither sees the other's.
+        """
+
+    async def until_agent_may(self, agent: str, limit: Limit) -> timedelta | None:
+        """Time until a limit has room for one more call of an agent, whatever it calls and for whom; None where it has.
+
+        Counted on all nodes, as above.
         """
 
     async def granted(self, call: Sought, rights: Rights) -> GrantId | None:

@@ -66,7 +66,7 @@ from runtime.store.protocol import (
 from runtime.store.runs.board import board, tools_used
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.runs.compacting import begin_compacting, end_compacting, to_compact
-from runtime.store.runs.limits import until_room
+from runtime.store.runs.limits import until_agent_may, until_room
 from runtime.store.runs.run_end import finish, park, release
 from runtime.store.runs.steps import Finished, calls_of, finish_tool, mark_tool, note, record_model, refuse_tool
 from runtime.store.runs.summaries import conversation, keep_summary
@@ -162,6 +162,10 @@ class RunStore(Base):
     async def until_room(self, agent: str, tool: str, person: PersonId | None, limit: Limit) -> timedelta | None:
         now = self.now()
         return await self._driver.read(lambda: until_room(agent, tool, person, limit, now))
+
+    async def until_agent_may(self, agent: str, limit: Limit) -> timedelta | None:
+        now = self.now()
+        return await self._driver.read(lambda: until_agent_may(agent, limit, now))
 
     async def granted(self, call: Sought, rights: Rights) -> GrantId | None:
         now = self.now()
