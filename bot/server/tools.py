@@ -21,6 +21,7 @@ from bot.wiring.scheduling import planning_tools
 from runtime.contract import SPEND_MORE, Effect, Figures, Now, Space, TaskBoard, Timetable, Tool
 from runtime.errors import ConfigError
 from runtime.policy.budgets import Then
+from tools.agents import NewAgents, agent_tools
 from tools.beyond_budget import SPEND_BEYOND_BUDGET
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
@@ -75,6 +76,7 @@ def toolkit_of(
     timetable: Timetable,
     children: Children,
     board: TaskBoard,
+    agents: NewAgents,
     figures: Figures,
     named: Named,
     naming: Naming,
@@ -93,6 +95,7 @@ def toolkit_of(
     own |= planning_tools(timetable, accounts, named)
     own |= delegation_tools(children, now)
     own |= {tool.spec.name: tool for tool in task_tools(board)}
+    own |= agent_tools(agents)
     own |= reported
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
@@ -108,6 +111,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= {tool.spec.name: tool for tool in schedule_tools(cast("Timetable", None))}
     own |= delegation_tools(cast("Children", None), lambda: datetime.now(UTC))
     own |= {tool.spec.name: tool for tool in task_tools(cast("TaskBoard", None))}
+    own |= agent_tools(cast("NewAgents", None))
     return {**own, **_installed(settings, own)}
 
 

@@ -26,6 +26,7 @@ from runtime.contract import (
     Address,
     Attach,
     Call,
+    Caller,
     Effect,
     FileRef,
     Json,
@@ -148,6 +149,8 @@ class Calls:
         ruled, facts = await self._rulings.first(run, ask, answer)
         if ruled.result in DENYING:
             return not_run(call, effect, f"{DENIED}{ruled.why}")
+        if tool.spec.refusal and (why := await tool.spec.refusal(arguments, caller_of(run.claim))):
+            return not_run(call, effect, f"{ERROR}{why}")
         if tool.spec.asks:
             is_open = ruled.result is Ruling.ALLOW and ruled.rule is not None and ruled.rule.tool != "*"
             near = None if is_open else self._rights().approvers
@@ -346,6 +349,10 @@ class Calls:
             # A tool's bug must not end the run: the model and the log are told.
             log.exception("tool broke", tool=tool.spec.name)
             return f"{ERROR}{tool.spec.name} failed unexpectedly ({type(error).__name__})."
+
+
+def caller_of(claim: Claim) -> Caller:
+    return Caller(claim.agent, claim.requester, in_chat=claim.job is None and not claim.above)
 
 
 def may_share(tools: Mapping[str, Tool], step: ToolStep) -> bool:

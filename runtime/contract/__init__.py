@@ -22,6 +22,7 @@ from runtime.contract.agents.tasks import (
 )
 from runtime.contract.calls import (
     UNDECLARED,
+    Caller,
     Card,
     CardChange,
     CardContext,
@@ -37,6 +38,7 @@ from runtime.contract.calls import (
     Mention,
     Order,
     Reads,
+    Refusal,
     Whole,
 )
 from runtime.contract.channels import CONNECTED, ChannelAdapter, Connection, ConnectionStatus
@@ -250,6 +252,7 @@ __all__ = [
     "Busy",
     "Button",
     "Call",
+    "Caller",
     "Card",
     "CardChange",
     "CardContext",
@@ -328,6 +331,7 @@ __all__ = [
     "Reads",
     "Reasoning",
     "Receipt",
+    "Refusal",
     "Report",
     "Resting",
     "Role",

@@ -7,14 +7,14 @@ somebody says more of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from runtime.contract.people import Identity, Json, RunId
+from runtime.contract.people import Identity, Json, Person, RunId
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,22 @@ class Flow:
 
 UNDECLARED: Final = Flow()
 """The flow of a tool that says nothing."""
+
+
+# ------------------------------------------------------------------------------------------------- before it is made
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Agent that makes a call, and the person for whom it does. `in_chat`: that one waits for it in a conversation."""
+
+    agent: str
+    person: Person | None
+    in_chat: bool = True
+
+
+Refusal = Callable[[Mapping[str, Json], Caller], Awaitable[str]]
+"""Says before anybody is asked about a call why it can't be made; empty where it can."""
 
 
 # --------------------------------------------------------------------------------------- work for another agent

@@ -26,7 +26,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("doubt", "drop", "detach"),
         *("end_undo", "end_answer", "pay_answer", "refill", "failed", "note_fact", "put_texts"),
         *("accepted_form", "see_form", "told_form", "accept_form"),
-        *("add_schedule", "change_schedule", "turn_schedule", "begin_report", "turn_agent"),
+        *("add_schedule", "change_schedule", "turn_schedule", "begin_report", "turn_agent", "spawn_agent"),
         *("post", "complete", "plan"),
     }
 )
@@ -86,6 +86,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/operator/operations.py": (frozenset({"add_person", "note_fact", "pair"}), OPERATOR),
     "bot/operator/people.py": (frozenset({"rename"}), OPERATOR),
     "bot/operator/reports.py": (frozenset({"begin_report"}), "names and options of a report; what it says, COURIERS"),
+    "bot/server/new_agents.py": (frozenset({"spawn_agent"}), "texts of an agent, cleaned in NewAgents"),
     "bot/server/phases/duties.py": (frozenset({"NewDelivery"}), COURIERS),
     "bot/server/reload.py": (frozenset({"note_fact"}), "names of settings"),
     "bot/tryouts/model.py": (frozenset({"ModelRequest"}), "a fixed question of ours"),

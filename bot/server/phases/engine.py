@@ -9,6 +9,7 @@ from functools import partial
 from bot.accounts.supervisor import AccountSupervisor
 from bot.operator.lookups.titles import in_reports
 from bot.operator.reports import LateReporters
+from bot.server.new_agents import NewAgents
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
@@ -79,7 +80,15 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
     children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
-    toolkit = _toolkit(base, at, timetable, children, board, tools, door)
+    making = NewAgents(
+        lives=base.store.lives,
+        settings=lambda: at.reload.settings,
+        reload=lambda by: at.reload(by),
+        door=door,
+        now=base.store.now,
+    )
+    toolkit = _toolkit(base, at, timetable, children, board, making, tools, door)
+    making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
     agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
@@ -229,6 +238,7 @@ def _toolkit(
     timetable: Timetable,
     children: ChildRuns,
     board: TaskBoard,
+    making: NewAgents,
     instead: Mapping[str, Tool] | None,
     door: Door,
 ) -> Toolkit:
@@ -238,6 +248,7 @@ def _toolkit(
         timetable=timetable,
         children=children,
         board=board,
+        agents=making,
         figures=base.store.figures,
         named=at.called,
         naming=in_reports(base.store.traces.titles, at.called),

@@ -25,7 +25,7 @@ READS: Final = {
         *("schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause", "schedule_resume"),
         *("schedule_delete", "schedule_run", "schedule_list", "schedule_history"),
         *("task_post", "task_list", "task_complete", "plan_set"),
-        *("delegate", "delegate_many", "children", "stop_child"),
+        *("delegate", "delegate_many", "children", "stop_child", "agent_create"),
     },
     Reads.PEOPLE: {"activity", "costs", "dead_letters", "pending_approvals", "task_claim"},
     Reads.FILES: {"list_files", "read_file", "search_files", "shell"},
@@ -39,7 +39,7 @@ STAYS: Final = {
 """Tools that write, and only within the conversation."""
 REACH_OUT: Final = {
     *("http_get", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
-    *("schedule_resume", "schedule_delete", "schedule_run", "task_post"),
+    *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "agent_create"),
 }
 
 
