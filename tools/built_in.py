@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from runtime.egress import Egress
     from tools.agents import NewAgents
     from tools.charting.renderer import ChartRenderer
-    from tools.delegation import Children
+    from tools.delegation import Children, HandsOver
 
 
 def built_in_tools() -> dict[str, Tool]:
@@ -28,6 +28,8 @@ def built_in_tools() -> dict[str, Tool]:
     web, chart = http_tool(cast("Egress", None)), chart_tool(cast("ChartRenderer", None))
     reports = report_tools(cast("Figures", None), now=lambda: datetime.now(UTC))
     tasks, planned = task_tools(cast("TaskBoard", None)), schedule_tools(cast("Timetable", None))
-    handing = delegation_tools(cast("Children", None), lambda: datetime.now(UTC)) | agent_tools(cast("NewAgents", None))
+    handing = delegation_tools(
+        cast("Children", None), cast("HandsOver", None), lambda: datetime.now(UTC)
+    ) | agent_tools(cast("NewAgents", None))
     others = (web, chart, *reports, *planned, *tasks)
     return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing

@@ -127,10 +127,30 @@ DELEGATE: Final = replace(delegate, spec=replace(delegate.spec, hands=one_order)
 DELEGATE_MANY: Final = replace(delegate_many, spec=replace(delegate_many.spec, hands=many_orders))
 
 
-def delegation_tools(children: Children, now: Now) -> dict[str, Tool]:
+class HandsOver(Protocol):
+    """Hand-overs of a run's conversation."""
+
+    async def hand_over(self, agent: str, text: str, context: ToolContext) -> str:
+        """Have another agent answer next; words for the model. Errors: ToolError, and nothing was handed over."""
+
+
+def delegation_tools(children: Children, hands: HandsOver, now: Now) -> dict[str, Tool]:
     """The tools by name."""
-    own = (DELEGATE, DELEGATE_MANY, _children_tool(children, now), _stop_tool(children))
+    own = (DELEGATE, DELEGATE_MANY, _children_tool(children, now), _stop_tool(children), _hand_over_tool(hands))
     return {one.spec.name: one for one in own}
+
+
+def _hand_over_tool(hands: HandsOver) -> FunctionTool:
+    @tool(effect=Effect.READ, flow=HANDED_ON, seldom=True)
+    async def hand_over(
+        agent: Annotated[str, "Who answers next."],
+        text: Annotated[str, "All it needs to know."],
+        context: ToolContext,
+    ) -> str:
+        """Hand this conversation over: another agent answers the person."""
+        return await hands.hand_over(agent.strip(), _goal(text), context)
+
+    return hand_over
 
 
 def _children_tool(known: Children, now: Now) -> FunctionTool:

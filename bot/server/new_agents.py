@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
 import structlog
 
-from bot.server.reload import Reloaded
+from bot.server.reload import Reload, Reloaded
 from bot.settings.agents.folder import AGENTS_FOLDER
 from bot.settings.agents.tables import AGENT_NAME
 from bot.settings.agents.together import wider_than
@@ -41,13 +41,11 @@ class NewAgents:
         self,
         *,
         lives: AgentLives,
-        settings: Callable[[], Settings],
-        reload: Callable[[str], Awaitable[Reloaded]],
+        reload: Reload,
         door: Door,
         now: Now,
     ) -> None:
         self._lives = lives
-        self._settings = settings
         self._reload = reload
         self._door = door
         self._now = now
@@ -58,7 +56,7 @@ class NewAgents:
             return ONLY_OWNERS
         if not by.in_chat:
             return ONLY_IN_A_CHAT
-        if self._settings().file is None:
+        if self._reload.settings.file is None:
             return NO_SETTINGS_FILE
         found = await asyncio.to_thread(self._wrong, table, by)
         ended = [row.name for row in await self._lives.rows() if row.state is AgentState.TERMINATED]
@@ -67,7 +65,7 @@ class NewAgents:
 
     def _wrong(self, table: Mapping[str, Json], by: Caller) -> list[str]:
         """Faults of the settings with this agent among them, and what it may do that the one who makes it may not."""
-        settings, found = self._settings(), list[str]()
+        settings, found = self._reload.settings, list[str]()
         if not AGENT_NAME.fullmatch(str(table["name"])):  # the rest is looked at all the same
             found, table = [WRONG_NAME.format(name=table["name"])], {**table, "name": UNNAMED}
         try:
@@ -84,7 +82,7 @@ class NewAgents:
             raise ToolFailed(found)
         if (person := by.person) is None:  # a fault before
             raise ToolFailed(ONLY_OWNERS)
-        file, name = _file(self._settings(), table), str(table["name"])
+        file, name = _file(self._reload.settings, table), str(table["name"])
         if not await self._lives.spawn_agent(name, json.dumps(table, ensure_ascii=False), person):
             raise ToolFailed(NAME_OF_ENDED.format(name=name))
         words = f"The agent {name}, made in a chat for {person.name} on {date.isoformat(self._now().date())}"

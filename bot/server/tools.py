@@ -25,7 +25,7 @@ from tools.agents import NewAgents, agent_tools
 from tools.beyond_budget import SPEND_BEYOND_BUDGET
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
-from tools.delegation import Children, delegation_tools
+from tools.delegation import Children, HandsOver, delegation_tools
 from tools.reports import Naming, report_tools
 from tools.sandbox.shell import Sandbox, sandbox_for
 from tools.sandbox.spaced import SpacedSandbox, SpacedTool
@@ -75,6 +75,7 @@ def toolkit_of(
     *,
     timetable: Timetable,
     children: Children,
+    hands: HandsOver,
     board: TaskBoard,
     agents: NewAgents,
     figures: Figures,
@@ -93,7 +94,7 @@ def toolkit_of(
     own = first_tools(shell, sandbox=sandbox, egress=egress_of(settings), renderer=renderer)
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     own |= planning_tools(timetable, accounts, named)
-    own |= delegation_tools(children, now)
+    own |= delegation_tools(children, hands, now)
     own |= {tool.spec.name: tool for tool in task_tools(board)}
     own |= agent_tools(agents)
     own |= reported
@@ -109,7 +110,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own = first_tools(shell_of(settings), egress=egress_of(settings), renderer=renderer)
     own |= {tool.spec.name: tool for tool in report_tools(cast("Figures", None), now=lambda: datetime.now(UTC))}
     own |= {tool.spec.name: tool for tool in schedule_tools(cast("Timetable", None))}
-    own |= delegation_tools(cast("Children", None), lambda: datetime.now(UTC))
+    own |= delegation_tools(cast("Children", None), cast("HandsOver", None), lambda: datetime.now(UTC))
     own |= {tool.spec.name: tool for tool in task_tools(cast("TaskBoard", None))}
     own |= agent_tools(cast("NewAgents", None))
     return {**own, **_installed(settings, own)}

@@ -159,7 +159,7 @@ class Rulings:
     async def _giver(self, run: LiveRun, trusted: PersonId) -> Voter | None:
         """Return the trusted person, if they asked for all that the run does and no words of others came into it."""
         requester = run.claim.requester
-        if run.claim.job is not None or requester is None or requester.id != trusted:
+        if run.claim.job is not None or run.claim.handed_by or requester is None or requester.id != trusted:
             return None
         is_alone = await self._store.speakers(run.claim.run_id) <= {trusted}
         return await self._store.voter(trusted, run.claim.address) if is_alone else None

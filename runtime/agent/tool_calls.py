@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
-from runtime.agent.asking import not_run, sorted_question
+from runtime.agent.asking import not_run, refused_or_stopped, sorted_question
 from runtime.agent.delegation.orders import Delegating, asked_for
 from runtime.agent.duties.sources import Sources, fenced
 from runtime.agent.duties.undoing import kept_before
@@ -22,11 +22,11 @@ from runtime.agent.run_state import Dropped, LiveRun, own
 from runtime.cancellation import cancellable
 from runtime.context.oversize import FOLDER, note
 from runtime.contract import (
+    HAND_OVER,
     SPEND_MORE,
     Address,
     Attach,
     Call,
-    Caller,
     Effect,
     FileRef,
     Json,
@@ -149,8 +149,8 @@ class Calls:
         ruled, facts = await self._rulings.first(run, ask, answer)
         if ruled.result in DENYING:
             return not_run(call, effect, f"{DENIED}{ruled.why}")
-        if tool.spec.refusal and (why := await tool.spec.refusal(arguments, caller_of(run.claim))):
-            return not_run(call, effect, f"{ERROR}{why}")
+        if step := await refused_or_stopped(run, tool.spec, call, arguments):
+            return step
         if tool.spec.asks:
             is_open = ruled.result is Ruling.ALLOW and ruled.rule is not None and ruled.rule.tool != "*"
             near = None if is_open else self._rights().approvers
@@ -173,7 +173,7 @@ class Calls:
     def terms(self, run: LiveRun, step: ToolStep | NewStep) -> Terms:
         """Terms of a question about `step`, by the rules that hold now."""
         terms = self._policy().terms(self._ask(run, step.call, step.effect))
-        plain = step.call.tool != SPEND_MORE and not step.call.sealed
+        plain = step.call.tool not in (SPEND_MORE, HAND_OVER) and not step.call.sealed
         return terms if plain else replace(terms, grants=False, editable=False)
 
     def _ask(self, run: LiveRun, call: Call, effect: Effect) -> Ask:
@@ -349,10 +349,6 @@ class Calls:
             # A tool's bug must not end the run: the model and the log are told.
             log.exception("tool broke", tool=tool.spec.name)
             return f"{ERROR}{tool.spec.name} failed unexpectedly ({type(error).__name__})."
-
-
-def caller_of(claim: Claim) -> Caller:
-    return Caller(claim.agent, claim.requester, in_chat=claim.job is None and not claim.above)
 
 
 def may_share(tools: Mapping[str, Tool], step: ToolStep) -> bool:

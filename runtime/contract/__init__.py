@@ -97,6 +97,7 @@ from runtime.contract.forms import (
 from runtime.contract.inbox import ReadInbox, Waiting, empty_inbox
 from runtime.contract.models import (
     FIND_TOOLS,
+    HAND_OVER,
     KEPT_MAX_CHARS,
     SPEND_MORE,
     AssistantTurn,
@@ -218,6 +219,7 @@ __all__ = [
     "FIND_TOOLS",
     "FORM_BEHIND",
     "FORM_CHOICES",
+    "HAND_OVER",
     "INBOX",
     "KEPT_MAX_CHARS",
     "NAME_BYTES",

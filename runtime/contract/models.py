@@ -152,6 +152,9 @@ class ToolSpec:
 FIND_TOOLS: Final = "find_tools"
 """The tool by which a model finds those that its request does not carry."""
 
+HAND_OVER: Final = "hand_over"
+"""The tool by which an agent hands its conversation over to another one."""
+
 SPEND_MORE: Final = "spend_beyond_budget"
 """The call by which a run asks people to go on beyond a budget. No model is told of it."""
 

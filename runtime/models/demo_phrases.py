@@ -32,6 +32,7 @@ WHAT_I_KNOW: Final = f"""\
 - `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; you may add `ANSWER or ANSWER`)
 {WHAT_I_PLAN}
 - `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
+- `hand over to NAME: TEXT`: another agent answers here next
 - `create agent NAME with TOOL, TOOL: PROMPT`: an owner has another agent made
 - `help`
 
@@ -48,6 +49,7 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"delegate and tell me: ?(?P<goal>.+)", "delegate", {"wait": False}),
     (r"delegate each: ?(?P<goals>.+)", "delegate_many", {}),
     (r"delegate(?: to (?P<agent>[\w-]+))?: ?(?P<goal>.+)", "delegate", {}),
+    (r"hand (?:this |it )?over to (?P<agent>[\w-]+): ?(?P<text>.+)", "hand_over", {}),
     (
         r"(?:make|create) (?:an |the )?agent (?P<name>[\w-]+)(?: with (?P<tools>[^:]+))?: ?(?P<prompt>.+)",
         "agent_create",
@@ -63,7 +65,7 @@ PHRASES: Final = [
 FIRST_PHRASES: Final = PHRASES[: len(PHRASES_FIRST_TRIED)]
 PLAN_LINE_MAX_CHARS: Final = 4_000
 """Characters of a line in which a plan is looked for: where a time ends takes many tries to find."""
-VERBATIM: Final = AS_WRITTEN | {"shell", "ask_person", "delegate", "delegate_many", "agent_create"}
+VERBATIM: Final = AS_WRITTEN | {"shell", "ask_person", "delegate", "delegate_many", "hand_over", "agent_create"}
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
 OBEY: Final = re.compile(r"do what (?:it|the page|the file) says[.!]?", re.IGNORECASE)
 OBEYED_MAX: Final = 5

@@ -21,7 +21,17 @@ RECORDS: Final = ("NewDelivery", "ModelRequest")
 TEXT_WRITES: Final[frozenset[str]] = frozenset(
     {
         *("accept", "name_rooms", "add_person", "rename", "pair"),
-        *("record_model", "spawn", "finish_tool", "refuse_tool", "finish", "park", "note", "keep_summary"),
+        *(
+            "record_model",
+            "spawn",
+            "hand_conversation",
+            "finish_tool",
+            "refuse_tool",
+            "finish",
+            "park",
+            "note",
+            "keep_summary",
+        ),
         *("enqueue", "render", "render_shown", "preview", "plain", "retry", "hold", "give_up"),
         *("doubt", "drop", "detach"),
         *("end_undo", "end_answer", "pay_answer", "refill", "failed", "note_fact", "put_texts"),
@@ -98,6 +108,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         "schedules of the settings file, as its owner wrote them: none",
     ),
     "bot/wizard/write.py": (frozenset({"add_person"}), SETTINGS),
+    "runtime/agent/delegation/hand_overs.py": (frozenset({"hand_conversation"}), "words are cleaned in HandOvers"),
     "runtime/agent/delegation/orders.py": (frozenset({"spawn"}), "goals and criteria are cleaned in Delegating"),
     "runtime/agent/duties/answering.py": (frozenset({"end_answer", "pay_answer"}), MODEL),
     "runtime/agent/duties/reminders.py": (frozenset({"refill"}), "counts of open questions, in words of ours"),

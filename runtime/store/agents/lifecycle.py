@@ -41,7 +41,7 @@ from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.sql.upsert import insert
 
 USUAL: Final = "The usual agent"
-BY_PEOPLE: Final = (Trigger.MESSAGE, Trigger.HOOK, *FOR_SCHEDULES)
+BY_PEOPLE: Final = (Trigger.MESSAGE, Trigger.HOOK, Trigger.HAND_OVER, *FOR_SCHEDULES)
 """How the messages came that end with their agent; who waits for others is told in other ways."""
 
 AGENT_STATE = select(agents.c.state).where(agents.c.name == bindparam("agent")).with_for_update()

@@ -171,6 +171,27 @@ class Ordered:
 
 
 @dataclass(frozen=True, slots=True)
+class HandOver:
+    """A conversation that the call of a run hands over to `agent`, with `text` for it. `may` are those to which it may."""
+
+    run: RunId
+    call: str
+    agent: str
+    text: str
+    may: tuple[str, ...] = ()
+
+
+class HandedOver(StrEnum):
+    """Outcome of a hand-over."""
+
+    DONE = "done"
+    SUSPENDED = "suspended"  # that agent answers once it is resumed
+    ENDED = "ended"  # that agent answers nobody any more
+    NOT_ALLOWED = "not allowed"
+    NO_CONVERSATION = "no conversation"  # the run talks with nobody
+
+
+@dataclass(frozen=True, slots=True)
 class Around:
     """Facts around a run, as of its claim: the zones of its requester and its room, the mode of its conversation, whether
     the room is a private one of somebody, and how many other runs of the session wait for people or go on after that."""
@@ -568,6 +589,9 @@ class Runs(Forms, Modes, Protocol):
         self, lane: Lane, run: RunId, number: int, chain: Sequence[str], ordered: Sequence[Ordered]
     ) -> Recorded | None:
         """A child for each order of the call at step `number`, whose agents above are `chain`; None when fenced."""
+
+    async def hand_conversation(self, wanted: HandOver) -> HandedOver:
+        """Have another agent answer in the room of a run, once for each of its calls."""
 
     async def over_budget_of(self, run: RunId) -> tuple[Purse, bool] | None:
         """The nearest spent budget of an order at or above the child that `run` is, and true where it is its own."""

@@ -40,6 +40,7 @@ from runtime.store.budgets.counters import Moment
 from runtime.store.budgets.reserving import affords, again, claiming, ending, recording
 from runtime.store.common import owned
 from runtime.store.delegation.costs import over_budget_of
+from runtime.store.delegation.handing_over import hand_over
 from runtime.store.delegation.rows import brood, children_of
 from runtime.store.delegation.spawning import spawn
 from runtime.store.delegation.stopping import stop_child
@@ -51,6 +52,8 @@ from runtime.store.protocol import (
     Compacting,
     Conversed,
     Counted,
+    HandedOver,
+    HandOver,
     Heard,
     History,
     Lane,
@@ -235,6 +238,10 @@ class RunStore(Base):
     ) -> Recorded | None:
         now = self.now()
         return await self._driver.write(lambda: spawn(lane, run, number, chain, ordered, now, self._new_id))
+
+    async def hand_conversation(self, wanted: HandOver) -> HandedOver:
+        now = self.now()
+        return await self._driver.write(lambda: hand_over(wanted, now, self._new_id))
 
     async def over_budget_of(self, run: RunId) -> tuple[Purse, bool] | None:
         return await self._driver.read(lambda: over_budget_of(run))

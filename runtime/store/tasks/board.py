@@ -12,8 +12,8 @@ from runtime.contract import Address, NewId, Person, PostedTask, SessionKey, Tas
 from runtime.domain.agents.tasks import BACKGROUND, MYSELF, OPEN_TASKS_MAX, TaskEvent, title_of
 from runtime.domain.ids import derived
 from runtime.store.common import escaped, fact, in_room
+from runtime.store.delegation.chains import above
 from runtime.store.own_signals import written
-from runtime.store.runs.chains import above
 from runtime.store.schema import sessions, tasks
 from runtime.store.sql.driver import Op, micros
 from runtime.store.tasks.background import start
