@@ -13,6 +13,7 @@ from runtime.contract import Child, ChildState, Effect, Json, Order
 from runtime.domain.agents.capabilities import fits
 from runtime.domain.agents.manifest import MOST_CHILDREN, MOST_DEPTH, Manifest
 from runtime.domain.transcript import ERROR, OURS, STILL_AT_WORK, TOLD_LATER
+from runtime.text.glyphs import plainly
 from runtime.text.outside import material, of_program
 
 MOST_IN_A_RUN: Final = 20
