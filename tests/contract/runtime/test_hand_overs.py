@@ -112,6 +112,25 @@ async def test_whoever_takes_over_may_no_more_than_whoever_handed_over(any_stage
     assert results(ops)[0].startswith("denied: main, which asked for this, may not do it either.")
 
 
+async def test_of_an_agent_above_that_is_gone_no_right_is_left(stage: Stage) -> None:
+    look = fake_tool("look", Effect.READ)
+    slow = held(Call("c-1", "look", "{}"))
+    ops = Strict([over("lab"), "Lab takes over."])
+    lab = agent(stage, "lab", lab_model := Strict([slow, "I may not."]), [look])
+    process = await life(stage, Strict([over("ops"), "Ops takes over."]), ops, look)
+    agents = process.agent._agents
+    agents["lab"] = lab
+    agents["ops"] = replace(agents["ops"], manifest=Manifest(name="ops", delegates_to=("lab",)))
+    async with process.running():
+        await process.say("look")
+        await slow.begun.wait()
+        del agents["ops"]
+        slow.until.set()
+        await process.rest()
+    assert look.calls == []
+    assert results(lab_model)[0].startswith("denied: ops, which asked for this, may not do it either.")
+
+
 async def test_a_card_of_whoever_took_over_names_the_hands(stage: Stage) -> None:
     shell = fake_tool("shell", Effect.DANGER)
     ops = Strict([Call("c-1", "shell", "{}"), "ran"])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from sqlalchemy import text
@@ -49,9 +50,13 @@ def create(**settings: Any) -> Call:
     return Call(f"c-{new_id()}", "agent_create", json.dumps({"prompt": "You find news.\nBriefly.", **settings}))
 
 
-async def test_the_demo_makes_an_agent_that_answers_at_once(tmp_path: Path) -> None:
+PAGE: Final = Path(__file__).parents[4] / "docs" / "agents.md"
+
+
+async def test_the_demo_makes_the_agent_of_the_page_and_that_one_answers_at_once(tmp_path: Path) -> None:
+    [phrase] = re.findall(r"```text demo\n(create agent .+)\n", PAGE.read_text(encoding="utf-8"))
     async with running(tmp_path, NOWHERE, AGENTS, Demo()) as people:
-        await say(people, "create agent news with http_get, read_file: You find news.")
+        await say(people, phrase)
         card = await people.notebook.until("agent_create")
         for words in ("news", "read", "http_get", "the usual model", "no budget of its own", "You find news."):
             assert words in card.body
@@ -64,7 +69,11 @@ async def test_the_demo_makes_an_agent_that_answers_at_once(tmp_path: Path) -> N
         facts = await people.app.store.driver.read(spawned)
     assert facts == [("owner", "news")]
     written = tomllib.loads((tmp_path / "agents" / "news.toml").read_text(encoding="utf-8"))
-    assert written == {"prompt": "You find news.", "tools": ["http_get", "read_file"], "effects": "read"}
+    assert written == {
+        "prompt": "You find news. Name your sources.",
+        "tools": ["http_get", "read_file"],
+        "effects": "read",
+    }
 
 
 async def answered(people: Speaking, model: Scripted) -> str:
