@@ -21,10 +21,11 @@ from bot.wiring.scheduling import planning_tools
 from runtime.contract import SPEND_MORE, Effect, Figures, Now, Space, TaskBoard, Timetable, Tool
 from runtime.errors import ConfigError
 from runtime.policy.budgets import Then
+from tools.agents import NewAgents, agent_tools
 from tools.beyond_budget import SPEND_BEYOND_BUDGET
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
-from tools.delegation import Children, delegation_tools
+from tools.delegation import Children, HandsOver, delegation_tools
 from tools.reports import Naming, report_tools
 from tools.sandbox.shell import Sandbox, sandbox_for
 from tools.sandbox.spaced import SpacedSandbox, SpacedTool
@@ -74,7 +75,9 @@ def toolkit_of(
     *,
     timetable: Timetable,
     children: Children,
+    hands: HandsOver,
     board: TaskBoard,
+    agents: NewAgents,
     figures: Figures,
     named: Named,
     naming: Naming,
@@ -91,8 +94,8 @@ def toolkit_of(
     own = first_tools(shell, sandbox=sandbox, egress=egress_of(settings), renderer=renderer)
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     own |= planning_tools(timetable, accounts, named)
-    handing = delegation_tools(children, now) | {tool.spec.name: tool for tool in task_tools(board)}
-    own |= handing | reported
+    handing = delegation_tools(children, hands, now) | {tool.spec.name: tool for tool in task_tools(board)}
+    own |= handing | agent_tools(agents) | reported
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= _installed(settings, own)
@@ -105,8 +108,9 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own = first_tools(shell_of(settings), egress=egress_of(settings), renderer=renderer)
     own |= {tool.spec.name: tool for tool in report_tools(cast("Figures", None), now=lambda: datetime.now(UTC))}
     own |= {tool.spec.name: tool for tool in schedule_tools(cast("Timetable", None))}
-    own |= delegation_tools(cast("Children", None), lambda: datetime.now(UTC))
+    own |= delegation_tools(cast("Children", None), cast("HandsOver", None), lambda: datetime.now(UTC))
     own |= {tool.spec.name: tool for tool in task_tools(cast("TaskBoard", None))}
+    own |= agent_tools(cast("NewAgents", None))
     return {**own, **_installed(settings, own)}
 
 

@@ -278,6 +278,8 @@ class AgentLoop:
     async def _ask_model(self, run: LiveRun) -> ModelReply:
         if run.allowance and run.allowance.over and (question := await self._beyond_budget(run)):
             return question
+        if run.claim.child:
+            await self._delegating.look_at_budget(run, run.claim.child)
         self._progress(run.claim, Thinking())
         history = await self._with_files(run, await self._history(run))
         run.history, run.known = history, None

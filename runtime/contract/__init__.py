@@ -22,6 +22,7 @@ from runtime.contract.agents.tasks import (
 )
 from runtime.contract.calls import (
     UNDECLARED,
+    Caller,
     Card,
     CardChange,
     CardContext,
@@ -37,6 +38,7 @@ from runtime.contract.calls import (
     Mention,
     Order,
     Reads,
+    Refusal,
     Whole,
 )
 from runtime.contract.channels import CONNECTED, ChannelAdapter, Connection, ConnectionStatus
@@ -95,6 +97,7 @@ from runtime.contract.forms import (
 from runtime.contract.inbox import ReadInbox, Waiting, empty_inbox
 from runtime.contract.models import (
     FIND_TOOLS,
+    HAND_OVER,
     KEPT_MAX_CHARS,
     SPEND_MORE,
     AssistantTurn,
@@ -216,6 +219,7 @@ __all__ = [
     "FIND_TOOLS",
     "FORM_BEHIND",
     "FORM_CHOICES",
+    "HAND_OVER",
     "INBOX",
     "KEPT_MAX_CHARS",
     "NAME_BYTES",
@@ -250,6 +254,7 @@ __all__ = [
     "Busy",
     "Button",
     "Call",
+    "Caller",
     "Card",
     "CardChange",
     "CardContext",
@@ -328,6 +333,7 @@ __all__ = [
     "Reads",
     "Reasoning",
     "Receipt",
+    "Refusal",
     "Report",
     "Resting",
     "Role",

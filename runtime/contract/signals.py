@@ -193,6 +193,7 @@ class Trigger(StrEnum):
     HOOK = "hook"  # another program called a webhook
     CHILD = "child"  # a run handed work to another agent
     CHILD_ENDED = "child ended"  # work that a run handed on is over, and nobody waited for it
+    HAND_OVER = "hand over"  # an agent handed its conversation over to another one
     TASK = "task"  # a task is worked on in the background
     UNKNOWN = ""  # a node of an older version began it, which does not say
 

@@ -9,6 +9,7 @@ from functools import partial
 from bot.accounts.supervisor import AccountSupervisor
 from bot.operator.lookups.titles import in_reports
 from bot.operator.reports import LateReporters
+from bot.server.new_agents import NewAgents
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
@@ -18,6 +19,7 @@ from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
 from runtime.agent.delegation.children import ChildRuns
+from runtime.agent.delegation.hand_overs import HandOvers
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
 from runtime.agent.duties.reminders import Reminders
@@ -79,7 +81,11 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
     children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
-    toolkit = _toolkit(base, at, timetable, children, board, tools, door)
+    making = NewAgents(lives=base.store.lives, reload=at.reload, door=door, now=base.store.now)
+    ready = partial(base.notifier.notify, LANES)
+    hands = HandOvers(store=base.store.runs, agents=lambda: agents, door=door, ready=ready)
+    toolkit = _toolkit(base, at, timetable, children, hands, board, making, tools, door)
+    making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
     agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
@@ -105,21 +111,25 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         reception=reception,
         children=children,
         reminders=Reminders(approvals=base.store.approvals, now=base.store.now, context=asking),
-        undoer=Undoer(
-            approvals=base.store.approvals,
-            agents=agents,
-            rung=base.notifier.listen(UNDOS),
-            lease_is_fresh=base.membership.lease_is_fresh,
-            nudge=couriers.nudge,
-            probe=base.probe,
-            clean=partial(door.clean, gate=Gate.TOOL_RESULT),
-        ),
+        undoer=_undoer(base, agents, couriers, door),
         answerer=_answerer(base, agents, couriers, asking),
         compactor=_compactor(base, agents, couriers, loop),
         previews=previews,
         guard_book=book,
         door=door,
         sink=base.instruments.sink(reception.sink),
+    )
+
+
+def _undoer(base: StorePhase, agents: Agents, couriers: Couriers, door: Door) -> Undoer:
+    return Undoer(
+        approvals=base.store.approvals,
+        agents=agents,
+        rung=base.notifier.listen(UNDOS),
+        lease_is_fresh=base.membership.lease_is_fresh,
+        nudge=couriers.nudge,
+        probe=base.probe,
+        clean=partial(door.clean, gate=Gate.TOOL_RESULT),
     )
 
 
@@ -228,7 +238,9 @@ def _toolkit(
     at: AccountsPhase,
     timetable: Timetable,
     children: ChildRuns,
+    hands: HandOvers,
     board: TaskBoard,
+    making: NewAgents,
     instead: Mapping[str, Tool] | None,
     door: Door,
 ) -> Toolkit:
@@ -237,7 +249,9 @@ def _toolkit(
         at.accounts,
         timetable=timetable,
         children=children,
+        hands=hands,
         board=board,
+        agents=making,
         figures=base.store.figures,
         named=at.called,
         naming=in_reports(base.store.traces.titles, at.called),

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from runtime.contract import Address, CardState, Child, ChildState, RunId, TaskCard, TaskCards
+from runtime.domain.agents.order_budgets import dollars
 from runtime.domain.runs import RunState
 from runtime.markup.moments import ago, briefly
 from runtime.text.glyphs import clip, legible, plainly
@@ -145,7 +146,8 @@ def _figures(branch: Branch, now: datetime | None) -> Iterator[str]:
     if (took := lasted(child, now)) is not None:
         yield told_time(took) if child.ended_at else f"{told_time(took)} so far"
     if branch.cost_micros >= LEAST_SHOWN and took is not None:
-        yield f"${branch.cost_micros / 1_000_000:.2f}"
+        of = f" of {dollars(child.budget_micros)}" if child.budget_micros else ""
+        yield f"{dollars(branch.cost_micros)}{of}"
 
 
 def task_cards(pieces: Sequence[Piece], root: RunId) -> TaskCards:

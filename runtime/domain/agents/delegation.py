@@ -31,6 +31,7 @@ class Brood:
 
 
 NOTHING_BEGUN: Final = "Nothing was begun."
+STOPPED_AT: Final = "Stopped at "
 
 
 def objection(parent: Manifest, chain: Sequence[str], orders: Sequence[Order], brood: Brood) -> str:
@@ -86,6 +87,18 @@ def first_words(order: Order, chain: Sequence[str], sources: Sequence[str]) -> s
     if sources:
         return of_program(words, f"{chain[-1]} after reading {', '.join(sources)}")
     return f"{OURS}{' > '.join(chain)} handed this to you. Your answer goes there, and no person reads it.\n\n{words}"
+
+
+def handed_over(text: str, chain: Sequence[str]) -> str:
+    """The message with which an agent takes a conversation over from the last of `chain`."""
+    return (
+        f"{OURS}{' > '.join(chain)} handed this conversation over to you. The person in it reads your answer.\n\n{text}"
+    )
+
+
+def stopped_at(hops: int, agent: str) -> str:
+    """Words where no further hand-over is made without a person."""
+    return f"{STOPPED_AT}{hops} hand-over{'s' * (hops != 1)}, target {agent}"
 
 
 def at_work(orders: Sequence[Order]) -> str:

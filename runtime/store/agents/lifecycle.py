@@ -16,6 +16,7 @@ from runtime.contract import (
     DeliveryId,
     Kind,
     NewId,
+    Person,
     RunId,
     ScheduleId,
     SessionKey,
@@ -40,7 +41,7 @@ from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.sql.upsert import insert
 
 USUAL: Final = "The usual agent"
-BY_PEOPLE: Final = (Trigger.MESSAGE, Trigger.HOOK, *FOR_SCHEDULES)
+BY_PEOPLE: Final = (Trigger.MESSAGE, Trigger.HOOK, Trigger.HAND_OVER, *FOR_SCHEDULES)
 """How the messages came that end with their agent; who waits for others is told in other ways."""
 
 AGENT_STATE = select(agents.c.state).where(agents.c.name == bindparam("agent")).with_for_update()
@@ -59,6 +60,18 @@ SET_AGENT_STATE = (
         index_elements=["name"],
         set_={"state": bindparam("new_state"), "reason": bindparam("why"), "changed_at": bindparam("at")},
     )
+)
+_made = insert(agents).values(
+    name=bindparam("agent"),
+    state="running",
+    manifest=bindparam("given"),
+    made_by=bindparam("who"),
+    reason="",
+    created_at=bindparam("at"),
+    changed_at=bindparam("at"),
+)
+MADE_AGENT = _made.on_conflict_do_update(
+    index_elements=["name"], set_={"manifest": bindparam("given"), "made_by": bindparam("who")}
 )
 READY_LANES_OF_AGENT = (
     select(sessions.c.key).where(sessions.c.agent == bindparam("agent"), is_word(sessions.c.state, "ready")).limit(1)
@@ -123,6 +136,16 @@ class _End:
     by: str
     now: datetime
     new_id: NewId
+
+
+def spawned(agent: str, manifest: str, by: Person, now: datetime) -> Op[bool]:
+    """Note an agent that was made, for whoever asked; false where one of that name has ended."""
+    rows = yield AGENT_STATE, {"agent": agent}
+    if rows and rows[0][0] == AgentState.TERMINATED:
+        return False
+    yield MADE_AGENT, {"agent": agent, "given": manifest, "who": by.id, "at": micros(now)}
+    yield from fact(now, "agent.spawned", by.name, agent, manifest)
+    return True
 
 
 def turned(agent: str, event: AgentEvent, reason: str, by: str, now: datetime, new_id: NewId) -> Op[TurnedAgent]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Integer, bindparam, case, func, select, update
+from sqlalchemy import bindparam, case, func, select, update
 
 from runtime.contract import Child, ChildState, RunId, SessionKey
 from runtime.domain.agents.delegation import Brood, Ended
@@ -30,6 +30,7 @@ CHILD_COLUMNS: Final = (
     children.c.valid,
     children.c.created_at,
     children.c.ended_at,
+    children.c.budget_micros,
 )
 ONE_CHILD = select(*CHILD_COLUMNS).where(children.c.id == bindparam("child"))
 CHILD_KEPT = (
@@ -73,12 +74,6 @@ OPEN_BELOW = (
     .where(children.c.root_run == bindparam("root"), is_word(children.c.state, ChildState.OPEN))
     .order_by(children.c.id)
 )
-OVERDUE = (
-    select(children.c.id)
-    .where(is_word(children.c.state, ChildState.OPEN), children.c.deadline_at <= bindparam("now"))
-    .order_by(children.c.deadline_at)
-    .limit(bindparam("n", type_=Integer))
-)
 FROM_OUTSIDE = select(turns.c.text).where(
     turns.c.session == bindparam("s"),
     turns.c.role != bindparam("own"),
@@ -100,7 +95,7 @@ class Kept(NamedTuple):
 
 def child_of(row: Sequence[Any]) -> Child:
     """A row of `CHILD_COLUMNS`."""
-    run, agent, chain, goal, wanted, state, deadline, result, valid, created, ended = row[: len(CHILD_COLUMNS)]
+    run, agent, chain, goal, wanted, state, deadline, result, valid, created, ended, budget = row[: len(CHILD_COLUMNS)]
     return Child(
         RunId(run),
         agent,
@@ -113,6 +108,7 @@ def child_of(row: Sequence[Any]) -> Child:
         bool(valid),
         moment(created),
         maybe_moment(ended),
+        budget,
     )
 
 

@@ -1,11 +1,10 @@
-"""Children that others end: a person, their parent, or their time."""
+"""Children that others end: a person, their parent, or whoever looks after them."""
 
 from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
 
 from sqlalchemy import Integer, Text, bindparam, literal_column, or_, select
 
@@ -13,15 +12,13 @@ from runtime.contract import Address, ChildState, NewId, PersonId, RunId, Sessio
 from runtime.domain.runs import RunState
 from runtime.store.common import LOCK_LANE, fact
 from runtime.store.delegation.ending import child_over
-from runtime.store.delegation.rows import LOCK_PARENT, OPEN_BELOW, OVERDUE
+from runtime.store.delegation.rows import LOCK_PARENT, OPEN_BELOW
 from runtime.store.delegation.showing import show_tree
 from runtime.store.protocol import Below
 from runtime.store.runs.closing import ASK_STOP, OPEN_RUNS, close_parked
 from runtime.store.schema import children, runs
-from runtime.store.sql.driver import Op, Rows, is_word, micros
+from runtime.store.sql.driver import Op, Rows, is_word
 
-SLICE: Final = 50
-"""Children whose time is over that one look ends."""
 PLACE = select(children.c.session, children.c.root_run).where(children.c.id == bindparam("child"))
 OPEN_CHILDREN = select(children.c.id, children.c.session).where(
     children.c.parent_run == bindparam("run"), is_word(children.c.state, ChildState.OPEN)
@@ -57,7 +54,7 @@ def end_below(root: RunId, text: str, now: datetime, new_id: NewId) -> Op[Below]
     while rows := (yield OPEN_BELOW, {"root": root}):
         for child, session in rows:
             one = yield from _end(RunId(child), SessionKey(session), ChildState.STOPPED, text, now, new_id)
-            ended, roots = _both(ended, one), {root}
+            ended, roots = both(ended, one), {root}
     return (yield from _shown(ended, roots, now, new_id))
 
 
@@ -67,12 +64,12 @@ def end_unawaited(room: Address, who: PersonId | None, text: str, now: datetime,
     `who`: only what they asked for.
     """
     rows = yield UNAWAITED, {"room": str(room), "who": who, "anybody": int(who is None)}
-    return (yield from _end_trees(rows, ChildState.STOPPED, text, now, new_id)) if rows else None
+    return (yield from end_trees(rows, ChildState.STOPPED, text, now, new_id)) if rows else None
 
 
 def end_awaited(run: RunId, text: str, now: datetime, new_id: NewId) -> Op[Below]:
     """Children for which a run waits end with it, at any depth: nobody would hear what they answer."""
-    return (yield from _end_trees((yield AWAITED, {"run": run}), ChildState.STOPPED, text, now, new_id))
+    return (yield from end_trees((yield AWAITED, {"run": run}), ChildState.STOPPED, text, now, new_id))
 
 
 def stop_child(parent: RunId, child: RunId, by: str, now: datetime, new_id: NewId) -> Op[Below | None]:
@@ -81,27 +78,17 @@ def stop_child(parent: RunId, child: RunId, by: str, now: datetime, new_id: NewI
     if not rows:
         return None
     yield from fact(now, "stop", by, child, "")
-    return (yield from _end_trees(rows, ChildState.STOPPED, f"Stopped by {by}.", now, new_id))
+    return (yield from end_trees(rows, ChildState.STOPPED, f"Stopped by {by}.", now, new_id))
 
 
-def overdue(now: datetime) -> Op[Rows]:
-    """Children whose time is over, a slice at most."""
-    return (yield OVERDUE, {"now": micros(now), "n": SLICE})
-
-
-def end_overdue(now: datetime, new_id: NewId) -> Op[Below]:
-    """They end."""
-    return (yield from _end_trees((yield from overdue(now)), ChildState.LATE, "", now, new_id))
-
-
-def _end_trees(rows: Rows, state: ChildState, text: str, now: datetime, new_id: NewId) -> Op[Below]:
+def end_trees(rows: Rows, state: ChildState, text: str, now: datetime, new_id: NewId) -> Op[Below]:
     """Children whose ids these rows hold, and those below them."""
     ended, roots = Below(), set[RunId]()
     for (child,) in rows:
         session, root = (yield PLACE, {"child": child})[0]
         yield LOCK_PARENT, {"child": child}
         one = yield from _end_tree(RunId(child), SessionKey(session), state, text, now, new_id)
-        ended, roots = _both(ended, one), roots | {RunId(root)}
+        ended, roots = both(ended, one), roots | {RunId(root)}
     return (yield from _shown(ended, roots, now, new_id))
 
 
@@ -112,7 +99,7 @@ def _end_tree(
     ended = yield from _end(child, session, state, text, now, new_id)
     for below, its_session in (yield OPEN_CHILDREN, {"run": child}):
         one = yield from _end_tree(RunId(below), SessionKey(its_session), ChildState.STOPPED, "", now, new_id)
-        ended = _both(ended, one)
+        ended = both(ended, one)
     return ended
 
 
@@ -138,5 +125,5 @@ def _shown(ended: Below, roots: Set[RunId], now: datetime, new_id: NewId) -> Op[
     return ended
 
 
-def _both(one: Below, other: Below) -> Below:
+def both(one: Below, other: Below) -> Below:
     return Below((*one.live, *other.live), (*one.told, *other.told), one.woken or other.woken)

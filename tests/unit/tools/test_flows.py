@@ -24,8 +24,8 @@ READS: Final = {
         *("ask_person", "chart", "find_tools", "set_zone", "spend_beyond_budget", "write_file"),
         *("schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause", "schedule_resume"),
         *("schedule_delete", "schedule_run", "schedule_list", "schedule_history"),
-        *("task_post", "task_list", "task_complete", "plan_set"),
-        *("delegate", "delegate_many", "children", "stop_child"),
+        *("task_post", "task_list", "task_complete", "plan_set", "agent_create"),
+        *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
     },
     Reads.PEOPLE: {"activity", "costs", "dead_letters", "pending_approvals", "task_claim"},
     Reads.FILES: {"list_files", "read_file", "search_files", "shell"},
@@ -34,12 +34,12 @@ READS: Final = {
 STAYS: Final = {
     *("set_zone", "spend_beyond_budget", "write_file"),
     *("task_list", "task_claim", "task_complete", "plan_set"),
-    *("delegate", "delegate_many", "children", "stop_child"),
+    *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
 }
 """Tools that write, and only within the conversation."""
 REACH_OUT: Final = {
     *("http_get", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
-    *("schedule_resume", "schedule_delete", "schedule_run", "task_post"),
+    *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "agent_create"),
 }
 
 
