@@ -19,7 +19,7 @@ from runtime.store.runs.closing import ASK_STOP, OPEN_RUNS, close_parked
 from runtime.store.schema import children, runs
 from runtime.store.sql.driver import Op, Rows, is_word
 
-PLACE = select(children.c.session, children.c.root_run).where(children.c.id == bindparam("child"))
+CHILD_PLACE = select(children.c.session, children.c.root_run).where(children.c.id == bindparam("child"))
 OPEN_CHILDREN = select(children.c.id, children.c.session).where(
     children.c.parent_run == bindparam("run"), is_word(children.c.state, ChildState.OPEN)
 )
@@ -85,7 +85,7 @@ def end_trees(rows: Rows, state: ChildState, text: str, now: datetime, new_id: N
     """Children whose ids these rows hold, and those below them."""
     ended, roots = Below(), set[RunId]()
     for (child,) in rows:
-        session, root = (yield PLACE, {"child": child})[0]
+        session, root = (yield CHILD_PLACE, {"child": child})[0]
         yield LOCK_PARENT, {"child": child}
         one = yield from _end_tree(RunId(child), SessionKey(session), state, text, now, new_id)
         ended, roots = both(ended, one), roots | {RunId(root)}
