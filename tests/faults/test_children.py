@@ -33,7 +33,7 @@ WORDS: Final = ("w0001", "w0002", "w0003", "w0004")
 LAST: Final = "w0005"
 GOALS: Final = (*WORDS, f"run: echo {LAST} >> {LAST}.log")
 """Four whose words come back, and one that asks whether it may."""
-TREE: Final = re.compile(r"\s*- (⏳|✅|❌|⏹️|⌛) ")
+TREE: Final = re.compile(r"\s*- (⏳|✋|✅|❌|⏹️|⌛) ")
 THINK: Final = "0.4"
 """Seconds that the model takes, so that a kill finds somebody at work."""
 VICTIMS: Final = {
