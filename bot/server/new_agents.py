@@ -83,11 +83,10 @@ class NewAgents:
         if (person := by.person) is None:  # a fault before
             raise ToolFailed(ONLY_OWNERS)
         file, name = _file(self._reload.settings, table), str(table["name"])
-        if not await self._lives.spawn_agent(name, json.dumps(table, ensure_ascii=False), person):
-            raise ToolFailed(NAME_OF_ENDED.format(name=name))
         words = f"The agent {name}, made in a chat for {person.name} on {date.isoformat(self._now().date())}"
         await self._written(file, toml_of(table, words))
         told = await self._taken_over(file, person.name)
+        await self._lives.spawn_agent(name, json.dumps(table, ensure_ascii=False), person)  # it is there by now
         log.info("agent made", agent=name, by=person.name)
         return "\n".join([f"The agent {name} is there now ({AGENTS_FOLDER}/{file.name}).", *told.notes])
 

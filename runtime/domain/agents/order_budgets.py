@@ -12,7 +12,7 @@ from typing import Final
 MICROS_A_DOLLAR: Final = 1_000_000
 LEAST_BUDGET_MICROS: Final = 1
 """For work of which nothing is left: it ends with its first model call, since 0 would bound nothing."""
-CENTS_FROM_MICROS: Final = MICROS_A_DOLLAR // 10
+CENTS_FROM_MICROS: Final = MICROS_A_DOLLAR // 100
 """Sums below this are told to a hundredth of a cent."""
 
 
