@@ -35,6 +35,11 @@ class Offered:
     withheld: Mapping[str, str]
     hidden: Mapping[str, ToolSpec] = field(default_factory=dict)
 
+    @property
+    def denied(self) -> Mapping[str, str]:
+        """Tools that may not be called there at all, each with its reason."""
+        return {name: why for name, why in self.withheld.items() if name not in self.hidden}
+
 
 Denied = Callable[[ToolSpec], str]
 """The reason for which no call of a tool would run, whatever its arguments; empty where one may."""
