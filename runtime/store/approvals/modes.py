@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, delete, literal_column, or_, select
+from sqlalchemy import Text, and_, bindparam, delete, literal_column, or_, select
 
 from runtime.chat.modes import mode_set
 from runtime.contract import Address, Content, DeliveryId, Kind, NewId, Person, PersonId, SessionKey
@@ -14,7 +14,7 @@ from runtime.domain.agents.manifest import MAIN
 from runtime.domain.approvals import Voter
 from runtime.markup.moments import FORM
 from runtime.policy.modes import MODE_WORDS, NORMAL, Mode, RoomMode
-from runtime.store.common import ADD_DELIVERY, PERSON, delivery_row, escaped, fact, person, put, session_key
+from runtime.store.common import ADD_DELIVERY, PERSON, delivery_row, ends_with, fact, person, put, session_key
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import children, modes, people, runs
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
@@ -56,7 +56,7 @@ MODE_WORD = (
     .limit(1)
 )
 """The same for a statement that has more to ask: the word alone."""
-MODE_IN = EVERY_MODE.where(modes.c.session.like(bindparam("like"), escape="\\")).limit(1)
+MODE_IN = EVERY_MODE.where(ends_with(modes.c.session, bindparam("end", type_=Text))).limit(1)
 OF_CHILDREN: Final = "child"
 """How the session of a child begins; its id follows."""
 ROOT_SESSION = (
@@ -87,7 +87,7 @@ def is_read_only(key: SessionKey, now: datetime) -> Op[bool]:
 
 def mode_in(room: Address, now: datetime) -> Op[RoomMode]:
     """The mode of a room, whichever agent has it."""
-    rows = yield MODE_IN, {"like": f"%|{escaped(str(room))}", "now": micros(now)}
+    rows = yield MODE_IN, {"end": session_key("", room), "now": micros(now)}
     return _mode_of(rows[0]) if rows else NORMAL
 
 
