@@ -49,7 +49,7 @@ def denied_by(policy: Policy, asks: Callable[[ToolSpec], Ask], mode: Mode) -> De
     """Reasons by the rules and by the mode of a conversation. A call that is made all the same goes by both again."""
 
     def denied(tool: ToolSpec) -> str:
-        if rule := policy.denies_all(asks(tool)):
+        if policy.may_deny(tool.name) and (rule := policy.denies_all(asks(tool))):
             whose = f"the rule {rule.name!r} denies it" if rule.name else "the policy denies it here"
             return f"{whose}{BECAUSE}{rule.reason}" if rule.reason else whose
         return READ_ONLY if mode is Mode.READ_ONLY and tool.effect is not Effect.READ else ""

@@ -100,6 +100,8 @@ class Policy:
         named = {rule.tool for rule in self.rules if not is_glob(rule.tool)}
         self._named = {name: tuple(rule for rule in self.in_order if is_of(rule, name)) for name in named}
         self._others = tuple(rule for rule in self.in_order if rule.tool not in named)
+        self._deniable = {name: _denies(rules) for name, rules in self._named.items()}
+        self._deniable_others = _denies(self._others)
         self._terms = terms or Terms()
         told = [*map(repr, self.rules), *([repr(terms)] if terms else [])]
         self.version = hashlib.sha256("\n".join(told).encode()).hexdigest()[:12]
@@ -116,6 +118,10 @@ class Policy:
         """Rules that may match a call of `tool`, in order. Most name one tool: a request asks about each of many."""
         return self._named.get(tool, self._others)
 
+    def may_deny(self, tool: str) -> bool:
+        """True if some rule can deny a call of `tool`, of whomever and wherever. Few rules do, and a request has many tools."""
+        return self._deniable.get(tool, self._deniable_others)
+
     def denies_all(self, ask: Ask) -> Rule | None:
         """The rule that denies every call like this one, whatever its arguments; None where one may perhaps be made."""
         for rule in self._for(ask.tool):
@@ -131,6 +137,10 @@ class Policy:
         """The terms of a question about this call."""
         rule = self.rule(ask)
         return rule.asking.made_to(self._terms, rule.name, rule.reason) if rule else self._terms
+
+
+def _denies(rules: Sequence[Rule]) -> bool:
+    return any(rule.ruling in DENYING for rule in rules)
 
 
 class By(StrEnum):
