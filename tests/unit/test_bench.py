@@ -127,6 +127,8 @@ def test_the_statements_of_a_message_are_listed_with_its_commits() -> None:
     assert "`finish_tool` | commit |" in ended.stdout
     assert "commits that wait for the disk" in ended.stdout
     assert "INSERT INTO signals" in ended.stdout
+    assert set(re.findall(r"`view` \| reads \| (\d+)", ended.stdout)) == {"4"}
+    assert "LIKE ?" not in ended.stdout  # SQLite plans such a statement anew for each pattern
 
 
 def test_the_statements_of_a_click_begin_with_the_press_and_end_with_the_answer() -> None:
