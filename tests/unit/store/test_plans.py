@@ -60,7 +60,11 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "a twin": (messages.TWIN, {"s": "s7", "h": "h", "a": "web:ada", "since": 0}, "ix_signals_unanswered"),
     "facts not sealed yet": (audit.UNSEALED, {"n": 500}, "ix_audit_unsealed|uq_audit_number|autoindex_audit"),
     "what was said in a room": (history.SAID, {"room": "web:main/r7", "before": NOW, "n": 200}, "ix_signals_said"),
-    "whether a room is at work": (history.BUSY, {"room": "web:main/r7"}, "ix_sessions_address"),
+    "how a room stands": (
+        history.STATE,
+        {"room": "web:main/r7", "end": "|web:main/r7", "now": NOW},
+        "ix_sessions_address",
+    ),
     "the summaries of a room": (
         history.SUMMARISED,
         {"room": "web:main/r7", "before": NOW, "since": 7, "n": 200},
