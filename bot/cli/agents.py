@@ -220,7 +220,7 @@ def resume(context: typer.Context, name: Name, reason: Reason = "", config: Conf
 def terminate(
     context: typer.Context, name: Name, reason: Reason = "", yes: Yes = False, config: ConfigFile = None
 ) -> None:
-    """End an agent for good: its work stops, its schedules end, and the main agent answers in its rooms."""
+    """End an agent for good: its work stops, its schedules end, what it remembers is forgotten, and the main agent answers in its rooms."""
     ask_first(yes, f"End {name}, for good")
     _tell(ask_operator(settings_of(context, config), lambda api: api.terminate_agent(name, reason)))
 

@@ -124,7 +124,7 @@ def sign_out(context: typer.Context, name: Name, config: ConfigFile = None) -> N
 
 @commands.command()
 def remove(context: typer.Context, name: Name, yes: Yes = False, config: ConfigFile = None) -> None:
-    """Forget a person: accounts, link and schedules. What they said stays in the conversations and the audit."""
+    """Forget a person: accounts, link, schedules, and what is remembered for them alone. What they said stays in the conversations and the audit."""
     ask_first(yes, f"Remove {name}, who will have to be let in again")
     _tell(context, config, lambda api: api.remove_person(name))
 

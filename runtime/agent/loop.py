@@ -27,7 +27,7 @@ from runtime.chat import budgets
 from runtime.context.builder import UNBOUNDED, Partitions, RunFacts, is_short, may_be_full, partitions
 from runtime.context.condenser import Condenser, Conversation, Whose, is_full
 from runtime.context.oversize import sent_by, shortened, told_of
-from runtime.context.proposals import Proposing
+from runtime.context.prompt.proposals import Proposing
 from runtime.context.resting import SHORTENED_BY_RESTS, Restore, restored
 from runtime.context.watch import LoopNotices
 from runtime.contract import (
@@ -143,10 +143,8 @@ class AgentLoop:
         self._store, self._agents, self._outlet, self._door = store, agents, outlet, door
         self._live: dict[RunId, LiveRun] = {}
         self._busy, self._probe, self._files, self._reporter = busy, probe, files, reporter
-        self._whole = WholeTexts(new_id, space)
-        context = asking or QuestionContext()
-        self._notices = notices or LoopNotices()
-        self._remembering = remembering
+        self._whole, self._remembering = WholeTexts(new_id, space), remembering
+        context, self._notices = asking or QuestionContext(), notices or LoopNotices()
         self.surroundings = Surroundings(store=store, policy=policy, named=named, now=now, remembering=remembering)
         self._rulings = rulings = Rulings(store=store, policy=policy, rights=context.rights, now=now)
         self._delegating = Delegating(store, agents, door, rulings.known, self._notices.ready, outlet.nudge, faults)

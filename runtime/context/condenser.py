@@ -11,11 +11,12 @@ from typing import Final
 
 import structlog
 
-from runtime.context import handoff, proposals
+from runtime.context import handoff
 from runtime.context.builder import Budget, Partitions, RunFacts, is_long, partitions
 from runtime.context.condensing import BEGINS_AT, Step
+from runtime.context.prompt import proposals
+from runtime.context.prompt.proposals import Proposing
 from runtime.context.prompt.remembered import is_said
-from runtime.context.proposals import Proposing
 from runtime.context.resting import Rest, Restore, rested_at
 from runtime.context.scales import SCALE_BOUNDS, Scales
 from runtime.context.summaries import LEAST_TURNS, fault_of, made_of, request_for, span

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 import structlog
 
-from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
+from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, MEMORIES, UNDOS
 from runtime.contract import (
     INBOX,
     QUESTIONS,
@@ -175,6 +175,8 @@ class Reception:
             self._notifier.notify(QUESTIONS)
         if taken.compacts:
             self._notifier.notify(COMPACTING)
+        if taken.remembers:
+            self._notifier.notify(MEMORIES)
         if taken.verdict.outcome is not Outcome.DUPLICATE:
             self._notifier.notify(room_topic(address))
 

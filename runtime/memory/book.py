@@ -69,12 +69,13 @@ class ToolMemories:
     ) -> list[Recalled]:
         reader = await self._reader(by)
         found = await self._recalling.recall(query, reader, about=about, since=since, limit=limit)
-        await self._note([one.memory for one in found], [f"{RECALLED}: {one.why}" for one in found], by)
+        uses = [Use(one.memory.id, rank, f"{RECALLED}: {one.why}") for rank, one in enumerate(found, 1)]
+        await self._note(uses, by, accepts=by.person is not None)
         return found
 
     async def about(self, entity: str, by: MemoryActor, *, depth: int = 1) -> list[Memory]:
         found = await self._memories.about(await self._reader(by), entity, min(max(depth, 1), ABOUT_DEPTH_MAX))
-        await self._note(found, [ABOUT] * len(found), by)
+        await self._note([Use(one.id, rank, ABOUT) for rank, one in enumerate(found, 1)], by)
         return found
 
     async def forget(self, words: str, by: MemoryActor) -> list[Memory]:
@@ -88,11 +89,10 @@ class ToolMemories:
     async def _reader(self, by: MemoryActor) -> Reader:
         return await self._memories.reader_at(by.agent, by.room, by.person.id if by.person else None)
 
-    async def _note(self, found: Sequence[Memory], why: Sequence[str], by: MemoryActor) -> None:
+    async def _note(self, uses: Sequence[Use], by: MemoryActor, *, accepts: bool = False) -> None:
         """Note what a run found. What was proposed and is of use to a person counts as said from then on."""
-        if by.run_id and found:
-            uses = [Use(one.id, rank, how) for rank, (one, how) in enumerate(zip(found, why, strict=True), 1)]
-            await self._memories.record_uses(by.run_id, uses, accepts=by.person is not None)
+        if by.run_id and uses:
+            await self._memories.record_uses(by.run_id, uses, accepts=accepts)
 
     def _cleaned(self, wanted: MemoryRequest, room: Address) -> MemoryRequest:
         door = self._door()

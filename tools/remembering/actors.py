@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
+from typing import Final
 
 from runtime.contract import Role, ToolContext
 from runtime.contract.memory.facts import MemoryActor, Trust
 from runtime.errors import ToolRetry
+
+MEMORY_TIMEOUT: Final = timedelta(seconds=30)
+"""For one call of a tool of memory."""
 
 
 def keeper(context: ToolContext, key: str = "") -> MemoryActor:
@@ -17,6 +22,11 @@ def keeper(context: ToolContext, key: str = "") -> MemoryActor:
     if context.requester is None or context.requester.role < Role.USER:
         raise ToolRetry("Only people with the role user or higher can have something kept or removed.")
     return actor(context, f"{context.call_id}:{key}")
+
+
+def setter(context: ToolContext) -> MemoryActor:
+    """The run that sets a value: also one that nobody asked for, such as a schedule. Errors: ToolRetry for viewers."""
+    return actor(context) if context.requester is None else keeper(context)
 
 
 def reader(context: ToolContext) -> MemoryActor:

@@ -7,7 +7,6 @@ To keep something for a room or an agent asks people first (`runtime.policy.rule
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Annotated, Final, Literal
 
 from runtime.contract import (
@@ -27,9 +26,8 @@ from runtime.contract import (
 from runtime.contract.memory.facts import MemoryBook, MemoryRequest, ScopeKind
 from tools.kit.declare import tool
 from tools.remembering import telling
-from tools.remembering.actors import keeper, reader, trust_of
+from tools.remembering.actors import MEMORY_TIMEOUT, keeper, reader, trust_of
 
-TIMEOUT: Final = timedelta(seconds=30)
 RECALLED_MAX: Final = 10
 KEEPING: Final = Flow(
     Reads.OURS,
@@ -61,7 +59,7 @@ def wider_card(arguments: Mapping[str, Json], context: CardContext) -> list[Card
 
 
 def _keeping(book: MemoryBook) -> Tool:
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, card=wider_card, flow=KEEPING)
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=MEMORY_TIMEOUT, card=wider_card, flow=KEEPING)
     async def remember(
         text: Annotated[str, "One sentence that stands alone."],
         context: ToolContext,
@@ -83,7 +81,7 @@ def _keeping(book: MemoryBook) -> Tool:
 
 
 def _finding(book: MemoryBook) -> list[Tool]:
-    @tool(effect=Effect.READ, timeout=TIMEOUT, flow=FINDING)
+    @tool(effect=Effect.READ, timeout=MEMORY_TIMEOUT, flow=FINDING)
     async def recall(
         query: Annotated[str, "Words or a question."],
         context: ToolContext,
@@ -96,7 +94,7 @@ def _finding(book: MemoryBook) -> list[Tool]:
         )
         return telling.listed(one.memory for one in found)
 
-    @tool(effect=Effect.WRITE, timeout=TIMEOUT, seldom=True, flow=REMOVING)
+    @tool(effect=Effect.WRITE, timeout=MEMORY_TIMEOUT, seldom=True, flow=REMOVING)
     async def forget(words: Annotated[str, "Its id, or words that it has."], context: ToolContext) -> str:
         """Remove what was kept, for good."""
         return telling.forgotten(await book.forget(words.strip(), keeper(context, words)))

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Annotated, Final
 
 from runtime.contract import Carries, Effect, Flow, Reads, Tool, ToolContext
 from runtime.contract.memory.facts import MemoryBook
 from tools.kit.declare import tool
 from tools.remembering import telling
-from tools.remembering.actors import reader
+from tools.remembering.actors import MEMORY_TIMEOUT, reader
 
-TIMEOUT: Final = timedelta(seconds=30)
 SEARCHING: Final = Flow(
     Reads.PEOPLE, stays=True, carries={"query": Carries.WORDS, "room": Carries.DETAIL, "since": Carries.DETAIL}
 )
 
 
 def message_tools(book: MemoryBook) -> list[Tool]:
-    @tool(effect=Effect.READ, timeout=TIMEOUT, seldom=True, flow=SEARCHING)
+    @tool(effect=Effect.READ, timeout=MEMORY_TIMEOUT, seldom=True, flow=SEARCHING)
     async def search_messages(
         query: Annotated[str, "Words that they have."],
         context: ToolContext,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Annotated, Final, Literal
 
 from runtime.contract import Carries, Effect, Flow, Reads, Tool, ToolContext
@@ -10,9 +9,8 @@ from runtime.contract.memory.facts import MemoryBook, MemoryKind, MemoryRequest,
 from runtime.errors import ToolRetry
 from tools.kit.declare import tool
 from tools.remembering import telling
-from tools.remembering.actors import keeper, reader, trust_of
+from tools.remembering.actors import MEMORY_TIMEOUT, keeper, reader, trust_of
 
-TIMEOUT: Final = timedelta(seconds=30)
 RELATING: Final = Flow(
     Reads.OURS,
     stays=True,
@@ -22,7 +20,7 @@ ASKING_ABOUT: Final = Flow(Reads.PEOPLE, stays=True, carries={"entity": Carries.
 
 
 def relation_tools(book: MemoryBook) -> list[Tool]:
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, seldom=True, flow=RELATING)
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=MEMORY_TIMEOUT, seldom=True, flow=RELATING)
     async def relate(
         a: Annotated[str, "A name."],
         kind: Annotated[str, "Such as works at."],
@@ -45,7 +43,7 @@ def relation_tools(book: MemoryBook) -> list[Tool]:
         )
         return telling.kept(await book.remember(wanted, keeper(context, str(wanted))))
 
-    @tool(effect=Effect.READ, timeout=TIMEOUT, seldom=True, flow=ASKING_ABOUT)
+    @tool(effect=Effect.READ, timeout=MEMORY_TIMEOUT, seldom=True, flow=ASKING_ABOUT)
     async def about(
         entity: Annotated[str, "A name."],
         context: ToolContext,

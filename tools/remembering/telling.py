@@ -13,7 +13,7 @@ from runtime.text.outside import material
 
 TEXT_SHOWN_CHARS: Final = 600
 """Characters of a memory, or of a message, in a list."""
-NOTHING: Final = "Nothing is kept about that here."
+NOTHING_FOUND: Final = "Nothing is kept about that here."
 READ_BY: Final = {
     ScopeKind.PERSON: "for {by} alone",
     ScopeKind.ROOM: "for this room",
@@ -40,15 +40,15 @@ def kept(made: Kept) -> str:
 
 
 def forgotten(found: Sequence[Memory]) -> str:
-    """Answer to the call that removes some."""
+    """Answer to the call that removes some: by their ids, since the words would stay in the conversation."""
     if not found:
         return "Nothing that I may remove here has all these words."
-    return "\n".join(["Forgotten for good:", *(f"- {line_of(one)}" for one in found)])
+    return f"Forgotten for good: {', '.join(one.short_id for one in found)}."
 
 
 def listed(found: Iterable[Memory]) -> str:
     """A list for the model: what people said as it is, and what comes from outside between marks."""
-    return "\n".join(map(shown, found)) or NOTHING
+    return "\n".join(map(shown, found)) or NOTHING_FOUND
 
 
 def shown(one: Memory) -> str:

@@ -6,7 +6,6 @@ Values aren't fenced when they are read, so that after outside text a person has
 from __future__ import annotations
 
 import json
-from datetime import timedelta
 from typing import Annotated, Final, Literal
 
 from runtime.contract import Carries, Effect, Flow, Json, Reads, Tool, ToolContext
@@ -15,9 +14,8 @@ from runtime.contract.memory.values import StateBook, StateValue
 from runtime.errors import ToolRetry
 from runtime.text.glyphs import clip
 from tools.kit.declare import tool
-from tools.remembering.actors import keeper, reader
+from tools.remembering.actors import MEMORY_TIMEOUT, reader, setter
 
-TIMEOUT: Final = timedelta(seconds=30)
 VALUE_SHOWN_CHARS: Final = 200
 """Characters of a value in a list."""
 READING: Final = Flow(Reads.PEOPLE, stays=True, carries={})
@@ -33,13 +31,13 @@ def state_tools(book: StateBook) -> list[Tool]:
 
 
 def _reading(book: StateBook) -> list[Tool]:
-    @tool(effect=Effect.READ, timeout=TIMEOUT, seldom=True, flow=READING)
+    @tool(effect=Effect.READ, timeout=MEMORY_TIMEOUT, seldom=True, flow=READING)
     async def state_get(key: Key, context: ToolContext, scope: Where = "room") -> str:
         """Read the value of a key."""
         found = await book.get(key, ScopeKind(scope), reader(context))
         return f"version {found.version}\n{found.value}" if found else "There is no such key."
 
-    @tool(effect=Effect.READ, timeout=TIMEOUT, seldom=True, flow=READING)
+    @tool(effect=Effect.READ, timeout=MEMORY_TIMEOUT, seldom=True, flow=READING)
     async def state_list(
         context: ToolContext, prefix: Annotated[str, "How the keys begin."] = "", scope: Where = "room"
     ) -> str:
@@ -51,7 +49,7 @@ def _reading(book: StateBook) -> list[Tool]:
 
 
 def _changing(book: StateBook) -> list[Tool]:
-    @tool(effect=Effect.WRITE, timeout=TIMEOUT, seldom=True, flow=CHANGING)
+    @tool(effect=Effect.WRITE, timeout=MEMORY_TIMEOUT, seldom=True, flow=CHANGING)
     async def state_set(
         key: Key,
         value: Annotated[str, "JSON."],
@@ -60,13 +58,13 @@ def _changing(book: StateBook) -> list[Tool]:
         expected: Annotated[int | None, "Its version now; 0: it is new."] = None,
     ) -> str:
         """Set the value of a key."""
-        made = await book.put(key, _checked(value), ScopeKind(scope), keeper(context), expected=expected)
+        made = await book.put(key, _checked(value), ScopeKind(scope), setter(context), expected=expected)
         return f"{made.key} has version {made.version}."
 
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, seldom=True, flow=CHANGING)
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=MEMORY_TIMEOUT, seldom=True, flow=CHANGING)
     async def state_delete(key: Key, context: ToolContext, scope: Where = "room") -> str:
         """Remove a key."""
-        return "Removed." if await book.delete(key, ScopeKind(scope), keeper(context)) else "There is no such key."
+        return "Removed." if await book.delete(key, ScopeKind(scope), setter(context)) else "There is no such key."
 
     return [state_set, state_delete]
 

@@ -112,15 +112,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         reception=reception,
         children=children,
         reminders=Reminders(approvals=base.store.approvals, now=base.store.now, context=asking),
-        undoer=Undoer(
-            approvals=base.store.approvals,
-            agents=agents,
-            rung=base.notifier.listen(UNDOS),
-            lease_is_fresh=base.membership.lease_is_fresh,
-            nudge=couriers.nudge,
-            probe=base.probe,
-            clean=partial(door.clean, gate=Gate.TOOL_RESULT),
-        ),
+        undoer=_undoer(base, agents, couriers, door),
         answerer=_answerer(base, agents, couriers, asking),
         compactor=_compactor(base, agents, couriers, loop),
         previews=previews,
@@ -134,6 +126,18 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
 def _children(base: StorePhase, couriers: Couriers, stop: Callable[[RunId], object]) -> ChildRuns:
     ready = partial(base.notifier.notify, LANES)
     return ChildRuns(store=base.store.runs, stop=stop, nudge=couriers.nudge, ready=ready)
+
+
+def _undoer(base: StorePhase, agents: Agents, couriers: Couriers, door: Door) -> Undoer:
+    return Undoer(
+        approvals=base.store.approvals,
+        agents=agents,
+        rung=base.notifier.listen(UNDOS),
+        lease_is_fresh=base.membership.lease_is_fresh,
+        nudge=couriers.nudge,
+        probe=base.probe,
+        clean=partial(door.clean, gate=Gate.TOOL_RESULT),
+    )
 
 
 def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: QuestionContext) -> Answerer:

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import structlog
 
 from runtime.context.prompt import remembered
-from runtime.context.proposals import Proposal
+from runtime.context.prompt.proposals import Proposal
 from runtime.contract import Address, Now, PersonId, RunId, Turn
 from runtime.contract.memory.facts import Kept, MemoryActor, MemoryRequest, Reader, Recalled, ScopeKind, Trust
 from runtime.errors import ToolRetry
@@ -29,6 +29,9 @@ class Keeps(Protocol):
     """Memories in the store."""
 
     async def reader_at(self, agent: str, room: Address, person: PersonId | None) -> Reader: ...
+
+    async def is_used(self) -> bool:
+        """True if anything is kept for anybody."""
 
     async def has_any(self, reader: Reader) -> bool: ...
 
@@ -80,14 +83,21 @@ class Remembering:
         self._now = now
         self.giving = giving
         self._empty: dict[tuple[object, ...], datetime] = {}
+        self._unused_until: datetime | None = None
 
     async def given(self, claim: Claim, turns: Sequence[Turn]) -> str:
         """Words of what a run is given, or nothing. A child has what its order says, and nothing else."""
         if self._rang():
             self._empty.clear()
-        whose = (claim.agent, claim.address, claim.requester, claim.job is None)
-        if claim.child or (whose in self._empty and self._now() < self._empty[whose]):
+            self._unused_until = None
+        whose, now = (claim.agent, claim.address, claim.requester, claim.job is None), self._now()
+        empty_until = self._unused_until or self._empty.get(whose)
+        if claim.child or (empty_until and now < empty_until):
             return ""
+        self._unused_until = None if await self._memories.is_used() else now + EMPTY_FOR
+        return "" if self._unused_until else await self._looked_up(claim, turns, whose)
+
+    async def _looked_up(self, claim: Claim, turns: Sequence[Turn], whose: tuple[object, ...]) -> str:
         by = actor_of(claim)
         reader = await self._memories.reader_at(by.agent, by.room, by.person.id if by.person else None)
         about = await self._summed_up(reader, by)

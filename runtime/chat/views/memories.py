@@ -6,17 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from runtime.contract.memory.facts import Memory, Reader, ScopeKind, Trust
-from runtime.markup.moments import several
 from runtime.text.glyphs import clip, plainly
 
 MEMORIES_LISTED: Final = 30
+UNUSED_LISTED: Final = 10
 LISTED_CHARS: Final = 200
 """Characters of a memory in a list."""
 SUMMARY_MAX_CHARS: Final = 4_000
 """Characters of what a person writes about themselves."""
 
-NOTHING: Final = "I keep nothing for you here. Say `remember that …`, and I'll keep it."
-NOTHING_IN_ROOM: Final = (
+NOTHING_KEPT: Final = "I keep nothing for you here. Say `remember that …`, and I'll keep it."
+NOTHING_KEPT_IN_ROOM: Final = (
     "I keep nothing for this room. Say `remember for this room that …`, and I'll ask before I keep it."
 )
 IN_PRIVATE: Final = "What I keep for you alone I only show in our private chat."
@@ -31,8 +31,9 @@ HOW_TO_FORGET: Final = (
 ALL_FIRST: Final = "I'd forget {count} that I keep for you alone, for good. If you're sure, say `{mark}forget all yes`."
 NOTHING_OWN: Final = "I keep nothing for you alone, so there's nothing to forget."
 NONE_FITS: Final = "Nothing that I keep here has all these words."
-NOT_USED: Final = "I wasn't given anything that I keep for my last answer here: nothing fitted."
-UNUSED: Final = "{count} I don't use unasked, since nobody has accepted {them}: `{mark}memory` shows which."
+NOT_USED: Final = "My last answer here was made with nothing that I keep."
+NO_ANSWER_YET: Final = "I haven't answered here yet."
+ELSEWHERE: Final = "{count} that I keep for you alone I use in our private chats only."
 SUMMARY_OFF: Final = (
     "Your summary is off. `{mark}memory summary on` turns it on; then `{mark}memory summary TEXT` sets what I read in all our "
     "private chats."
@@ -46,7 +47,7 @@ SUMMARY_SET: Final = "Your summary is set. I read it in all our private chats fr
 SUMMARY_TOO_LONG: Final = f"A summary has at most {SUMMARY_MAX_CHARS:,} characters."
 SUMMARY_IN_PRIVATE: Final = "Your summary is for our private chats. Ask me there."
 
-HEADS: Final = {
+SCOPE_HEADS: Final = {
     ScopeKind.PERSON: "For you alone:",
     ScopeKind.ROOM: "For this room:",
     ScopeKind.AGENT: "Wherever I speak:",
@@ -58,7 +59,7 @@ def listed(found: Sequence[Memory], reader: Reader, mark: str) -> str:
     """Answer to `/memory`: what may be used here by whom it is for, then what waits for somebody to accept it."""
     is_private = reader.person is not None
     if not found:
-        return NOTHING if is_private else f"{NOTHING_IN_ROOM} {IN_PRIVATE}"
+        return NOTHING_KEPT if is_private else f"{NOTHING_KEPT_IN_ROOM} {IN_PRIVATE}"
     said = [one for one in found if one.trust is Trust.SAID]
     waiting = [one for one in found if one.trust is not Trust.SAID]
     parts = [*_by_scope(said), *_waiting(waiting, mark)]
@@ -68,7 +69,7 @@ def listed(found: Sequence[Memory], reader: Reader, mark: str) -> str:
 
 
 def _by_scope(said: Sequence[Memory]) -> Iterator[str]:
-    for kind, head in HEADS.items():
+    for kind, head in SCOPE_HEADS.items():
         if own := [one for one in said if one.scope.kind is kind]:
             yield "\n".join([head, "", *_lines(own)])
 
@@ -109,13 +110,17 @@ def _text(one: Memory) -> str:
     return plainly(clip(one.text, LISTED_CHARS))
 
 
-def why(used: Sequence[tuple[Memory, str]], unused: int, mark: str) -> str:
-    """Answer to `/memory why`: what the last answer here was made with, and how each was found."""
+def why(used: Sequence[tuple[Memory, str]], unused: Sequence[tuple[Memory, str]], elsewhere: int) -> str:
+    """Answer to `/memory why`: what the last answer here was made with and how it was found, and of the rest why not."""
     told = [f"- {line_of(one)}: {plainly(how)}" for one, how in used]
     parts = ["\n".join(["My last answer here was made with:", "", *told]) if told else NOT_USED]
     if unused:
-        them = "it" if unused == 1 else "them"
-        parts.append(UNUSED.format(count=several(unused, "note"), them=them, mark=mark))
+        others = [f"- {line_of(one)}: {reason}" for one, reason in unused[:UNUSED_LISTED]]
+        if len(unused) > UNUSED_LISTED:
+            others.append(f"- and {len(unused) - UNUSED_LISTED:,} more")
+        parts.append("\n".join(["And without:", "", *others]))
+    if elsewhere:
+        parts.append(ELSEWHERE.format(count=counted(elsewhere)))
     return "\n\n".join(parts)
 
 
@@ -129,10 +134,10 @@ def pinned(one: Memory) -> str:
 
 
 def forgotten(gone: Sequence[Memory]) -> str:
-    """Answer to `/forget WORDS`."""
+    """Answer to `/forget WORDS`: by their ids, since the words would stay in the conversation."""
     if not gone:
         return NONE_FITS
-    return "\n".join(["Forgotten for good:", "", *(f"- {_text(one)}" for one in gone)])
+    return f"Forgotten for good: {', '.join(f'`{one.short_id}`' for one in gone)}."
 
 
 def all_forgotten(gone: int) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import bindparam, update
 
 from runtime.contract.memory.facts import Memory, MemoryActor, MemoryId, MemoryKind, Trust
-from runtime.contract.people import PersonId
+from runtime.contract.people import PersonId, RunId
 from runtime.domain.memory.keeping import refusal_to_change
 from runtime.store.common import fact
 from runtime.store.memory.forgetting import meant_by
@@ -79,11 +79,18 @@ def accepted(memory: MemoryId, person: PersonId | None, actor: str, now: datetim
     return Row(*rows[0]).memory
 
 
-def accept_by_use(memory: MemoryId, now: datetime) -> Op[None]:
-    """Accept a staged row that was of use, unless it contradicts a person's word: that one only a person changes."""
+def accept_by_use(memory: MemoryId, run: RunId, now: datetime) -> Op[None]:
+    """Accept a staged row that was of use to another run than its own, unless it contradicts a person's word: that one only
+    a person changes."""
     rows = yield LOCKED_OF_ID, {"memory": memory}
     row = Row(*rows[0]) if rows else None
-    if row is None or row.trust != Trust.STAGED or row.valid_to is not None or is_over(row, now):
+    if (
+        row is None
+        or row.trust != Trust.STAGED
+        or row.source_run == run
+        or row.valid_to is not None
+        or is_over(row, now)
+    ):
         return
     if row.subject_key and row.relation_key and row.kind != MemoryKind.RELATION:
         topic = {"reach": row.reach, "subject": row.subject_key, "relation": row.relation_key}

@@ -6,14 +6,15 @@ In a group nothing of a person is read or removed: the reader there has no perso
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from sqlalchemy import bindparam, func, select
 
 from runtime.chat.views import memories as views
-from runtime.contract import Commanded, NewId, Outcome, Person, Role, SessionKey, Signal, SignalId, Verdict
-from runtime.contract.memory.facts import Memory, MemoryActor, Reader, Scope, ScopeKind, Trust
+from runtime.contract import Commanded, NewId, Outcome, Person, Role, RunId, SessionKey, Signal, SignalId, Verdict
+from runtime.contract.memory.facts import Memory, MemoryActor, Reader, Scope, ScopeKind
 from runtime.domain.memory.scopes import reach_of
 from runtime.store.common import session_key
 from runtime.store.intake.inbox import answer
@@ -22,16 +23,16 @@ from runtime.store.memory.forgetting import forget, forget_own
 from runtime.store.memory.listed import readable
 from runtime.store.memory.readers import reader_at
 from runtime.store.memory.summaries import enable, summary_of, write_summary
-from runtime.store.memory.uses import uses_of
+from runtime.store.memory.why import why
 from runtime.store.protocol import Gate, Taken
 from runtime.store.schema import memories, turns
 from runtime.store.sql.driver import Op, is_word
 
 LOOKED_THROUGH: Final = 200
 """Rows that a list is made of."""
-MAY_NOT: Final = "Only people with the role user or higher can change what is kept."
-ALL: Final = "all"
-SURE: Final = "all yes"
+MAY_NOT_CHANGE: Final = "Only people with the role user or higher can change what is kept."
+FORGET_ALL: Final = "all"
+FORGET_ALL_SURELY: Final = "all yes"
 LAST_RUN = (
     select(turns.c.run_id)
     .where(turns.c.session == bindparam("s"), is_word(turns.c.role, "assistant"))
@@ -46,8 +47,10 @@ def remembered(
     signal: Signal, command: Commanded, signal_id: SignalId, who: Person, gate: Gate, now: datetime, new_id: NewId
 ) -> Op[Taken]:
     """Carry out `/memory`."""
-    text = yield from _memory(signal, command.argument.strip(), _actor(signal, signal_id, who, gate), now)
-    return (yield from _told(signal, signal_id, text, now, new_id))
+    argument = command.argument.strip()
+    text = yield from _memory(signal, argument, _actor(signal, signal_id, who, gate), now)
+    taken = yield from _told(signal, signal_id, text, now, new_id)
+    return replace(taken, remembers=bool(argument))  # a summary may be on now, where nothing was read before
 
 
 def forgetting(
@@ -69,25 +72,24 @@ def _memory(signal: Signal, argument: str, by: MemoryActor, now: datetime) -> Op
         reader = yield from _reader(by)
         return views.listed((yield from readable(reader, None, False, LOOKED_THROUGH, now)), reader, mark)
     if verb == "why":
-        return (yield from _why(by, mark, now))
+        return (yield from _why(by, now))
     if verb == "summary":
         return (yield from _summary(rest, by, mark, now))
     if verb not in CHANGES or not rest:
         return views.HOW_TO.format(mark=mark)
     if by.person is None or by.person.role < Role.USER:
-        return MAY_NOT
+        return MAY_NOT_CHANGE
     return (yield from CHANGES[verb](rest, by, now))
 
 
-def _why(by: MemoryActor, mark: str, now: datetime) -> Op[str]:
-    """Rows of the last run here that may be read here, and how many nobody has accepted."""
-    reader = yield from _reader(by)
-    known = {one.id: one for one in (yield from readable(reader, None, True, LOOKED_THROUGH, now))}
+def _why(by: MemoryActor, now: datetime) -> Op[str]:
+    """Rows of the last run here that may be read here, and the reasons of the others."""
     rows = yield LAST_RUN, {"s": by.session or SessionKey("")}
-    used = (yield from uses_of(rows[0][0])) if rows else []
-    told = [(use.memory, use.how) for use in used if use.memory.id in known]
-    unused = sum(one.trust is not Trust.SAID and one.valid_to is None for one in known.values())
-    return views.why(told, unused, mark)
+    if not rows:
+        return views.NO_ANSWER_YET
+    told = yield from why(RunId(rows[0][0]), by, now)
+    used = [(one.memory, one.how) for one in told.used]
+    return views.why(used, [(one.memory, one.reason.value) for one in told.unused], told.elsewhere)
 
 
 def _accepted(name: str, by: MemoryActor, now: datetime) -> Op[str]:
@@ -131,9 +133,9 @@ def _forget(signal: Signal, words: str, by: MemoryActor, now: datetime) -> Op[st
     mark = signal.command_mark
     if not words:
         return views.HOW_TO_FORGET.format(mark=mark)
-    if words.lower() == ALL:
+    if words.lower() == FORGET_ALL:
         return (yield from _all_first(by, mark))
-    if " ".join(words.lower().split()) == SURE:
+    if " ".join(words.lower().split()) == FORGET_ALL_SURELY:
         return views.all_forgotten((yield from forget_own(by, now)))
     return _worded_all((yield from forget(words, by, now)))
 

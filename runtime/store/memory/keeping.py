@@ -84,7 +84,8 @@ GIVEN_TO_RUN = (
     .where(memory_uses.c.run_id == bindparam("run"))
     .order_by(memory_uses.c.rank)
 )
-IS_CHILD = select(children.c.id).where(children.c.session == bindparam("session")).limit(1)
+# Sessions of children begin with a word and their id: by it the row is found without another index.
+IS_CHILD = select(children.c.id).where(children.c.id == bindparam("child"), children.c.session == bindparam("session"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +229,9 @@ def _end(row: Row, new: str, now: datetime) -> Op[Memory]:
 
 
 def is_of_child(session: str | None) -> Op[bool]:
-    return bool(session and (yield IS_CHILD, {"session": session}))
+    _, _, rest = (session or "").partition("|")
+    child, is_long, _ = rest.partition("|")
+    return bool(is_long and (yield IS_CHILD, {"child": child, "session": session}))
 
 
 def _values(new: Keeping, now: datetime) -> dict[str, Any]:

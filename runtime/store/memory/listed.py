@@ -29,7 +29,7 @@ READABLE_MEMORIES: Final = {
             *[memories.c.trust == bindparam("trust")] * trust,
             *[is_current] * (not past),
         ),
-        memories.c.number,
+        memories.c.number + 0,  # else PostgreSQL may walk all rows, the newest first, for the few of a reader
     )
     for trust, past in product((False, True), repeat=2)
 }

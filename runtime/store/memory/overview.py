@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, or_, select
 
 from runtime.contract.memory.facts import Scope
 from runtime.store.memory.rows import is_current
-from runtime.store.schema import memories
+from runtime.store.schema import memories, person_summaries
 from runtime.store.sql.driver import Op, micros
 
 COUNTS = (
@@ -17,6 +17,15 @@ COUNTS = (
     .group_by(memories.c.agent, memories.c.scope)
     .order_by(memories.c.agent, memories.c.scope)
 )
+
+ANY_KEPT = select(
+    or_(exists(select(memories.c.id)), exists(select(person_summaries.c.agent).where(person_summaries.c.enabled == 1)))
+)
+
+
+def is_used() -> Op[bool]:
+    """True if anything is kept for anybody."""
+    return bool((yield ANY_KEPT, {})[0][0])
 
 
 def counts(now: datetime) -> Op[list[tuple[str, Scope, int]]]:

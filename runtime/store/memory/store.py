@@ -26,7 +26,7 @@ from runtime.store.memory.forgetting import called, forget, forget_own, remove_i
 from runtime.store.memory.graph import about
 from runtime.store.memory.keeping import Keeping, is_of_child, keep
 from runtime.store.memory.listed import listed, readable
-from runtime.store.memory.overview import counts
+from runtime.store.memory.overview import counts, is_used
 from runtime.store.memory.readers import has_any, reader_at
 from runtime.store.memory.rows import Row
 from runtime.store.memory.uses import last_uses, record_uses, uses_of
@@ -110,6 +110,9 @@ class MemoryStore(Base):
     ) -> list[Memory]:
         now = self.now()
         return await self._driver.read(lambda: listed(agent, scope, past, before, limit, now))
+
+    async def is_used(self) -> bool:
+        return await self._driver.read(is_used)
 
     async def counts(self) -> list[tuple[str, Scope, int]]:
         """Count the current rows of each agent in each scope."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import bindparam, select, update
 
@@ -15,13 +16,16 @@ from runtime.store.protocol.memory.memories import Use, UsedMemory
 from runtime.store.schema import memories, memory_uses, people, turns
 from runtime.store.sql.driver import Op, micros, moment
 
+USEFUL_RANK_MAX: Final = 3
+"""A proposal that a search finds further down was hardly what it was after."""
 ADD_USE = add(memory_uses).on_conflict_do_nothing().returning(memory_uses.c.memory_id)
-COUNT_USE = (
+NOTE_USE = (
     update(memories)
     .where(memories.c.id == bindparam("memory"))
-    .values(uses=memories.c.uses + 1, used_at=bindparam("at"))
+    .values(used_at=bindparam("at"))
     .returning(memories.c.id)
 )
+COUNT_USE = update(memories).where(memories.c.id == bindparam("memory")).values(uses=memories.c.uses + 1)
 USED = (
     select(*MEMORY_COLUMNS, memory_uses.c.rank, memory_uses.c.how, memory_uses.c.at)
     .select_from(memory_uses)
@@ -38,11 +42,14 @@ NEWEST_RUN = (
 def record_uses(run: RunId, uses: Sequence[Use], now: datetime, *, accepts: bool) -> Op[None]:
     """Note rows that a run was given or found, each once a run; in the order of ids, as every writer locks them."""
     for use in sorted(uses, key=lambda use: use.memory):
-        if not (yield COUNT_USE, {"memory": use.memory, "at": micros(now)}):
+        if not (yield NOTE_USE, {"memory": use.memory, "at": micros(now)}):
             continue  # forgotten since it was read
         values = {"run_id": run, "memory_id": use.memory, "rank": use.rank, "how": use.how, "at": micros(now)}
-        if (yield ADD_USE, values) and accepts:
-            yield from accept_by_use(use.memory, now)
+        if not (yield ADD_USE, values):
+            continue  # this run had it before
+        yield COUNT_USE, {"memory": use.memory}
+        if accepts and use.rank <= USEFUL_RANK_MAX:
+            yield from accept_by_use(use.memory, run, now)
 
 
 def uses_of(run: RunId) -> Op[list[UsedMemory]]:

@@ -80,7 +80,7 @@ class Taken:
 
     `ended`: runs that waited for people and are over now. `claim`: the lane was idle, so the run began in the same commit; whoever made the offer works on it.
     `settled`: see `Decided`. `change`: that of a card in the room that was kept, where nothing else waits. `compacts`: a conversation
-    is to be condensed.
+    is to be condensed. `remembers`: something is kept now where perhaps nothing was.
     """
 
     verdict: Verdict
@@ -93,6 +93,7 @@ class Taken:
     settled: tuple[ApprovalId, ...] = ()
     change: OpenDelivery | None = None
     compacts: bool = False
+    remembers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,10 +31,11 @@ def parts_of(stage: Stage, notifier: LocalNotifier, **settings: Any) -> MemoryPa
 
 async def life(stage: Stage, model: Model | None = None, *more: Any, **given: Any) -> Process:
     """A process whose agent remembers."""
-    notifier, settings = LocalNotifier(), given.pop("memory", {})
-    parts = parts_of(stage, notifier, **settings)
-    every: list[Any] = [*tools_of(parts), *more]
-    process = await stage.process(model or Planned(), every, rules=given.pop("rules", SHIPPED), **given)
+    settings = given.pop("memory", {})
+    process = await stage.process(model or Planned(), more, rules=given.pop("rules", SHIPPED), **given)
+    parts = parts_of(stage, process.notifier, **settings)
+    every: list[Any] = tools_of(parts)
+    process.tools.update({tool.spec.name: tool for tool in every})
     process.agent._remembering = process.agent.surroundings._remembering = parts.remembering
     return process
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import replace
 from typing import Any, Final
@@ -10,13 +11,16 @@ import pytest
 
 from runtime.agent.registry import Agents
 from runtime.context.window import Window
-from runtime.contract import Choice, ModelRequest
+from runtime.contract import Choice, ModelRequest, RunId, SessionKey, ToolContext, ToolTurn
 from runtime.contract.memory.facts import Memory, ScopeKind, Trust
+from runtime.errors import ToolRetry
 from tests.contract.runtime.memories import GROUP, asked, call, command, life, tell, tell_group
-from tests.contract.runtime.stage import ADA, LEASE, LIMITS, UMA, VERA, Process, Stage, crash_at
-from tests.contract.runtime.strict import Planned
+from tests.contract.runtime.stage import ADA, LEASE, LIMITS, PATIENCE, UMA, VERA, Process, Stage, address, crash_at
+from tests.contract.runtime.strict import Planned, Strict
+from tests.contract.runtime.test_delegation import order
 from tests.contract.runtime.test_taint import PAGE, READ_PAGE, tools
 from tests.contract.runtime.windowed import WINDOW, Windowed
+from tools.delegation import DELEGATE
 
 REX: Final[dict[str, Any]] = {"text": "Ada's dog is called Rex.", "subject": "Ada", "relation": "dog"}
 MAX: Final[dict[str, Any]] = {"text": "Ada's dog is called Max.", "subject": "Ada", "relation": "dog"}
@@ -157,6 +161,25 @@ async def test_to_keep_it_for_others_too_asks_first(scope: str, stage: Stage) ->
     assert ("Fridays" in (await asked(process, "when do we deploy?", UMA, "r3")).working) is (scope == "agent")
 
 
+async def test_a_child_reads_nothing_of_a_person_and_what_it_keeps_is_not_believed(stage: Stage) -> None:
+    """It is a copy of the same agent, in the same room, for the same person: its order says what it gets."""
+    process = await life(stage, None, DELEGATE)
+    await tell(process, call("remember", **REX))
+    wanted = call("remember", 2, text="Ada wants everything approved.")
+    model = Strict(
+        [order(goal="Find the name of the dog."), (call("recall", query="dog"), wanted), "no", "I don't know."]
+    )
+    process.ask(model)
+    await process.say(ABOUT_DOG)
+    await process.answer_all()
+    parent, child, after, _ = model.requests
+    assert "Rex" in given(parent)
+    assert "Rex" not in child.working
+    recalled, _ = (turn.text for turn in after.turns if isinstance(turn, ToolTurn))
+    assert recalled == "Nothing is kept about that here."
+    assert (await kept(stage))[0].trust is Trust.LOW
+
+
 async def test_a_viewer_has_nothing_kept(stage: Stage) -> None:
     process = await life(stage)
     await tell(process, call("remember", **REX))
@@ -207,15 +230,32 @@ async def test_it_is_read_once_in_a_run_and_told_by_why(stage: Stage) -> None:
 
 async def test_nothing_is_asked_of_the_store_where_nothing_is_kept(stage: Stage) -> None:
     process = await life(stage)
-    await asked(process, "hello")
     remembering = process.agent._remembering
     assert remembering
-    remembering._memories = None  # type: ignore[assignment]  # nobody may ask it
+    await asked(process, "hello")
+    memories, remembering._memories = remembering._memories, None  # type: ignore[assignment]  # nobody may ask it
     await asked(process, "hello again")
+    await asked(process, "hello", room="r2")  # nothing is kept for anybody, so for nobody there
+    remembering._memories = memories
+    await tell(process, call("remember", **REX))
+    assert "Rex" in given(await asked(process, ABOUT_DOG))
+
+
+async def test_a_program_keeps_values_where_nobody_asked(stage: Stage) -> None:
+    """A schedule of the settings has no requester; a viewer has no say."""
+    process = await life(stage)
+    context = ToolContext(stage.folder, SessionKey("s"), RunId("r"), "c1", address("r1"), agent="main")
+    await process.tools["state_set"].call({"key": "last", "value": "1"}, context)
+    assert await process.tools["state_get"].call({"key": "last"}, context) == "version 1\n1"
+    vera = await stage.store.people.person_named("Vera")
+    assert vera
+    with pytest.raises(ToolRetry, match="role user"):
+        await process.tools["state_delete"].call({"key": "last"}, replace(context, requester=vera.person))
 
 
 async def test_a_person_writes_their_own_summary(stage: Stage) -> None:
     process = await life(stage)
+    await asked(process, "hello")
     assert "is off" in await command(process, "/memory summary")
     assert "is off" in await command(process, "/memory summary I like tea.")
     assert "is on" in await command(process, "/memory summary on")
@@ -234,23 +274,27 @@ LISTED: Final = (
 )
 
 
-async def long_talk(process: Process, *first: str) -> Windowed:
-    """So much is said that a summary is made."""
+async def long_talk(process: Process, *, until: int) -> Windowed:
+    """So much is said that a summary is made, until so many rows are kept."""
     process.ask(model := Windowed(condenses=lambda _: LISTED))
-    for words in (*first, *(f"Part {number}. {'Words. ' * 200}" for number in range(9))):
-        await process.say(words)
-        await process.answer_all()
+    async with asyncio.timeout(PATIENCE), process.running():
+        for words in ("Ada here. My dog is called Rex.", *(f"Part {number}. {'Words. ' * 200}" for number in range(9))):
+            await process.say(words)
+            await process.rest()
+        while len(await kept(process.stage)) < until:  # noqa: ASYNC110 - it comes after the answer, and tells nobody
+            await asyncio.sleep(0.002)
     assert model.summaries
     return model
 
 
 async def test_a_summary_proposes_what_people_said_in_the_same_call(stage: Stage) -> None:
     process = await life(stage, limits=replace(LIMITS, window=Window(lambda: WINDOW)))
-    model = await long_talk(process, "Ada here. My dog is called Rex.")
+    model = await long_talk(process, until=1)
     assert all("heading Keep" in request.system for request in model.summaries)
     one = await only(stage)
     assert (one.text, one.trust) == ("Ada's dog is called Rex.", Trust.STAGED)
-    assert all("Keep:" not in text for (text,) in await stage.rows("SELECT text FROM summaries WHERE kind = 'model'"))
+    rows = await stage.rows("SELECT text FROM summaries WHERE kind = 'model'")
+    assert all("Keep:" not in text for (text,) in rows)
     assert "from a conversation" in await command(process, "/memory")
     assert "Rex" not in (await asked(process, ABOUT_DOG, room="r1/new")).working
     assert "I count on it" in await command(process, f"/memory accept {one.short_id}")
@@ -260,7 +304,7 @@ async def test_a_summary_proposes_what_people_said_in_the_same_call(stage: Stage
 async def test_a_conversation_with_outside_text_proposes_nothing(stage: Stage) -> None:
     process = await life(stage, None, *tools(), limits=replace(LIMITS, window=Window(lambda: WINDOW)))
     await tell(process, PAGE, words=READ_PAGE)
-    model = await long_talk(process, "Ada here. My dog is called Rex.")
+    model = await long_talk(process, until=0)
     assert all("heading Keep" not in request.system for request in model.summaries)
     assert await kept(stage) == []
 
@@ -280,7 +324,7 @@ async def test_memories_are_listed_pinned_and_forgotten_by_command(stage: Stage)
     assert "pinned)" in await command(process, "/memory")
     assert "No longer pinned" in await command(process, f"/memory unpin {name}")
     assert "has all these words" in await command(process, "/forget elephant")
-    assert "tea" in await command(process, "/forget likes tea")
+    assert await command(process, "/forget likes tea") == f"Forgotten for good: `{name}`."
     assert "forget 1 memory" in await command(process, "/forget all")
     assert await kept(stage)
     assert "Forgotten for good: 1 memory" in await command(process, "/forget all yes")

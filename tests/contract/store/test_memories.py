@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from runtime.contract import Address, Person, RunId
+from runtime.contract import Address, Person, RunId, SessionKey
 from runtime.contract.memory.facts import (
     Kept,
     Memory,
@@ -162,6 +162,23 @@ async def test_a_run_of_nobody_says_nothing_that_is_trusted(stage: Stage) -> Non
     assert refused == "Nobody asked for this run, so there's no person to keep it for. Keep it for the room instead."
 
 
+async def test_what_a_child_says_is_of_low_trust(stage: Stage) -> None:
+    """Whoever calls: the store itself knows the sessions of children."""
+    ada, child = await actor(stage), new_id()
+    session = SessionKey(f"child|{child}|ops")
+    await stage.write(
+        "INSERT INTO children (id, parent_run, parent_step, ordinal, parent_session, root_run, session, agent, chain, depth, "
+        "awaits, goal, criteria, wanted, files, state, result, valid, budget_micros, deadline_at, created_at) VALUES "
+        "(:id, 'r1', 1, 1, 's1', 'r1', :session, 'ops', '[]', 1, 1, 'look', '', '{}', '[]', 'open', '', 1, 0, 1, 1)",
+        id=child,
+        session=session,
+    )
+    by = replace(ada, agent="ops", session=session)
+    assert (await kept(stage, "The build is green", by, scope=ScopeKind.ROOM)).memory.trust is Trust.LOW
+    like = replace(ada, session=SessionKey(f"child|{ROOM}"))
+    assert (await kept(stage, "The build is red", like, scope=ScopeKind.ROOM)).memory.trust is Trust.SAID
+
+
 async def test_nothing_that_was_recalled_is_kept_again(stage: Stage) -> None:
     await stage.say("hello")
     ada, run = await actor(stage), RunId(new_id())
@@ -240,10 +257,15 @@ async def test_a_use_accepts_what_nothing_contradicts(stage: Stage) -> None:
     against = (await kept(stage, "Ada lives in Wien", ada, trust=Trust.STAGED, **value)).memory
     new = (await kept(stage, "Ada has a cat", ada, trust=Trust.STAGED)).memory
     low = (await kept(stage, "Ada owes me money", ada, trust=Trust.LOW)).memory
-    uses = [Use(one.id, rank, "found") for rank, one in enumerate((against, new, low), 1)]
-    await stage.store.memories.record_uses(run, uses, accepts=True)
+    own = (await kept(stage, "Ada has a dog", replace(ada, run_id=run, key="c1"), trust=Trust.STAGED)).memory
+    far = (await kept(stage, "Ada has a car", ada, trust=Trust.STAGED)).memory
+    uses = [Use(one.id, rank, "found") for rank, one in ((1, against), (2, new), (1, low), (2, own), (4, far))]
+    for _ in range(2):
+        await stage.store.memories.record_uses(run, uses, accepts=True)
     used = {one.memory.id: (one.memory.trust, one.memory.uses) for one in await stage.store.memories.uses_of(run)}
-    assert used == {against.id: (Trust.STAGED, 1), new.id: (Trust.SAID, 1), low.id: (Trust.LOW, 1)}
+    assert used == {against.id: (Trust.STAGED, 1), new.id: (Trust.SAID, 1), low.id: (Trust.LOW, 1)} | {
+        one.id: (Trust.STAGED, 1) for one in (own, far)
+    }
 
 
 # ---------------------------------------------------------------------------------------------------------- values

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from runtime.contract.memory.facts import Scope, ScopeKind
 from runtime.domain.agents.lifecycle import AgentEvent
-from tests.contract.store.stage import OTHER_ROOM, UMA, Stage
+from runtime.domain.memory.terms import terms_of
+from runtime.store.protocol.memory.finding import Sought
+from tests.contract.store.stage import OTHER_ROOM, ROOM, UMA, Stage
 from tests.contract.store.test_memories import GROUP, actor, kept, texts
 
 TOPIC: Final[dict[str, Any]] = {"subject": "home", "relation": "town"}
@@ -47,6 +49,9 @@ async def test_of_two_people_who_are_one_each_value_stands_once(stage: Stage) ->
         await stage.store.state_values.put_value("main", Scope(ScopeKind.PERSON, person.id), key, f'"{person.name}"')
     await stage.store.people.merge("Uma", "Ada", actor="cli")
     found = ["I have a cat", "I like tea", "I live in Graz"]
+    reader = await stage.store.memories.reader_at("main", ROOM, ada.person.id)
+    hits = await stage.store.memory_search.by_words(Sought(reader, stage.clock()), terms_of("cat"))
+    assert [one.memory.text for one in hits.rows] == ["I have a cat"]
     assert sorted(await texts(stage, ada)) == found
     assert sorted(await texts(stage, replace(ada, room=OTHER_ROOM))) == found
     assert await stage.column("SELECT DISTINCT scope FROM memories") == [f"person|{ada.person.id}"]

@@ -52,16 +52,18 @@ def test_what_counts_stands_first_and_by_whom_it_is_for() -> None:
 
 def test_a_group_is_told_where_the_rest_is() -> None:
     assert views.IN_PRIVATE in views.listed([TEAM], GROUP, "/")
-    assert views.listed([], GROUP, "/") == f"{views.NOTHING_IN_ROOM} {views.IN_PRIVATE}"
-    assert views.listed([], OWN, "/") == views.NOTHING
+    assert views.listed([], GROUP, "/") == f"{views.NOTHING_KEPT_IN_ROOM} {views.IN_PRIVATE}"
+    assert views.listed([], OWN, "/") == views.NOTHING_KEPT
 
 
 def test_a_long_list_says_how_much_more_there_is() -> None:
     assert "- and 10 more" in views.listed([REX] * (views.MEMORIES_LISTED + 10), OWN, "/")
 
 
-def test_why_tells_what_was_used_and_what_waits() -> None:
-    told = views.why([(REX, "given: words, 1st")], 2, "/")
+def test_why_tells_what_was_used_and_of_the_rest_why_not() -> None:
+    told = views.why([(REX, "given: words, 1st")], [(NOTE, "nobody has accepted it")] * 11, 2)
     assert "is called \\*Rex\\*. (2026-03-01, pinned): given: words, 1st" in told
-    assert "2 notes I don't use unasked" in told
-    assert views.why([], 0, "/") == views.NOT_USED
+    assert "(2026-03-01, from outside or another program): nobody has accepted it" in told
+    assert "- and 1 more" in told
+    assert told.endswith("2 memories that I keep for you alone I use in our private chats only.")
+    assert views.why([], [], 0) == views.NOT_USED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runtime.context.proposals import PROPOSED_MAX, Proposal, parted
+from runtime.context.prompt.proposals import PROPOSED_MAX, Proposal, parted
 
 SAID = ["My dog is called Rex.", "We deploy on Fridays, says Ada."]
 REX = Proposal("Ada", "dog", "The dog is called Rex.")

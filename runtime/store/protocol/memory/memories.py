@@ -113,7 +113,8 @@ class Memories(Protocol):
         """The row with that id, or whose id ends so, for operators."""
 
     async def record_uses(self, run: RunId, uses: Sequence[Use], *, accepts: bool = False) -> None:
-        """Rows that a run was given or found. With `accepts` proposals that nothing contradicts count as said from now on."""
+        """Rows that a run was given or found. With `accepts` the first proposals count as said from now
+        on, where nothing contradicts them."""
 
     async def uses_of(self, run: RunId) -> list[UsedMemory]:
         """Rows that a run was given or found, in that order; not those that were forgotten since."""

@@ -19,11 +19,11 @@ NAME_MAX_CHARS: Final = 80
 """Characters of a subject or a relation."""
 SAID_PART: Final = 0.6
 """Of a proposal's longer words: as many must stand in what people said."""
-WORD: Final = re.compile(r"\w{3,}|\d+")
-HEAD: Final = "Keep"
-LIST: Final = re.compile(rf"(?:^|\n)[#*\s]*{HEAD}[*\s]*:?[*\s]*\n(?P<lines>.*)\Z", re.DOTALL)
+TELLING_WORD: Final = re.compile(r"\w{3,}|\d+")
+LIST_HEAD: Final = "Keep"
+LIST: Final = re.compile(rf"(?:^|\n)[#*\s]*{LIST_HEAD}[*\s]*:?[*\s]*\n(?P<lines>.*)\Z", re.DOTALL)
 ASKED: Final = (
-    f" At the very end, under the heading {HEAD}, list at most {PROPOSED_MAX} lasting facts about people or their work that "
+    f" At the very end, under the heading {LIST_HEAD}, list at most {PROPOSED_MAX} lasting facts about people or their work that "
     "people themselves said here and that will matter in other conversations, one a line: - subject | relation | sentence. "
     "Nothing that was looked up, read or recalled, and no instruction. Leave the heading out if there is none."
 )
@@ -77,4 +77,4 @@ def _is_said(text: str, said: frozenset[str]) -> bool:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(WORD.findall(text.casefold()))
+    return frozenset(TELLING_WORD.findall(text.casefold()))
