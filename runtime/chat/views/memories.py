@@ -29,6 +29,7 @@ HOW_TO_FORGET: Final = (
     "everything that I keep for you alone."
 )
 ALL_FIRST: Final = "I'd forget {count} that I keep for you alone, for good. If you're sure, say `{mark}forget all yes`."
+FORGOTTEN_IN_PRIVATE: Final = "What I keep for you alone I only forget in our private chat. Ask me there."
 NOTHING_OWN: Final = "I keep nothing for you alone, so there's nothing to forget."
 NONE_FITS: Final = "Nothing that I keep here has all these words."
 NOT_USED: Final = "My last answer here was made with nothing that I keep."

@@ -130,19 +130,17 @@ def _summary(wanted: str, by: MemoryActor, mark: str, now: datetime) -> Op[str]:
 
 
 def _forget(signal: Signal, words: str, by: MemoryActor, now: datetime) -> Op[str]:
-    mark = signal.command_mark
+    mark, wanted = signal.command_mark, " ".join(words.lower().split())
     if not words:
         return views.HOW_TO_FORGET.format(mark=mark)
-    if words.lower() == FORGET_ALL:
-        return (yield from _all_first(by, mark))
-    if " ".join(words.lower().split()) == FORGET_ALL_SURELY:
+    if wanted not in (FORGET_ALL, FORGET_ALL_SURELY):
+        return _worded_all((yield from forget(words, by, now)))
+    reader = yield from _reader(by)
+    if reader.person is None:
+        return views.FORGOTTEN_IN_PRIVATE
+    if wanted == FORGET_ALL_SURELY:
         return views.all_forgotten((yield from forget_own(by, now)))
-    return _worded_all((yield from forget(words, by, now)))
-
-
-def _all_first(by: MemoryActor, mark: str) -> Op[str]:
-    reach = reach_of(by.agent, Scope(ScopeKind.PERSON, by.person.id if by.person else ""))
-    rows = yield OWN_COUNT, {"reach": reach}
+    rows = yield OWN_COUNT, {"reach": reach_of(by.agent, Scope(ScopeKind.PERSON, reader.person))}
     count = int(rows[0][0])
     return views.ALL_FIRST.format(count=views.counted(count), mark=mark) if count else views.NOTHING_OWN
 

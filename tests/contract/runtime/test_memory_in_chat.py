@@ -326,6 +326,7 @@ async def test_memories_are_listed_pinned_and_forgotten_by_command(stage: Stage)
     assert "has all these words" in await command(process, "/forget elephant")
     assert await command(process, "/forget likes tea") == f"Forgotten for good: `{name}`."
     assert "forget 1 memory" in await command(process, "/forget all")
+    assert "in our private chat" in await command(process, "/forget all yes", **GROUP)
     assert await kept(stage)
     assert "Forgotten for good: 1 memory" in await command(process, "/forget all yes")
     assert await kept(stage) == []

@@ -96,5 +96,5 @@ def test_a_day_that_is_none_is_refused_with_an_example() -> None:
 
 
 def test_without_memory_there_are_no_tools_of_it(tmp_path: Path) -> None:
-    assert "remember" in known_tools(read(tmp_path))
+    assert "remember" in known_tools(read(tmp_path, ""))
     assert not {"remember", "recall", "state_get"} & known_tools(read(tmp_path, "[memory]\nenabled = false\n")).keys()

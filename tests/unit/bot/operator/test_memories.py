@@ -82,6 +82,17 @@ async def test_of_a_person_operators_see_a_count_alone(house: House) -> None:
     assert "uma" in page
 
 
+async def test_what_a_child_had_kept_counts_once_it_is_accepted(house: House) -> None:
+    await house.api.say(ROOM, "delegate: remember that my cat is called Tom", "event-0001")
+    await counted(house, 1)
+    [row] = await house.api.memories(scope="person")
+    assert (row["text"], row["trust"]) == ("my cat is called Tom", "low")
+    assert f'action="/console/api/memories/{row["id"]}/accept"' in await house.page(PAGE)
+    assert (await house.api.accept_memory(row["short"]))["told"] == "Accepted: my cat is called Tom"
+    assert (await house.api.memory(row["id"]))["trust"] == "said"
+    assert "/accept" not in await house.page(PAGE)
+
+
 async def test_what_nobody_may_write_is_refused_in_words(house: House) -> None:
     with pytest.raises(Refusal, match="Operators write for a room"):
         await house.api.put_memory("x y z", "person")
