@@ -18,7 +18,7 @@ from bench.recall.dialogues import dialogue
 from runtime.contract import Address, Usage
 from runtime.contract.memory.embedding import Embedded
 from runtime.contract.memory.facts import Reader
-from runtime.models.embeddings import vectors_of
+from runtime.models.embedding.answers import vectors_of
 from runtime.store.store import Store, open_store
 from tests.fakes.embeddings import Embeddings
 from tests.fakes.serve import serving
