@@ -41,6 +41,7 @@ class _Progress:
     after: int = 0
     began: datetime | None = None
     dims: int = 0
+    is_tidy: bool = False
 
 
 class Embedding:
@@ -81,17 +82,18 @@ class Embedding:
         made = 0
         try:
             while rows := await self._vectors.without(of.model, of.after, TEXTS_MOST):
-                for agent, group in groupby(
-                    rows, key=lambda row: row.agent or MAIN
-                ):  # what is for all counts for the first
+                for agent, group in groupby(rows, key=_payer):
                     made += await self._made(embedder, of, agent, [*group])
         except ModelFailed as error:
             self._rest = min(REST_MAX, max(REST_MIN, self._rest * 2))
-            log.warning("memories are found by words alone", model=of.model, reason=str(error), tried_again=self._rest)
+            log.warning(
+                "memories are found by words alone", model=of.model, reason=str(error), again_in=str(self._rest)
+            )
             return made
         self._rest = timedelta()
-        if made or of.began == self._now():
+        if made or not of.is_tidy:
             await self._vectors.tidy(of.model)
+            of.is_tidy = True
         return made
 
     def _begun(self, model: str) -> _Progress:
@@ -119,6 +121,11 @@ class Embedding:
         if dropped := await self._vectors.drop_other_dims(of.model, found.dims):
             log.warning("vectors are made anew", model=of.model, dims=found.dims, rows=dropped)
             of.began = None
+
+
+def _payer(row: Unvectored) -> str:
+    """Agent that a row's call counts for: rows for all agents count for the first one."""
+    return row.agent or MAIN
 
 
 def packed(vector: Sequence[float]) -> bytes:

@@ -33,7 +33,7 @@ async def check_embeddings(subject: Subject) -> Sequence[Finding]:
     named = fine("embeddings.name", f"{given.name}: memory is searched by words and by meaning")
     if not subject.live:
         return [named, await reachable("embeddings", given.name, given.api_base, WHY_MEANING)]
-    from runtime.models.embeddings import LiteEmbedder
+    from runtime.models.embedding.embedder import LiteEmbedder
 
     try:
         found = await LiteEmbedder(given).embed([ONE_TEXT])

@@ -24,7 +24,7 @@ def embedder_of(settings: Settings, door: Door) -> Embedder | None:
     given = embedding_settings(settings)
     if given is None:
         return None
-    from runtime.models.embeddings import LiteEmbedder
+    from runtime.models.embedding.embedder import LiteEmbedder
 
     return GuardedEmbedder(LiteEmbedder(given), door)
 

@@ -165,7 +165,8 @@ def _renewed(row: Row, new: Keeping, now: datetime) -> Op[Kept]:
     is_accepted = trust is Trust.SAID and row.trust != Trust.SAID
     if is_accepted:
         yield from end_same_topic(row._replace(trust=trust.value), now)
-    person = new.person if new.wanted.trust is Trust.SAID and new.person else row.by_person
+    was_said = row.trust == Trust.SAID and row.by_person is not None  # it stays the word of whoever said it first
+    person = new.person if new.wanted.trust is Trust.SAID and new.person and not was_said else row.by_person
     end = lasts_until(trust, new.wanted.expires_at, now) if new.wanted.trust is trust else None
     after = {
         "new_trust": trust.value,

@@ -14,7 +14,8 @@ from runtime.guard.door import Door
 from runtime.guard.findings import Detector, Strictness
 from runtime.guard.guard import Guard, GuardRules
 from runtime.memory.guarded import GuardedEmbedder
-from runtime.models.embeddings import LiteEmbedder, vectors_of
+from runtime.models.embedding.answers import vectors_of
+from runtime.models.embedding.embedder import LiteEmbedder
 from runtime.models.litellm_loading import VARIABLES
 from runtime.models.settings import ModelSettings, Prices
 from tests.fakes.embeddings import Embeddings, vector_of

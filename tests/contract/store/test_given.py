@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from runtime.contract import Address
 from runtime.contract.memory.facts import MemoryActor, Recalled, Trust
+from runtime.store.common import web_identity
 from runtime.store.store import Store
-from tests.contract.store.stage import ROOM, HandClock, Stage
+from tests.contract.store.stage import OTHER_ROOM, ROOM, UMA, HandClock, Stage
 from tests.contract.store.test_memories import who
 from tests.contract.store.test_memory_search import HERE, kept
 from tests.contract.store.test_memory_vectors import Model, duty_of, recalling_of
@@ -77,3 +79,23 @@ async def test_messages_that_answer_most_come_newest_first(stage: Stage) -> None
     assert {(one.author, one.room) for one in found} == {("Ada", ROOM)}
     elsewhere = MemoryActor("main", Address.parse("slack:T1/C9"), by.person)
     assert await recalling.search_messages("budget due", elsewhere) == []
+
+
+async def test_answers_are_messages_too_and_those_of_other_rooms_stay_there(stage: Stage) -> None:
+    ada = await who(stage, "Ada")
+    page = web_identity(ada)
+    await stage.finish(await stage.begin("when is the fair?", actor=page), "The fair begins on Friday.")
+    await stage.finish(await stage.begin("the fair in private", actor=UMA, at=OTHER_ROOM), "A secret of the fair.")
+    second = replace(ROOM, room="another-of-ada")
+    await stage.say("tickets for the fair", actor=page, at=second)
+    recalling = recalling_of(stage.store, None)
+
+    async def found(at: Address) -> list[str]:
+        hits = await recalling.search_messages("fair", MemoryActor("main", at, ada))
+        return sorted(one.text for one in hits)
+
+    own = ["The fair begins on Friday.", "when is the fair?"]
+    assert await found(ROOM) == sorted([*own, "tickets for the fair"])
+    await stage.say("hi Ada, the fair?", actor=UMA, at=second)
+    assert await found(ROOM) == own
+    assert await found(second) == ["hi Ada, the fair?", "tickets for the fair"]

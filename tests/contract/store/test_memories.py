@@ -124,6 +124,13 @@ async def test_a_new_value_ends_the_one_before(stage: Stage) -> None:
     assert (back.was_known, back.ended and back.ended.text) == (False, "I moved to Wien")
 
 
+async def test_what_two_say_stays_the_word_of_the_first(stage: Stage) -> None:
+    ada, uma = await actor(stage, at=GROUP), await actor(stage, "Uma", GROUP)
+    await kept(stage, "We deploy on Fridays", uma, scope=ScopeKind.ROOM, trust=Trust.LOW)
+    said = [await kept(stage, "We deploy on Fridays.", by, scope=ScopeKind.ROOM) for by in (uma, ada)]
+    assert [(one.was_known, one.memory.trust, one.memory.by) for one in said] == [(True, Trust.SAID, "Uma")] * 2
+
+
 async def test_relations_stand_beside_each_other(stage: Stage) -> None:
     await stage.say("hello")
     ada = await actor(stage)

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import random
+import shutil
 import sqlite3
 import zipfile
 from collections.abc import Mapping
@@ -214,6 +215,7 @@ async def test_what_was_forgotten_since_does_not_come_back(home: Settings, tmp_p
     assert (restored.aftermath.forgotten, restored.unread) == (1, ())
     assert await texts(home) == ["coffee"]
     (home.data_dir / "signalbox.db").unlink()  # the database that was replaced still knows
+    shutil.rmtree(home.workspace_dir)  # two restores in one second would put it aside under one name
     await restore(home, made.path, force=True)
     assert await texts(home) == ["coffee"]
 

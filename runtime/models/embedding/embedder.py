@@ -1,26 +1,23 @@
-"""Models of embeddings, asked through LiteLLM."""
+"""Any model of embeddings that LiteLLM speaks to, behind our Protocol."""
 
 from __future__ import annotations
 
 import asyncio
-import math
-import struct
-from base64 import b64decode
 from collections.abc import Sequence
 from typing import Any, Final
 
 from runtime.contract import Usage
 from runtime.contract.memory.embedding import TEXTS_MOST, Embedded
-from runtime.errors import Cause, ModelFailed
+from runtime.errors import ModelFailed
 from runtime.models.account.keys import Keys
 from runtime.models.account.pricing import Pricing
+from runtime.models.embedding.answers import vectors_of
 from runtime.models.failures import failure_of
 from runtime.models.litellm_loading import LIBRARY, Library
 from runtime.models.litellm_model import key_for_own_server
 from runtime.models.settings import ModelSettings
 from runtime.text.glyphs import bound
 
-NO_USE: Final = "The model of embeddings gave numbers of no use: {fault}."
 UNPRICED: Final = "The model {model} has no known price, so it isn't asked."
 
 
@@ -67,37 +64,3 @@ class LiteEmbedder:
         cost = self._pricing.cost(litellm, usage) if usage else None
         tokens = max(0, usage.prompt_tokens) if usage else 0
         return Usage(self.name, tokens, 0, max(0, cost or 0), unpriced=cost is None)
-
-
-def vectors_of(rows: Sequence[Any], count: int) -> list[list[float]]:
-    """Vectors of an answer in the order of what was asked, each of length 1. Errors: ModelFailed says what is wrong."""
-    if len(rows) != count:
-        raise _no_use(f"{len(rows)} vectors for {count} texts")
-    vectors = [_numbers(row["embedding"]) for row in sorted(rows, key=lambda row: int(row.get("index") or 0))]
-    if len({len(vector) for vector in vectors}) != 1 or not vectors[0]:
-        raise _no_use("vectors of several lengths" if vectors[0] else "empty vectors")
-    return [_of_length_1(vector) for vector in vectors]
-
-
-def _numbers(written: Any) -> list[float]:
-    """Numbers as a vendor sends them: one after the other, or as base64 of float32."""
-    if isinstance(written, str):
-        raw = b64decode(written)
-        return list(struct.unpack(f"<{len(raw) // 4}f", raw))
-    try:
-        return [float(number) for number in written]
-    except (TypeError, ValueError):
-        raise _no_use("something that is no number") from None
-
-
-def _of_length_1(vector: Sequence[float]) -> list[float]:
-    length = math.sqrt(sum(number * number for number in vector))
-    if not math.isfinite(length):
-        raise _no_use("NaN or infinity")
-    if not length:
-        raise _no_use("a vector without a direction")
-    return [number / length for number in vector]
-
-
-def _no_use(fault: str) -> ModelFailed:
-    return ModelFailed(NO_USE.format(fault=fault), cause=Cause.ANSWER)

@@ -1,0 +1,1 @@
+"""Models of embeddings, asked through LiteLLM; and what is taken of their answers."""
