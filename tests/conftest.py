@@ -3,12 +3,17 @@
 import gc
 import ipaddress
 import os
+import re
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from itertools import count as counted
+from pathlib import Path
+from typing import Final
 
 import pytest
+from _pytest.doctest import DoctestModule  # no name that is public
 from hypothesis import settings
 
 from tests import once
@@ -51,11 +56,34 @@ def _only_loopback(event: str, args: tuple[object, ...]) -> None:
 sys.addaudithook(_only_loopback)
 
 
+FOLDER_NUMBERS: Final = counted()
+
 gc.disable()  # until all is loaded
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False  # pytest-xdist keeps the order of `in_turns`
+    config.pluginmanager.register(WithExamples())
+
+
+class WithExamples:
+    """Modules are looked through for examples only where there is one: else each process would load every module and
+    look at all of it, for three seconds. That each module can be loaded has a test of its own, in `test_imports`."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(self, file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        found = yield
+        if b">>>" in file_path.read_bytes():
+            return found
+        return [one for one in found if not isinstance(one, DoctestModule)]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config) -> object:
+    """Of the process that has the others run the tests; None is pytest-xdist's own."""
+    from tests.shares import Shares  # each of the others does without
+
+    return Shares(config) if config.getoption("dist") == "loadgroup" else None
 
 
 @pytest.hookimpl(trylast=True)
@@ -77,6 +105,15 @@ def made_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         once.share(patch)
         yield
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As pytest's own, which looks at all folders of earlier tests to find a name for each new one."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    path = tmp_path_factory.getbasetemp() / f"{name}{next(FOLDER_NUMBERS)}"
+    path.mkdir(mode=0o700)
+    return path
 
 
 @pytest.fixture(scope="session")
