@@ -15,10 +15,12 @@ from bot.operator.reports import figure_tools
 from bot.plugins.packages import tools_named
 from bot.settings.settings import Settings
 from bot.wiring.engine import shell_of
+from bot.wiring.knowledge.packs import tools_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, terms_of, toolbox_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
 from runtime.contract import SPEND_MORE, Effect, Figures, Now, Space, TaskBoard, Timetable, Tool
+from runtime.contract.memory.knowledge import KnowledgeBook
 from runtime.errors import ConfigError
 from runtime.policy.budgets import Then
 from tools.beyond_budget import SPEND_BEYOND_BUDGET
@@ -82,8 +84,9 @@ def toolkit_of(
     wrap: Wrap,
     instead: Mapping[str, Tool] | None,
     space: Space,
+    more: Mapping[str, Tool],
 ) -> Toolkit:
-    """`wrap` is around each tool; `instead` of our own are a test's. Errors: ConfigError."""
+    """`wrap` is around each tool; `more` are other tools of ours, and `instead` of all of them a test's. Errors: ConfigError."""
     shell = shell_of(settings)
     sandbox = SpacedSandbox(sandbox_for(shell), space)
     renderer = ChartRenderer(settings.data_dir / "fonts")
@@ -93,7 +96,7 @@ def toolkit_of(
     own |= planning_tools(timetable, accounts, named)
     own |= delegation_tools(children, now)
     own |= {tool.spec.name: tool for tool in task_tools(board)}
-    own |= reported
+    own |= {**reported, **more}
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= _installed(settings, own)
@@ -108,6 +111,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= {tool.spec.name: tool for tool in schedule_tools(cast("Timetable", None))}
     own |= delegation_tools(cast("Children", None), lambda: datetime.now(UTC))
     own |= {tool.spec.name: tool for tool in task_tools(cast("TaskBoard", None))}
+    own |= tools_of(settings, cast("KnowledgeBook", None))
     return {**own, **_installed(settings, own)}
 
 

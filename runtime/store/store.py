@@ -22,6 +22,7 @@ from runtime.store.cluster.store import ClusterStore
 from runtime.store.delivery.store import OutboxStore
 from runtime.store.intake.places import PlaceStore
 from runtime.store.intake.signals import IntakeStore
+from runtime.store.knowledge.store import KnowledgeStore
 from runtime.store.observer import UNOBSERVED, Observer
 from runtime.store.operations.audit import AuditStore
 from runtime.store.operations.figures import FigureStore
@@ -89,6 +90,7 @@ class Store:
     texts: Texts
     lives: AgentLives
     tasks: TaskStore
+    knowledge: KnowledgeStore
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -116,6 +118,7 @@ class Store:
             texts=TextStore(*given),
             lives=AgentLifeStore(*given),
             tasks=TaskStore(*given),
+            knowledge=KnowledgeStore(*given),
         )
 
     async def check(self) -> None:

@@ -14,6 +14,7 @@ from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
 from bot.wiring.agents import AgentMaker
 from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, marks_in, pace_of
+from bot.wiring.knowledge.packs import book_of, tools_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
@@ -245,6 +246,7 @@ def _toolkit(
         wrap=lambda tools: base.instruments.tools(guarded(tools, door)),
         instead=instead,
         space=base.space,
+        more=tools_of(base.settings, book_of(base.settings, base.store.knowledge, at.named)),
     )
 
 

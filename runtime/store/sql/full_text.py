@@ -2,11 +2,15 @@
 
 SQLite: FTS5 tables without a copy of the text, in words and in threes of letters, filled by triggers. PostgreSQL: indexes
 of expressions; the second kind needs the extension pg_trgm, which a server may lack or forbid.
+
+The column within which is searched is indexed too, so that a search costs as much as its own rows, however many others
+there are. Its value is compared once more by whoever reads the rows: here it only narrows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,13 +30,21 @@ class Indexed:
     def letters(self) -> str:
         return f"{self.table}_letters"
 
+    @property
+    def vector(self) -> str:
+        """Expression of PostgreSQL's index: the first word says within what the text is."""
+        return f"to_tsvector('simple', 'w' || regexp_replace({self.within}, '{NOT_PLAIN}', '', 'g') || ' ' || text)"
 
+
+NOT_PLAIN: Final = "[^0-9A-Za-z]"
 MEMORIES: Final = Indexed("memories", "reach")
 CHUNKS: Final = Indexed("knowledge_chunks", "pack")
 INDEXED: Final = (MEMORIES, CHUNKS)
 
 WORDS: Final = "unicode61 remove_diacritics 2"
 LETTERS: Final = "trigram"
+LETTERS_CHARS: Final = 3
+"""Shortest text that the index of letters finds."""
 
 
 def sqlite_statements() -> Iterator[str]:
@@ -40,19 +52,24 @@ def sqlite_statements() -> Iterator[str]:
     for one in INDEXED:
         for name, tokens in ((one.words, WORDS), (one.letters, LETTERS)):
             of = f"content='{one.table}', content_rowid='number', tokenize='{tokens}'"
-            yield f"CREATE VIRTUAL TABLE {name} USING fts5(text, {of})"
+            yield f"CREATE VIRTUAL TABLE {name} USING fts5({one.within}, text, {of})"
+        changed = f"UPDATE OF {one.within}, text"
         yield f"CREATE TRIGGER {one.table}_added AFTER INSERT ON {one.table} BEGIN {_put(one)} END"
         yield f"CREATE TRIGGER {one.table}_removed AFTER DELETE ON {one.table} BEGIN {_take(one)} END"
-        yield f"CREATE TRIGGER {one.table}_changed AFTER UPDATE OF text ON {one.table} BEGIN {_take(one)} {_put(one)} END"
+        yield f"CREATE TRIGGER {one.table}_changed AFTER {changed} ON {one.table} BEGIN {_take(one)} {_put(one)} END"
 
 
 def _put(one: Indexed) -> str:
-    return " ".join(f"INSERT INTO {name}(rowid, text) VALUES (new.number, new.text);" for name in _both(one))  # noqa: S608 - our own names
+    values = f"(new.number, new.{one.within}, new.text)"
+    return " ".join(f"INSERT INTO {name}(rowid, {one.within}, text) VALUES {values};" for name in _both(one))  # noqa: S608 - our own names
 
 
 def _take(one: Indexed) -> str:
-    values = "('delete', old.number, old.text)"
-    return " ".join(f"INSERT INTO {name}({name}, rowid, text) VALUES {values};" for name in _both(one))  # noqa: S608 - our own names
+    values = f"('delete', old.number, old.{one.within}, old.text)"
+    return " ".join(
+        f"INSERT INTO {name}({name}, rowid, {one.within}, text) VALUES {values};"  # noqa: S608 - our own names
+        for name in _both(one)
+    )
 
 
 def _both(one: Indexed) -> tuple[str, str]:
@@ -62,10 +79,53 @@ def _both(one: Indexed) -> tuple[str, str]:
 def postgres_statements() -> Iterator[str]:
     """Statements that make those indexes in PostgreSQL which need no extension."""
     for one in INDEXED:
-        yield f"CREATE INDEX {one.words} ON {one.table} USING gin (to_tsvector('simple', text))"
+        yield f"CREATE INDEX {one.words} ON {one.table} USING gin ({one.vector})"
 
 
 def trigram_statements() -> Iterator[str]:
     """Statements for the indexes that need pg_trgm."""
     for one in INDEXED:
         yield f"CREATE INDEX {one.letters} ON {one.table} USING gin (text gin_trgm_ops)"
+
+
+def quoted(text: str) -> str:
+    """`text` as a phrase of FTS5: whatever stands in it is no operator.
+
+    >>> quoted('say "no" OR *')
+    '"say ""no"" OR *"'
+    """
+    return '"' + text.replace('"', '""') + '"'
+
+
+def words_match(one: Indexed, within: Iterable[str], term: str, *, begins: bool = False) -> str:
+    """Query of FTS5 for rows with a word, or with one that begins so.
+
+    >>> words_match(MEMORIES, ["a1", "b2"], "rome")
+    '(reach : ("a1" OR "b2")) AND (text : "rome")'
+    """
+    places = " OR ".join(map(quoted, within))
+    return f"({one.within} : ({places})) AND (text : {quoted(term)}{'*' if begins else ''})"
+
+
+def letters_match(one: Indexed, within: Iterable[str], part: str) -> str:
+    """Query of FTS5 for rows that contain `part`, of at least three characters. Within is told by its first three alone:
+    a phrase of all of them would cost more than the few rows that it spares.
+
+    >>> letters_match(MEMORIES, ["a1f09", "b2e11"], "oma")
+    '((reach : ^"a1f") OR (reach : ^"b2e")) AND (text : "oma")'
+    """
+    firsts = {value[:LETTERS_CHARS] for value in within}
+    found = f"(text : {quoted(part)})"
+    if any(len(first) < LETTERS_CHARS for first in firsts):
+        return found
+    places = " OR ".join(f"({one.within} : ^{quoted(first)})" for first in sorted(firsts))
+    return f"({places}) AND {found}"
+
+
+def within_words(within: Iterable[str]) -> str:
+    """Query of PostgreSQL for the first words of the rows' vectors.
+
+    >>> within_words(["a1", "hand book"])
+    "'wa1' | 'whandbook'"
+    """
+    return " | ".join(f"'w{re.sub(NOT_PLAIN, '', value).lower()}'" for value in within)

@@ -1,0 +1,1 @@
+"""What agents know beside conversations, made from settings."""

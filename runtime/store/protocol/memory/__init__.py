@@ -1,0 +1,1 @@
+"""What engine rooms know of memories and knowledge in the store."""
