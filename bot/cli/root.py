@@ -45,6 +45,7 @@ MODULES: Final[Mapping[str, str]] = {
     "outbox": "outbox",
     "schedules": "schedules",
     "tasks": "work.tasks",
+    "knowledge": "work.knowledge",
     "people": "people",
     "secrets": "safety.secrets",
     "config": "inspect",

@@ -24,6 +24,7 @@ from bot.doctor.secrets import check_secrets
 from bot.doctor.services.budgets import check_budgets
 from bot.doctor.services.channels import check_channels
 from bot.doctor.services.hooks import check_hooks
+from bot.doctor.services.knowledge import check_knowledge
 from bot.doctor.services.mcp import check_mcp
 from bot.doctor.services.model import check_model
 from bot.doctor.services.watching import check_metrics, check_telemetry
@@ -58,6 +59,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "sandbox": check_sandbox,
     "model": check_model,
     "budgets": check_budgets,
+    "knowledge": check_knowledge,
     "channels": check_channels,
     "mcp": check_mcp,
 }

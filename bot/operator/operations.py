@@ -28,6 +28,7 @@ from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
+from bot.operator.work.knowledge import KnowledgeOperations
 from bot.operator.work.tasks import TaskOperations
 from bot.wiring.safety.scan import GuardScan
 from runtime.chat.forms import ARGUMENTS, QUESTION
@@ -505,6 +506,23 @@ class Operations(OperatorApi):
     def _tasks(self) -> TaskOperations:
         has = self._context
         return TaskOperations(has.store.tasks, has.notifier, has.stop, has.nudge, has.named, has.called, has.mask)
+
+    # ---------------------------------------------------------------------------------------------------- knowledge
+
+    async def knowledge(self) -> list[View]:
+        """Packs of documents that have been read."""
+        return await self._knowledge.listed()
+
+    async def knowledge_documents(self, name: str) -> list[View]:
+        return await self._knowledge.shown(name)
+
+    async def search_knowledge(self, query: str, pack: str = "") -> list[View]:
+        """The best passages for a query, as an agent would find them."""
+        return await self._knowledge.searched(query, pack)
+
+    @property
+    def _knowledge(self) -> KnowledgeOperations:
+        return KnowledgeOperations(self._context.store.knowledge, self._context.mask)
 
     # ------------------------------------------------------------------------------------------------------ reports
 

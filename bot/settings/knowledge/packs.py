@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Field
@@ -23,17 +22,11 @@ def _page(url: str) -> str:
     return url
 
 
-def _folder(folder: Path | None) -> Path | None:
-    if folder is not None and not folder.is_dir():
-        raise ValueError(f"a folder; {folder} is none that can be read")
-    return folder
-
-
 class KnowledgeTable(Section):
     """A pack of documents: [knowledge.md](knowledge.md)."""
 
     name: AccountName = Field(description="What it is called: lowercase letters, digits and dashes.")
-    folder: Annotated[Place | None, AfterValidator(_folder)] = Field(
+    folder: Place | None = Field(
         default=None, description="Folder with its documents. On several nodes it is needed on each."
     )
     urls: tuple[Annotated[Text, AfterValidator(_page)], ...] = Field(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,7 +34,7 @@ def test_a_long_line_is_cut_at_a_blank_and_nothing_is_lost() -> None:
 def test_parts_overlap_a_little_but_not_across_a_heading() -> None:
     prose = [f"Sentence {number} is about leave." for number in range(200)]
     parts = list(chunks("\n".join(prose)))
-    for before, after in zip(parts, parts[1:], strict=False):
+    for before, after in pairwise(parts):
         shared = range(after.first_line, before.last_line + 1)
         assert 0 < sum(len(prose[number - 1]) + 1 for number in shared) <= OVERLAP_CHARS
     headed = "\n".join([*prose[:40], "## Travel", *prose[:40]])
