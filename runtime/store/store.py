@@ -23,6 +23,9 @@ from runtime.store.delivery.store import OutboxStore
 from runtime.store.intake.places import PlaceStore
 from runtime.store.intake.signals import IntakeStore
 from runtime.store.knowledge.store import KnowledgeStore
+from runtime.store.memory.store import MemoryStore
+from runtime.store.memory.summaries import PersonSummaryStore
+from runtime.store.memory.values import StateValueStore
 from runtime.store.observer import UNOBSERVED, Observer
 from runtime.store.operations.audit import AuditStore
 from runtime.store.operations.figures import FigureStore
@@ -91,6 +94,9 @@ class Store:
     lives: AgentLives
     tasks: TaskStore
     knowledge: KnowledgeStore
+    memories: MemoryStore
+    state_values: StateValueStore
+    person_summaries: PersonSummaryStore
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -119,6 +125,9 @@ class Store:
             lives=AgentLifeStore(*given),
             tasks=TaskStore(*given),
             knowledge=KnowledgeStore(*given),
+            memories=MemoryStore(*given),
+            state_values=StateValueStore(*given),
+            person_summaries=PersonSummaryStore(*given),
         )
 
     async def check(self) -> None:

@@ -114,11 +114,12 @@ class MemoryActor:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Result of keeping: the row; whether it was there already; and the one that it ended."""
+    """Result of keeping: the row; whether it was there already; the one that it ended; and whether it is read in that room."""
 
     memory: Memory
     was_known: bool = False
     ended: Memory | None = None
+    read_here: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,9 @@ class MemoryBook(Protocol):
 
     async def about(self, entity: str, by: MemoryActor, *, depth: int = 1) -> list[Memory]:
         """Relations and facts of a thing by its name, up to `depth` steps away (2 at most); at most 50."""
+
+    async def given(self, query: str, by: MemoryActor, *, limit: int = 5, tokens: int = 2_000) -> list[Recalled]:
+        """Rows for a run that did not ask, for the words it begins with: what people said alone, best first."""
 
     async def forget(self, words: str, by: MemoryActor) -> list[Memory]:
         """Remove the one with this id, else those that have all these words; what was removed."""

@@ -30,6 +30,7 @@ from runtime.store.common import LOCK_LANE, fact, moved
 from runtime.store.delivery.outbox import enqueue
 from runtime.store.intake.occurrences import OCCURRENCES_WAITING
 from runtime.store.intake.run_stop import OpenRun, end_parked
+from runtime.store.memory.owners import forget_agent
 from runtime.store.protocol import Ended, NewDelivery
 from runtime.store.protocol.agents import TurnedAgent
 from runtime.store.runs.closing import ASK_STOP
@@ -149,6 +150,7 @@ def _ended(end: _End) -> Op[TurnedAgent]:
     told += yield from _waiting_ended(end)
     told += yield from _schedules_ended(end)
     told += yield from _rooms_told(end)
+    yield from forget_agent(end.agent, end.by, end.now)
     return TurnedAgent(AgentState.TERMINATED, stop_runs=(*live,), ended=(*over,), deliveries=(*told,))
 
 

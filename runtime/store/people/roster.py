@@ -11,6 +11,7 @@ from sqlalchemy import Column, Update, bindparam, delete, func, select, update
 from runtime.contract import Person, PersonId, Role
 from runtime.policy.budgets import Scope
 from runtime.store.common import LOCK_LANE, fact, person, web_identity
+from runtime.store.memory.owners import forget_person, merge_memories
 from runtime.store.people.people import is_the_last_owner
 from runtime.store.protocol import Unmoved
 from runtime.store.schema import (
@@ -19,9 +20,11 @@ from runtime.store.schema import (
     budgets,
     grants,
     identities,
+    memories,
     modes,
     pairing_tries,
     people,
+    person_summaries,
     reservations,
     runs,
     schedules,
@@ -116,6 +119,8 @@ HAND_OVER: Final[Sequence[Update]] = tuple(
         modes.c.person,
         modes.c.set_by,
         grants.c.person,
+        memories.c.by_person,
+        person_summaries.c.changed_by,
     )
 )
 """Every column that says who it was, but those of which a person has at most one row."""
@@ -145,7 +150,7 @@ def sign_out(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
 
 
 def remove(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
-    """Remove a person; what they said and decided stays; what of it waits is not answered, since no rule would know whose it is.
+    """Remove a person with what was kept for them; what they said and decided stays; what of it waits is not answered, since no rule would know whose it is.
     Questions that they caused are for others to answer."""
     who = yield from _named(name)
     if who is None:
@@ -159,6 +164,7 @@ def remove(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
         yield from fact(now, "schedule remove", actor, schedule, f"{name} was removed")
     for (task,) in (yield END_TASKS, {"who": who.id, "why": f"{name} was removed.", "at": micros(now)}):
         yield from fact(now, "task drop", actor, task, f"{name} was removed")
+    yield from forget_person(who.id, actor, now)
     for forget in (FORGET_IDENTITIES, FORGET_ZONE, FORGET_ABSENCE, FORGET_TRIES, FORGET_BUDGETS, FORGET):
         yield forget, {"who": who.id}
     yield from fact(now, "person removed", actor, name, who.role.word)
@@ -184,7 +190,7 @@ def merge(name: str, into: str, actor: str, now: datetime) -> Op[Person | Unmove
         return Unmoved.LAST_OWNER
     yield FORGET_TRIES, {"who": who.id}
     yield FORGET, {"who": who.id}
-    yield from _handed_over(who.id, other.id)
+    yield from _handed_over(who.id, other.id, now)
     voices = {"old": web_identity(who), "new": web_identity(other)}
     for statement in HAND_OVER_ROOMS:
         yield statement, voices
@@ -192,7 +198,7 @@ def merge(name: str, into: str, actor: str, now: datetime) -> Op[Person | Unmove
     return other
 
 
-def _handed_over(old: PersonId, new: PersonId) -> Op[None]:
+def _handed_over(old: PersonId, new: PersonId, now: datetime) -> Op[None]:
     both = {"old": old, "new": new}
     yield VOTED_TOO, both
     for who in (old, new):  # made anew of the usage of both
@@ -203,6 +209,7 @@ def _handed_over(old: PersonId, new: PersonId) -> Op[None]:
         yield FORGET_ZONE, {"who": old}
     else:
         yield HAND_OVER_ZONE, both
+    yield from merge_memories(old, new, now)
     yield FORGET_ABSENCE, {"who": old}  # whoever is known by another name too is here
 
 

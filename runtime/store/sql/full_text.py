@@ -97,14 +97,27 @@ def quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
-def words_match(one: Indexed, within: Iterable[str], term: str, *, begins: bool = False) -> str:
-    """Query of FTS5 for rows with a word, or with one that begins so.
+def words_match(one: Indexed, within: Iterable[str], forms: Iterable[str]) -> str:
+    """Query of FTS5 for rows with one of these words.
 
-    >>> words_match(MEMORIES, ["a1", "b2"], "rome")
-    '(reach : ("a1" OR "b2")) AND (text : "rome")'
+    >>> words_match(MEMORIES, ["a1", "b2"], ["moved", "moving"])
+    '(reach : ("a1" OR "b2")) AND (text : ("moved" OR "moving"))'
     """
-    places = " OR ".join(map(quoted, within))
-    return f"({one.within} : ({places})) AND (text : {quoted(term)}{'*' if begins else ''})"
+    return f"({one.within} : ({_any_of(within)})) AND (text : ({_any_of(forms)}))"
+
+
+def all_words_match(one: Indexed, within: Iterable[str], each: Iterable[Iterable[str]]) -> str:
+    """Query of FTS5 for rows with one of each of these words.
+
+    >>> all_words_match(MEMORIES, ["a1"], [["tea", "teas"], ["cup"]])
+    '(reach : ("a1")) AND (text : (("tea" OR "teas") AND ("cup")))'
+    """
+    words = " AND ".join(f"({_any_of(forms)})" for forms in each)
+    return f"({one.within} : ({_any_of(within)})) AND (text : ({words}))"
+
+
+def _any_of(texts: Iterable[str]) -> str:
+    return " OR ".join(map(quoted, texts))
 
 
 def letters_match(one: Indexed, within: Iterable[str], part: str) -> str:
@@ -128,4 +141,18 @@ def within_words(within: Iterable[str]) -> str:
     >>> within_words(["a1", "hand book"])
     "'wa1' | 'whandbook'"
     """
-    return " | ".join(f"'w{re.sub(NOT_PLAIN, '', value).lower()}'" for value in within)
+    return any_lexeme(f"w{re.sub(NOT_PLAIN, '', value).lower()}" for value in within)
+
+
+def any_lexeme(words: Iterable[str]) -> str:
+    """Query of PostgreSQL for one of these words, as `tsquery` reads it: whatever stands in them is no operator.
+
+    >>> any_lexeme(["o'neil"])
+    "'o''neil'"
+    """
+    return " | ".join("'" + word.replace("\\", "\\\\").replace("'", "''") + "'" for word in words)
+
+
+def all_lexemes(each: Iterable[Iterable[str]]) -> str:
+    """Query of PostgreSQL for one of each of these words."""
+    return " & ".join(f"({any_lexeme(forms)})" for forms in each)

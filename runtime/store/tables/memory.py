@@ -18,7 +18,8 @@ from runtime.store.tables.columns import (
 
 # `scope` says who may read it: "person|ID", "room|ADDRESS", "agent" or "all"; `reach` is the digest of agent and scope, by
 # which rows are looked for. `subject`, `relation` and `object` are empty where `text` alone says it; a new row of the same
-# subject and relation ends the one before (`valid_to`, `superseded_by`). `hash` is of the text in its plainest form.
+# subject and relation ends the one before (`valid_to`, `superseded_by`). Their keys are digests of their plainest forms, and
+# `hash` is of the text in its own: what only looks different is the same. Of what people said one value stands at a time.
 memories = Table(
     "memories",
     metadata,
@@ -31,6 +32,9 @@ memories = Table(
     words("subject"),
     words("relation"),
     words("object"),
+    words("subject_key"),
+    words("relation_key"),
+    words("object_key"),
     words("text"),
     words("trust"),
     number("importance"),
@@ -48,8 +52,17 @@ memories = Table(
     words("hash"),
     number("created_at"),
     Index("ix_memories_reach", "reach", "created_at"),
-    Index("ix_memories_subject", "reach", "subject", "relation"),
+    Index("ix_memories_subject", "reach", "subject_key", "relation_key"),
+    Index("ix_memories_object", "reach", "object_key"),
+    partial(
+        *("ix_memories_value", "reach", "subject_key", "relation_key"),
+        where=(
+            "valid_to IS NULL AND trust = 'said' AND kind <> 'relation' AND subject_key <> '' AND relation_key <> ''"
+        ),
+        unique=True,
+    ),
     partial("ix_memories_same", "reach", "hash", where="valid_to IS NULL", unique=True),
+    partial("ix_memories_ended", "superseded_by", where="superseded_by IS NOT NULL"),
     partial("ix_memories_expiring", "expires_at", where="expires_at IS NOT NULL"),
     partial("ix_memories_person", "by_person", where="by_person IS NOT NULL"),
 )
@@ -64,7 +77,7 @@ memory_vectors = Table(
     number("dims"),
     numbers("vector"),
     PrimaryKeyConstraint("memory_id", "model"),
-    Index("ix_memory_vectors_reach", "reach", "model"),
+    Index("ix_memory_vectors_reach", "reach", "model", "memory_id"),
 )
 
 # Rows that a run was given unasked, or found: `why` people read of what was used.

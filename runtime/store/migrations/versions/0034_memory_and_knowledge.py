@@ -13,6 +13,7 @@ Serial = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 TRY_TRIGRAMS = "DO $$ BEGIN CREATE EXTENSION IF NOT EXISTS pg_trgm; EXCEPTION WHEN OTHERS THEN NULL; END $$"
 """An operator may have made it before; a server that has none, or forbids it, does without."""
+ONE_VALUE = "valid_to IS NULL AND trust = 'said' AND kind <> 'relation' AND subject_key <> '' AND relation_key <> ''"
 HAS_TRIGRAMS = "SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'"
 
 
@@ -72,7 +73,8 @@ def _memories() -> None:
         "memories",
         _serial(),
         _id("id"),
-        *_words("agent", "scope", "reach", "kind", "subject", "relation", "object", "text", "trust"),
+        *_words("agent", "scope", "reach", "kind", "subject", "relation", "object"),
+        *_words("subject_key", "relation_key", "object_key", "text", "trust"),
         *_numbers("importance", "pinned"),
         _maybe_words("source_signal"),
         _maybe_words("source_run"),
@@ -90,8 +92,12 @@ def _memories() -> None:
         _unique("memories", "id"),
     )
     op.create_index("ix_memories_reach", "memories", ["reach", "created_at"])
-    op.create_index("ix_memories_subject", "memories", ["reach", "subject", "relation"])
+    op.create_index("ix_memories_subject", "memories", ["reach", "subject_key", "relation_key"])
+    op.create_index("ix_memories_object", "memories", ["reach", "object_key"])
+    value = ["reach", "subject_key", "relation_key"]
+    _partial("ix_memories_value", "memories", value, ONE_VALUE, unique=True)
     _partial("ix_memories_same", "memories", ["reach", "hash"], "valid_to IS NULL", unique=True)
+    _partial("ix_memories_ended", "memories", ["superseded_by"], "superseded_by IS NOT NULL")
     _partial("ix_memories_expiring", "memories", ["expires_at"], "expires_at IS NOT NULL")
     _partial("ix_memories_person", "memories", ["by_person"], "by_person IS NOT NULL")
 
@@ -104,7 +110,7 @@ def _beside_memories() -> None:
         *_vector(),
         _key("memory_vectors", "memory_id", "model"),
     )
-    op.create_index("ix_memory_vectors_reach", "memory_vectors", ["reach", "model"])
+    op.create_index("ix_memory_vectors_reach", "memory_vectors", ["reach", "model", "memory_id"])
     op.create_table(
         "memory_uses",
         _id("run_id"),

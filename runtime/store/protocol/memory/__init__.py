@@ -1,1 +1,1 @@
-"""What engine rooms know of memories and knowledge in the store."""
+"""The store of memories as the runtime sees it."""

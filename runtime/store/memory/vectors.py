@@ -1,0 +1,151 @@
+"""Vectors of memories: rows that still need one, and those of a reach in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Integer, bindparam, delete, exists, func, or_, select
+
+from runtime.contract.memory.facts import MemoryId
+from runtime.store.common import put
+from runtime.store.schema import memories, memory_vectors
+from runtime.store.sql.base import Base
+from runtime.store.sql.driver import Op, micros
+
+A_BATCH: Final = 4_096
+"""Vectors that are read at once: 4 MB of 256 numbers each, and other readers need not wait for more."""
+
+IS_CURRENT = (
+    memories.c.valid_to.is_(None),
+    or_(memories.c.expires_at.is_(None), memories.c.expires_at > bindparam("now")),
+)
+HAS_ONE = exists().where(memory_vectors.c.memory_id == memories.c.id, memory_vectors.c.model == bindparam("model"))
+WITHOUT = (
+    select(memories.c.number, memories.c.id, memories.c.text)
+    .where(*IS_CURRENT, memories.c.number > bindparam("after", type_=Integer), ~HAS_ONE)
+    .order_by(memories.c.number)
+    .limit(bindparam("n", type_=Integer))
+)
+LOCKED = select(memories.c.reach).where(memories.c.id == bindparam("memory"), *IS_CURRENT).with_for_update()
+PUT = put(memory_vectors)
+OF_REACH = (
+    select(memory_vectors.c.memory_id, memory_vectors.c.vector)
+    .where(
+        memory_vectors.c.reach == bindparam("reach"),
+        memory_vectors.c.model == bindparam("model"),
+        memory_vectors.c.dims == bindparam("dims"),
+        memory_vectors.c.memory_id > bindparam("after"),
+    )
+    .order_by(memory_vectors.c.memory_id)
+    .limit(bindparam("n", type_=Integer))
+)
+STOCK = select(memory_vectors.c.model, memory_vectors.c.dims, func.count()).group_by(
+    memory_vectors.c.model, memory_vectors.c.dims
+)
+WAITING = select(func.count()).select_from(memories).where(*IS_CURRENT, ~HAS_ONE)
+DROP_OTHER_DIMS = (
+    delete(memory_vectors)
+    .where(memory_vectors.c.model == bindparam("model"), memory_vectors.c.dims != bindparam("dims"))
+    .returning(memory_vectors.c.memory_id)
+)
+DROP_OTHER_MODELS = (
+    delete(memory_vectors).where(memory_vectors.c.model != bindparam("model")).returning(memory_vectors.c.memory_id)
+)
+DROP_ENDED = (
+    delete(memory_vectors)
+    .where(~exists().where(memories.c.id == memory_vectors.c.memory_id, *IS_CURRENT))
+    .returning(memory_vectors.c.memory_id)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unvectored:
+    """A row that has no vector of a model yet."""
+
+    number: int
+    id: MemoryId
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """Vectors of a model."""
+
+    model: str
+    dims: int
+    count: int
+
+
+class MemoryVectors(Base):
+    """Vectors of a database's memories."""
+
+    async def without(self, model: str, after: int, limit: int) -> list[Unvectored]:
+        """Current rows without a vector of that model, the oldest first, behind the number `after`."""
+        given = {"model": model, "after": after, "n": limit, "now": micros(self.now())}
+
+        def look() -> Op[list[Unvectored]]:
+            return [Unvectored(*row) for row in (yield WITHOUT, given)]
+
+        return await self._driver.read(look)
+
+    async def keep(self, model: str, vectors: Sequence[tuple[MemoryId, bytes]], dims: int) -> int:
+        """Keep vectors of rows that still stand; how many. The same again changes nothing."""
+        now = self.now()
+        return await self._driver.write(lambda: _keep(model, vectors, dims, now))
+
+    async def batch(self, reach: str, model: str, dims: int, after: str = "") -> list[tuple[str, bytes]]:
+        """Ids and vectors of a reach behind an id, by id: `A_BATCH` at most; fewer are the last."""
+        given = {"reach": reach, "model": model, "dims": dims, "after": after, "n": A_BATCH}
+
+        def look() -> Op[list[tuple[str, bytes]]]:
+            return [(row[0], row[1]) for row in (yield OF_REACH, given)]
+
+        return await self._driver.read(look)
+
+    async def stock(self) -> list[Stock]:
+        def look() -> Op[list[Stock]]:
+            return [Stock(*row) for row in (yield STOCK, {})]
+
+        return await self._driver.read(look)
+
+    async def waiting(self, model: str) -> int:
+        """Number of current rows without a vector of that model."""
+        given = {"model": model, "now": micros(self.now())}
+
+        def look() -> Op[int]:
+            return int((yield WAITING, given)[0][0])
+
+        return await self._driver.read(look)
+
+    async def drop_other_dims(self, model: str, dims: int) -> int:
+        """Remove vectors of a model that has another number of dimensions by now."""
+        return await self._driver.write(lambda: _dropped_dims(model, dims))
+
+    async def tidy(self, model: str) -> int:
+        """Remove vectors of rows that ended; and those of other models, once each row has one of this."""
+        now = self.now()
+        return await self._driver.write(lambda: _tidied(model, now))
+
+
+def _keep(model: str, vectors: Sequence[tuple[MemoryId, bytes]], dims: int, now: datetime) -> Op[int]:
+    kept = 0
+    for memory, vector in sorted(vectors):  # in the order of ids, as every writer locks them
+        for (reach,) in (yield LOCKED, {"memory": memory, "now": micros(now)}):
+            row = {"memory_id": memory, "model": model, "reach": reach, "dims": dims, "vector": vector}
+            yield PUT, row
+            kept += 1
+    return kept
+
+
+def _dropped_dims(model: str, dims: int) -> Op[int]:
+    return len((yield DROP_OTHER_DIMS, {"model": model, "dims": dims}))
+
+
+def _tidied(model: str, now: datetime) -> Op[int]:
+    ended = yield DROP_ENDED, {"now": micros(now)}
+    waiting = yield WAITING, {"model": model, "now": micros(now)}
+    others = [] if waiting[0][0] else (yield DROP_OTHER_MODELS, {"model": model})
+    return len(ended) + len(others)
