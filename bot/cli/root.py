@@ -47,6 +47,7 @@ MODULES: Final[Mapping[str, str]] = {
     "tasks": "work.tasks",
     "children": "work.children",
     "memory": "work.memory",
+    "knowledge": "work.knowledge",
     "people": "people",
     "secrets": "safety.secrets",
     "config": "inspect",

@@ -25,6 +25,7 @@ from bot.doctor.services.budgets import check_budgets
 from bot.doctor.services.channels import check_channels
 from bot.doctor.services.embeddings import check_embeddings
 from bot.doctor.services.hooks import check_hooks
+from bot.doctor.services.knowledge import check_knowledge
 from bot.doctor.services.mcp import check_mcp
 from bot.doctor.services.model import check_model
 from bot.doctor.services.watching import check_metrics, check_telemetry
@@ -60,6 +61,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "model": check_model,
     "embeddings": check_embeddings,
     "budgets": check_budgets,
+    "knowledge": check_knowledge,
     "channels": check_channels,
     "mcp": check_mcp,
 }

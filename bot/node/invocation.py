@@ -30,6 +30,7 @@ COMMANDS: Final = (
         "tasks",
         "children",
         "memory",
+        "knowledge",
         "people",
         "secrets",
         "guard",

@@ -29,6 +29,7 @@ from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from bot.operator.work.handed_on import HandedOn
+from bot.operator.work.knowledge import KnowledgeOperations
 from bot.operator.work.memories import MemoryOperations
 from bot.operator.work.tasks import TaskOperations
 from bot.wiring.safety.scan import GuardScan
@@ -569,6 +570,23 @@ class Operations(OperatorApi):
         return MemoryOperations(
             self._store.memories, has.notifier, people, has.named, has.called, has.door().clean, has.mask
         )
+
+    # ---------------------------------------------------------------------------------------------------- knowledge
+
+    async def knowledge(self) -> list[View]:
+        """Packs of documents that have been read."""
+        return await self._knowledge.listed()
+
+    async def knowledge_documents(self, name: str) -> list[View]:
+        return await self._knowledge.shown(name)
+
+    async def search_knowledge(self, query: str, pack: str = "") -> list[View]:
+        """The best passages for a query, as an agent would find them."""
+        return await self._knowledge.searched(query, pack)
+
+    @property
+    def _knowledge(self) -> KnowledgeOperations:
+        return KnowledgeOperations(self._context.store.knowledge, self._context.mask)
 
     # ------------------------------------------------------------------------------------------------------ reports
 

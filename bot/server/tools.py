@@ -15,11 +15,13 @@ from bot.operator.reports import figure_tools
 from bot.plugins.packages import tools_named
 from bot.settings.settings import Settings
 from bot.wiring.engine import shell_of
+from bot.wiring.knowledge.packs import tools_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, terms_of, toolbox_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
 from runtime.contract import SPEND_MORE, Effect, Figures, Now, Space, TaskBoard, Timetable, Tool
 from runtime.contract.memory.facts import MemoryBook
+from runtime.contract.memory.knowledge import KnowledgeBook
 from runtime.contract.memory.values import StateBook
 from runtime.errors import ConfigError
 from runtime.policy.budgets import Then
@@ -89,8 +91,10 @@ def toolkit_of(
     wrap: Wrap,
     instead: Mapping[str, Tool] | None,
     space: Space,
+    more: Mapping[str, Tool],
 ) -> Toolkit:
-    """`wrap` is around each tool; `instead` of our own, but for those that hand work on, are a test's. Errors: ConfigError."""
+    """`wrap` is around each tool; `more` are other tools of ours; `instead` of our own, but for those that hand work on, are a
+    test's. Errors: ConfigError."""
     shell = shell_of(settings)
     sandbox = SpacedSandbox(sandbox_for(shell), space)
     renderer = ChartRenderer(settings.data_dir / "fonts")
@@ -100,7 +104,7 @@ def toolkit_of(
     own |= planning_tools(timetable, accounts, named)
     handing = delegation_tools(children, hands, now)
     handing |= {tool.spec.name: tool for tool in (*task_tools(board), *remembering)}
-    own |= handing | agent_tools(agents) | reported
+    own |= handing | agent_tools(agents) | reported | dict(more)
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= _installed(settings, own)
@@ -118,6 +122,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= agent_tools(cast("NewAgents", None))
     if settings.memory.enabled:
         own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
+    own |= tools_of(settings, cast("KnowledgeBook", None))
     return {**own, **_installed(settings, own)}
 
 

@@ -14,6 +14,7 @@ from bot.settings.agents.together import faults_together as agent_faults
 from bot.settings.approvals import faults_together as approval_faults
 from bot.settings.faults import Faults, nearest
 from bot.settings.heartbeats import faults_together as heartbeat_faults
+from bot.settings.knowledge.packs import faults_together as knowledge_faults
 from bot.settings.mcp import faults_together
 from bot.settings.models.aliases import faults_together as model_faults
 from bot.settings.models.budgets import faults_together as budget_faults
@@ -43,6 +44,7 @@ def add_together(layers: Layers, faults: Faults) -> None:
         agent_faults,
         budget_faults,
         guard_faults,
+        knowledge_faults,
         policy_faults,
     ):
         for name, fault in find(layers):
@@ -57,6 +59,7 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
         ("heartbeats", "heartbeat"),
         ("models", "model"),
         ("agents", "agent"),
+        ("knowledge", "pack"),
     ):
         first: dict[Any, str] = {}
         for place, table in layers.tables(kind):

@@ -32,6 +32,7 @@ from bot.settings.cross_checks import add_together
 from bot.settings.faults import Faults, without_tag
 from bot.settings.heartbeats import HeartbeatTable
 from bot.settings.hooks import HookTable
+from bot.settings.knowledge.packs import KnowledgeTable
 from bot.settings.mcp import McpTable, handed_on
 from bot.settings.memory import MemorySection
 from bot.settings.models.aliases import key_names
@@ -171,6 +172,9 @@ class Settings(Section):
     memory: MemorySection = Field(default_factory=MemorySection, description="What agents keep beyond a conversation.")
     tools: Tools = Field(default_factory=Tools, description="Tools.")
     mcp: tuple[McpTable, ...] = Field(default=(), description="MCP servers, whose tools the agent may call.")
+    knowledge: tuple[KnowledgeTable, ...] = Field(
+        default=(), description="Packs of documents that agents search and cite."
+    )
     egress: Egress = Field(default_factory=Egress, description="The web.")
     files: Files = Field(default_factory=Files, description="Room on the disk.")
     outbox: Outbox = Field(default_factory=Outbox, description="Messages on their way out.")

@@ -28,6 +28,7 @@ WHAT_I_KNOW: Final = f"""\
 - `read https://HOST/PAGE`, then `do what it says` (I then do what I understand of it: a misled model, safe to try)
 - `write TEXT to FILE`
 - `search for PATTERN in FOLDER`
+- `look up QUESTION` in the documents that operators gave me
 - `run: COMMAND`
 - `think about SUBJECT` (`/think` then shows what I thought)
 - `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; you may add `ANSWER or ANSWER`)
@@ -48,6 +49,7 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"read (?:the file )?(?P<path>.+)", "read_file", {}),
     (r"write (?P<content>.+) to (?:the file )?(?P<path>.+)", "write_file", {}),
     (r"search for (?P<pattern>.+?)(?: in (?P<path>\S+))?", "search_files", {"path": "."}),
+    (r"look up (?P<query>.+)", "docs_search", {}),
     (r"delegate and tell me: ?(?P<goal>.+)", "delegate", {"wait": False}),
     (r"delegate each: ?(?P<goals>.+)", "delegate_many", {}),
     (r"delegate(?: to (?P<agent>[\w-]+))?: ?(?P<goal>.+)", "delegate", {}),

@@ -23,6 +23,7 @@ from runtime.store.delegation.store import DelegationStore
 from runtime.store.delivery.store import OutboxStore
 from runtime.store.intake.places import PlaceStore
 from runtime.store.intake.signals import IntakeStore
+from runtime.store.knowledge.store import KnowledgeStore
 from runtime.store.memory.finding.costs import EmbeddingCostStore
 from runtime.store.memory.finding.messages import MessageSearchStore
 from runtime.store.memory.finding.vectors import MemoryVectorStore
@@ -98,6 +99,7 @@ class Store:
     lives: AgentLives
     tasks: TaskStore
     delegation: DelegationStore
+    knowledge: KnowledgeStore
     memories: MemoryStore
     memory_search: MemorySearchStore
     memory_vectors: MemoryVectorStore
@@ -133,6 +135,7 @@ class Store:
             lives=AgentLifeStore(*given),
             tasks=TaskStore(*given),
             delegation=DelegationStore(*given),
+            knowledge=KnowledgeStore(*given),
             memories=MemoryStore(*given),
             memory_search=MemorySearchStore(*given),
             memory_vectors=MemoryVectorStore(*given),

@@ -39,6 +39,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("add_schedule", "change_schedule", "turn_schedule", "begin_report", "turn_agent", "spawn_agent"),
         *("post", "complete", "plan"),
         *("keep_said", "keep_given", "put_value", "write_summary"),
+        *("put_document", "note_document_fault"),
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -62,6 +63,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
         *("pause", "seal", "cut_audit", "requeue", "discard", "sweep"),
         *("approve", "delete_value", "drop_expired", "enable_summary", "forget", "forget_own", "pin", "record_uses"),
         *("charge", "drop_other_dims", "keep", "tidy"),
+        *("see_document", "drop_documents"),
         *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge"),
         *(
             "claim",
@@ -122,6 +124,10 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         f"{MODEL}; what it shows, Couriers.prepare",
     ),
     "runtime/agent/outcome.py": (frozenset({"NewDelivery"}), COURIERS),
+    "runtime/knowledge/reading.py": (
+        frozenset({"put_document", "note_document_fault"}),
+        "documents and words about their faults, cleaned in KnowledgeReader",
+    ),
     "runtime/agent/questions.py": (frozenset({"NewDelivery"}), "cards of calls that Door.call cleaned"),
     "runtime/agent/tool_calls.py": (
         frozenset({"accept_form", "accepted_form", "finish_tool", "refuse_tool"}),

@@ -240,6 +240,15 @@ def test_something_is_remembered_corrected_and_forgotten_as_told(tmp_path: Path)
     _work_as_told(DOCS / "memory.md", tmp_path)
 
 
+@pytest.mark.timeout(180)  # seconds; about five where nothing else runs
+def test_documents_are_searched_as_told(tmp_path: Path) -> None:
+    (tmp_path / "handbook").mkdir()
+    for block in blocks(DOCS / "knowledge.md"):
+        if block.marks and block.marks[0].startswith("file="):
+            (tmp_path / block.marks[0].removeprefix("file=")).write_text(block.text, encoding="utf-8")
+    _work_as_told(DOCS / "knowledge.md", tmp_path)
+
+
 def _work_as_told(page: Path, tmp_path: Path) -> None:
     newest = ""
     with _signalbox(tmp_path):

@@ -14,6 +14,7 @@ from bot.server.phases.http import HttpPhase
 from bot.server.phases.store import StorePhase
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
+from bot.wiring.knowledge.packs import reader_of
 from bot.wiring.memory.embedder import embedding_of
 from bot.wiring.models.made import first_settings, marks_of
 from bot.wiring.retention import retention_of, trimmer_of
@@ -72,6 +73,8 @@ def duties_of(
             tell=partial(_post_to_operators, base, at, engine),
             now=store.now,
         ).run
+    if settings.knowledge:
+        yield reader_of(settings, store.knowledge, engine.door, base.membership.take, store.now).run
     if settings.agents or settings.operators.room:
         yield AgentAlarms(store=store.lives, tell=partial(_post_to_operators, base, at, engine)).run
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)

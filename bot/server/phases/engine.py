@@ -15,6 +15,8 @@ from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
 from bot.wiring.agents import AgentMaker
 from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, marks_in, pace_of
+from bot.wiring.knowledge.packs import book_of as packs_of
+from bot.wiring.knowledge.packs import tools_of as pack_tools
 from bot.wiring.memory.books import MemoryParts, memory_of, search_of, tools_of
 from bot.wiring.memory.embedder import embedder_of
 from bot.wiring.safety.guard import GuardBook, door_of
@@ -270,6 +272,7 @@ def _toolkit(
         wrap=lambda tools: base.instruments.tools(guarded(tools, door)),
         instead=instead,
         space=base.space,
+        more=pack_tools(base.settings, packs_of(base.settings, base.store.knowledge, at.named)),
     )
 
 

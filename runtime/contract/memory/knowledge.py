@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from runtime.contract.people import Address
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -19,6 +21,7 @@ class Passage:
     last_line: int
     text: str
     score: float
+    is_outside: bool = False  # a page, whose words are somebody else's
 
     @property
     def cited(self) -> str:
@@ -33,6 +36,9 @@ class Passage:
 
 class KnowledgeBook(Protocol):
     """Packs of documents, for tools and commands."""
+
+    def packs(self, agent: str, room: Address | None) -> Sequence[str]:
+        """Names of the packs that an agent may search in a room."""
 
     async def search(self, query: str, packs: Collection[str], limit: int = 5) -> Sequence[Passage]:
         """The best passages of these packs, best first."""

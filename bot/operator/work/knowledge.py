@@ -1,0 +1,65 @@
+"""Packs of documents for operators: their sizes and faults, and what a search finds in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from bot.operator.views import View, at
+from runtime.http.errors import Refusal
+from runtime.store.protocol.memory.knowledge import Knowledge
+
+FOUND_MAX: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeOperations:
+    """Packs as operators call things. `mask` hides secrets in what was read."""
+
+    store: Knowledge
+    mask: Callable[[str], str]
+
+    async def listed(self) -> list[View]:
+        """Packs that have been read, by name."""
+        return [
+            {
+                "pack": one.pack,
+                "documents": one.documents,
+                "characters": one.characters,
+                "faults": one.faults,
+                "read_at": at(one.read_at),
+            }
+            for one in await self.store.counts()
+        ]
+
+    async def shown(self, pack: str) -> list[View]:
+        """Documents of a pack, by place."""
+        found = await self.store.documents(pack)
+        if not found:
+            raise Refusal(404, f"No documents of a pack {pack!r} have been read.")
+        return [
+            {
+                "place": self.mask(one.place),
+                "title": self.mask(one.title),
+                "characters": one.characters,
+                "fault": self.mask(one.fault),
+                "read_at": at(one.read_at),
+            }
+            for one in found
+        ]
+
+    async def searched(self, query: str, pack: str) -> list[View]:
+        """The best passages of a pack, or of all."""
+        packs = [pack] if pack else [one.pack for one in await self.store.counts()]
+        found = await self.store.search(query, packs, FOUND_MAX) if packs else []
+        return [
+            {
+                "pack": one.pack,
+                "cited": self.mask(one.cited),
+                "heading": self.mask(one.heading),
+                "text": self.mask(one.text),
+                "score": one.score,
+            }
+            for one in found
+        ]

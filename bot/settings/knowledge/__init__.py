@@ -1,0 +1,1 @@
+"""Settings of what agents know beside conversations."""

@@ -1,0 +1,1 @@
+"""Packs of documents, made from settings."""

@@ -1,0 +1,62 @@
+"""Packs of documents, their reader and the tool that searches them."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Final
+
+from bot.settings.settings import Settings
+from bot.wiring.safety.egress import egress_of
+from runtime.contract import Address, Now, Tool
+from runtime.contract.memory.knowledge import KnowledgeBook
+from runtime.guard.door import Door
+from runtime.guard.findings import Gate
+from runtime.knowledge.book import PackBook
+from runtime.knowledge.folders import FILE_MAX_BYTES
+from runtime.knowledge.packs import Packs
+from runtime.knowledge.pages import PackPages
+from runtime.knowledge.reading import KnowledgeReader
+from runtime.store.protocol import Duty
+from runtime.store.protocol.memory.knowledge import Knowledge
+from tools.knowledge import knowledge_tools
+from tools.web.bodies import Body, text_of
+
+PAGES: Final = ("text/html", "application/xhtml+xml")
+
+
+def packs_of(settings: Settings) -> Packs:
+    return {table.name: table.pack() for table in settings.knowledge}
+
+
+def book_of(settings: Settings, store: Knowledge, named: Callable[[Address], str]) -> PackBook:
+    packs = packs_of(settings)
+    return PackBook(store, lambda: packs, named)
+
+
+def tools_of(settings: Settings, book: KnowledgeBook) -> Mapping[str, Tool]:
+    """The tool that searches packs, where there is one."""
+    return {tool.spec.name: tool for tool in knowledge_tools(book)} if settings.knowledge else {}
+
+
+def reader_of(
+    settings: Settings, store: Knowledge, door: Door, take: Callable[[str], Awaitable[Duty | None]], now: Now
+) -> KnowledgeReader:
+    packs = packs_of(settings)
+    return KnowledgeReader(
+        store=store,
+        packs=lambda: packs,
+        pages=PackPages(egress_of(settings)),
+        text_of=document_text,
+        clean=partial(door.clean, gate=Gate.MEMORY_WRITE),
+        take=take,
+        now=now,
+    )
+
+
+async def document_text(data: bytes, media: str, place: str) -> str | None:
+    """The text of a file or a page; None for what is no text. Errors: ToolFailed for a page that can't be read in time."""
+    guessed = "" if media else mimetypes.guess_type(place)[0] or ""
+    kind = media or (guessed if guessed in PAGES else "")
+    return await text_of(Body.of(data, kind, place), most=FILE_MAX_BYTES)

@@ -1,0 +1,1 @@
+"""Knowledge packs: folders and pages that operators name, read again when they change, and searched."""

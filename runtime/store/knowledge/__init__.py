@@ -1,0 +1,1 @@
+"""Documents of knowledge packs, in chunks: their rows, and how they are searched."""

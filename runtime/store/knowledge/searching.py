@@ -1,0 +1,90 @@
+"""Searching chunks of packs by their words, and by pairs of signs in scripts that write no blanks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from typing import Any, Final
+
+from sqlalchemy import Integer, Text, TextClause, bindparam, text
+
+from runtime.contract.memory.knowledge import Passage
+from runtime.domain.memory.terms import PAIRS_MOST, Terms, forms, terms_of
+from runtime.store.sql.driver import Op
+from runtime.store.sql.full_text import CHUNKS, quoted, within_words
+from runtime.store.sql.per_engine import PerEngine
+
+NO_PAIR: Final = "\x01"
+"""Stands for a pair that a query does not have: no text holds it."""
+_NAMES: Final = re.compile(r"(?<!:):(\w+)")
+
+
+def _statement(sql: str) -> TextClause:
+    kinds = {name: Integer if name == "n" else Text for name in _NAMES.findall(sql)}
+    return text(sql).bindparams(*(bindparam(name, type_=kind) for name, kind in kinds.items()))
+
+
+_COLUMNS: Final = "c.pack, d.place, d.title, c.heading, c.first_line, c.last_line, c.text"
+_DOCUMENT: Final = "JOIN knowledge_documents AS d ON d.id = c.document_id"
+_PACKS_SQLITE: Final = "c.pack IN (SELECT value FROM json_each(:packs))"
+_PACKS_POSTGRES: Final = "c.pack = ANY(ARRAY(SELECT json_array_elements_text(CAST(:packs AS json))))"
+_VECTOR: Final = CHUNKS.vector_of("c.")
+_BEST: Final = "ORDER BY score DESC, c.number LIMIT :n"
+
+# CROSS JOIN: SQLite keeps this order, and looks into the index first.
+BY_WORDS: Final = PerEngine(
+    sqlite=_statement(
+        f"SELECT {_COLUMNS}, -bm25({CHUNKS.words}, 0.0, 1.0) AS score FROM {CHUNKS.words} "  # noqa: S608 - our own names
+        f"CROSS JOIN knowledge_chunks AS c ON c.number = {CHUNKS.words}.rowid {_DOCUMENT} "
+        f"WHERE {CHUNKS.words} MATCH :match AND {_PACKS_SQLITE} {_BEST}"
+    ),
+    postgres=_statement(
+        f"SELECT {_COLUMNS}, ts_rank({_VECTOR}, CAST(:words AS tsquery)) AS score FROM knowledge_chunks AS c {_DOCUMENT} "  # noqa: S608 - our own names
+        f"WHERE {_VECTOR} @@ (CAST(:within AS tsquery) && CAST(:words AS tsquery)) AND {_PACKS_POSTGRES} {_BEST}"
+    ),
+)
+
+
+def _by_pairs(find: str, packs: str) -> TextClause:
+    counted = " + ".join(f"CASE WHEN {find}(c.text, :pair{at}) > 0 THEN 1 ELSE 0 END" for at in range(PAIRS_MOST))
+    found = f"SELECT c.number, {counted} AS score FROM knowledge_chunks AS c WHERE {packs}"  # noqa: S608 - our own names
+    rest = f"JOIN knowledge_chunks AS c ON c.number = f.number {_DOCUMENT} WHERE f.score > 0 {_BEST}"
+    return _statement(f"SELECT {_COLUMNS}, f.score AS score FROM ({found}) AS f {rest}")  # noqa: S608 - our own names
+
+
+BY_PAIRS: Final = PerEngine(sqlite=_by_pairs("instr", _PACKS_SQLITE), postgres=_by_pairs("strpos", _PACKS_POSTGRES))
+
+
+def passages(query: str, packs: Collection[str], limit: int) -> Op[list[Passage]]:
+    """The best passages of these packs, best first: a page's is marked as words of others."""
+    terms, given = terms_of(query), {"packs": json.dumps(sorted(packs)), "n": limit}
+    rows: list[tuple[Any, ...]] = []
+    if terms.words:
+        every = sorted(set().union(*map(forms, terms.words)))
+        words = {"match": _match(packs, every), "within": within_words(packs), "words": _words(every)}
+        rows = yield BY_WORDS, given | words
+    if terms.pairs and len(rows) < limit:
+        rows = rows + (yield BY_PAIRS, given | _pairs(terms))
+    unique = {row[:7]: row for row in rows}.values()
+    return [_passage(*row) for row in unique][:limit]
+
+
+def _passage(
+    pack: str, place: str, title: str, heading: str, first_line: int, last_line: int, words: str, score: float
+) -> Passage:
+    return Passage(pack, place, title, heading, first_line, last_line, words, score, is_outside="://" in place)
+
+
+def _match(packs: Collection[str], words: Collection[str]) -> str:
+    """The query of FTS5 for chunks of these packs with one of the words."""
+    return f"(pack : ({' OR '.join(map(quoted, packs))})) AND (text : ({' OR '.join(map(quoted, words))}))"
+
+
+def _words(words: Collection[str]) -> str:
+    """The query of PostgreSQL for one of the words, which hold letters and digits alone."""
+    return " | ".join(f"'{word}'" for word in words)
+
+
+def _pairs(terms: Terms) -> dict[str, str]:
+    return {f"pair{at}": terms.pairs[at] if at < len(terms.pairs) else NO_PAIR for at in range(PAIRS_MOST)}

@@ -1,0 +1,53 @@
+"""Knowledge packs as their reader, tools and operators see them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from runtime.contract.memory.knowledge import Passage
+from runtime.domain.memory.chunks import Chunk
+from runtime.store.knowledge.documents import (
+    LISTED_MAX,
+    counts,
+    documents,
+    drop,
+    note_fault,
+    other_packs,
+    put_document,
+    see,
+)
+from runtime.store.knowledge.searching import passages
+from runtime.store.protocol import Duty
+from runtime.store.protocol.memory.knowledge import Document, DocumentText, PackCount
+from runtime.store.sql.base import Base
+
+
+class KnowledgeStore(Base):
+    """Implements `protocol.memory.knowledge.Knowledge`."""
+
+    async def documents(self, pack: str, limit: int = LISTED_MAX) -> list[Document]:
+        return await self._driver.read(lambda: documents(pack, limit))
+
+    async def counts(self) -> list[PackCount]:
+        return await self._driver.read(counts)
+
+    async def put_document(self, duty: Duty, new: DocumentText, parts: Sequence[Chunk]) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: put_document(duty, new, parts, now, self._new_id))
+
+    async def see_document(self, duty: Duty, document: str, tag: str) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: see(duty, document, tag, now))
+
+    async def note_document_fault(self, duty: Duty, pack: str, place: str, tag: str, fault: str) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: note_fault(duty, pack, place, tag, fault, now, self._new_id))
+
+    async def drop_documents(self, duty: Duty, gone: Sequence[str]) -> bool:
+        return await self._driver.write(lambda: drop(duty, gone))
+
+    async def other_packs(self, kept: Collection[str]) -> list[str]:
+        return await self._driver.read(lambda: other_packs(kept))
+
+    async def search(self, query: str, packs: Collection[str], limit: int = 5) -> list[Passage]:
+        return await self._driver.read(lambda: passages(query, packs, limit))

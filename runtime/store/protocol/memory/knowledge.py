@@ -1,0 +1,76 @@
+"""Documents of knowledge packs, as whoever reads them anew sees the store."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from runtime.contract.memory.knowledge import Passage
+from runtime.domain.memory.chunks import Chunk
+from runtime.store.protocol.leases import Duty
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as it was read last. `fault` says why it could not be read since; `tag` is empty then."""
+
+    id: str
+    pack: str
+    place: str
+    title: str
+    tag: str
+    digest: str
+    characters: int
+    fault: str
+    seen_at: datetime
+    read_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """A document that was just read. `tag` tells cheaply whether it is another one by now."""
+
+    pack: str
+    place: str
+    title: str
+    tag: str
+    digest: str
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class PackCount:
+    """Sizes of a pack: documents, their characters, and how many could not be read."""
+
+    pack: str
+    documents: int
+    characters: int
+    read_at: datetime | None
+    faults: int
+
+
+class Knowledge(Protocol):
+    """Documents in chunks. Each change is one transaction under the duty of its writer; False where another node has that."""
+
+    async def documents(self, pack: str, limit: int = 20_000) -> list[Document]:
+        """Documents of a pack, by place."""
+
+    async def counts(self) -> list[PackCount]: ...
+
+    async def put_document(self, duty: Duty, new: DocumentText, parts: Sequence[Chunk]) -> bool:
+        """Put a document and its chunks in place of what was read there before."""
+
+    async def see_document(self, duty: Duty, document: str, tag: str) -> bool:
+        """Note that it has another tag now, and says the same as before."""
+
+    async def note_document_fault(self, duty: Duty, pack: str, place: str, tag: str, fault: str) -> bool:
+        """Note why it could not be read: as long as its tag is this one, or the next time where that is empty."""
+
+    async def drop_documents(self, duty: Duty, gone: Sequence[str]) -> bool:
+        """Remove documents by their ids."""
+
+    async def other_packs(self, kept: Collection[str]) -> list[str]: ...
+
+    async def search(self, query: str, packs: Collection[str], limit: int = 5) -> list[Passage]: ...
