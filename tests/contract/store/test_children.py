@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -79,6 +80,16 @@ async def test_a_stop_ends_children_at_any_depth(stage: Stage) -> None:
     assert await stage.stop()
     assert await states(stage) == ["stopped", "stopped"]
     assert (await spawn(stage, child, 2)).stop
+
+
+async def test_a_stop_that_meets_a_child_as_it_begins_leaves_none_at_work(stage: Stage) -> None:
+    await stage.many()
+    await parked(stage)
+    child = await stage.claim()
+    await stage.record(child, handed(), number=1)
+    assert await stage.store.runs.mark_tool(child.lane, child.run_id, 2)
+    await asyncio.gather(stage.stop(), spawn(stage, child, 2))
+    assert set(await states(stage)) == {"stopped"}
 
 
 @pytest.mark.parametrize(
