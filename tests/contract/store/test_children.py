@@ -129,9 +129,17 @@ async def test_a_child_for_which_nobody_waits_any_more_is_ended(stage: Stage) ->
     parent = await stage.begin()
     await spawned(stage, parent)
     child = await stage.claim()
-    assert await finished(stage, parent, RunState.STOPPED)
+    await stage.write("UPDATE runs SET state = 'stopped' WHERE id = :run", run=parent.run_id)  # by an older node
     ended = await stage.store.runs.end_left_children()
     assert list(ended.live) == [child.run_id]
+    assert await states(stage) == ["stopped"]
+
+
+async def test_a_run_that_ends_without_an_answer_ends_the_children_that_it_waits_for(stage: Stage) -> None:
+    parent = await stage.begin()
+    await spawned(stage, parent)
+    await stage.claim()
+    assert await finished(stage, parent, RunState.STOPPED)
     assert await states(stage) == ["stopped"]
 
 
