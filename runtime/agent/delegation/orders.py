@@ -149,7 +149,9 @@ class Delegating:
 
 def asked_for(claim: Claim) -> str:
     """A sentence for a card about work of others: who asks, and for whom, up to the agent with which people spoke."""
-    others = [name for name in reversed(claim.above) if claim.child or name != claim.agent]
+    others = list(reversed(claim.above))
+    if not claim.child:  # a conversation may have gone to and fro
+        others = [name for name in dict.fromkeys(others) if name != claim.agent]
     return f"{claim.agent} asks this for {', for '.join(others)}." if others else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -81,6 +82,16 @@ async def test_a_stop_ends_children_at_any_depth(stage: Stage) -> None:
     assert (await spawn(stage, child, 2)).stop
 
 
+async def test_a_stop_that_meets_a_child_as_it_begins_leaves_none_at_work(stage: Stage) -> None:
+    await stage.many()
+    await parked(stage)
+    child = await stage.claim()
+    await stage.record(child, handed(), number=1)
+    assert await stage.store.runs.mark_tool(child.lane, child.run_id, 2)
+    await asyncio.gather(stage.stop(), spawn(stage, child, 2))
+    assert set(await states(stage)) == {"stopped"}
+
+
 @pytest.mark.parametrize(
     ("state", "told"),
     [(RunState.DONE, "main answered:\nseven"), (RunState.FAILED, "error: main failed. out of luck")],
@@ -118,9 +129,17 @@ async def test_a_child_for_which_nobody_waits_any_more_is_ended(stage: Stage) ->
     parent = await stage.begin()
     await spawned(stage, parent)
     child = await stage.claim()
-    assert await finished(stage, parent, RunState.STOPPED)
+    await stage.write("UPDATE runs SET state = 'stopped' WHERE id = :run", run=parent.run_id)  # by an older node
     ended = await stage.store.runs.end_left_children()
     assert list(ended.live) == [child.run_id]
+    assert await states(stage) == ["stopped"]
+
+
+async def test_a_run_that_ends_without_an_answer_ends_the_children_that_it_waits_for(stage: Stage) -> None:
+    parent = await stage.begin()
+    await spawned(stage, parent)
+    await stage.claim()
+    assert await finished(stage, parent, RunState.STOPPED)
     assert await states(stage) == ["stopped"]
 
 
