@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, literal_column, select
 
 from runtime.chat.views.handed_on import task_cards, tree_text
 from runtime.contract import Address, Content, DeliveryId, Kind, NewId, RunId, SessionKey, Trigger
@@ -25,8 +25,12 @@ SHOWN = (
     .where(deliveries.c.origin == bindparam("origin"))
     .order_by(deliveries.c.ordinal)
 )
-
-
+LOCK_SHOWN = (
+    select(deliveries.c.id)
+    .where(deliveries.c.origin == bindparam("origin"), deliveries.c.ordinal == literal_column("0"))
+    .with_for_update()
+)
+"""Whoever changes what is shown of a tree waits here for the one before, the last of all that it locks."""
 ADD_TREE = ADD_DELIVERY.on_conflict_do_nothing().returning(deliveries.c.id)
 
 
@@ -37,6 +41,7 @@ def show_tree(root: RunId, now: datetime, new_id: NewId) -> Op[tuple[Address, ..
         return ()
     room, _, reply_to = rows[0]
     address = Address.parse(room)
+    yield LOCK_SHOWN, {"origin": f"children:{root}"}
     while not (yield from _told(root, address, reply_to, now, new_id)):
         pass  # another piece of the tree began, asked or ended in this moment, and what it did is to be seen here too
     return (address,)
