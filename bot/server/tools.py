@@ -18,6 +18,7 @@ from bot.wiring.engine import shell_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, terms_of, toolbox_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
+from bot.wiring.tools.search import search_tools
 from runtime.contract import SPEND_MORE, Effect, Figures, Now, Space, TaskBoard, Timetable, Tool
 from runtime.errors import ConfigError
 from runtime.policy.budgets import Then
@@ -94,6 +95,7 @@ def toolkit_of(
     own |= delegation_tools(children, now)
     own |= {tool.spec.name: tool for tool in task_tools(board)}
     own |= reported
+    own |= search_tools(settings)
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= _installed(settings, own)
@@ -108,6 +110,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= {tool.spec.name: tool for tool in schedule_tools(cast("Timetable", None))}
     own |= delegation_tools(cast("Children", None), lambda: datetime.now(UTC))
     own |= {tool.spec.name: tool for tool in task_tools(cast("TaskBoard", None))}
+    own |= search_tools(settings)
     return {**own, **_installed(settings, own)}
 
 

@@ -21,6 +21,7 @@ from bot.settings.policy.together import faults_together as policy_faults
 from bot.settings.safety.guard import faults_together as guard_faults
 from bot.settings.schedules import faults_together as schedule_faults
 from bot.settings.sources import Layers
+from bot.settings.tools.search import faults_together as search_faults
 from runtime.contract import Address
 
 WEB_ACCOUNT: Final = "web:main"
@@ -44,6 +45,7 @@ def add_together(layers: Layers, faults: Faults) -> None:
         budget_faults,
         guard_faults,
         policy_faults,
+        search_faults,
     ):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)
