@@ -18,6 +18,7 @@ from bot.wiring.engine import shell_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, terms_of, toolbox_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
+from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import SPEND_MORE, Effect, Figures, Now, Space, TaskBoard, Timetable, Tool
 from runtime.errors import ConfigError
@@ -95,7 +96,7 @@ def toolkit_of(
     own |= delegation_tools(children, now)
     own |= {tool.spec.name: tool for tool in task_tools(board)}
     own |= reported
-    own |= search_tools(settings)
+    own |= {**search_tools(settings), **request_tools(settings)}
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= _installed(settings, own)
@@ -110,7 +111,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= {tool.spec.name: tool for tool in schedule_tools(cast("Timetable", None))}
     own |= delegation_tools(cast("Children", None), lambda: datetime.now(UTC))
     own |= {tool.spec.name: tool for tool in task_tools(cast("TaskBoard", None))}
-    own |= search_tools(settings)
+    own |= {**search_tools(settings), **request_tools(settings)}
     return {**own, **_installed(settings, own)}
 
 

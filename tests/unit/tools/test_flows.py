@@ -21,7 +21,7 @@ OWN_PLAN: Final = Rule(Ruling.ALLOW, "schedule_set")
 
 READS: Final = {
     Reads.OURS: {
-        *("ask_person", "chart", "find_tools", "set_zone", "spend_beyond_budget", "write_file"),
+        *("ask_person", "chart", "find_tools", "send_file", "set_zone", "spend_beyond_budget", "write_file"),
         *("schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause", "schedule_resume"),
         *("schedule_delete", "schedule_run", "schedule_list", "schedule_history"),
         *("task_post", "task_list", "task_complete", "plan_set"),
@@ -32,7 +32,7 @@ READS: Final = {
     Reads.OUTSIDE: {"http_get"},
 }
 STAYS: Final = {
-    *("set_zone", "spend_beyond_budget", "write_file"),
+    *("send_file", "set_zone", "spend_beyond_budget", "write_file"),
     *("task_list", "task_claim", "task_complete", "plan_set"),
     *("delegate", "delegate_many", "children", "stop_child"),
 }
