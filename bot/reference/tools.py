@@ -76,6 +76,12 @@ from outside, and each result has its address.
 `Idempotency-Key` of its own, by which an API that knows such keys carries a repeat out once. If the connection ends before an answer, the agent is told that
 nobody knows whether it was carried out, and nothing is sent again by itself.
 
+## Posting messages
+
+`channel_send` posts a message beside the reply: in this room (`here`) without asking, in any other room after a person's OK. The outbox knows the call, so a
+message is shown once, whatever is killed or repeated; `delivery_status` tells how it stands. Its files are copied to the other room. Only people with the
+role `user` or higher can have messages posted.
+
 ## Handing over files
 
 `send_file` attaches a file of the room to the reply: at most 10 in one reply, 50 MB each, less where the platform takes less. Links and devices are

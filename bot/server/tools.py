@@ -21,12 +21,14 @@ from bot.wiring.scheduling import planning_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import SPEND_MORE, Effect, Figures, Now, Space, TaskBoard, Timetable, Tool
+from runtime.contract.deliveries import Posting
 from runtime.errors import ConfigError
 from runtime.policy.budgets import Then
 from tools.beyond_budget import SPEND_BEYOND_BUDGET
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, delegation_tools
+from tools.posting import posting_tools
 from tools.reports import Naming, report_tools
 from tools.sandbox.shell import Sandbox, sandbox_for
 from tools.sandbox.spaced import SpacedSandbox, SpacedTool
@@ -77,6 +79,7 @@ def toolkit_of(
     timetable: Timetable,
     children: Children,
     board: TaskBoard,
+    posting: Posting,
     figures: Figures,
     named: Named,
     naming: Naming,
@@ -95,6 +98,7 @@ def toolkit_of(
     own |= planning_tools(timetable, accounts, named)
     own |= delegation_tools(children, now)
     own |= {tool.spec.name: tool for tool in task_tools(board)}
+    own |= {tool.spec.name: tool for tool in posting_tools(posting, address_at=accounts.address, named=named)}
     own |= reported
     own |= {**search_tools(settings), **request_tools(settings)}
     if settings.budgets.rules.then is Then.ASK:
@@ -111,6 +115,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= {tool.spec.name: tool for tool in schedule_tools(cast("Timetable", None))}
     own |= delegation_tools(cast("Children", None), lambda: datetime.now(UTC))
     own |= {tool.spec.name: tool for tool in task_tools(cast("TaskBoard", None))}
+    own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
     own |= {**search_tools(settings), **request_tools(settings)}
     return {**own, **_installed(settings, own)}
 

@@ -82,7 +82,13 @@ class Ask:
 OWN_TASKS: Final = ("task_post", "task_claim", "task_complete", "plan_set")
 """The same of tasks, whose runs may do no more than the person who asked, and of the checklist of a run."""
 
-SHIPPED: Final[Sequence[Rule]] = tuple(Rule(Ruling.ALLOW, name) for name in (*OWN_PLANS, *OWN_TASKS))
+POSTS_HERE: Final = Rule(Ruling.ALLOW, "channel_send", arguments={"to": "here"})
+"""A message in the very room where people ask for it."""
+
+SHIPPED: Final[Sequence[Rule]] = (
+    *(Rule(Ruling.ALLOW, name) for name in (*OWN_PLANS, *OWN_TASKS)),
+    POSTS_HERE,
+)
 """Rules that come after those of the settings: a rule there goes before them."""
 
 

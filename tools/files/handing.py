@@ -18,11 +18,11 @@ FILE_MAX_BYTES: Final = 50 * 1024 * 1024
 """What Telegram takes of a bot; a platform that takes less says so in place of the file."""
 NAME_MAX_CHARS: Final = 120
 UNKNOWN_KIND: Final = "application/octet-stream"
-FLOW: Final = Flow(Reads.OURS, stays=True, carries={"name": Carries.DETAIL})
+HANDING: Final = Flow(Reads.OURS, stays=True, carries={"name": Carries.DETAIL})
 
 
 # READ: it changes nothing, and who gets the file may read the room's files anyway. A repeat attaches the same one again.
-@tool(effect=Effect.READ, flow=FLOW)
+@tool(effect=Effect.READ, flow=HANDING)
 def send_file(
     path: Annotated[str, "File in the workspace."],
     context: ToolContext,

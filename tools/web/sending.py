@@ -21,22 +21,21 @@ from runtime.contract import (
     Tool,
     ToolContext,
 )
-from runtime.domain.ids import digest
 from runtime.egress import Egress, NoAnswer
 from runtime.errors import ToolFailed, ToolRetry
 from tools.kit.declare import tool
+from tools.kit.keys import key_of
 from tools.web.fetch import BOUND, MOST_BYTES, USUAL, told
 
 HTTP_REQUEST: Final = "http_request"
 SEND_TIMEOUT: Final = timedelta(seconds=30)
-TIMEOUT: Final = timedelta(seconds=60)
+REQUEST_TIMEOUT: Final = timedelta(seconds=60)
 BODY_MAX_CHARS: Final = 100_000
 HEADERS_MAX: Final = 20
 OURS: Final = ("idempotency-key", "content-type")
-"""Headers that a call has no say in, or an argument of its own for."""
-KEY_CHARS: Final = 32
-"""Hexadecimal digits of an idempotency key."""
-FLOW: Final = Flow(
+"""Headers that a call has no say in, or an argument of its own for. An API that knows the first carries a repeat of the
+very same call out once: draft-ietf-httpapi-idempotency-key-header."""
+REQUEST_FLOW: Final = Flow(
     Reads.OUTSIDE,
     "{url}",
     carries={"url": Carries.HOST, "method": Carries.DETAIL, "body": Carries.WORDS, "content_type": Carries.DETAIL},
@@ -49,7 +48,7 @@ UNKNOWN: Final = (
 def request_tool(egress: Egress) -> Tool:
     """The tool `http_request`, which sends through `egress`: rules of the settings must allow the method and the host."""
 
-    @tool(effect=Effect.WRITE, timeout=TIMEOUT, output_bound=BOUND, card=_card, seldom=True, flow=FLOW)
+    @tool(effect=Effect.WRITE, timeout=REQUEST_TIMEOUT, output_bound=BOUND, card=_card, seldom=True, flow=REQUEST_FLOW)
     async def http_request(
         method: Literal["POST", "PUT", "PATCH", "DELETE"],
         url: Annotated[str, "An https:// address."],
@@ -63,7 +62,10 @@ def request_tool(egress: Egress) -> Tool:
             raise ToolRetry(
                 f"A body has at most {BODY_MAX_CHARS:,} characters, and there may be {HEADERS_MAX} headers."
             )
-        own = {"Idempotency-Key": key_of(context), **({"Content-Type": content_type} if body else {})}
+        own = {
+            "Idempotency-Key": key_of(context.run_id, context.call_id),
+            **({"Content-Type": content_type} if body else {}),
+        }
         given = {name: value for name, value in headers.items() if name.lower() not in OURS} | own
         data = body.encode() if body else None
         try:
@@ -75,14 +77,6 @@ def request_tool(egress: Egress) -> Tool:
         return await told(answer, most=USUAL)
 
     return http_request
-
-
-def key_of(context: ToolContext) -> str:
-    """A key by which a service tells a repeat of the very same call: an API that knows such keys carries it out once.
-
-    Source: draft-ietf-httpapi-idempotency-key-header.
-    """
-    return digest(f"{context.run_id} {context.call_id}")[:KEY_CHARS]
 
 
 def _card(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]:

@@ -32,9 +32,11 @@ from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.context.watch import LoopNotices
 from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool
+from runtime.contract.deliveries import Posting
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
+from runtime.delivery.posting import RoomPosting
 from runtime.delivery.sent_files import SentFiles
 from runtime.domain.agents.manifest import MAIN
 from runtime.guard.door import Door
@@ -79,7 +81,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
     children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
-    toolkit = _toolkit(base, at, timetable, children, board, tools, door)
+    toolkit = _toolkit(base, at, timetable, children, board, _posting(base, couriers, door), tools, door)
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
     agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
@@ -229,6 +231,7 @@ def _toolkit(
     timetable: Timetable,
     children: ChildRuns,
     board: TaskBoard,
+    posting: Posting,
     instead: Mapping[str, Tool] | None,
     door: Door,
 ) -> Toolkit:
@@ -238,6 +241,7 @@ def _toolkit(
         timetable=timetable,
         children=children,
         board=board,
+        posting=posting,
         figures=base.store.figures,
         named=at.called,
         naming=in_reports(base.store.traces.titles, at.called),
@@ -245,6 +249,16 @@ def _toolkit(
         wrap=lambda tools: base.instruments.tools(guarded(tools, door)),
         instead=instead,
         space=base.space,
+    )
+
+
+def _posting(base: StorePhase, couriers: Couriers, door: Door) -> Posting:
+    return RoomPosting(
+        post=couriers.post,
+        standing=base.store.outbox.standing,
+        workspaces=base.workspaces,
+        new_id=base.new_id,
+        door=lambda: door,
     )
 
 

@@ -21,7 +21,17 @@ OWN_PLAN: Final = Rule(Ruling.ALLOW, "schedule_set")
 
 READS: Final = {
     Reads.OURS: {
-        *("ask_person", "chart", "find_tools", "send_file", "set_zone", "spend_beyond_budget", "write_file"),
+        *(
+            "ask_person",
+            "channel_send",
+            "chart",
+            "delivery_status",
+            "find_tools",
+            "send_file",
+            "set_zone",
+            "spend_beyond_budget",
+            "write_file",
+        ),
         *("schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause", "schedule_resume"),
         *("schedule_delete", "schedule_run", "schedule_list", "schedule_history"),
         *("task_post", "task_list", "task_complete", "plan_set"),
@@ -32,14 +42,14 @@ READS: Final = {
     Reads.OUTSIDE: {"http_get"},
 }
 STAYS: Final = {
-    *("send_file", "set_zone", "spend_beyond_budget", "write_file"),
+    *("delivery_status", "send_file", "set_zone", "spend_beyond_budget", "write_file"),
     *("task_list", "task_claim", "task_complete", "plan_set"),
     *("delegate", "delegate_many", "children", "stop_child"),
 }
 """Tools that write, and only within the conversation."""
 REACH_OUT: Final = {
     *("http_get", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
-    *("schedule_resume", "schedule_delete", "schedule_run", "task_post"),
+    *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "channel_send"),
 }
 
 

@@ -22,18 +22,18 @@ RESULTS_MAX: Final = 20
 QUERY_MAX_CHARS: Final = 400
 ANSWER_MAX_BYTES: Final = 1 << 20
 SERVICE_TIMEOUT: Final = timedelta(seconds=10)
-TIMEOUT: Final = timedelta(seconds=45)
-BOUND: Final = 20_000
+SEARCH_TIMEOUT: Final = timedelta(seconds=45)
+RESULTS_BOUND: Final = 20_000
 """Characters of a result."""
-OK: Final = 200
-FLOW: Final = Flow(Reads.OUTSIDE, "web search", carries={"query": Carries.WORDS, "n": Carries.DETAIL})
+ANSWERED: Final = 200
+SEARCH_FLOW: Final = Flow(Reads.OUTSIDE, "web search", carries={"query": Carries.WORDS, "n": Carries.DETAIL})
 NOTHING: Final = "Nothing was found. Try other words."
 
 
 def search_tool(egress: Egress, services: Sequence[Service]) -> Tool:
     """The tool `web_search`, which asks `services` in this order through `egress`."""
 
-    @tool(effect=Effect.READ, timeout=TIMEOUT, output_bound=BOUND, flow=FLOW)
+    @tool(effect=Effect.READ, timeout=SEARCH_TIMEOUT, output_bound=RESULTS_BOUND, flow=SEARCH_FLOW)
     async def web_search(
         query: Annotated[str, "Words that the page would have."],
         n: Annotated[int, f"Results, at most {RESULTS_MAX}."] = RESULTS_USUAL,
@@ -70,7 +70,7 @@ async def _asked(egress: Egress, service: Service, query: str, n: int) -> Sequen
         most=ANSWER_MAX_BYTES,
         timeout=SERVICE_TIMEOUT,
     )
-    if answer.status != OK:
+    if answer.status != ANSWERED:
         raise NoAnswer(f"It answered with status {answer.status}.", sent=True)
     try:
         return service.read(answer.body, n)
