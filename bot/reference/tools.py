@@ -48,7 +48,7 @@ WORDS_OF: Final = {
     Reads.FILES: "whoever wrote the files",
     Reads.OUTSIDE: "outside",
 }
-HEADS: Final = "| Tool | What it does | Effect | Results from | Time | Length | Needs |\n| --- | --- | --- | --- | --- | --- | --- |"
+TOOL_HEADS: Final = "| Tool | What it does | Effect | Results from | Time | Length | Needs |\n| --- | --- | --- | --- | --- | --- | --- |"
 SEARCH: Final = """\
 ## Searching the web
 
@@ -94,7 +94,7 @@ def document() -> str:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "signalbox.toml").write_text(ALL_ON, encoding="utf-8")
         settings = load(folder=Path(folder), environ={})
-    return "\n".join([INTRODUCTION, HEADS, *_rows(settings), "", SEARCH])
+    return "\n".join([INTRODUCTION, TOOL_HEADS, *_rows(settings), "", SEARCH])
 
 
 def _rows(settings: Settings) -> Iterator[str]:

@@ -22,7 +22,7 @@ from runtime.workspace.workspaces import WorkspaceFolders
 POSTED_FOLDER: Final = "posted"
 """Folder of a room's workspace with files that were posted there."""
 FILE_MAX_BYTES: Final = 50 * 1024 * 1024
-UNKNOWN_KIND: Final = "application/octet-stream"
+KIND_UNKNOWN: Final = "application/octet-stream"
 NOT_THERE: Final = "{path!r} can't be sent: {why}. It must be a file of this room, of at most 50 MB."
 
 Post = Callable[[NewDelivery], Awaitable[bool]]
@@ -72,7 +72,7 @@ class RoomPosting:
             raise ToolRetry(NOT_THERE.format(path=path, why=why)) from error
         finally:
             arriving.unlink(missing_ok=True)
-        return FileRef(name, target, size, mime=mimetypes.guess_type(name)[0] or UNKNOWN_KIND)
+        return FileRef(name, target, size, mime=mimetypes.guess_type(name)[0] or KIND_UNKNOWN)
 
 
 def _copied(folder: Path, path: str, arriving: Path) -> int:

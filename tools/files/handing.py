@@ -17,7 +17,7 @@ from tools.kit.declare import tool
 FILE_MAX_BYTES: Final = 50 * 1024 * 1024
 """What Telegram takes of a bot; a platform that takes less says so in place of the file."""
 NAME_MAX_CHARS: Final = 120
-UNKNOWN_KIND: Final = "application/octet-stream"
+KIND_UNKNOWN: Final = "application/octet-stream"
 HANDING: Final = Flow(Reads.OURS, stays=True, carries={"name": Carries.DETAIL})
 
 
@@ -39,7 +39,7 @@ def send_file(
             f"{named(path)} has {several(found.st_size, 'byte')}; a file that is sent has 1 to {FILE_MAX_BYTES:,}."
         )
     shown = name_of(name, path)
-    kind = mimetypes.guess_type(shown)[0] or UNKNOWN_KIND
+    kind = mimetypes.guess_type(shown)[0] or KIND_UNKNOWN
     context.attach(FileRef(name=shown, path="/".join(parts_of(path)), size=found.st_size, mime=kind))
     return f"{shown} ({several(found.st_size, 'byte')}) is attached to your reply."
 

@@ -40,7 +40,7 @@ REQUEST_FLOW: Final = Flow(
     "{url}",
     carries={"url": Carries.HOST, "method": Carries.DETAIL, "body": Carries.WORDS, "content_type": Carries.DETAIL},
 )
-UNKNOWN: Final = (
+OUTCOME_UNKNOWN: Final = (
     "Nobody knows whether it was carried out: {reason} Look before you send it again, or ask the person who wants it."
 )
 
@@ -73,7 +73,7 @@ def request_tool(egress: Egress) -> Tool:
                 method, url, tool=HTTP_REQUEST, headers=given, body=data, most=MOST_BYTES, timeout=SEND_TIMEOUT
             )
         except NoAnswer as error:
-            raise ToolFailed(UNKNOWN.format(reason=error) if error.sent else str(error)) from error
+            raise ToolFailed(OUTCOME_UNKNOWN.format(reason=error) if error.sent else str(error)) from error
         return await told(answer, most=USUAL)
 
     return http_request

@@ -16,7 +16,7 @@ from runtime.errors import ConfigError, ToolFailed, ToolRetry
 from tests.fakes.searching import BRAVE_KEY, TAVILY_KEY, SearchServices
 from tests.fakes.serve import serving
 from tools.web.searching.services import Service, brave, searxng, tavily
-from tools.web.searching.tool import NOTHING, search_tool
+from tools.web.searching.tool import NOTHING_FOUND, search_tool
 
 PAGES = [("Leave  in\nNorway", "https://example.org/leave", "Twenty-five days."), ("", "http://example.com/a", "")]
 
@@ -95,7 +95,7 @@ async def test_only_pages_with_an_address_are_shown_each_once_and_no_more_than_a
     ]
     assert len(told) < 1_000
     web.fake.pages = odd
-    assert await asked(web.tool(searxng(web.at)), tmp_path) == NOTHING
+    assert await asked(web.tool(searxng(web.at)), tmp_path) == NOTHING_FOUND
 
 
 @pytest.mark.parametrize(("query", "n"), [(" ", 5), ("x" * 401, 5), ("leave", 0), ("leave", 21)])

@@ -27,7 +27,7 @@ RESULTS_BOUND: Final = 20_000
 """Characters of a result."""
 ANSWERED: Final = 200
 SEARCH_FLOW: Final = Flow(Reads.OUTSIDE, "web search", carries={"query": Carries.WORDS, "n": Carries.DETAIL})
-NOTHING: Final = "Nothing was found. Try other words."
+NOTHING_FOUND: Final = "Nothing was found. Try other words."
 
 
 def search_tool(egress: Egress, services: Sequence[Service]) -> Tool:
@@ -83,4 +83,4 @@ def told(results: Sequence[Result]) -> str:
     lines = [
         f"{number}. {one.title or one.url}\n{one.url}\n{one.words}".rstrip() for number, one in enumerate(results, 1)
     ]
-    return "\n\n".join(lines) or NOTHING
+    return "\n\n".join(lines) or NOTHING_FOUND
