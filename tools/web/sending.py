@@ -32,7 +32,7 @@ SEND_TIMEOUT: Final = timedelta(seconds=30)
 REQUEST_TIMEOUT: Final = timedelta(seconds=60)
 BODY_MAX_CHARS: Final = 100_000
 HEADERS_MAX: Final = 20
-OURS: Final = ("idempotency-key", "content-type")
+OWN_HEADERS: Final = ("idempotency-key", "content-type")
 """Headers that a call has no say in, or an argument of its own for. An API that knows the first carries a repeat of the
 very same call out once: draft-ietf-httpapi-idempotency-key-header."""
 REQUEST_FLOW: Final = Flow(
@@ -66,7 +66,7 @@ def request_tool(egress: Egress) -> Tool:
             "Idempotency-Key": key_of(context.run_id, context.call_id),
             **({"Content-Type": content_type} if body else {}),
         }
-        given = {name: value for name, value in headers.items() if name.lower() not in OURS} | own
+        given = {name: value for name, value in headers.items() if name.lower() not in OWN_HEADERS} | own
         data = body.encode() if body else None
         try:
             answer = await egress.request(
