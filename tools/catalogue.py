@@ -8,6 +8,7 @@ from tools.asking import ASK_PERSON
 from tools.charting.chart import chart_tool
 from tools.charting.renderer import ChartRenderer
 from tools.files.files import list_files, read_file, write_file
+from tools.files.handing import send_file
 from tools.files.search import search_files
 from tools.finding import find_tools
 from tools.sandbox.shell import Sandbox, ShellSettings, sandbox_for, shell_tool
@@ -26,6 +27,6 @@ def first_tools(
     commands = shell_tool(sandbox or sandbox_for(shell), timeout=shell.timeout)
     web = [http_tool(egress)] if egress else []
     drawing = [chart_tool(renderer)] if renderer else []
-    files: tuple[Tool, ...] = (list_files, read_file, write_file, search_files)
+    files: tuple[Tool, ...] = (list_files, read_file, write_file, search_files, send_file)
     every: tuple[Tool, ...] = (*files, commands, ASK_PERSON, find_tools, *web, *drawing)
     return {tool.spec.name: tool for tool in every}

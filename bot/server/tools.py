@@ -19,7 +19,9 @@ from bot.wiring.knowledge.packs import tools_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, terms_of, toolbox_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
-from runtime.contract import SPEND_MORE, Effect, Figures, Now, Space, TaskBoard, Timetable, Tool
+from bot.wiring.tools.requests import request_tools
+from bot.wiring.tools.search import search_tools
+from runtime.contract import SPEND_MORE, Effect, Figures, Now, Posting, Space, TaskBoard, Timetable, Tool
 from runtime.contract.memory.facts import MemoryBook
 from runtime.contract.memory.knowledge import KnowledgeBook
 from runtime.contract.memory.values import StateBook
@@ -30,6 +32,7 @@ from tools.beyond_budget import SPEND_BEYOND_BUDGET
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
+from tools.posting import posting_tools
 from tools.remembering.catalogue import remembering_tools
 from tools.reports import Naming, report_tools
 from tools.sandbox.shell import Sandbox, sandbox_for
@@ -105,6 +108,7 @@ def toolkit_of(
     handing = delegation_tools(children, hands, now)
     handing |= {tool.spec.name: tool for tool in (*task_tools(board), *remembering)}
     own |= handing | agent_tools(agents) | reported | dict(more)
+    own |= {**search_tools(settings), **request_tools(settings)}
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= _installed(settings, own)
@@ -123,6 +127,8 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     if settings.memory.enabled:
         own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
     own |= tools_of(settings, cast("KnowledgeBook", None))
+    own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
+    own |= {**search_tools(settings), **request_tools(settings)}
     return {**own, **_installed(settings, own)}
 
 

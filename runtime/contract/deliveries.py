@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, StrEnum
-from typing import Final
+from pathlib import Path
+from typing import Final, Protocol
 
 from runtime.contract.calls import Mention, Whole
 from runtime.contract.people import Address, ApprovalId, DeliveryId, Identity
@@ -255,3 +256,35 @@ class SettleResult(Enum):
 
 
 Settled = Shown | SettleResult
+
+
+@dataclass(frozen=True, slots=True)
+class PostWish:
+    """A message that a run wants posted beside its answer. `key` makes a repeat of the same call the same message.
+
+    `files` are paths in the workspace at `folder`.
+    """
+
+    key: str
+    to: Address
+    text: str
+    files: tuple[str, ...] = ()
+    folder: Path = Path()
+
+
+@dataclass(frozen=True, slots=True)
+class PostStanding:
+    """A posted message as it stands: a word of `states.md`, and why it is not shown where it is held or dead."""
+
+    state: str
+    reason: str = ""
+
+
+class Posting(Protocol):
+    """Posts messages of tools through the outbox: each is shown once, whatever is killed or repeated."""
+
+    async def post(self, wish: PostWish) -> DeliveryId:
+        """Post it; the same key again posts nothing more. Errors: ToolRetry in words for the model."""
+
+    async def standing(self, delivery: str, key: str) -> PostStanding | None:
+        """None where no such message was posted under a key that begins so."""

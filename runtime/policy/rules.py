@@ -93,9 +93,13 @@ WIDER: Final = tuple(
 )
 """What others have read too is asked about."""
 
+POSTS_HERE: Final = Rule(Ruling.ALLOW, "channel_send", arguments={"to": "here"})
+"""A message in the very room where people ask for it."""
+
 SHIPPED: Final[Sequence[Rule]] = (
     *WIDER,
     *(Rule(Ruling.ALLOW, name) for name in (*OWN_PLANS, *OWN_TASKS, *OWN_MEMORY)),
+    POSTS_HERE,
 )
 """Rules that come after those of the settings: a rule there goes before them."""
 

@@ -124,6 +124,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         f"{MODEL}; what it shows, Couriers.prepare",
     ),
     "runtime/agent/outcome.py": (frozenset({"NewDelivery"}), COURIERS),
+    "runtime/delivery/posting.py": (frozenset({"NewDelivery"}), COURIERS),
     "runtime/knowledge/reading.py": (
         frozenset({"put_document", "note_document_fault"}),
         "documents and words about their faults, cleaned in KnowledgeReader",

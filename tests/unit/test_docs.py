@@ -23,6 +23,7 @@ from pydantic import BaseModel
 from bot.node.lock import control_of
 from bot.reference import commands as commands_doc
 from bot.reference import settings
+from bot.reference import tools as tools_doc
 from bot.settings.settings import Settings, load
 from runtime import contract
 from runtime.domain import states
@@ -106,6 +107,10 @@ def test_every_command_is_documented_with_what_it_does() -> None:
     commands = list(commands_doc.commands())
     assert len(commands) > 15
     assert [path for path, command in commands if f"## `{path}" not in told or not command.help] == []
+
+
+def test_the_page_of_tools_is_what_the_tools_say() -> None:
+    assert tools_doc.TOOLS_PAGE.read_text(encoding="utf-8") == tools_doc.document()
 
 
 # ----------------------------------------------------------------------------------------------------------- the pages

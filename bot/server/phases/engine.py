@@ -42,6 +42,7 @@ from runtime.contract.memory.embedding import Embedder
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
+from runtime.delivery.posting import RoomPosting
 from runtime.delivery.sent_files import SentFiles
 from runtime.domain.agents.manifest import MAIN
 from runtime.guard.door import Door
@@ -54,6 +55,7 @@ from runtime.reports.fan_out import Reporting
 from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
 from tools.kit.schemas import schema_faults
+from tools.posting import posting_tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +96,9 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     memory = memory_of(
         base.settings.memory, base.store, base.notifier, lambda: door, search_of(base.store, lambda: embedder)
     )
-    toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, door)
+    packs = packs_of(base.settings, base.store.knowledge, at.named)
+    more = {**_posting(base, at, couriers, door), **pack_tools(base.settings, packs)}
+    toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
@@ -254,6 +258,7 @@ def _toolkit(
     memory: MemoryParts | None,
     making: NewAgents,
     instead: Mapping[str, Tool] | None,
+    more: Mapping[str, Tool],
     door: Door,
 ) -> Toolkit:
     return toolkit_of(
@@ -272,8 +277,20 @@ def _toolkit(
         wrap=lambda tools: base.instruments.tools(guarded(tools, door)),
         instead=instead,
         space=base.space,
-        more=pack_tools(base.settings, packs_of(base.settings, base.store.knowledge, at.named)),
+        more=more,
     )
+
+
+def _posting(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Mapping[str, Tool]:
+    posting = RoomPosting(
+        post=couriers.post,
+        standing=base.store.outbox.standing,
+        workspaces=base.workspaces,
+        new_id=base.new_id,
+        door=lambda: door,
+    )
+    every = posting_tools(posting, address_at=at.accounts.address, named=at.called)
+    return {tool.spec.name: tool for tool in every}
 
 
 def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agents:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from runtime.contract import Address, DeliveryId, Receipt, RunId, Wire
+from runtime.contract.deliveries import PostStanding
 from runtime.domain.deliveries import DeliveryEvent, PartEvent
 from runtime.store.delivery.open_deliveries import open_at, rooms
 from runtime.store.delivery.outbox import (
@@ -22,6 +23,7 @@ from runtime.store.delivery.outbox import (
 )
 from runtime.store.delivery.pauses import pause, paused
 from runtime.store.delivery.previews import detach, drop, preview
+from runtime.store.delivery.standing import standing
 from runtime.store.observer import PartOutcome
 from runtime.store.protocol import Duty, Lane, NewDelivery, OpenDelivery, Previewed
 from runtime.store.sql.base import Base
@@ -33,6 +35,10 @@ class OutboxStore(Base):
     async def enqueue(self, delivery: NewDelivery) -> bool:
         now = self.now()
         return await self._driver.write(lambda: enqueue(delivery, now))
+
+    async def standing(self, origin: str) -> PostStanding | None:
+        """State of the first delivery of an origin."""
+        return await self._driver.read(lambda: standing(origin))
 
     async def open_rooms(self, channel: str, account: str) -> list[Address]:
         return await self._driver.read(lambda: rooms(channel, account))

@@ -15,6 +15,7 @@ from runtime.contract import (
     RunId,
     Wire,
 )
+from runtime.contract.deliveries import PostStanding
 from runtime.domain.deliveries import DeliveryState, PartEvent, PartState
 from runtime.store.protocol.leases import Duty, Lane
 from runtime.store.protocol.runs import NewDelivery, Previewed
@@ -81,6 +82,9 @@ class Outbox(Protocol):
 
     async def enqueue(self, delivery: NewDelivery) -> bool:
         """Add a delivery; False when its (origin, ordinal) is there already."""
+
+    async def standing(self, origin: str) -> PostStanding | None:
+        """State of the first delivery of an origin."""
 
     async def open_rooms(self, channel: str, account: str) -> list[Address]:
         """Addresses of the account with deliveries that are not settled."""

@@ -21,7 +21,17 @@ OWN_PLAN: Final = Rule(Ruling.ALLOW, "schedule_set")
 
 READS: Final = {
     Reads.OURS: {
-        *("ask_person", "chart", "find_tools", "set_zone", "spend_beyond_budget", "write_file"),
+        *(
+            "ask_person",
+            "channel_send",
+            "chart",
+            "delivery_status",
+            "find_tools",
+            "send_file",
+            "set_zone",
+            "spend_beyond_budget",
+            "write_file",
+        ),
         *("schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause", "schedule_resume"),
         *("schedule_delete", "schedule_run", "schedule_list", "schedule_history"),
         *("task_post", "task_list", "task_complete", "plan_set", "agent_create"),
@@ -36,7 +46,7 @@ READS: Final = {
     Reads.OUTSIDE: {"http_get"},
 }
 STAYS: Final = {
-    *("set_zone", "spend_beyond_budget", "write_file"),
+    *("delivery_status", "send_file", "set_zone", "spend_beyond_budget", "write_file"),
     *("task_list", "task_claim", "task_complete", "plan_set"),
     *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
     *("remember", "relate", "recall", "about", "search_messages", "state_get", "state_list"),
@@ -44,7 +54,7 @@ STAYS: Final = {
 """Tools that write, and only within the conversation."""
 REACH_OUT: Final = {
     *("http_get", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
-    *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "agent_create"),
+    *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "agent_create", "channel_send"),
     *("forget", "state_set", "state_delete"),
 }
 

@@ -21,6 +21,7 @@ def test_the_first_tools_are_these() -> None:
         "read_file": (Effect.READ, ["path", "offset", "limit"]),
         "write_file": (Effect.WRITE, ["path", "content"]),
         "search_files": (Effect.READ, ["pattern", "path"]),
+        "send_file": (Effect.READ, ["path", "name"]),
         "shell": (Effect.DANGER, ["command"]),
         "ask_person": (Effect.READ, ["question", "options", "to"]),
         "find_tools": (Effect.READ, ["words"]),

@@ -1,0 +1,1 @@
+"""Settings of tools that need services."""

@@ -1,0 +1,1 @@
+"""Tools that need services, made from settings."""

@@ -1,0 +1,1 @@
+"""Searching the web by services that operators name."""
