@@ -14,6 +14,7 @@ from runtime.store import store
 from runtime.store.sql import postgres, sqlite
 from runtime.store.sql.driver import Compiler
 from runtime.store.upgrade import upgrade_sqlite
+from tests.contract.kept import lending
 
 DURABLE: Final = sqlite.connect
 """The product's own: it waits for the disk."""
@@ -28,6 +29,7 @@ def share(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(user, "connect", _in_no_hurry)
     patch.setattr(store, "upgrade_sqlite", upgraded)
     patch.setattr(postgres, "kept_statements", _asked_once(postgres.kept_statements))
+    patch.setattr(postgres, "open_pool", lending(postgres.open_pool))
 
 
 def _made_once(make: Callable[[Dialect], Compiler]) -> Callable[[Dialect], Compiler]:

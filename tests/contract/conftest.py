@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from asyncio import AbstractEventLoop
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -15,3 +16,13 @@ def database(postgres: Postgres) -> Iterator[EmptyDatabase]:
     """Take the `emptied()` one before each test."""
     with empty_database(postgres) as database:
         yield database
+
+
+@pytest.fixture
+def _asyncio_loop_factory(request: pytest.FixtureRequest) -> Callable[[], AbstractEventLoop] | None:
+    """Where pytest-asyncio has the loop of a test from: the kept one for those on PostgreSQL, a new one for all others."""
+    called = getattr(request.node, "callspec", None)
+    if called is None or called.params.get("url") != "postgres":
+        return None
+    database: EmptyDatabase = request.getfixturevalue("database")
+    return lambda: database.kept

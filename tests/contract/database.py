@@ -13,6 +13,7 @@ import asyncpg
 
 from runtime.store.schema import metadata
 from runtime.store.store import open_store
+from tests.contract.kept import KeptLoop
 from tests.fakes.postgres import Postgres
 
 EMPTY: Final = "; ".join(f"DELETE FROM {table.name}" for table in metadata.sorted_tables)
@@ -23,6 +24,7 @@ class EmptyDatabase:
     """Emptying takes a millisecond on a connection that has done so before, twenty on a new one; a clone takes eighty."""
 
     url: str
+    kept: KeptLoop
     _loop: asyncio.AbstractEventLoop
     _connection: asyncpg.Connection[Any]
     _times: Iterator[int] = field(default_factory=lambda: count(1))
@@ -41,9 +43,11 @@ def empty_database(postgres: Postgres) -> Iterator[EmptyDatabase]:
     with asyncio.Runner() as runner:
         runner.run(_migrate(url))
         connection = runner.run(asyncpg.connect(url))
+        kept = KeptLoop(url)
         try:
-            yield EmptyDatabase(url, runner.get_loop(), connection)
+            yield EmptyDatabase(url, kept, runner.get_loop(), connection)
         finally:
+            kept.end()
             runner.run(connection.close())
 
 
