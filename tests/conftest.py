@@ -58,6 +58,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False  # pytest-xdist keeps the order of `in_turns`
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config) -> object:
+    """Of the process that has the others run the tests; None is pytest-xdist's own."""
+    from tests.shares import Shares  # each of the others does without
+
+    return Shares(config) if config.getoption("dist") == "loadgroup" else None
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("loadgroup", default=False):  # one of several processes, with --dist loadgroup
