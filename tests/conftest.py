@@ -6,9 +6,11 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule  # no name that is public
 from hypothesis import settings
 
 from tests import once
@@ -56,6 +58,19 @@ gc.disable()  # until all is loaded
 
 def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False  # pytest-xdist keeps the order of `in_turns`
+    config.pluginmanager.register(WithExamples())
+
+
+class WithExamples:
+    """Modules are looked through for examples only where there is one: else each process would load every module and
+    look at all of it, for three seconds. That each module can be loaded has a test of its own, in `test_imports`."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(self, file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        found = yield
+        if b">>>" in file_path.read_bytes():
+            return found
+        return [one for one in found if not isinstance(one, DoctestModule)]
 
 
 @pytest.hookimpl(optionalhook=True)
