@@ -3,11 +3,14 @@
 import gc
 import ipaddress
 import os
+import re
 import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
+from itertools import count as counted
 from pathlib import Path
+from typing import Final
 
 import pytest
 from _pytest.doctest import DoctestModule  # no name that is public
@@ -52,6 +55,8 @@ def _only_loopback(event: str, args: tuple[object, ...]) -> None:
 
 sys.addaudithook(_only_loopback)
 
+
+FOLDER_NUMBERS: Final = counted()
 
 gc.disable()  # until all is loaded
 
@@ -100,6 +105,15 @@ def made_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         once.share(patch)
         yield
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As pytest's own, which looks at all folders of earlier tests to find a name for each new one."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    path = tmp_path_factory.getbasetemp() / f"{name}{next(FOLDER_NUMBERS)}"
+    path.mkdir(mode=0o700)
+    return path
 
 
 @pytest.fixture(scope="session")
