@@ -8,6 +8,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
+from importlib import import_module
 from itertools import count as counted
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,7 @@ from _pytest.doctest import DoctestModule  # no name that is public
 from hypothesis import settings
 
 from tests import once
+from tests.fakes.forked import LOADED
 from tests.fakes.postgres import Postgres
 from tests.security.tally import COUNTED, Tallied, Tally
 from tests.turns import in_turns, keep_groups
@@ -93,8 +95,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = in_turns(items)
 
 
-def pytest_collection_finish() -> None:
-    """What was loaded by now stays: no collection of garbage in the tests has to walk through it again."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What was loaded by now stays: no collection of garbage in the tests has to walk through it again.
+
+    LiteLLM takes seconds to load, which no test shall spend that waits for an answer."""
+    if any(group.args == ("litellm",) for item in session.items for group in item.iter_markers("xdist_group")):
+        import_module(LOADED)
     gc.collect()
     gc.freeze()
     gc.enable()
