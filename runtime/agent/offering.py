@@ -118,7 +118,7 @@ def with_found(offer: Offered, turns: Iterable[Turn]) -> Offered:
 
 def are_many(tools: Iterable[ToolSpec]) -> bool:
     """True if not all that are often needed are offered."""
-    return sum(not tool.seldom for tool in tools) > OFFERED_MAX
+    return len([tool for tool in tools if not tool.seldom]) > OFFERED_MAX
 
 
 def _hidden(tools: Sequence[ToolSpec], most_used: Sequence[str]) -> dict[str, str]:

@@ -37,9 +37,7 @@ def files_of(pack: Pack) -> list[FoundFile]:
     """Files of a pack's folder, at most 20,000, by path. Hidden ones are left out. Errors: OSError if the folder is not there."""
     if pack.folder is None:
         return []
-    top = os.open(
-        pack.folder, OPEN_FOLDER & ~os.O_NOFOLLOW
-    )  # the operator may name a link; those inside aren't followed
+    top = os.open(pack.folder.resolve(), OPEN_FOLDER)  # the operator may name a link; those inside are not followed
     try:
         return sorted(_below(pack, top), key=lambda file: file.place)
     finally:

@@ -29,6 +29,8 @@ WHAT_I_KNOW: Final = f"""\
 - `write TEXT to FILE`
 - `search for PATTERN in FOLDER`
 - `look up QUESTION` in the documents that operators gave me
+- `search the web for WORDS`
+- `send the file PATH`, `post TEXT here` (or `in ROOM`, such as slack:work/C024BE91L)
 - `run: COMMAND`
 - `think about SUBJECT` (`/think` then shows what I thought)
 - `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; you may add `ANSWER or ANSWER`)
@@ -50,6 +52,10 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"write (?P<content>.+) to (?:the file )?(?P<path>.+)", "write_file", {}),
     (r"search for (?P<pattern>.+?)(?: in (?P<path>\S+))?", "search_files", {"path": "."}),
     (r"look up (?P<query>.+)", "docs_search", {}),
+    (r"search the web for (?P<query>.+)", "web_search", {}),
+    (r"send (?:me )?the file (?P<path>.+)", "send_file", {}),
+    (r"post (?P<text>.+) (?P<to>here)", "channel_send", {}),
+    (r"post (?P<text>.+) in (?P<to>[a-z]+:\S+)", "channel_send", {}),
     (r"delegate and tell me: ?(?P<goal>.+)", "delegate", {"wait": False}),
     (r"delegate each: ?(?P<goals>.+)", "delegate_many", {}),
     (r"delegate(?: to (?P<agent>[\w-]+))?: ?(?P<goal>.+)", "delegate", {}),

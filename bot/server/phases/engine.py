@@ -96,9 +96,9 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     memory = memory_of(
         base.settings.memory, base.store, base.notifier, lambda: door, search_of(base.store, lambda: embedder)
     )
-    packs = packs_of(base.settings, base.store.knowledge, at.named)
-    more = {**_posting(base, at, couriers, door), **pack_tools(base.settings, packs)}
-    toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
+    toolkit = _toolkit(
+        base, at, timetable, children, hands, board, memory, making, tools, _more_tools(base, at, couriers, door), door
+    )
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
@@ -281,7 +281,8 @@ def _toolkit(
     )
 
 
-def _posting(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Mapping[str, Tool]:
+def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Mapping[str, Tool]:
+    """Tools that post messages, and the one that searches packs."""
     posting = RoomPosting(
         post=couriers.post,
         standing=base.store.outbox.standing,
@@ -290,7 +291,8 @@ def _posting(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door
         door=lambda: door,
     )
     every = posting_tools(posting, address_at=at.accounts.address, named=at.called)
-    return {tool.spec.name: tool for tool in every}
+    packs = packs_of(base.settings, base.store.knowledge, at.named)
+    return {tool.spec.name: tool for tool in every} | dict(pack_tools(base.settings, packs))
 
 
 def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agents:
