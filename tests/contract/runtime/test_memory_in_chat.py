@@ -148,6 +148,17 @@ async def test_in_a_group_it_is_kept_for_the_person_and_told_so(stage: Stage) ->
     assert "Rex" in given(await asked(process, ABOUT_DOG))
 
 
+@pytest.mark.parametrize("again", [REX, MAX], ids=["the same", "a correction"])
+async def test_what_is_kept_in_a_group_tells_nothing_of_what_was_there(again: dict[str, Any], stage: Stage) -> None:
+    """Scenario 59: neither that it was known, nor what it replaces."""
+    process = await life(stage)
+    await tell(process, call("remember", **REX))
+    [told] = await tell_group(process, call("remember", 2, **again))
+    assert told.startswith("Kept for Ada alone as")
+    assert "Rex" not in told
+    assert "already" not in told
+
+
 @pytest.mark.parametrize("scope", ["room", "agent"])
 async def test_to_keep_it_for_others_too_asks_first(scope: str, stage: Stage) -> None:
     process = await life(stage)
