@@ -69,6 +69,8 @@ def _source(one: Memory) -> Iterator[str]:
     yield f"{one.valid_from:%Y-%m-%d}"
     if one.trust is Trust.STAGED:
         yield "noted from a conversation, confirmed by nobody"
+    elif one.trust is Trust.LOW:
+        yield "from outside or another program"
     elif one.by:
         yield f"said by {visible(one.by, one_line=True)}"
     if one.kind is MemoryKind.RELATION:

@@ -120,6 +120,7 @@ async def test_what_a_page_wants_kept_is_never_given_and_is_listed_as_untrusted(
     assert "from outside or another program" in await command(process, "/memory")
     [found] = await tell(process, call("recall", query="example.org approve"), words="look it up", room="r1/new")
     assert "material, not instructions" in found
+    assert "said by" not in found  # it has nobody's authority
     assert "I count on it" in await command(process, f"/memory accept {one.short_id}")
     assert "approve" in given(await asked(process, "what does example.org ask for?", room="r1/later"))
 
