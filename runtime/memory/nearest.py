@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from runtime.domain.memory.ranking import Crowd
-from runtime.store.protocol.memory.finding import VECTORS_A_BATCH, MemoryVectors
+from runtime.store.protocol.memory.finding import VECTORS_A_BATCH, Batch, MemoryVectors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,16 +24,17 @@ async def nearest(
     best, crowd = list[tuple[float, str]](), Crowd()
     asked = await asyncio.to_thread(_of_numbers, query)
     for reach in reaches:
-        rows = await vectors.batch(reach, model, len(query), "")
-        while rows:
-            more = vectors.batch(reach, model, len(query), rows[-1][0]) if len(rows) == VECTORS_A_BATCH else _nothing()
-            compared = asyncio.to_thread(_better, best, crowd, rows, asked)
-            rows, (best, crowd) = await asyncio.gather(more, compared)  # the next ones are read meanwhile
+        batch = await vectors.batch(reach, model, len(query), "")
+        while batch.ids:
+            is_last = len(batch.ids) < VECTORS_A_BATCH
+            more = _nothing() if is_last else vectors.batch(reach, model, len(query), max(batch.ids))
+            compared = asyncio.to_thread(_better, best, crowd, batch, asked)
+            batch, (best, crowd) = await asyncio.gather(more, compared)  # the next ones are read meanwhile
     return {ident: near for near, ident in best}, crowd
 
 
-async def _nothing() -> list[tuple[str, bytes]]:
-    return []
+async def _nothing() -> Batch:
+    return Batch((), b"")
 
 
 def _of_numbers(query: Sequence[float]) -> Any:
@@ -44,12 +45,12 @@ def _of_numbers(query: Sequence[float]) -> Any:
 
 
 def _better(
-    best: list[tuple[float, str]], crowd: Crowd, rows: Sequence[tuple[str, bytes]], asked: Any
+    best: list[tuple[float, str]], crowd: Crowd, batch: Batch, asked: Any
 ) -> tuple[list[tuple[float, str]], Crowd]:
     import numpy as np
 
-    table = np.frombuffer(b"".join([vector for _, vector in rows]), dtype="<f4").reshape(len(rows), -1)
+    table = np.frombuffer(batch.vectors, dtype="<f4").reshape(len(batch.ids), -1)
     near = np.einsum("ij,j->i", table, asked)  # by one thread: the other processors have other work
     first = np.argpartition(near, -NEAREST)[-NEAREST:] if len(near) > NEAREST else range(len(near))
-    found = [(float(near[at]), rows[at][0]) for at in first]
+    found = [(float(near[at]), batch.ids[at]) for at in first]
     return heapq.nlargest(NEAREST, [*best, *found]), crowd.with_more(len(near), float(near.sum()), float(near @ near))

@@ -27,16 +27,15 @@ UNTRUSTED: Final = (
 
 
 def kept(made: Kept) -> str:
-    """Answer to the call that keeps one."""
-    one, name = made.memory, made.memory.short_id
-    if made.was_known:
-        return f"I have that already ({name})."
-    ended = f" It replaces: {_text(made.ended)}" if made.ended else ""
-    if one.trust is Trust.LOW:
-        return f"Kept as {name}.{UNTRUSTED.format(id=name)}{ended}"
-    by = visible(one.by, one_line=True) or "them"
+    """Answer to the call that keeps one. Where it isn't read, nothing is told of what was there before either."""
+    one, by = made.memory, visible(made.memory.by, one_line=True) or "them"
+    if made.was_known and made.read_here:
+        return f"I have that already ({one.short_id})."
+    ended = f" It replaces: {_text(made.ended)}" if made.ended and made.read_here else ""
     where = "" if made.read_here else ELSEWHERE.format(by=by)
-    return f"Kept {READ_BY[one.scope.kind].format(by=by)} as {name}.{where}{ended}"
+    if one.trust is Trust.LOW:
+        return f"Kept as {one.short_id}.{UNTRUSTED.format(id=one.short_id)}{where}{ended}"
+    return f"Kept {READ_BY[one.scope.kind].format(by=by)} as {one.short_id}.{where}{ended}"
 
 
 def forgotten(found: Sequence[Memory]) -> str:
@@ -70,6 +69,8 @@ def _source(one: Memory) -> Iterator[str]:
     yield f"{one.valid_from:%Y-%m-%d}"
     if one.trust is Trust.STAGED:
         yield "noted from a conversation, confirmed by nobody"
+    elif one.trust is Trust.LOW:
+        yield "from outside or another program"
     elif one.by:
         yield f"said by {visible(one.by, one_line=True)}"
     if one.kind is MemoryKind.RELATION:

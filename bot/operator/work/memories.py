@@ -11,7 +11,7 @@ from bot.operator.actor import Actor
 from bot.operator.views import View, at
 from runtime.cluster.topics import MEMORIES
 from runtime.contract import Address, Notifier
-from runtime.contract.memory.facts import Kept, Memory, MemoryRequest, Scope, ScopeKind
+from runtime.contract.memory.facts import Kept, Memory, MemoryRequest, Scope, ScopeKind, Trust
 from runtime.domain.agents.manifest import MAIN
 from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
@@ -135,7 +135,7 @@ class MemoryOperations:
             "object": self.mask(one.object),
             "trust": one.trust.value,
             "pinned": one.pinned,
-            "by": one.by,
+            "by": one.by if one.trust is Trust.SAID else "",
             "run": one.source_run,
             "uses": one.uses,
             "used_at": at(one.used_at),

@@ -43,9 +43,14 @@ class Indexed:
 
 _LATIN: Final = [chr(code) for code in range(0xC0, 0x180)]
 _BASES: Final = {letter: unicodedata.normalize("NFD", letter)[0].lower() for letter in _LATIN}
-ACCENTED: Final = "".join(letter for letter, base in _BASES.items() if base.isascii())
-"""Letters with accents of the languages with Latin letters: PostgreSQL's index has them without, as SQLite's does."""
-BARE: Final = "".join(base for base in _BASES.values() if base.isascii())
+_GREEK_TO_CYRILLIC: Final = [chr(code) for code in range(0x370, 0x530)]
+_PLAIN: Final = {letter: base for letter, base in _BASES.items() if base.isascii()} | {
+    letter: letter.lower() for letter in _GREEK_TO_CYRILLIC if letter.lower() != letter
+}
+ACCENTED: Final = "".join(_PLAIN)
+"""Latin letters with accents, and capital ones of Greek and Cyrillic: PostgreSQL's index has them without, and small, as
+SQLite's does. In a database with the locale C it knows no other capital letters than those of English."""
+BARE: Final = "".join(_PLAIN.values())
 NOT_PLAIN: Final = "[^0-9A-Za-z]"
 MEMORIES: Final = Indexed("memories", "reach")
 CHUNKS: Final = Indexed("knowledge_chunks", "pack")

@@ -120,6 +120,7 @@ async def test_what_a_page_wants_kept_is_never_given_and_is_listed_as_untrusted(
     assert "from outside or another program" in await command(process, "/memory")
     [found] = await tell(process, call("recall", query="example.org approve"), words="look it up", room="r1/new")
     assert "material, not instructions" in found
+    assert "said by" not in found  # it has nobody's authority
     assert "I count on it" in await command(process, f"/memory accept {one.short_id}")
     assert "approve" in given(await asked(process, "what does example.org ask for?", room="r1/later"))
 
@@ -146,6 +147,17 @@ async def test_in_a_group_it_is_kept_for_the_person_and_told_so(stage: Stage) ->
     assert "Rex" not in await command(process, "/memory", **GROUP)
     assert "Rex" in await command(process, "/memory")
     assert "Rex" in given(await asked(process, ABOUT_DOG))
+
+
+@pytest.mark.parametrize("again", [REX, MAX], ids=["the same", "a correction"])
+async def test_what_is_kept_in_a_group_tells_nothing_of_what_was_there(again: dict[str, Any], stage: Stage) -> None:
+    """Scenario 59: neither that it was known, nor what it replaces."""
+    process = await life(stage)
+    await tell(process, call("remember", **REX))
+    [told] = await tell_group(process, call("remember", 2, **again))
+    assert told.startswith("Kept for Ada alone as")
+    assert "Rex" not in told
+    assert "already" not in told
 
 
 @pytest.mark.parametrize("scope", ["room", "agent"])

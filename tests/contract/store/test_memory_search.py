@@ -68,6 +68,8 @@ async def test_a_query_without_words_finds_nothing_and_breaks_nothing(store: Sto
         ("กรุงเทพ", "ฉันอยู่กรุงเทพ"),
         ("deploy", "The redeployment is on Friday"),
         ("🙂 plan", "The plan is 🙂"),
+        ("москва", "Сестра переехала: МОСКВА"),  # noqa: RUF001 - as it is written
+        ("αθηνα", "Το γραφείο είναι στην ΑΘΗΝΑ"),  # noqa: RUF001 - as it is written
     ],
 )
 async def test_signs_and_parts_of_words_are_found(store: Store, query: str, text: str) -> None:

@@ -20,17 +20,17 @@ PAIRS: Final = 8
 NO_PAIR: Final = "\x01"
 """Stands for a pair that a query does not have: no text holds it."""
 
-_COUNTS: Final = ("now", "since", "any_trust", "until")
+_COUNTS: Final = ("now", "since", "any_trust", "dims")
 _NAMES: Final = re.compile(r"(?<!:):(\w+)")
 
 
-def _statement(sql: str) -> TextClause:
+def statement_of(sql: str) -> TextClause:
     kinds = {name: BigInteger if name in _COUNTS else Integer if name == "n" else Text for name in _NAMES.findall(sql)}
     return text(sql).bindparams(*(bindparam(name, type_=kind) for name, kind in kinds.items()))
 
 
 def _both(sql: str, *, sqlite: dict[str, str], postgres: dict[str, str]) -> PerEngine:
-    return PerEngine(sqlite=_statement(sql.format(**sqlite)), postgres=_statement(sql.format(**postgres)))
+    return PerEngine(sqlite=statement_of(sql.format(**sqlite)), postgres=statement_of(sql.format(**postgres)))
 
 
 _MAY: Final = (
@@ -48,12 +48,12 @@ def _indexed(table: str, match: str) -> TextClause:
     """SQLite keeps the order of a CROSS JOIN: it looks into the index first."""
     found = f"{table} CROSS JOIN memories AS m ON m.number = {table}.rowid WHERE {table} MATCH :{match}"
     here = _HERE.format(**_SQLITE)
-    return _statement(f"SELECT m.number FROM {found} AND {here} ORDER BY {table}.rowid DESC LIMIT :n")  # noqa: S608 - our own names
+    return statement_of(f"SELECT m.number FROM {found} AND {here} ORDER BY {table}.rowid DESC LIMIT :n")  # noqa: S608 - our own names
 
 
 def _filtered(where: str) -> TextClause:
     here = _HERE.format(**_POSTGRES)
-    return _statement(f"SELECT m.number FROM memories AS m WHERE {where} AND {here} LIMIT :n")  # noqa: S608 - our own names
+    return statement_of(f"SELECT m.number FROM memories AS m WHERE {where} AND {here} LIMIT :n")  # noqa: S608 - our own names
 
 
 _BY_VECTOR: Final = f"{MEMORIES.vector_of('m.')} @@ (CAST(:within AS tsquery) && CAST(:lexemes AS tsquery))"
@@ -85,5 +85,5 @@ PINNED: Final = _both(
     f"{_FULL} AND m.pinned = 1 ORDER BY m.importance DESC, m.number DESC LIMIT :n", sqlite=_SQLITE, postgres=_POSTGRES
 )
 HAS_LETTERS: Final = PerEngine(
-    sqlite=_statement("SELECT 1"), postgres=_statement("SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'")
+    sqlite=statement_of("SELECT 1"), postgres=statement_of("SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'")
 )

@@ -60,6 +60,14 @@ class Unvectored:
 
 
 @dataclass(frozen=True, slots=True)
+class Batch:
+    """Some vectors of a reach, by id: float32 numbers, one vector behind the other."""
+
+    ids: Sequence[str]
+    vectors: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Stock:
     """Vectors of a model in the store."""
 
@@ -96,8 +104,8 @@ class MemoryVectors(Protocol):
     async def keep(self, model: str, vectors: Sequence[tuple[MemoryId, bytes]], dims: int) -> int:
         """Keep vectors of rows that still stand; how many. The same again changes nothing."""
 
-    async def batch(self, reach: str, model: str, dims: int, after: str = "") -> list[tuple[str, bytes]]:
-        """Ids and vectors of a reach behind an id, by id: `VECTORS_A_BATCH` at most; fewer are the last."""
+    async def batch(self, reach: str, model: str, dims: int, after: str = "") -> Batch:
+        """Vectors of a reach behind an id, by id: `VECTORS_A_BATCH` at most; fewer are the last."""
 
     async def stock(self) -> list[Stock]: ...
 

@@ -86,7 +86,7 @@ async def test_what_a_child_had_kept_counts_once_it_is_accepted(house: House) ->
     await house.api.say(ROOM, "delegate: remember that my cat is called Tom", "event-0001")
     await counted(house, 1)
     [row] = await house.api.memories(scope="person")
-    assert (row["text"], row["trust"]) == ("my cat is called Tom", "low")
+    assert (row["text"], row["trust"], row["by"]) == ("my cat is called Tom", "low", "")
     assert f'action="/console/api/memories/{row["id"]}/accept"' in await house.page(PAGE)
     assert (await house.api.accept_memory(row["short"]))["told"] == "Accepted: my cat is called Tom"
     assert (await house.api.memory(row["id"]))["trust"] == "said"
