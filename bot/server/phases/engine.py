@@ -93,12 +93,10 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     ready = partial(base.notifier.notify, LANES)
     hands = HandOvers(store=base.store.runs, agents=lambda: agents, door=door, ready=ready)
     embedder = embedder_of(base.settings, door)
-    memory = memory_of(
-        base.settings.memory, base.store, base.notifier, lambda: door, search_of(base.store, lambda: embedder)
-    )
-    toolkit = _toolkit(
-        base, at, timetable, children, hands, board, memory, making, tools, _more_tools(base, at, couriers, door), door
-    )
+    search = search_of(base.store, lambda: embedder)
+    memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, search)
+    more = _more_tools(base, at, couriers, door)
+    toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
