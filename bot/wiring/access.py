@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from adapters.webhook.settings import identity_of
 from bot.settings.settings import Settings
 from bot.settings.tables import RoomTable
 from bot.wiring.identities import given
+from bot.wiring.knowledge.packs import packs_of
 from runtime.contract import Address, Identity
 from runtime.domain.agents.binding import binding_of
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.approvals import Rights
 from runtime.domain.routing import AccountNames, RoomRule, RoomRules
+from runtime.knowledge.packs import Packs, open_to
 from runtime.store.protocol import Gate
 
 UNNAMED: Final = AccountNames()
@@ -49,7 +52,12 @@ def gate_of(
         bindings=tuple(map(binding_of, manifests)),
         models=() if settings.model.is_demo else tuple(one.name for one in settings.models),
         trouble=trouble,
+        packs=partial(_packs, packs_of(settings), named),
     )
+
+
+def _packs(packs: Packs, named: AccountNames, agent: str, room: Address) -> Sequence[str]:
+    return open_to(packs, agent, named(room.whole_room))
 
 
 def rooms_of(settings: Settings, named: AccountNames) -> RoomRules:

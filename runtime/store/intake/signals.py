@@ -50,6 +50,7 @@ from runtime.store.intake.messages import said
 from runtime.store.intake.modes import wanted_of, zone_for
 from runtime.store.intake.run_stop import stop
 from runtime.store.intake.strangers import only_reads, stranger, turned_away, welcome
+from runtime.store.knowledge.commands import DOCS_COMMANDS
 from runtime.store.memory.commands import MEMORY_COMMANDS
 from runtime.store.protocol import Changed, Gate, KeptRoom, Offer, Taken
 from runtime.store.protocol.intake import ignored
@@ -61,7 +62,7 @@ from runtime.store.tasks.commands import TASK_COMMANDS
 from runtime.text.glyphs import clip
 
 NOTICE: Final = 200
-OWN_COMMANDS: Final = {**TASK_COMMANDS, "children": children_listed, **MEMORY_COMMANDS}
+OWN_COMMANDS: Final = {**TASK_COMMANDS, "children": children_listed, **MEMORY_COMMANDS, **DOCS_COMMANDS}
 """Commands about work that others do for somebody, and about what is kept, by name."""
 Deed = Clicked | Amended | Stopped | Commanded
 CLOSED: Final = "I don't answer in this room."

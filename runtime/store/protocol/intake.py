@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
@@ -45,8 +45,8 @@ class Gate:
     `agent` is the name of the one who is spoken to where none of the other `agents` is: by `bindings`, or since people chose or
     named it. `open_to_all` makes an unknown person a user at once; else `pairs` sends whoever writes directly a code. A bot that may
     speak is answered at most `bots_in_a_row` times in one conversation without a person in between. A message older than
-    `freshness` is not run. `model`, the names of further `models`, `trouble`, what is wrong with an account, and `measure`
-    are told by commands.
+    `freshness` is not run. `model`, the names of further `models`, `trouble`, what is wrong with an account, `packs`, which
+    documents an agent may search in a room, and `measure` are told by commands.
     """
 
     open_to_all: bool
@@ -63,6 +63,7 @@ class Gate:
     agents: tuple[Manifest, ...] = ()
     bindings: tuple[Binding, ...] = ()
     trouble: Callable[[Address], str | None] = field(default=lambda _: None, compare=False)
+    packs: Callable[[str, Address], Sequence[str]] = field(default=lambda agent, room: (), compare=False)
     measure: Measure = field(default=unmeasured, compare=False)
 
 

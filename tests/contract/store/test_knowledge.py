@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from shutil import move
 
 import pytest
 
 from bot.wiring.knowledge.packs import document_text
-from runtime.contract import NodeId
+from runtime.contract import Address, Commanded, NodeId, Outcome
 from runtime.egress import NoAnswer
 from runtime.knowledge.book import PackBook
 from runtime.knowledge.folders import FILE_MAX_BYTES
 from runtime.knowledge.packs import Pack
 from runtime.knowledge.reading import NO_TEXT, ROOT, TOO_LARGE, Fetched, KnowledgeReader, Round
 from runtime.store.protocol import Duty
-from tests.contract.store.stage import Stage
+from tests.contract.store.stage import GATE, Stage
 from tools.knowledge import told
 
 LEAVE = "# Leave\n\nEverybody has thirty days of leave a year.\n\n## Parents\n\nParents stay at home for a year.\n"
@@ -184,6 +186,26 @@ async def test_a_node_that_lost_the_duty_writes_nothing(stage: Stage, folder: Pa
     await stage.store.cluster.join(NodeId("heir"), "", timedelta(seconds=30), alone=True)
     await reading.reader.look()
     assert await stage.store.knowledge.counts() == []
+
+
+async def test_a_command_searches_what_is_open_in_the_room(stage: Stage, folder: Path) -> None:
+    reading = Reading(stage, Pack("handbook", folder))
+    await reading.round("handbook")
+    for packs, argument, answer in (
+        ((), "trains", "There are no documents to search in this room."),
+        (("handbook",), "", "I search handbook."),
+        (("handbook",), "who books trains?", "1. **travel.md, lines 1-4** (Travel)"),
+        (("handbook",), "submarines", "No document here has anything on that."),
+        (("other",), "trains", "No document here has anything on that."),
+    ):
+        gate = replace(GATE, packs=partial(opened, packs))
+        taken = await stage.take_in(stage.signal(Commanded("docs", argument)), gate)
+        assert answer in str((await stage.rows("SELECT content FROM deliveries ORDER BY number DESC"))[0][0]), argument
+        assert taken.verdict.outcome is Outcome.DECIDED
+
+
+def opened(packs: tuple[str, ...], agent: str, room: Address) -> tuple[str, ...]:
+    return packs
 
 
 HOSTILE = [

@@ -178,6 +178,7 @@ async def test_the_commands_are_in_telegrams_menu(bench: Bench) -> None:
             "children",
             "memory",
             "forget",
+            "docs",
             "timezone",
             "grants",
             "mode",
