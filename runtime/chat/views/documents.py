@@ -12,12 +12,12 @@ PASSAGES_MAX: Final = 5
 PASSAGE_CHARS: Final = 400
 """Characters of a passage; its place tells where the rest is."""
 NO_PACKS: Final = "There are no documents to search in this room."
-HOW_TO: Final = "Ask something: `{mark}docs how many days of leave do we have`. I search {packs}."
+HOW_TO_ASK: Final = "Ask something: `{mark}docs how many days of leave do we have`. I search {packs}."
 NONE_FITS: Final = "No document here has anything on that. Try other words, or ask me."
 
 
 def how_to(packs: Sequence[str], mark: str) -> str:
-    return HOW_TO.format(mark=mark, packs=", ".join(packs))
+    return HOW_TO_ASK.format(mark=mark, packs=", ".join(packs))
 
 
 def passages(found: Sequence[Passage]) -> str:
