@@ -15,6 +15,7 @@ from typing import Final
 from bench import program
 from bench.channels import BENCHES as CHANNELS
 from bench.channels import Bench
+from bench.children import children
 from bench.claim import claim
 from bench.click import clicks
 from bench.cuts import cuts
@@ -39,6 +40,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "reply": replies,
     "click": clicks,
     "failover": failover,
+    "children": children,
     "cuts": cuts,
     "memory": memory,
     "long": long,

@@ -6,7 +6,6 @@ import asyncio
 import secrets
 import tempfile
 import time
-from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
@@ -47,10 +46,8 @@ async def _taken_over(one: Program, two: Program, count: int, delay: float) -> l
     """Seconds from the kill of `one` until `two` had each message at the model again."""
     link = two.url + urlsplit(one.link).path  # one installation: a link opens the page of every node
     async with page(one.link) as here, page(link) as there, AsyncExitStack() as opened:
-        await asyncio.gather(_warm(here), _warm(there))
-        rooms = [secrets.token_hex(8) for _ in range(count)]
-        saying = await _chats(opened, here, rooms)
-        hearing = await _chats(opened, there, rooms)
+        await asyncio.gather(warm(here), warm(there))
+        saying, hearing = await chats_in(opened, here, there, count)
         await asyncio.gather(*(chat.say("hello") for chat in saying))
         await asyncio.sleep(delay / 4)
         one.process.kill()
@@ -58,14 +55,17 @@ async def _taken_over(one: Program, two: Program, count: int, delay: float) -> l
         return list(await asyncio.gather(*(_replied(chat, killed + delay) for chat in hearing)))
 
 
-async def _warm(at: Page) -> None:
+async def warm(at: Page) -> None:
     """Both have their model's client loaded: its import is no part of a failover."""
     async with at.chat() as chat:
         await chat.ask("hello")
 
 
-async def _chats(opened: AsyncExitStack, at: Page, rooms: Sequence[str]) -> list[Chat]:
-    return [await opened.enter_async_context(at.chat(room)) for room in rooms]
+async def chats_in(opened: AsyncExitStack, here: Page, there: Page, count: int) -> tuple[list[Chat], list[Chat]]:
+    """So many rooms, each open at both."""
+    rooms = [secrets.token_hex(8) for _ in range(count)]
+    saying, hearing = [[await opened.enter_async_context(at.chat(room)) for room in rooms] for at in (here, there)]
+    return saying, hearing
 
 
 async def _replied(chat: Chat, began: float) -> float:

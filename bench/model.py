@@ -1,4 +1,5 @@
-"""The language model of the benchmarks: the tests' mock server, which echoes, and keeps nothing of what it was asked.
+"""The language model of the benchmarks: the tests' mock server, which keeps nothing of what it was asked. It echoes; a message
+that begins with `HAND_ON` and a number it has so many others answer.
 
     python -m bench.model [--delay SECONDS]
 
@@ -9,16 +10,28 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
+from typing import Final
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from tests.fakes.openai import OpenAI
+from tests.fakes.openai import Json, OpenAI, Reply, ToolCall, echo
 from tests.fakes.serve import serve_until_told
+
+HAND_ON: Final = "hand on to "
+
+
+def answered(request: Json) -> Reply:
+    newest = request["messages"][-1]
+    if newest["role"] != "user" or not str(newest["content"]).startswith(HAND_ON):
+        return echo(request)
+    goals = [f"piece {number}" for number in range(int(str(newest["content"]).removeprefix(HAND_ON)))]
+    return Reply(calls=(ToolCall("delegate_many", json.dumps({"goals": goals})),), finish="tool_calls")
 
 
 def application(delay: float) -> web.Application:
-    server = OpenAI()
+    server = OpenAI(answered)
     last = 0
 
     @web.middleware

@@ -50,6 +50,12 @@ class Chat:
             while not self._is_news(await self.told()):
                 pass
 
+    async def answer(self) -> None:
+        """Return when an answer is there that was not before: what is shown of the way to it is none."""
+        async with asyncio.timeout(PATIENCE):
+            while not self._is_news(await self.told(), "final"):
+                pass
+
     async def card(self) -> tuple[str, str]:
         """Approval and room, once the agent asks for one."""
         async with asyncio.timeout(PATIENCE):
@@ -76,11 +82,12 @@ class Chat:
                 return room
         raise RuntimeError("the event stream ended before the reply")
 
-    def _is_news(self, room: Json) -> bool:
+    def _is_news(self, room: Json, kind: str = "") -> bool:
         """Whether it holds something of the agent's that was not there before; what is known comes in brief."""
-        fresh = {entry["id"] for entry in room["entries"] if entry.get("author") == "agent"} - self._seen
+        own = {entry["id"]: entry.get("kind", "") for entry in room["entries"] if entry.get("author") == "agent"}
+        fresh = own.keys() - self._seen
         self._seen |= fresh
-        return bool(fresh)
+        return any(kind in ("", own[name]) for name in fresh)
 
 
 class Page:

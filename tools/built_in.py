@@ -5,22 +5,31 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
+from tools.agents import agent_tools
 from tools.catalogue import first_tools
 from tools.charting.chart import chart_tool
+from tools.delegation import delegation_tools
 from tools.reports import report_tools
 from tools.sandbox.shell import ShellSettings
 from tools.schedules import schedule_tools
+from tools.tasks import task_tools
 from tools.web.fetch import http_tool
 
 if TYPE_CHECKING:
-    from runtime.contract import Figures, Timetable, Tool
+    from runtime.contract import Figures, TaskBoard, Timetable, Tool
     from runtime.egress import Egress
+    from tools.agents import NewAgents
     from tools.charting.renderer import ChartRenderer
+    from tools.delegation import Children, HandsOver
 
 
 def built_in_tools() -> dict[str, Tool]:
     """Each by its name. None is to be called: there is nothing behind them."""
     web, chart = http_tool(cast("Egress", None)), chart_tool(cast("ChartRenderer", None))
     reports = report_tools(cast("Figures", None), now=lambda: datetime.now(UTC))
-    others = (web, chart, *reports, *schedule_tools(cast("Timetable", None)))
-    return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others}
+    tasks, planned = task_tools(cast("TaskBoard", None)), schedule_tools(cast("Timetable", None))
+    handing = delegation_tools(
+        cast("Children", None), cast("HandsOver", None), lambda: datetime.now(UTC)
+    ) | agent_tools(cast("NewAgents", None))
+    others = (web, chart, *reports, *planned, *tasks)
+    return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing

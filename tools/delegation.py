@@ -27,6 +27,10 @@ from tools.kit.declare import FunctionTool, tool
 GOAL_MAX_CHARS: Final = 8_000
 MOST_ORDERS: Final = 5
 """Pieces of work in one call."""
+MICROS_A_DOLLAR: Final = 1_000_000
+LEAST_DOLLARS: Final = 0.0001
+MOST_DOLLARS: Final = 100_000
+"""Bounds of a budget that an order names."""
 LISTED_CHARS: Final = 120
 """Characters of a goal in a list."""
 HANDED_ON: Final = Flow(Reads.OURS, stays=True, carries={})
@@ -44,7 +48,7 @@ class Children(Protocol):
 
 @tool(effect=Effect.READ, flow=HANDED_ON, seldom=True)
 def delegate(
-    goal: Annotated[str, "All it needs to know: it sees nothing of this conversation."],
+    goal: Annotated[str, "All it needs to know: it sees nothing else."],
     context: ToolContext,
     agent: Annotated[str, "None for a copy of yourself."] = "",
     criteria: Annotated[str, "When it is done."] = "",
@@ -52,6 +56,7 @@ def delegate(
     schema: Annotated[dict[str, Any] | None, "A JSON schema of its answer."] = None,
     wait: Annotated[bool, "False: the end is told here later."] = True,
     minutes: Annotated[int, "Its time, 1-1440."] = 10,
+    budget: Annotated[float, "US dollars, at most."] = 0.0,
 ) -> str:
     """Hand a piece of work to another agent and get its answer."""
     raise ToolFailed(NEVER_CALLED)
@@ -64,6 +69,7 @@ def delegate_many(
     agents: Annotated[list[str] | None, "In the order of the goals."] = None,
     criteria: Annotated[str, "When each is done."] = "",
     minutes: Annotated[int, "For each."] = 10,
+    budget: Annotated[float, "For each."] = 0.0,
 ) -> str:
     """Hand several pieces of work to agents at once, and get all answers."""
     raise ToolFailed(NEVER_CALLED)
@@ -81,6 +87,7 @@ def one_order(arguments: Mapping[str, Json]) -> list[Order]:
             schema=arguments.get("schema") or {},
             awaits=arguments.get("wait", True),
             time=timedelta(minutes=arguments.get("minutes", 10)),
+            budget_micros=_budget(arguments),
         )
     ]
 
@@ -94,9 +101,9 @@ def many_orders(arguments: Mapping[str, Json]) -> list[Order]:
     if agents and len(agents) != len(goals):
         raise ToolRetry("Give an agent for each goal, or none. Nothing was begun.")
     criteria, time = arguments.get("criteria", "").strip(), timedelta(minutes=arguments.get("minutes", 10))
-    names = agents or [""] * len(goals)
+    names, budget = agents or [""] * len(goals), _budget(arguments)
     return [
-        Order(agent=name.strip(), goal=_goal(goal), criteria=criteria, time=time)
+        Order(agent=name.strip(), goal=_goal(goal), criteria=criteria, time=time, budget_micros=budget)
         for goal, name in zip(goals, names, strict=True)
     ]
 
@@ -108,14 +115,42 @@ def _goal(text: str) -> str:
     return goal
 
 
+def _budget(arguments: Mapping[str, Json]) -> int:
+    """In millionths of a dollar; 0 for none."""
+    named: float = arguments.get("budget", 0.0)
+    if named and not LEAST_DOLLARS <= named <= MOST_DOLLARS:
+        raise ToolRetry(f"Give a budget of {LEAST_DOLLARS:g} to {MOST_DOLLARS:,} dollars, or none. Nothing was begun.")
+    return round(named * MICROS_A_DOLLAR)
+
+
 DELEGATE: Final = replace(delegate, spec=replace(delegate.spec, hands=one_order))
 DELEGATE_MANY: Final = replace(delegate_many, spec=replace(delegate_many.spec, hands=many_orders))
 
 
-def delegation_tools(children: Children, now: Now) -> dict[str, Tool]:
+class HandsOver(Protocol):
+    """Hand-overs of a run's conversation."""
+
+    async def hand_over(self, agent: str, text: str, context: ToolContext) -> str:
+        """Have another agent answer next; words for the model. Errors: ToolError, and nothing was handed over."""
+
+
+def delegation_tools(children: Children, hands: HandsOver, now: Now) -> dict[str, Tool]:
     """The tools by name."""
-    own = (DELEGATE, DELEGATE_MANY, _children_tool(children, now), _stop_tool(children))
+    own = (DELEGATE, DELEGATE_MANY, _children_tool(children, now), _stop_tool(children), _hand_over_tool(hands))
     return {one.spec.name: one for one in own}
+
+
+def _hand_over_tool(hands: HandsOver) -> FunctionTool:
+    @tool(effect=Effect.READ, flow=HANDED_ON, seldom=True)
+    async def hand_over(
+        agent: Annotated[str, "Who answers next."],
+        text: Annotated[str, "All it needs to know."],
+        context: ToolContext,
+    ) -> str:
+        """Hand this conversation over: another agent answers the person."""
+        return await hands.hand_over(agent.strip(), _goal(text), context)
+
+    return hand_over
 
 
 def _children_tool(known: Children, now: Now) -> FunctionTool:

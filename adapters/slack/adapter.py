@@ -12,7 +12,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from adapters.slack.bot_user import NOBODY, BotUser
-from adapters.slack.checks import refusal_for_want_of_scopes
+from adapters.slack.checks import granted, refusal_for_want_of_scopes
 from adapters.slack.envelope import CHANNEL, COMMAND_MARK
 from adapters.slack.errors import NO_THREAD, Refusal
 from adapters.slack.health import Health
@@ -27,7 +27,7 @@ from adapters.slack.outgoing.homes import Homes
 from adapters.slack.outgoing.notices import Notices
 from adapters.slack.outgoing.reach import Reach
 from adapters.slack.outgoing.render import render
-from adapters.slack.outgoing.send import Posts, body_of, thread_of
+from adapters.slack.outgoing.send import CUSTOMIZE, Posts, body_of, thread_of
 from adapters.slack.outgoing.settle import Settling
 from adapters.slack.outgoing.streams import Streams
 from adapters.slack.outgoing.uploads import Uploads
@@ -141,7 +141,8 @@ class SlackAdapter:
     async def _asked_about_the_token(self) -> Answer:
         """Ask Slack about the token; how we stand follows. Errors: ChannelError."""
         told, headers = await self._web.answer("auth.test")
-        lacking = refusal_for_want_of_scopes(headers)
+        lacking, scopes = refusal_for_want_of_scopes(headers), granted(headers)
+        self._posts.may_name = CUSTOMIZE in (scopes or ())
         if lacking is None:
             self._health.token_works()
         else:

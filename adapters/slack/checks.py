@@ -18,6 +18,7 @@ SCOPES: Final = {
     "assistant:write": "it shows no status or suggestions in assistant threads",
     "channels:history": "it hears nothing in public channels, and can't check what it sent there",
     "chat:write": "it can't answer",
+    "chat:write.customize": "agents beside main show their name before their words, and not as the author",
     "commands": "the slash command doesn't reach it",
     "files:read": "it can't read files that people send",
     "files:write": "it can't send files",

@@ -258,6 +258,7 @@ class TelegramAdapter:
                 raise
             if found := message_of(receipt.message_id):
                 self._known.note(*found, begun=begun)
+            self._settling.sent(part, receipt)
             self._lines.surely(chat, part.id)
             return receipt
 

@@ -92,6 +92,8 @@ class Feed:
 
     async def wait(self) -> None:
         """Until there is something to take, or a heartbeat is due."""
+        if self._woken.is_set():
+            return
         try:
             async with asyncio.timeout(HEARTBEAT.total_seconds()):
                 await self._woken.wait()

@@ -117,15 +117,19 @@ class LiveNames:
         self._accounts = accounts
         self._earlier = naming(before)
         self._latest = self._earlier
+        self._known: list[str] = []
 
     def __call__(self, address: Address) -> str:
         return self.now()(address)
 
     def now(self) -> AccountNames:
         """The names that hold now: the same value until an account learns its identity."""
-        names = {**self._earlier.names, **self._accounts.names}
-        if names != self._latest.names:
-            self._latest = AccountNames(names)
+        known = [one.identity for one in self._accounts]
+        if known != self._known:
+            self._known = known
+            names = {**self._earlier.names, **self._accounts.names}
+            if names != self._latest.names:
+                self._latest = AccountNames(names)
         return self._latest
 
 

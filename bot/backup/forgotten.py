@@ -63,7 +63,7 @@ def _younger(archive: Archive, path: Path) -> Iterator[dict[str, int]]:
             if not other.samefile(path):
                 with opened(other) as found:
                     yield _of_backup(found) if found.manifest.taken_at > archive.manifest.taken_at else {}
-        except (BadBackup, OSError):
+        except (BadBackup, OSError, ValueError, TypeError):  # the last two for rows that are none of ours
             continue
 
 

@@ -45,6 +45,7 @@ MODULES: Final[Mapping[str, str]] = {
     "outbox": "outbox",
     "schedules": "schedules",
     "tasks": "work.tasks",
+    "children": "work.children",
     "memory": "work.memory",
     "people": "people",
     "secrets": "safety.secrets",

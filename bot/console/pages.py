@@ -11,8 +11,8 @@ from aiohttp import web
 from bot.console import (
     agents_page,
     approvals_page,
+    children_page,
     grants_page,
-    memory_page,
     models_page,
     people_page,
     pieces,
@@ -22,6 +22,7 @@ from bot.console import (
 )
 from bot.console.html import Html, tag
 from bot.console.layout import STATIC, badge, facts, moment, nothing, page, table, tabs, where
+from bot.console.memory import pages as memory_pages
 from bot.http.entrance import Entrance
 from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
@@ -57,7 +58,8 @@ class Pages:
             web.get(schedules_page.PLACE + "/{id}", self._serving(schedules_page.schedule)),
             web.get(tasks_page.TASKS_PLACE, self._serving(tasks_page.tasks)),
             web.get(tasks_page.TASKS_PLACE + "/{id}", self._serving(tasks_page.task)),
-            web.get(memory_page.MEMORY_PLACE, self._serving(memory_page.memories)),
+            web.get(children_page.CHILDREN_PLACE, self._serving(children_page.children)),
+            web.get(memory_pages.MEMORY_PLACE, self._serving(memory_pages.memories)),
             web.get(agents_page.AGENTS_PAGE, self._serving(agents_page.agents)),
             web.get(models_page.MODELS_PAGE, self._serving(models_page.models)),
             web.get("/console/people", self._serving(people_page.people)),
@@ -173,8 +175,18 @@ async def _run(request: web.Request, do: Operations) -> Html:
         else nothing("No steps yet.")
     )
     told = tag("p", trace_page.link(run["id"]))
-    context = await _context(do, run["address"])
-    return page("Run", "/console/runs", about, told, *said, tag("h2", "Steps"), steps, tag("h2", "Context"), *context)
+    context = [tag("h2", "Context"), *await _context(do, run["address"])]
+    around = _around(await do.handed_on(run=run["id"]), run["id"])
+    return page("Run", "/console/runs", about, told, *said, *around, tag("h2", "Steps"), steps, *context)
+
+
+def _around(tree: Sequence[View], run: str) -> Sequence[Html]:
+    """The tree of work to which a run belongs; nothing where there is none."""
+    if not tree:
+        return []
+    root = tree[0]["root"]
+    above = [tag("p", tag("a", "The run that began it", href=f"/console/runs/{root}"))] if root != run else []
+    return [tag("h2", "Handed on"), *above, children_page.tree_of(tree, run)]
 
 
 async def _context(do: Operations, room: str) -> Sequence[Html]:

@@ -28,6 +28,7 @@ COMMANDS: Final = (
         "policy",
         "schedules",
         "tasks",
+        "children",
         "memory",
         "people",
         "secrets",

@@ -28,6 +28,7 @@ from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
+from bot.operator.work.handed_on import HandedOn
 from bot.operator.work.memories import MemoryOperations
 from bot.operator.work.tasks import TaskOperations
 from bot.wiring.safety.scan import GuardScan
@@ -39,6 +40,7 @@ from runtime.contract import (
     Address,
     ApprovalId,
     Body,
+    ChildState,
     Choice,
     Clicked,
     DeliveryId,
@@ -507,6 +509,28 @@ class Operations(OperatorApi):
     def _tasks(self) -> TaskOperations:
         has = self._context
         return TaskOperations(has.store.tasks, has.notifier, has.stop, has.nudge, has.named, has.called, has.mask)
+
+    # ---------------------------------------------------------------------------------------------------- handed on
+
+    async def handed_on(self, state: str = "", room: str = "", run: str = "") -> list[View]:
+        """Pieces of work that agents handed on, tree by tree: newest first, of one room, or around one run."""
+        where = await self._room_meant(room)
+        if not run:
+            return await self._entitled(await self._handed_on.listed(_word(ChildState, state), where))
+        return await self._entitled(await self._handed_on.around(RunId(await self._meant(run, Thing.RUN))))
+
+    async def child(self, name: str) -> View:
+        """One piece, by its id or the end of that, with all below it."""
+        await self._context.refresh()
+        return await self._one_entitled(await self._handed_on.shown(name))
+
+    async def stop_child(self, name: str) -> View:
+        return await self._handed_on.stop(name, self.actor)
+
+    @property
+    def _handed_on(self) -> HandedOn:
+        has = self._context
+        return HandedOn(has.store.delegation, has.notifier, has.stop, has.nudge, has.named, has.called, has.mask)
 
     # ----------------------------------------------------------------------------------------------------- memories
 

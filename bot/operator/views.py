@@ -61,6 +61,7 @@ def run(row: RunRow, named: Named, called: Named) -> View:
         "iterations": row.iterations,
         "error": row.error,
         "signals": list(row.signals),
+        "cost_micros": row.cost_micros,
     }
 
 

@@ -23,10 +23,11 @@ from runtime.contract.memory.facts import MemoryBook
 from runtime.contract.memory.values import StateBook
 from runtime.errors import ConfigError
 from runtime.policy.budgets import Then
+from tools.agents import NewAgents, agent_tools
 from tools.beyond_budget import SPEND_BEYOND_BUDGET
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
-from tools.delegation import Children, delegation_tools
+from tools.delegation import Children, HandsOver, delegation_tools
 from tools.remembering.catalogue import remembering_tools
 from tools.reports import Naming, report_tools
 from tools.sandbox.shell import Sandbox, sandbox_for
@@ -77,8 +78,10 @@ def toolkit_of(
     *,
     timetable: Timetable,
     children: Children,
+    hands: HandsOver,
     board: TaskBoard,
     remembering: Sequence[Tool],
+    agents: NewAgents,
     figures: Figures,
     named: Named,
     naming: Naming,
@@ -87,7 +90,7 @@ def toolkit_of(
     instead: Mapping[str, Tool] | None,
     space: Space,
 ) -> Toolkit:
-    """`wrap` is around each tool; `instead` of our own are a test's. Errors: ConfigError."""
+    """`wrap` is around each tool; `instead` of our own, but for those that hand work on, are a test's. Errors: ConfigError."""
     shell = shell_of(settings)
     sandbox = SpacedSandbox(sandbox_for(shell), space)
     renderer = ChartRenderer(settings.data_dir / "fonts")
@@ -95,13 +98,13 @@ def toolkit_of(
     own = first_tools(shell, sandbox=sandbox, egress=egress_of(settings), renderer=renderer)
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     own |= planning_tools(timetable, accounts, named)
-    own |= delegation_tools(children, now)
-    own |= {tool.spec.name: tool for tool in (*task_tools(board), *remembering)}
-    own |= reported
+    handing = delegation_tools(children, hands, now)
+    handing |= {tool.spec.name: tool for tool in (*task_tools(board), *remembering)}
+    own |= handing | agent_tools(agents) | reported
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= _installed(settings, own)
-    return Toolkit(settings, toolbox_of(settings, instead or own, wrap), reported, sandbox)
+    return Toolkit(settings, toolbox_of(settings, {**handing, **instead} if instead else own, wrap), reported, sandbox)
 
 
 def known_tools(settings: Settings) -> Mapping[str, Tool]:
@@ -110,8 +113,9 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own = first_tools(shell_of(settings), egress=egress_of(settings), renderer=renderer)
     own |= {tool.spec.name: tool for tool in report_tools(cast("Figures", None), now=lambda: datetime.now(UTC))}
     own |= {tool.spec.name: tool for tool in schedule_tools(cast("Timetable", None))}
-    own |= delegation_tools(cast("Children", None), lambda: datetime.now(UTC))
+    own |= delegation_tools(cast("Children", None), cast("HandsOver", None), lambda: datetime.now(UTC))
     own |= {tool.spec.name: tool for tool in task_tools(cast("TaskBoard", None))}
+    own |= agent_tools(cast("NewAgents", None))
     if settings.memory.enabled:
         own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
     return {**own, **_installed(settings, own)}

@@ -25,7 +25,7 @@ from bot.secrets.folder import Folder
 from bot.secrets.keys import KEY_FILE, Ask, Keyring
 from bot.secrets.keys import VARIABLE as PASSPHRASE_VARIABLE
 from bot.settings.accounts import AnyAccount
-from bot.settings.agents.folder import add_agents
+from bot.settings.agents.folder import AGENTS, add_agents
 from bot.settings.agents.tables import AgentTable
 from bot.settings.approvals import OLD_NAME, Approvals, take_old_name
 from bot.settings.cross_checks import add_together
@@ -189,6 +189,7 @@ class Settings(Section):
     _chain: Chain = PrivateAttr(default_factory=lambda: Chain({}, [], Keyring()))
     _again: Callable[[Demand], Settings] | None = PrivateAttr(None)
     _reread: Callable[[], Settings] | None = PrivateAttr(None)
+    _with_agent: Callable[[str, Mapping[str, object]], Settings] | None = PrivateAttr(None)
     _guardrails: Guardrails = PrivateAttr(Guardrails.AS_SET)
 
     @property
@@ -275,6 +276,10 @@ class Settings(Section):
     def reread(self) -> Settings:
         """Settings read anew from the same places, without sealed secrets. Errors: as `load`."""
         return self._reread().guarded_by(self._guardrails) if self._reread else self
+
+    def with_agent(self, source: str, table: Mapping[str, object]) -> Settings:
+        """Settings read anew with one more agent, as if `source` had it. Errors: ConfigError with every fault."""
+        return self._with_agent(source, table) if self._with_agent else self
 
     @property
     def guardrails(self) -> Guardrails:
@@ -367,12 +372,16 @@ class _Reading:
     variables: Mapping[str, str]
     folder: Path
     ask: Ask | None
+    more: tuple[tuple[str, Mapping[str, object]], ...] = ()
+    """Agents that are tried out, each with the file that it would have."""
 
     def settings(self, demand: Demand) -> Settings:
         faults, layers = Faults(Settings), Layers()
         if self.file is not None:
             layers.add(str(self.file), read_file(self.file))
             add_agents(layers, faults, self._start)
+            for source, table in self.more:
+                layers.add_table(AGENTS, table, source=source)
         chain = self._fill(layers, faults, demand)
         try:
             settings = self._validated(layers, chain)
@@ -384,12 +393,15 @@ class _Reading:
         if faults:
             raise faults.error()
         settings._again = None if demand is None else self.settings
-        settings._reread = self.reread
+        settings._reread, settings._with_agent = self.reread, self.with_agent
         return settings
 
     def reread(self) -> Settings:
         file = self.file or find_file(self.folder, self.variables)
         return replace(self, file=file, ask=None).settings(())
+
+    def with_agent(self, source: str, table: Mapping[str, object]) -> Settings:
+        return replace(self, more=((source, table),)).reread()
 
     def usable(self) -> tuple[Settings, ConfigError | None]:
         faults, layers = Faults(Settings), Layers()

@@ -244,6 +244,12 @@ class Run(Section):
         le=1000,
         description="After this many crashes during one piece of work, with no step recorded in between, it is set aside and the person is told.",
     )
+    hand_overs: Whole = Field(
+        default=4,
+        ge=0,
+        le=100,
+        description="Times that agents hand a conversation on to each other before a person is asked: [hand-overs](delegation.md#hand-a-conversation-over).",
+    )
     prompt_file: PromptFile | None = Field(
         default=None,
         description="Text file with the system prompt, to use instead of the built-in one. It may name values: "

@@ -10,6 +10,7 @@ from bot.settings.settings import Settings
 from runtime.agent.registry import Agent, Limits, Prompt
 from runtime.contract import (
     FIND_TOOLS,
+    HAND_OVER,
     Effect,
     Json,
     Model,
@@ -72,7 +73,7 @@ class AllowedTools(Mapping[str, Tool]):
         tool = self._tools[name]
         if not self._allows(name, tool):
             raise KeyError(name)
-        return told_of(tool, self._manifest.delegates_to) if tool.spec.hands and self._manifest.delegates_to else tool
+        return told_of(tool, self._manifest.delegates_to) if self._hands_on(name, tool) else tool
 
     def __iter__(self) -> Iterator[str]:
         return (name for name, tool in self._tools.items() if self._allows(name, tool))
@@ -81,9 +82,12 @@ class AllowedTools(Mapping[str, Tool]):
         return sum(1 for _ in self)
 
     def _allows(self, name: str, tool: Tool) -> bool:
-        if tool.spec.untold or name == FIND_TOOLS or (tool.spec.hands and self._manifest.delegates_to):
+        if tool.spec.untold or name == FIND_TOOLS or self._hands_on(name, tool):
             return True
         return is_within(tool.spec.effect, self._manifest.effects) and fits(name, self._manifest.tools)
+
+    def _hands_on(self, name: str, tool: Tool) -> bool:
+        return bool(self._manifest.delegates_to) and (tool.spec.hands is not None or name == HAND_OVER)
 
 
 @dataclass(frozen=True, slots=True)

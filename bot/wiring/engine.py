@@ -38,6 +38,7 @@ def limits_of(settings: Settings) -> Limits:
         window=window_of(settings),
         guard=GuardLimits(guard.warn, guard.refuse, guard.outcome, guard.breaker),
         rest=Rest(settings.sessions.rest, Restore(settings.sessions.restore)),
+        hand_overs=run.hand_overs,
     )
 
 

@@ -7,16 +7,31 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
+from runtime.agent.delegation.orders import asked_for
 from runtime.agent.run_state import LiveRun
 from runtime.chat.audience import Audience, Places, Reach, reach_one
-from runtime.contract import ANYBODY, ApprovalKind, Asking, Asks, Call, Effect, Json, Person, Role
+from runtime.contract import (
+    ANYBODY,
+    HAND_OVER,
+    ApprovalKind,
+    Asking,
+    Asks,
+    Call,
+    Caller,
+    Effect,
+    Json,
+    Person,
+    Role,
+    ToolSpec,
+)
+from runtime.domain.agents import delegation
 from runtime.domain.approvals import Approval, Home
 from runtime.domain.ids import digest
 from runtime.domain.runs import StepState
 from runtime.domain.transcript import DENIED, ERROR, WAITING_FOR_ANSWER
 from runtime.errors import ToolError
 from runtime.policy.terms import PLACES, Terms
-from runtime.store.protocol import NewStep, Runs, ToolStep
+from runtime.store.protocol import Claim, NewStep, Runs, ToolStep
 
 FAR: Final = "{} isn't in this room and can't approve here. Ask somebody in the room, or an approver. Nobody was asked."
 
@@ -54,6 +69,23 @@ async def _is_near(store: Runs, run: LiveRun, who: Person, approvers: Collection
         return True
     deciding = await store.audience(run.claim.run_id, run.claim.address, approvers)
     return any(one.person.id == who.id for one in deciding.candidates)
+
+
+async def refused_or_stopped(run: LiveRun, spec: ToolSpec, call: Call, arguments: Mapping[str, Json]) -> NewStep | None:
+    """The call where its tool refuses it before anybody is asked, or as a question where it is one hand-over too many: no rule
+    or standing permission answers for people there."""
+    if spec.refusal and (why := await spec.refusal(arguments, caller_of(run.claim))):
+        return not_run(call, spec.effect, f"{ERROR}{why}")
+    hops = len(run.claim.handed_by)
+    if call.tool != HAND_OVER or hops < run.agent.limits.hand_overs:
+        return None
+    words = delegation.stopped_at(hops, str(arguments.get("agent", "")))
+    caution = "\n\n".join(filter(None, [words, asked_for(run.claim)]))
+    return NewStep(call, spec.effect, digest(call.arguments), StepState.ASKED, "", caution)
+
+
+def caller_of(claim: Claim) -> Caller:
+    return Caller(claim.agent, claim.requester, in_chat=claim.job is None and not claim.above)
 
 
 def asked_by_us(call: Call) -> NewStep:

@@ -141,13 +141,13 @@ class AgentLoop:
         remembering: Remembering | None = None,
     ) -> None:
         self._store, self._agents, self._outlet, self._door = store, agents, outlet, door
-        self._live: dict[RunId, LiveRun] = {}
-        self._busy, self._probe, self._files, self._reporter = busy, probe, files, reporter
-        self._whole, self._remembering = WholeTexts(new_id, space), remembering
+        self._busy, self._probe, self._files, self._live = busy, probe, files, dict[RunId, LiveRun]()
+        self._whole, self._remembering, self._reporter = WholeTexts(new_id, space), remembering, reporter
         context, self._notices = asking or QuestionContext(), notices or LoopNotices()
         self.surroundings = Surroundings(store=store, policy=policy, named=named, now=now, remembering=remembering)
         self._rulings = rulings = Rulings(store=store, policy=policy, rights=context.rights, now=now)
-        self._delegating = Delegating(store, agents, door, rulings.known, self._notices.ready, outlet.nudge, faults)
+        ready, known = self._notices.ready, rulings.known
+        self._delegating = Delegating(store, agents, door, known, ready, outlet.nudge, faults, probe)
         self._calls = Calls(
             store=store,
             policy=policy,
@@ -280,6 +280,8 @@ class AgentLoop:
     async def _ask_model(self, run: LiveRun) -> ModelReply:
         if run.allowance and run.allowance.over and (question := await self._beyond_budget(run)):
             return question
+        if run.claim.child:
+            await self._delegating.look_at_budget(run, run.claim.child)
         self._progress(run.claim, Thinking())
         history = await self._with_files(run, await self._history(run))
         run.history, run.known = history, None

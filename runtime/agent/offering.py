@@ -35,6 +35,11 @@ class Offered:
     withheld: Mapping[str, str]
     hidden: Mapping[str, ToolSpec] = field(default_factory=dict)
 
+    @property
+    def denied(self) -> Mapping[str, str]:
+        """Tools that may not be called there at all, each with its reason."""
+        return {name: why for name, why in self.withheld.items() if name not in self.hidden}
+
 
 Denied = Callable[[ToolSpec], str]
 """The reason for which no call of a tool would run, whatever its arguments; empty where one may."""
@@ -44,7 +49,7 @@ def denied_by(policy: Policy, asks: Callable[[ToolSpec], Ask], mode: Mode) -> De
     """Reasons by the rules and by the mode of a conversation. A call that is made all the same goes by both again."""
 
     def denied(tool: ToolSpec) -> str:
-        if rule := policy.denies_all(asks(tool)):
+        if policy.may_deny(tool.name) and (rule := policy.denies_all(asks(tool))):
             whose = f"the rule {rule.name!r} denies it" if rule.name else "the policy denies it here"
             return f"{whose}{BECAUSE}{rule.reason}" if rule.reason else whose
         return READ_ONLY if mode is Mode.READ_ONLY and tool.effect is not Effect.READ else ""

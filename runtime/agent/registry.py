@@ -24,7 +24,8 @@ Prompt = Callable[[Here], Prompted]
 class Limits:
     """Bounds of one run, and the window of its model. `guard` bounds how often it may repeat itself.
 
-    `rest`: what a conversation begins with when somebody comes back to it after hours.
+    `rest`: what a conversation begins with when somebody comes back to it after hours. `hand_overs`: how often agents hand a
+    conversation on to each other without a person.
     """
 
     iterations: int = 25
@@ -33,6 +34,7 @@ class Limits:
     window: Window = field(default_factory=Window)
     guard: GuardLimits = field(default_factory=GuardLimits)
     rest: Rest = field(default_factory=Rest)
+    hand_overs: int = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,6 @@ from runtime.context.heard import said_in, taint_in, taint_of_texts, with_listed
 from runtime.contract import ApprovalId, ApprovalKind, Call, Effect, Now, PersonId, TaskKind, Tool
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, entitled
 from runtime.domain.ids import digest
-from runtime.policy.call_rates import CallRates
 from runtime.policy.grants import GrantId, Sought, form_of, grantable
 from runtime.policy.limits import Limit, soon
 from runtime.policy.modes import Mode, RoomMode
@@ -47,20 +46,16 @@ class Rulings:
         self._policy = policy
         self._rights = rights
         self._now = now
-        self._rates = CallRates()
 
-    def too_many(self, run: LiveRun) -> str:
-        """The reason for which the run's agent makes no further call in this minute; empty where it may."""
-        agent, most = run.agent.name, run.agent.manifest.tool_calls_per_minute
-        wait = self._rates.wait(agent, most, self._now()) if most else None
-        if wait is None:
-            return ""
-        return f"the agent {agent} makes at most {Limit(most, 'minute').words}. There is room again in {soon(wait)}."
+    async def too_many(self, run: LiveRun, most: int, answer: Answer) -> str:
+        """The reason for which the run's agent, which makes `most` calls a minute, makes no further one; empty where it may.
 
-    def let_through(self, run: LiveRun) -> None:
-        """Count a call, where its agent has a limit."""
-        if run.agent.manifest.tool_calls_per_minute:
-            self._rates.count(run.agent.name, self._now())
+        Those of this answer are not recorded yet.
+        """
+        agent, limit, more = run.agent.name, Limit(most, "minute"), answer.calls.total()
+        left = limit.count - more
+        wait = await self._store.until_agent_may(agent, replace(limit, count=left)) if left > 0 else limit.span
+        return f"the agent {agent} makes at most {limit.words}. There is room again in {soon(wait)}." if wait else ""
 
     async def first(self, run: LiveRun, ask: Ask, answer: Answer) -> tuple[Ruled, Facts]:
         """The ruling by roles, vetoes, limits, the mode and the rules, and the facts that it goes by."""
@@ -171,7 +166,7 @@ class Rulings:
     async def _giver(self, run: LiveRun, trusted: PersonId) -> Voter | None:
         """Return the trusted person, if they asked for all that the run does and no words of others came into it."""
         requester = run.claim.requester
-        if run.claim.job is not None or requester is None or requester.id != trusted:
+        if run.claim.job is not None or run.claim.handed_by or requester is None or requester.id != trusted:
             return None
         is_alone = await self._store.speakers(run.claim.run_id) <= {trusted}
         return await self._store.voter(trusted, run.claim.address) if is_alone else None

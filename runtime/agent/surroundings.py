@@ -109,18 +109,18 @@ class Surroundings:
         key = (agent.name, agent.manifest, replace(asker, around=replace(asker.around, parked=0)))
         here = self._standing.get(key)
         if here is None or here.policy is not policy or here.specs != specs or now >= here.until:
-            self._standing[key] = here = await self._looked(agent, asker, policy, now)
+            self._standing[key] = here = await self._looked(agent, specs, asker, policy, now)
         return here
 
-    async def _looked(self, agent: Agent, asker: _Asker, policy: Policy, now: datetime) -> Standing:
+    async def _looked(
+        self, agent: Agent, specs: tuple[ToolSpec, ...], asker: _Asker, policy: Policy, now: datetime
+    ) -> Standing:
         if len(self._standing) >= STANDING_MAX:
             self._standing.clear()
-        specs = tuple(specs_of(agent))
         prompt = agent.prompt(Here(asker.address, now, asker.person, asker.around, agent.name))
         writes = frozenset(spec.name for spec in specs if spec.effect is not Effect.READ or spec.asks)
-        denied = self._denied(agent, asker)
-        offer = offered(specs, denied, await self._most_used(specs))
-        kept = kept_back(allowed(specs, denied)[1])
+        offer = offered(specs, self._denied(agent, asker), await self._most_used(specs))
+        kept = kept_back(offer.denied)
         prompt = replace(prompt, system=f"{prompt.system}\n{kept}") if kept else prompt
         return Standing(policy, specs, now + STANDING_FOR, prompt, offer, writes)
 
@@ -163,4 +163,4 @@ def _facts(agent: Agent, asker: _Asker, here: Standing, board: Board, turns: Seq
 
 
 def specs_of(agent: Agent) -> list[ToolSpec]:
-    return [tool.spec for tool in agent.tools.values() if not tool.spec.untold]
+    return [spec for tool in agent.tools.values() if not (spec := tool.spec).untold]

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
-from runtime.agent.asking import not_run, sorted_question
+from runtime.agent.asking import not_run, refused_or_stopped, sorted_question
 from runtime.agent.delegation.orders import Delegating, asked_for
 from runtime.agent.duties.sources import Sources, fenced
 from runtime.agent.duties.undoing import kept_before
@@ -22,6 +22,7 @@ from runtime.agent.run_state import Dropped, LiveRun, own
 from runtime.cancellation import cancellable
 from runtime.context.oversize import FOLDER, note
 from runtime.contract import (
+    HAND_OVER,
     SPEND_MORE,
     Address,
     Attach,
@@ -121,7 +122,6 @@ class Calls:
             guard.ended(call, step.result)
         else:
             answer.calls[call.tool] += 1
-            self._rulings.let_through(run)
         return replace(step, guard=judged.verdict.value) if judged.words else step
 
     async def _guard(self, run: LiveRun) -> LoopGuard:
@@ -140,7 +140,8 @@ class Calls:
         effect, arguments = tool.spec.effect, parsed(call.arguments)
         if isinstance(arguments, str):
             return not_run(call, effect, f"{ERROR}{arguments}")
-        if why := self._rulings.too_many(run):
+        most = run.agent.manifest.tool_calls_per_minute
+        if most and (why := await self._rulings.too_many(run, most, answer)):
             return not_run(call, effect, f"{DENIED}{why}")
         ask = self._ask(run, call, effect)
         if above := self._delegating.lost_right(run, tool.spec):
@@ -148,6 +149,8 @@ class Calls:
         ruled, facts = await self._rulings.first(run, ask, answer)
         if ruled.result in DENYING:
             return not_run(call, effect, f"{DENIED}{ruled.why}")
+        if step := await refused_or_stopped(run, tool.spec, call, arguments):
+            return step
         if tool.spec.asks:
             is_open = ruled.result is Ruling.ALLOW and ruled.rule is not None and ruled.rule.tool != "*"
             near = None if is_open else self._rights().approvers
@@ -170,7 +173,7 @@ class Calls:
     def terms(self, run: LiveRun, step: ToolStep | NewStep) -> Terms:
         """Terms of a question about `step`, by the rules that hold now."""
         terms = self._policy().terms(self._ask(run, step.call, step.effect))
-        plain = step.call.tool != SPEND_MORE and not step.call.sealed
+        plain = step.call.tool not in (SPEND_MORE, HAND_OVER) and not step.call.sealed
         return terms if plain else replace(terms, grants=False, editable=False)
 
     def _ask(self, run: LiveRun, call: Call, effect: Effect) -> Ask:

@@ -15,14 +15,14 @@ REST: Final = timedelta(seconds=15)
 
 
 class Listener:
-    """One listener: topics notified since it last looked, each once, in the order of their first notification."""
+    """One listener: topics notified since it last looked, each once, in the order of their first notification: `heard`."""
 
     def __init__(self) -> None:
-        self._heard: dict[str, None] = {}
+        self.heard: dict[str, None] = {}
         self._event = asyncio.Event()
 
     def wake(self, topic: str) -> None:
-        self._heard[topic] = None
+        self.heard[topic] = None
         self._event.set()
 
     def __aiter__(self) -> Listener:
@@ -30,18 +30,16 @@ class Listener:
 
     async def __anext__(self) -> str:
         await self._event.wait()
-        topic = next(iter(self._heard))
-        del self._heard[topic]
-        if not self._heard:
+        topic = next(iter(self.heard))
+        del self.heard[topic]
+        if not self.heard:
             self._event.clear()
         return topic
 
-    def heard(self) -> bool:
-        """True if anything rang since; it counts as heard."""
-        rang = bool(self._heard)
-        self._heard.clear()
+    def forget(self) -> None:
+        """All that rang counts as heard."""
+        self.heard.clear()
         self._event.clear()
-        return rang
 
     async def within(self, seconds: float) -> bool:
         """Wait for a ring, at most `seconds`; all that rang counts as heard. Whether anything did."""
@@ -50,8 +48,7 @@ class Listener:
                 await self._event.wait()
         except TimeoutError:
             return False
-        self._heard.clear()
-        self._event.clear()
+        self.forget()
         return True
 
 

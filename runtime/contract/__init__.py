@@ -22,6 +22,7 @@ from runtime.contract.agents.tasks import (
 )
 from runtime.contract.calls import (
     UNDECLARED,
+    Caller,
     Card,
     CardChange,
     CardContext,
@@ -37,6 +38,7 @@ from runtime.contract.calls import (
     Mention,
     Order,
     Reads,
+    Refusal,
     Whole,
 )
 from runtime.contract.channels import CONNECTED, ChannelAdapter, Connection, ConnectionStatus
@@ -45,6 +47,7 @@ from runtime.contract.deliveries import (
     ApprovalKind,
     Attempt,
     Button,
+    CardState,
     Content,
     Delivery,
     Kind,
@@ -54,6 +57,8 @@ from runtime.contract.deliveries import (
     Settled,
     SettleResult,
     Shown,
+    TaskCard,
+    TaskCards,
     Wire,
 )
 from runtime.contract.features import (
@@ -92,6 +97,7 @@ from runtime.contract.forms import (
 from runtime.contract.inbox import ReadInbox, Waiting, empty_inbox
 from runtime.contract.models import (
     FIND_TOOLS,
+    HAND_OVER,
     KEPT_MAX_CHARS,
     SPEND_MORE,
     AssistantTurn,
@@ -214,6 +220,7 @@ __all__ = [
     "FIND_TOOLS",
     "FORM_BEHIND",
     "FORM_CHOICES",
+    "HAND_OVER",
     "INBOX",
     "KEPT_MAX_CHARS",
     "NAME_BYTES",
@@ -248,11 +255,13 @@ __all__ = [
     "Busy",
     "Button",
     "Call",
+    "Caller",
     "Card",
     "CardChange",
     "CardContext",
     "CardNote",
     "CardPart",
+    "CardState",
     "CardText",
     "CardValue",
     "Carries",
@@ -326,6 +335,7 @@ __all__ = [
     "Reads",
     "Reasoning",
     "Receipt",
+    "Refusal",
     "Report",
     "Resting",
     "Role",
@@ -354,6 +364,8 @@ __all__ = [
     "Task",
     "TaskActor",
     "TaskBoard",
+    "TaskCard",
+    "TaskCards",
     "TaskId",
     "TaskKind",
     "TaskRequest",

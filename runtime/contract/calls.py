@@ -7,14 +7,14 @@ somebody says more of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from runtime.contract.people import Identity, Json, RunId
+from runtime.contract.people import Identity, Json, Person, RunId
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +125,22 @@ UNDECLARED: Final = Flow()
 """The flow of a tool that says nothing."""
 
 
+# ------------------------------------------------------------------------------------------------- before it is made
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Agent that makes a call, and the person for whom it does. `in_chat`: that one waits for it in a conversation."""
+
+    agent: str
+    person: Person | None
+    in_chat: bool = True
+
+
+Refusal = Callable[[Mapping[str, Json], Caller], Awaitable[str]]
+"""Says before anybody is asked about a call why it can't be made; empty where it can."""
+
+
 # --------------------------------------------------------------------------------------- work for another agent
 
 ORDER_TIME: Final = timedelta(minutes=10)
@@ -135,7 +151,8 @@ ORDER_TIME: Final = timedelta(minutes=10)
 class Order:
     """Work for another agent. `files` are paths in the folder of the room; `schema` is one that a JSON answer must fit.
 
-    `awaits`: the run that gives it waits for its end; else that is told in its conversation. `time` bounds it.
+    `awaits`: the run that gives it waits for its end; else that is told in its conversation. `time` bounds it, and
+    `budget_micros` the money that all of it may cost, in millionths of a dollar; 0 names none.
     """
 
     agent: str
@@ -145,6 +162,7 @@ class Order:
     schema: Mapping[str, Json] = field(default_factory=dict)
     awaits: bool = True
     time: timedelta = ORDER_TIME
+    budget_micros: int = 0
 
 
 Hands = Callable[[Mapping[str, Json]], Sequence[Order]]
@@ -165,7 +183,7 @@ class ChildState(StrEnum):
 class Child:
     """A run that another one asked for. `chain` names the agents above it, the first one first; `id` is also its run's.
 
-    `schema`: see `Order`. `valid`: its answer fits. `answered`: its words, once it is over.
+    `schema`, `budget_micros`: see `Order`. `valid`: its answer fits. `answered`: its words, once it is over.
     """
 
     id: RunId
@@ -179,6 +197,7 @@ class Child:
     valid: bool = True
     created_at: datetime | None = None
     ended_at: datetime | None = None
+    budget_micros: int = 0
 
     @property
     def depth(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, StrEnum
@@ -60,6 +60,33 @@ class Button:
     label: str
 
 
+class CardState(StrEnum):
+    """Stages of a piece of work, as cards of platforms tell them."""
+
+    WAITING = "waiting"  # for a person
+    WORKING = "working"
+    DONE = "done"
+    FAILED = "failed"  # also what was stopped
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCard:
+    """A piece of work: `title` in a line, and `note` with what else there is to say of it. Both are plain text."""
+
+    id: str
+    title: str
+    state: CardState
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCards:
+    """Pieces of work under one title."""
+
+    title: str
+    cards: tuple[TaskCard, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
     """Content of a delivery: Markdown text (CommonMark with tables and strike-through), and buttons under it.
@@ -73,6 +100,8 @@ class Content:
     `whole`: `text` has a call in it and is to be one message. A channel whose message cannot hold it shows the begin and the
     end of its longest blocks, and all of it as a file or folded beside. `folded` is Markdown that comes last, folded where
     the channel can. `mark` begins `text`. `mentions` are called once, by a channel that notifies those it names.
+    `tasks` say the same as `text`, for a channel that has cards for pieces of work. `speaker` is the agent whose words these are, where
+    that isn't the usual one: `text` of an answer is led by its name, which a channel leaves out that shows it as the author.
     """
 
     text: str
@@ -85,6 +114,8 @@ class Content:
     folded: str = ""
     mark: Mark | None = None
     mentions: tuple[Mention, ...] = ()
+    tasks: TaskCards | None = None
+    speaker: str = ""
 
     @property
     def asks(self) -> bool:
@@ -107,9 +138,13 @@ class Content:
         if self.whole is not None:
             made["whole"] = [self.whole.sha256, self.whole.text]
         more = {"threaded": self.threaded, "under": self.under, "folded": self.folded, "mark": self.mark}
+        more["speaker"] = self.speaker
         made |= {name: value for name, value in more.items() if value}
         if self.mentions:
             made["mentions"] = [[one.identity, one.name] for one in self.mentions]
+        if self.tasks is not None:
+            cards = [[one.id, one.title, one.state, one.note] for one in self.tasks.cards]
+            made["tasks"] = [self.tasks.title, cards]
         return json.dumps(made, ensure_ascii=False)
 
     @classmethod
@@ -126,7 +161,13 @@ class Content:
             raw.get("folded", ""),
             Mark(raw["mark"]) if "mark" in raw else None,
             tuple(Mention(Identity(who), name) for who, name in raw.get("mentions", ())),
+            _task_cards(*raw["tasks"]) if "tasks" in raw else None,
+            raw.get("speaker", ""),
         )
+
+
+def _task_cards(title: str, cards: Sequence[Sequence[str]]) -> TaskCards:
+    return TaskCards(title, tuple(TaskCard(id, name, CardState(state), note) for id, name, state, note in cards))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
-from runtime.contract.calls import UNDECLARED, Card, Flow, Hands
+from runtime.contract.calls import UNDECLARED, Card, Flow, Hands, Refusal
 from runtime.contract.forms import Asks
 from runtime.contract.people import Address, Json, Person, RunId, SessionKey
 from runtime.contract.signals import FileRef
@@ -119,7 +119,7 @@ class ToolSpec:
     `undo` is the way back from its calls. `form` is all that others say of it (JSON), for a tool whose words are not ours:
     another one is asked about anew. With `asks` a person answers each call in place of the tool, which is never called; with
     `hands` other agents work on it in its place.
-    `card` says how a call is shown to whoever may approve it; without one its names and values are. `polls`: the same call
+    `card` says how a call is shown to whoever may approve it; without one its names and values are. `refusal` says why one is not even asked about. `polls`: the same call
     is meant to be made again and again, until something is ready. `seldom`: models find it by `find_tools`, so that not
     every request carries it. `untold`: no model is told of it; runs call it on their own account. `flow` says where its
     results come from and where its calls go; a tool that doesn't say is taken for the worst.
@@ -137,6 +137,7 @@ class ToolSpec:
     hands: Hands | None = None
     undo: Undo | None = None
     card: Card | None = field(default=None, compare=False)
+    refusal: Refusal | None = field(default=None, compare=False)
     polls: bool = False
     seldom: bool = False
     untold: bool = False
@@ -150,6 +151,9 @@ class ToolSpec:
 
 FIND_TOOLS: Final = "find_tools"
 """The tool by which a model finds those that its request does not carry."""
+
+HAND_OVER: Final = "hand_over"
+"""The tool by which an agent hands its conversation over to another one."""
 
 SPEND_MORE: Final = "spend_beyond_budget"
 """The call by which a run asks people to go on beyond a budget. No model is told of it."""

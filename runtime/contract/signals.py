@@ -158,6 +158,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "schedules": "What's planned in this room",
     "task": "Work on something in the background, and tell you here",
     "tasks": "Tasks of this room, and how they stand",
+    "children": "What agents handed on for you here, and how it stands",
     "memory": "What I keep for you here",
     "forget": "Have me forget something for good",
     "timezone": "The time zone for times you mention",
@@ -196,6 +197,7 @@ class Trigger(StrEnum):
     HOOK = "hook"  # another program called a webhook
     CHILD = "child"  # a run handed work to another agent
     CHILD_ENDED = "child ended"  # work that a run handed on is over, and nobody waited for it
+    HAND_OVER = "hand over"  # an agent handed its conversation over to another one
     TASK = "task"  # a task is worked on in the background
     UNKNOWN = ""  # a node of an older version began it, which does not say
 

@@ -29,6 +29,7 @@ from runtime.contract import (
     Wire,
 )
 from runtime.delivery.retry_policy import RetryPolicy
+from runtime.domain.agents.manifest import MAIN
 from runtime.errors import Rejected, Retryable
 from runtime.store.protocol import Claim, NewDelivery, Previewed
 from runtime.text.glyphs import head
@@ -119,7 +120,7 @@ class Previews:
 
     def new(self, claim: Claim, text: str) -> NewDelivery:
         """A preview to be stored and shown."""
-        words = Content(shortened(text))
+        words = Content(shortened(text), speaker="" if claim.agent == MAIN else claim.agent)
         made, origin = DeliveryId(self._new_id()), origin_of(claim.run_id)
         return NewDelivery(made, origin, 0, Kind.PROGRESS, claim.address, words, reply_to=claim.reply_to)
 
@@ -157,7 +158,7 @@ class Previews:
         if preview.receipt is None or preview.fixed:
             return
         about = preview.delivery
-        wire = self.rendered(replace(about, content=Content(shortened(text))))
+        wire = self.rendered(replace(about, content=replace(about.content, text=shortened(text))))
         if wire.body == preview.body:
             return
         arrived = self._on_its_way[about.id] = asyncio.Event()

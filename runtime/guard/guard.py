@@ -83,6 +83,10 @@ class GuardRules:
         return {one: stricter(self.strictness.get(one, OFF), own.get(one, OFF)) for one in Detector}
 
 
+NOTHING: Final = Checked(Clean(""))
+"""Most messages have some parts without words."""
+
+
 class Guard:
     """Finds what must not flow. A failure of its own withholds the text."""
 
@@ -94,6 +98,8 @@ class Guard:
 
     def check(self, text: str, gate: Gate, room: str = "") -> Checked:
         """`text` as it may go on at `gate`; a room is named as the settings write it."""
+        if not text:
+            return NOTHING
         try:
             return self._checked(text, gate, self._rules.of(room))
         except Exception:  # closed, whatever it is: a detector of a rule, a text like no other

@@ -34,6 +34,8 @@ WHAT_I_KNOW: Final = f"""\
 {WHAT_I_PLAN}
 {WHAT_I_KEEP}
 - `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
+- `hand over to NAME: TEXT`: another agent answers here next
+- `create agent NAME with TOOL, TOOL: PROMPT`: an owner has another agent made
 - `help`
 
 One message may hold several of them, one per line."""
@@ -49,6 +51,12 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"delegate and tell me: ?(?P<goal>.+)", "delegate", {"wait": False}),
     (r"delegate each: ?(?P<goals>.+)", "delegate_many", {}),
     (r"delegate(?: to (?P<agent>[\w-]+))?: ?(?P<goal>.+)", "delegate", {}),
+    (r"hand (?:this |it )?over to (?P<agent>[\w-]+): ?(?P<text>.+)", "hand_over", {}),
+    (
+        r"(?:make|create) (?:an |the )?agent (?P<name>[\w-]+)(?: with (?P<tools>[^:]+))?: ?(?P<prompt>.+)",
+        "agent_create",
+        {},
+    ),
     (r"ask (?P<to>me|the room|[\w-]+) (?P<question>[^?]+\?)(?: (?P<options>.+(?:,| or ).+))?", "ask_person", {}),
 )
 # The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
@@ -59,7 +67,7 @@ PHRASES: Final = [
 FIRST_PHRASES: Final = PHRASES[: len(PHRASES_FIRST_TRIED)]
 PLAN_LINE_MAX_CHARS: Final = 4_000
 """Characters of a line in which a plan is looked for: where a time ends takes many tries to find."""
-VERBATIM: Final = AS_WRITTEN | {"shell", "ask_person", "delegate", "delegate_many"}
+VERBATIM: Final = AS_WRITTEN | {"shell", "ask_person", "delegate", "delegate_many", "hand_over", "agent_create"}
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
 OBEY: Final = re.compile(r"do what (?:it|the page|the file) says[.!]?", re.IGNORECASE)
 OBEYED_MAX: Final = 5
@@ -146,6 +154,8 @@ def arguments_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
         return memory_of(groups)
     if "goals" in groups:
         return {"goals": [one.strip() for one in groups["goals"].split(";") if one.strip()]}
+    if "tools" in groups:
+        return {**groups, "tools": [one.strip() for one in re.split(r",| and ", groups["tools"]) if one.strip()]}
     if tool == "plan_set":
         return ticked_off(groups["steps"])[-1]
     if tool == "task_post":

@@ -40,6 +40,8 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "schedule_list": ("look at", "", ""),
     "delegate": ("hand on", "", "goal"),
     "delegate_many": ("hand on", "", "goals"),
+    "hand_over": ("hand over", "", "text"),
+    "agent_create": ("make", "", "name"),
     "task_post": ("post", "", "title"),
     "task_list": ("look at", "", ""),
     "task_claim": ("claim", "", "task"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -27,6 +27,7 @@ class Ruling(StrEnum):
     VETO = "veto"  # denies, wherever the rule stands: no rule before it, grant or mode lifts that
 
 
+GLOB_SIGNS: Final = frozenset("*?[")
 DENYING: Final = frozenset({Ruling.DENY, Ruling.VETO})
 DEFAULTS: Final[Mapping[Effect, Ruling]] = {
     Effect.READ: Ruling.ALLOW,
@@ -109,6 +110,11 @@ class Policy:
     def __init__(self, rules: Sequence[Rule] = (), terms: Terms | None = None) -> None:
         self.rules = tuple(rules)
         self.in_order = tuple(sorted(self.rules, key=lambda rule: rule.ruling is not Ruling.VETO))
+        named = {rule.tool for rule in self.rules if not is_glob(rule.tool)}
+        self._named = {name: tuple(rule for rule in self.in_order if is_of(rule, name)) for name in named}
+        self._others = tuple(rule for rule in self.in_order if rule.tool not in named)
+        self._deniable = {name: _denies(rules) for name, rules in self._named.items()}
+        self._deniable_others = _denies(self._others)
         self._terms = terms or Terms()
         told = [*map(repr, self.rules), *([repr(terms)] if terms else [])]
         self.version = hashlib.sha256("\n".join(told).encode()).hexdigest()[:12]
@@ -119,12 +125,20 @@ class Policy:
 
     def rule(self, ask: Ask) -> Rule | None:
         """The rule that decides; None where the effect does."""
-        return next((rule for rule in self.in_order if matches(rule, ask)), None)
+        return next((rule for rule in self._for(ask.tool) if matches(rule, ask)), None)
+
+    def _for(self, tool: str) -> Sequence[Rule]:
+        """Rules that may match a call of `tool`, in order. Most name one tool: a request asks about each of many."""
+        return self._named.get(tool, self._others)
+
+    def may_deny(self, tool: str) -> bool:
+        """True if some rule can deny a call of `tool`, of whomever and wherever. Few rules do, and a request has many tools."""
+        return self._deniable.get(tool, self._deniable_others)
 
     def denies_all(self, ask: Ask) -> Rule | None:
         """The rule that denies every call like this one, whatever its arguments; None where one may perhaps be made."""
-        for rule in self.in_order:
-            if not matches(replace(rule, arguments={}, where={}), ask):
+        for rule in self._for(ask.tool):
+            if not is_about(rule, ask):
                 continue
             if not (rule.arguments or rule.where):
                 return rule if rule.ruling in DENYING else None
@@ -136,6 +150,10 @@ class Policy:
         """The terms of a question about this call."""
         rule = self.rule(ask)
         return rule.asking.made_to(self._terms, rule.name, rule.reason) if rule else self._terms
+
+
+def _denies(rules: Sequence[Rule]) -> bool:
+    return any(rule.ruling in DENYING for rule in rules)
 
 
 class By(StrEnum):
@@ -208,7 +226,7 @@ class Ruled:
 
 def rule(policy: Policy, call: Ask, facts: Facts = NO_FACTS) -> Ruled:
     """Decide about a call. Roles, vetoes, limits and modes come before the rules; grants and trust only answer a question."""
-    found = next((one for one in policy.in_order if matches(one, call)), None)
+    found = policy.rule(call)
     name = found.name if found else ""
     if facts.role is not None and facts.role < Role.USER:
         return Ruled(Ruling.DENY, By.ROLE, facts.role.word)
@@ -244,13 +262,33 @@ def because(reason: str) -> str:
     return f" {reason}" if reason.endswith((".", "!", "?", "…")) else f" {reason}." if reason else ""
 
 
-def matches(rule: Rule, ask: Ask) -> bool:
+def is_glob(text: str) -> bool:
+    """True if it may fit other texts than itself.
+
+    >>> is_glob("read_*"), is_glob("read_file")
+    (True, False)
+    """
+    return not GLOB_SIGNS.isdisjoint(text)
+
+
+def is_of(rule: Rule, tool: str) -> bool:
+    return rule.tool == tool or (is_glob(rule.tool) and fnmatchcase(tool, rule.tool))
+
+
+def is_about(rule: Rule, ask: Ask) -> bool:
+    """True if the rule fits all of a call but its arguments."""
     return (
-        fnmatchcase(ask.tool, rule.tool)
+        is_of(rule, ask.tool)
         and rule.effect in (None, ask.effect)
         and fnmatchcase(ask.agent, rule.agent)
         and fnmatchcase(ask.room, rule.room)
         and is_for(rule, ask.names)
+    )
+
+
+def matches(rule: Rule, ask: Ask) -> bool:
+    return (
+        is_about(rule, ask)
         and all(has_argument(ask.arguments.get(name), glob) for name, glob in rule.arguments.items())
         and all(holds(rule.ruling, matcher, ask.arguments.get(name)) for name, matcher in rule.where.items())
     )

@@ -115,6 +115,12 @@ def in_room(column: ColumnElement[str]) -> ColumnElement[bool]:
     return or_(column == room, func.substr(column, 1, func.length(room) + 1) == room + "/")
 
 
+def ends_with(column: ColumnElement[str], end: ColumnElement[str]) -> ColumnElement[bool]:
+    """`column` ends with `end`. Not by LIKE: SQLite plans that anew for each pattern it is given, which costs more than the
+    look itself, and takes capitals for small letters."""
+    return func.substr(column, func.length(column) - func.length(end) + 1) == end
+
+
 def narrowed(
     rows: Select[Any], *, state: ColumnElement[str], address: ColumnElement[str]
 ) -> Callable[[StrEnum | None, Address | None, int], tuple[Select[Any], dict[str, object]]]:

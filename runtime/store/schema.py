@@ -23,7 +23,7 @@ from runtime.store.tables.memory import memory_vectors as memory_vectors
 from runtime.store.tables.memory import person_summaries as person_summaries
 from runtime.store.tables.memory import state_values as state_values
 
-REVISION: Final = "0034"
+REVISION: Final = "0035"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 signals = Table(
@@ -54,6 +54,7 @@ signals = Table(
     words("message_id", server_default=""),
     number("by_program", server_default="0"),
     words("trigger", server_default=""),
+    words("chain", server_default=""),
     UniqueConstraint("platform", "dedupe_key"),
     UniqueConstraint("platform", "natural_key"),
     partial("ix_signals_waiting", "session", "seq", where="state = 'waiting'"),
@@ -709,7 +710,7 @@ children = Table(
     "children",
     metadata,
     time_id("id", primary_key=True),
-    words("parent_run"),
+    time_id("parent_run"),
     number("parent_step"),
     number("ordinal"),
     words("parent_session"),
@@ -755,6 +756,7 @@ tasks = Table(
     words("result"),
     number("created_at"),
     maybe_number("ended_at"),
+    words("chain", server_default=""),
     Index("ix_tasks_room", "room", "created_at"),
     partial("ix_tasks_open", "created_at", where="state IN ('open', 'claimed')"),
     partial("ix_tasks_run", "run_id", where="run_id IS NOT NULL"),

@@ -19,6 +19,7 @@ from runtime.store.approvals.store import ApprovalStore
 from runtime.store.budgets.store import BudgetStore
 from runtime.store.cluster.cooldowns import CooldownStore
 from runtime.store.cluster.store import ClusterStore
+from runtime.store.delegation.store import DelegationStore
 from runtime.store.delivery.store import OutboxStore
 from runtime.store.intake.places import PlaceStore
 from runtime.store.intake.signals import IntakeStore
@@ -96,6 +97,7 @@ class Store:
     texts: Texts
     lives: AgentLives
     tasks: TaskStore
+    delegation: DelegationStore
     memories: MemoryStore
     memory_search: MemorySearchStore
     memory_vectors: MemoryVectorStore
@@ -130,6 +132,7 @@ class Store:
             texts=TextStore(*given),
             lives=AgentLifeStore(*given),
             tasks=TaskStore(*given),
+            delegation=DelegationStore(*given),
             memories=MemoryStore(*given),
             memory_search=MemorySearchStore(*given),
             memory_vectors=MemoryVectorStore(*given),

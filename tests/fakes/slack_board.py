@@ -33,6 +33,7 @@ class Message:
     """One message in a channel, ours (`bot_id` is set) or a person's. `version` counts its edits.
 
     `first` is its text and blocks when it first appeared. `streaming`: chat.startStream began it, nothing ended it.
+    `username`: the author that an app gave it.
     """
 
     channel: str
@@ -50,6 +51,7 @@ class Message:
     seen_after: float = 0.0
     version: int = 0
     first: Any = None
+    username: str = ""
 
     @property
     def root(self) -> str:

@@ -54,6 +54,8 @@ def _block_text(block: Told) -> str:
             return str(block["text"])
         case "section":
             return str(block["text"]["text"])
+        case "plan":
+            return "\n".join([block["title"], *(f"{task['status']}: {task['title']}" for task in block["tasks"])])
         case "context":
             return " ".join(str(element["text"]) for element in block["elements"])
         case _:

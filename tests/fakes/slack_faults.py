@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
@@ -42,7 +42,8 @@ class Faults:
     """Faults in the order they will strike, and switches that stay until they are lifted.
 
     `away`: every call is answered 503. `token`: the error of every call with a token, such as "token_revoked".
-    `without`: scopes the app does not have; `untold`: no answer tells its scopes. `lag`: seconds until the history has a message. `share`: seconds until a
+    `without`: scopes the app does not have; `untold`: no answer tells its scopes.
+    `unknown`: kinds of blocks that this workspace does not have. `refuses_names`: an author's name without its scope is an error. `lag`: seconds until the history has a message. `share`: seconds until a
     finished upload is shared; negative for never. `twice`: each event is delivered twice. `rooms`: what is special about
     a channel, by its id: {"C1": {"is_member": false}} or {"is_archived": true}.
     """
@@ -51,6 +52,8 @@ class Faults:
     token: str = ""
     without: frozenset[str] = frozenset()
     untold: bool = False
+    unknown: frozenset[str] = frozenset()
+    refuses_names: bool = False
     lag: float = 0.0
     share: float = 0.0
     twice: bool = False
@@ -64,11 +67,11 @@ class Faults:
             self._queues[raw.get("on", "send")].extend([fault] * int(raw.get("count", 1)))
             return
         for name, value in raw.items():
-            setattr(self, name, frozenset(value) if name == "without" else value)
+            setattr(self, name, frozenset(value) if name in ("without", "unknown") else value)
 
     def lift(self) -> None:
         self.away, self.token, self.without, self.lag, self.share, self.twice = False, "", frozenset(), 0.0, 0.0, False
-        self.rooms, self.untold = {}, False
+        self.rooms, self.untold, self.unknown, self.refuses_names = {}, False, frozenset(), False
         self._queues.clear()
 
     def check_room(self, channel: str, *, posts: bool) -> None:
@@ -78,6 +81,11 @@ class Faults:
             raise Refused("not_in_channel")
         if posts and special.get("is_archived"):
             raise Refused("is_archived")
+
+    def check_kinds(self, blocks: Iterable[Mapping[str, Any]]) -> None:
+        """Errors: Refused for a block that there is not, as Slack words it."""
+        if wrong := [block["type"] for block in blocks if block.get("type") in self.unknown]:
+            raise Refused("invalid_blocks", response_metadata={"messages": [f"[ERROR] unsupported type: {wrong[0]}"]})
 
     def strike(self, method: str, *, rich: bool) -> Fault | None:
         """The fault that meets this call, used up; None lets it pass."""

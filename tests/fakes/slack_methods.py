@@ -70,6 +70,7 @@ class Methods:
     def post(self, args: Args, who: Caller) -> Answer:
         kind_of(_need(args, "channel"))
         self.faults.check_room(args["channel"], posts=True)
+        self.faults.check_kinds(args.get("blocks") or ())
         check_message(args)
         self._thread_exists(args)
         message = self._show(args, who)
@@ -85,11 +86,22 @@ class Methods:
             thread_ts=args.get("thread_ts") or "",
             blocks=tuple(args.get("blocks") or ()),
             metadata=args.get("metadata"),
+            username=self._username(args),
             seen_after=self.board.clock() + self.faults.lag if self.faults.lag else 0.0,
             **more,
         )
         self.on_shown(None, message)
         return message
+
+    def _username(self, args: Args) -> str:
+        """An author of the app's own choice. Without the scope Slack leaves it out and says nothing, unless it refuses.
+
+        Seen: github.com/papercups-io/papercups/pull/522, github.com/linyows/dewy/pull/362, read 2026-11.
+        """
+        name = str(args.get("username") or "")
+        if name and self.faults.refuses_names:
+            self._scope("chat:write.customize")
+        return "" if "chat:write.customize" in self.faults.without else name
 
     def _thread_exists(self, args: Args) -> None:
         """A thread hangs on a message that is none of a thread's replies."""
@@ -103,6 +115,7 @@ class Methods:
         message = self._ours(args)
         if message.streaming:
             raise Refused("streaming_state_conflict")
+        self.faults.check_kinds(args.get("blocks") or ())
         check_message(args)
         changes = {"text": args.get("text") or "", "blocks": tuple(args.get("blocks") or ()), "edited": True}
         if "metadata" in args:  # without it a message keeps its own
@@ -131,6 +144,9 @@ class Methods:
     def _told(self, message: Message) -> Answer:
         """A message as the history has it."""
         told: Answer = {"type": "message", "user": message.user, "ts": message.ts, "text": message.text}
+        if message.username:
+            told = {**told, "subtype": "bot_message", "username": message.username}
+            del told["user"]
         if message.thread_ts:
             told["thread_ts"] = message.thread_ts
         if message.bot_id:

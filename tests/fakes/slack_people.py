@@ -73,20 +73,28 @@ class People:
             "type": "message",
             "channel": message.channel,
             "channel_type": kind_of(message.channel),
-            "user": message.user,
             "text": message.text,
             "ts": message.ts,
             "event_ts": message.ts,
             "team": message.team,
             **self.extras(message),
-        }
+        } | self.author(message)
+
+    def author(self, message: Message) -> dict[str, Any]:
+        """A message to which an app gave another author's name has no user."""
+        if message.username:
+            return {"subtype": "bot_message", "username": message.username}
+        return {"user": message.user}
 
     def extras(self, message: Message) -> dict[str, Any]:
         """Fields that only some messages have."""
         made: dict[str, Any] = {}
         if message.thread_ts:
             root = self.board.root(message.channel, message.thread_ts)
-            made |= {"thread_ts": message.thread_ts, **({"parent_user_id": root.user} if root else {})}
+            made |= {
+                "thread_ts": message.thread_ts,
+                **({"parent_user_id": root.user} if root and not root.username else {}),
+            }
         if message.bot_id:
             made |= {"bot_id": message.bot_id, "app_id": APP_ID if message.bot_id == BOT_ID else "A9"}
         if message.files:

@@ -18,6 +18,7 @@ LABEL: Final = 75
 VALUE: Final = 2_000
 IDENTIFIER: Final = 255  # action_id and block_id
 TABLE: Final = (100, 20)
+TASK_STATUSES: Final = frozenset({"pending", "in_progress", "complete", "error"})
 TITLE: Final = 24  # of a view
 METADATA: Final = 3_000  # of a view's private_metadata
 TIMESTAMP: Final = re.compile(r"\d{10}\.\d{6}")
@@ -77,6 +78,8 @@ def _faults(blocks: Sequence[Raw]) -> Iterator[str]:
         yield f"markdown blocks hold more than {MARKDOWN} characters"
     if sum(block["type"] == "table" for block in blocks) > 1:
         yield "only_one_table_allowed"
+    if {"plan", "task_card"} <= {block["type"] for block in blocks}:
+        yield "plan and task_card exclude each other"
     ids = [block["block_id"] for block in blocks if "block_id" in block]
     if len(ids) != len(set(ids)):
         yield "block_id is not unique"
@@ -101,10 +104,36 @@ def _block_faults(block: Raw) -> Iterator[str]:
             yield from _table_faults(block.get("rows", []))
         case "input":
             yield from _text_faults(block.get("label"), SECTION)
+        case "plan" | "task_card":
+            yield from _plan_faults(block) if block["type"] == "plan" else _task_faults(block)
         case "divider" | "rich_text":
             return
         case other:
             yield f"unsupported type: {other}"
+
+
+def _plan_faults(block: Raw) -> Iterator[str]:
+    """Source: docs.slack.dev/reference/block-kit/blocks/plan-block and task-card-block, read 2026-11."""
+    if not isinstance(block.get("title"), str) or not block["title"]:
+        yield "missing required field: title"
+    for task in block.get("tasks", ()):
+        yield from _task_faults(task)
+    ids = [task.get("task_id") for task in block.get("tasks", ())]
+    if len(ids) != len(set(ids)):
+        yield "task_id is not unique"
+
+
+def _task_faults(task: Raw) -> Iterator[str]:
+    if task.get("type", "task_card") != "task_card":
+        yield "a plan takes task cards alone"
+    for name in ("task_id", "title"):
+        if not isinstance(task.get(name), str) or not task[name]:
+            yield f"missing required field: {name}"
+    if task.get("status", "pending") not in TASK_STATUSES:
+        yield "status must be an expected value (pending, in_progress, complete, or error)"
+    for name in ("details", "output"):
+        if name in task and (task[name].get("type") != "rich_text" or len(task[name].get("elements", ())) != 1):
+            yield f"{name} must be one rich_text entity"
 
 
 def _context_faults(elements: Sequence[Any]) -> Iterator[str]:

@@ -65,9 +65,10 @@ FELL_BACK: Final = (
 """Only where there are several models: see `tests/contract/runtime/test_fallbacks`."""
 
 HANDED_ON: Final = (
+    "children-begun",  # a call is in the hands of children, and none of them was claimed
     "children-awaited",  # a run waits for what it handed on, and its lane is free
     "child-ended",  # a child is over, and its parent was not woken
 )
-"""Only where work is handed on: see `tests/contract/runtime/test_delegation`."""
+"""Only where work is handed on: see `tests/contract/runtime/test_delegation`, and the campaign in `tests/soak`."""
 
 POINTS: Final = ANYWHERE + WHEN_SENDING

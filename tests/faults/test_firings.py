@@ -119,11 +119,11 @@ async def lives(of: Program) -> None:
 
 
 @asynccontextmanager
-async def nodes(folder: Path, url: str, fake: str) -> AsyncIterator[tuple[Program, Program]]:
+async def nodes(folder: Path, url: str, fake: str, *more: str) -> AsyncIterator[tuple[Program, Program]]:
     """Two, which are started again whenever they are killed."""
     shared = {"database_url": url, "workspace_dir": str(folder / "workspaces")}
     given = ["--fake", f"lookup={fake}", *(f"--set={name}={json.dumps(value)}" for name, value in shared.items())]
-    one, two = (Program(folder / name / "var", *given) for name in ("one", "two"))
+    one, two = (Program(folder / name / "var", *given, *more) for name in ("one", "two"))
     for node in (one, two):
         node.data.mkdir(parents=True)
     async with asyncio.TaskGroup() as group:

@@ -21,12 +21,22 @@ RECORDS: Final = ("NewDelivery", "ModelRequest")
 TEXT_WRITES: Final[frozenset[str]] = frozenset(
     {
         *("accept", "name_rooms", "add_person", "rename", "pair"),
-        *("record_model", "spawn", "finish_tool", "refuse_tool", "finish", "park", "note", "keep_summary"),
+        *(
+            "record_model",
+            "spawn",
+            "hand_conversation",
+            "finish_tool",
+            "refuse_tool",
+            "finish",
+            "park",
+            "note",
+            "keep_summary",
+        ),
         *("enqueue", "render", "render_shown", "preview", "plain", "retry", "hold", "give_up"),
         *("doubt", "drop", "detach"),
         *("end_undo", "end_answer", "pay_answer", "refill", "failed", "note_fact", "put_texts"),
         *("accepted_form", "see_form", "told_form", "accept_form"),
-        *("add_schedule", "change_schedule", "turn_schedule", "begin_report", "turn_agent"),
+        *("add_schedule", "change_schedule", "turn_schedule", "begin_report", "turn_agent", "spawn_agent"),
         *("post", "complete", "plan"),
         *("keep_said", "keep_given", "put_value", "write_summary"),
     }
@@ -36,7 +46,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
 OTHER_WRITES: Final[frozenset[str]] = frozenset(
     {
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
-        *("stop_child", "end_overdue", "note_agents"),
+        *("stop_child", "end_left_children", "note_agents"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
         *(
             "account_identity",
@@ -69,6 +79,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "tasks",
             "drop_task",
             "retry_task",
+            "end_child",
         ),
     }
 )
@@ -89,6 +100,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/operator/people.py": (frozenset({"rename"}), OPERATOR),
     "bot/operator/reports.py": (frozenset({"begin_report"}), "names and options of a report; what it says, COURIERS"),
     "bot/operator/work/memories.py": (frozenset({"keep_given"}), "what an operator wrote, cleaned in MemoryOperations"),
+    "bot/server/new_agents.py": (frozenset({"spawn_agent"}), "texts of an agent, cleaned in NewAgents"),
     "bot/server/phases/duties.py": (frozenset({"NewDelivery"}), COURIERS),
     "bot/server/reload.py": (frozenset({"note_fact"}), "names of settings"),
     "bot/tryouts/model.py": (frozenset({"ModelRequest"}), "a fixed question of ours"),
@@ -100,6 +112,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         "schedules of the settings file, as its owner wrote them: none",
     ),
     "bot/wizard/write.py": (frozenset({"add_person"}), SETTINGS),
+    "runtime/agent/delegation/hand_overs.py": (frozenset({"hand_conversation"}), "words are cleaned in HandOvers"),
     "runtime/agent/delegation/orders.py": (frozenset({"spawn"}), "goals and criteria are cleaned in Delegating"),
     "runtime/agent/duties/answering.py": (frozenset({"end_answer", "pay_answer"}), MODEL),
     "runtime/agent/duties/reminders.py": (frozenset({"refill"}), "counts of open questions, in words of ours"),
@@ -165,7 +178,7 @@ NO_STORES: Final = frozenset(
 HOLDERS: Final = frozenset(
     {
         *("store", "outbox", "book", "approvals", "runs", "registry", "people", "cooldowns", "intake", "cluster"),
-        *("schedules", "texts", "places", "operations", "tasks", "lives"),
+        *("schedules", "texts", "places", "operations", "tasks", "lives", "delegation"),
         *("memories", "state_values", "person_summaries", "values", "summaries"),
     }
 )

@@ -107,6 +107,10 @@ def counts(evidence: Evidence) -> Counter[str]:
     found["merged"] = sum(row["state"] == "merged" for row in tables["signals"])
     found["runs stopped"] = sum(row["state"] == "stopped" for row in tables["runs"])
     found["calls"] = len(evidence.steps)
+    found["pieces handed on"] = len(tables["children"])
+    found["pieces nobody waited for"] = sum(not row["awaits"] for row in tables["children"])
+    found["pieces stopped"] = sum(row["state"] == "stopped" for row in tables["children"])
+    found["tasks"] = len(tables["tasks"])
     for kind in (SummaryKind.MODEL, SummaryKind.HANDOFF):
         found[kind.value] = sum(row["kind"] == kind for row in tables["summaries"])
     found["fallbacks"] = sum(bool(row["instead_of"]) for row in tables["usage"])
@@ -134,6 +138,10 @@ def summary(counted: Counter[str]) -> str:
         ("the same words, sharing one", counted["merged"]),
         ("runs stopped by a person", counted["runs stopped"]),
         ("tool calls", counted["calls"]),
+        *(
+            (name, counted[name])
+            for name in ("pieces handed on", "pieces nobody waited for", "pieces stopped", "tasks")
+        ),
         ("summaries", counted[SummaryKind.MODEL.value]),
         ("handoffs", counted[SummaryKind.HANDOFF.value]),
         ("answers by another model", counted["fallbacks"]),

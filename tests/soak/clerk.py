@@ -17,14 +17,21 @@ from typing import Any, Final
 
 from runtime.context import handoff, summaries
 from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage, UserTurn
-from runtime.domain.transcript import RECORD_BEGINS, WAITING_FOR_APPROVAL
-from tests.soak.plan import Want
+from runtime.domain.transcript import RECORD_BEGINS, STILL_AT_WORK, TOLD_LATER, WAITING_FOR_APPROVAL
+from tests.soak.plan import HANDED, Line, Want
 
 LINE: Final = re.compile(rf"\b(w\d+) ({'|'.join(Want)})( slowly)?(?: (\d+))?$", re.MULTILINE)
 HEARD: Final = re.compile(r"\bheard (w\d+)\b")
 MADE: Final = re.compile(r"\bmade (w\d+-\d+)\b")
-CALLED: Final = re.compile(r"^assistant called \w+ {\"tag\": \"(w\d+)\"", re.MULTILINE)
+CALLED: Final = re.compile(r"^assistant called \w+ {\"(tag|goals?|title)\": \[?\"(w\d+)", re.MULTILINE)
 ENDED: Final = re.compile(r"\bended (w\d+-\d+)\b")
+OVER: Final = re.compile(
+    rf"(?:{re.escape(TOLD_LATER)}: “(w\d+)[^”]*”[^\n]*\n\n(?:\w+ answered:\n)?|^over (w\d+) )([^\n]*)", re.MULTILINE
+)
+"""What came of work that nobody waited for, as a conversation is told of it, or as its record says."""
+PASSED: Final = re.compile(r"\bpassed (w\d+)\b")
+WAITS: Final = (WAITING_FOR_APPROVAL, STILL_AT_WORK)
+"""How the result of a call begins that is not over."""
 NOTHING: Final = "All of it has been said."
 
 Asked = tuple[str, Want, bool, int]
@@ -70,7 +77,7 @@ def calls(turns: Sequence[Turn]) -> Iterator[Call]:
     for tag, want, slowly, _ in asked(turns):
         seen[tag] += 1
         if want is not Want.CHAT and (name := call_id(tag, seen[tag])) not in made:
-            yield Call(name, want, json.dumps(arguments(tag, slowly)))
+            yield Call(name, tool_of(want), json.dumps(arguments(tag, slowly, want)))
 
 
 def told(turns: Sequence[Turn]) -> Iterator[str]:
@@ -83,15 +90,35 @@ def told(turns: Sequence[Turn]) -> Iterator[str]:
             if heard[tag] < 0:
                 yield answer(tag, length)
     for turn in turns:
-        if isinstance(turn, ToolTurn) and turn.call_id not in ended and not turn.text.startswith(WAITING_FOR_APPROVAL):
+        if isinstance(turn, ToolTurn) and turn.call_id not in ended and not turn.text.startswith(WAITS):
             yield f"ended {turn.call_id}: {turn.text}"
+    yield from passed_on(turns)
+
+
+def passed_on(turns: Sequence[Turn]) -> Iterator[str]:
+    """What came of work that nobody waited for, as far as no answer says so."""
+    told = Counter(tag for turn in turns if isinstance(turn, AssistantTurn) for tag in PASSED.findall(turn.text))
+    for turn in turns:
+        if isinstance(turn, UserTurn):
+            told.update(PASSED.findall(turn.text) if RECORD_BEGINS in turn.text else ())
+            for tag, result in overs(turn.text):
+                told[tag] -= 1
+                if told[tag] < 0:
+                    yield f"passed {tag}: {result}"
+
+
+def overs(text: str) -> Iterator[tuple[str, str]]:
+    """(tag, what came of it)."""
+    for told, kept, result in OVER.findall(text):
+        yield told or kept, result
 
 
 def record(told: str) -> str:
     """What was asked, called for and told of in a conversation, or in the record of its beginning."""
     made = dict.fromkeys(MADE.findall(told))
     times = Counter(name.partition("-")[0] for name in made)
-    for tag in CALLED.findall(told):
+    for key, named in CALLED.findall(told):
+        tag = named if key == "tag" else named[:-1]  # a call that hands work on names its first piece
         times[tag] += 1
         made[call_id(tag, times[tag])] = None
     return "\n".join(
@@ -100,6 +127,8 @@ def record(told: str) -> str:
             *(f"heard {tag}" for tag in HEARD.findall(told)),
             *(f"made {name}" for name in made),
             *(f"ended {name}" for name in dict.fromkeys(ENDED.findall(told))),
+            *(f"over {tag} {result}" for tag, result in overs(told)),
+            *(f"passed {tag}" for tag in PASSED.findall(told)),
         ]
     )
 
@@ -113,5 +142,23 @@ def call_id(tag: str, time: int) -> str:
     return f"{tag}-{time}"
 
 
-def arguments(tag: str, slowly: bool) -> dict[str, Any]:
-    return {"tag": tag, "slowly": slowly}
+def tool_of(want: Want) -> str:
+    """The tool by which a want is met."""
+    if want is Want.TASK:
+        return "task_post"
+    return {Want.SPLIT: "delegate_many"}.get(want, "delegate") if want in HANDED else want
+
+
+def arguments(tag: str, slowly: bool, want: Want = Want.LOOK) -> dict[str, Any]:
+    goals = [piece.text for piece in Line(tag, want, slowly).pieces]
+    match want:
+        case Want.SPLIT:
+            return {"goals": goals}
+        case Want.HAND | Want.ERRAND:
+            return {"goal": goals[0]}
+        case Want.LATER:
+            return {"goal": goals[0], "wait": False}
+        case Want.TASK:
+            return {"title": goals[0].partition(" ")[0], "goal": goals[0], "agent": "me"}
+        case _:
+            return {"tag": tag, "slowly": slowly}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from runtime.contract import Address, Content
+from runtime.contract import Address, Content, Trigger
 from tests.soak.diary import Note
 from tests.soak.plan import WEB, Line, Plan
 from tests.soak.platforms import Shown
@@ -45,14 +45,29 @@ class Evidence:
 
     @cached_property
     def signals(self) -> Mapping[str, Sequence[Row]]:
-        """By event."""
-        return grouped(self.tables["signals"], lambda row: event_of(row))
+        """By event, those of people."""
+        return grouped((row for row in self.tables["signals"] if row["kind"] != "due"), event_of)
 
     @cached_property
     def said(self) -> Sequence[Row]:
         """Messages that wait for an answer of their own, in the order of their lanes."""
         rows = [row for row in self.tables["signals"] if row["kind"] == "said" and row["seq"] is not None]
         return sorted(rows, key=lambda row: (row["session"], row["seq"]))
+
+    @cached_property
+    def handed(self) -> Sequence[Row]:
+        """Messages with which work begins that somebody handed on, or left to the background."""
+        return [row for row in self.tables["signals"] if row["trigger"] in (Trigger.CHILD, Trigger.TASK)]
+
+    @cached_property
+    def children(self) -> Mapping[str, Row]:
+        return {row["id"]: row for row in self.tables["children"]}
+
+    @cached_property
+    def brood(self) -> Mapping[tuple[str, int], Sequence[Row]]:
+        """Children by run and step, in the order of the call."""
+        rows = sorted(self.tables["children"], key=lambda row: row["ordinal"])
+        return grouped(rows, lambda row: (row["parent_run"], row["parent_step"]))
 
     @cached_property
     def runs(self) -> Mapping[str, Row]:
@@ -92,11 +107,15 @@ class Evidence:
         return [(note.at, note.at + THAW) for note in self.notes if note.what == "thawed"]
 
     def asked(self, tag: str) -> list[Row]:
-        """Messages with a line of that tag."""
-        return [row for row in self.said if tag in tags_in(row["text"])]
+        """Messages with a line of that tag, by people or by those who hand work on."""
+        return [row for row in (*self.said, *self.handed) if tag in tags_in(row["text"])]
 
     def is_stopped(self, run: str | None) -> bool:
-        return run is None or self.runs[run]["state"] == "stopped"
+        """Whether a person ended it, or one above it."""
+        if run is None or self.runs[run]["state"] == "stopped":
+            return True
+        child = self.children.get(run)
+        return child is not None and (child["state"] == "stopped" or self.is_stopped(child["parent_run"]))
 
 
 def grouped(rows: Any, key: Any) -> dict[Any, list[Any]]:

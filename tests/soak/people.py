@@ -92,7 +92,7 @@ class People:
         self._busy -= 1
 
     async def _say(self, street: Street, room: str, act: Say, group: asyncio.TaskGroup) -> None:
-        self.lines |= {line.tag: line for line in act.lines}
+        self.lines |= {one.tag: one for line in act.lines for one in line.family}
         text = "\n".join(line.text for line in act.lines)
         for _ in range(act.copies):
             event = self._event()

@@ -6,7 +6,7 @@ What a person clicks depends on the cards that come up, so only the manner in wh
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count
 from random import Random
@@ -14,7 +14,7 @@ from typing import Final
 
 from runtime.contract import Busy
 from tests.fakes.channel_faults import Do
-from tests.faults.points import CONDENSED, FELL_BACK, HANDED_OVER, POINTS, RESERVED
+from tests.faults.points import CONDENSED, FELL_BACK, HANDED_ON, HANDED_OVER, POINTS, RESERVED
 
 WEB: Final = "web"
 FAKES: Final = ("key", "lookup", "probe", "none")
@@ -34,6 +34,11 @@ class Want(StrEnum):
     FIRE = "fire"  # a dangerous one: asked about
     POST = "post"  # one that writes and is allowed by policy: asked about only when it was cut
     STAMP = "stamp"  # one that writes, is allowed, and may be repeated
+    HAND = "hand"  # a piece of work for another agent, whose answer is waited for
+    SPLIT = "split"  # several pieces at once
+    ERRAND = "errand"  # a piece that asks people for approval
+    LATER = "later"  # a piece that nobody waits for: the conversation is told of its end
+    TASK = "task"  # a piece in the background: the room is told
 
 
 class Manner(StrEnum):
@@ -51,6 +56,8 @@ class Manner(StrEnum):
     IGNORE = "ignore"  # until it expires
 
 
+HANDED: Final = (Want.HAND, Want.SPLIT, Want.ERRAND, Want.LATER)
+"""Wants that other agents work on."""
 ASKED: Final = frozenset({Want.WRITE, Want.FIRE})
 EFFECTS: Final = frozenset({Want.WRITE, Want.FIRE, Want.POST})
 """Wants whose tool may run at most once without a person's word."""
@@ -69,6 +76,43 @@ class Line:
     @property
     def text(self) -> str:
         return f"{self.tag} {self.want}{' slowly' * self.slowly}{f' {self.length}' * bool(self.length)}"
+
+    @property
+    def pieces(self) -> tuple[Line, ...]:
+        """What others are to do of it, under tags of their own."""
+        wants = pieces_of(self.tag, self.want)
+        return tuple(replace(self, tag=f"{self.tag}{n}", want=want, length=0) for n, want in enumerate(wants, 1))
+
+    @property
+    def family(self) -> Iterator[Line]:
+        """Itself, and all that is handed on of it, at any depth."""
+        yield self
+        for piece in self.pieces:
+            yield from piece.family
+
+
+TAG_CHARS: Final = 6
+"""Of a line that a person writes; a piece of it has one more for each level."""
+
+
+def pieces_of(tag: str, want: Want) -> tuple[Want, ...]:
+    """By the tag alone, so that whoever reads a line knows its pieces."""
+    number = int(tag[1:])
+    match want:
+        case Want.HAND if len(tag) == TAG_CHARS:
+            return ((Want.LOOK, Want.CHAT, Want.STAMP, Want.HAND)[number % 4],)
+        case Want.HAND:
+            return (Want.LOOK,)
+        case Want.SPLIT:
+            return (Want.CHAT, Want.LOOK, Want.STAMP)[: 2 + number % 2]
+        case Want.ERRAND:
+            return ((Want.WRITE, Want.FIRE, Want.POST)[number % 3],)
+        case Want.LATER:
+            return ((Want.LOOK, Want.CHAT)[number % 2],)
+        case Want.TASK:
+            return ((Want.LOOK, Want.WRITE, Want.CHAT, Want.HAND)[number % 4],)
+        case _:
+            return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +256,7 @@ def acts(chance: Random, place: str, tags: Iterator[str]) -> Iterator[Act]:
 
 
 def line(chance: Random, tags: Iterator[str]) -> Line:
-    want = chance.choices(list(Want), [45, 15, 12, 8, 12, 8])[0]
+    want = chance.choices(list(Want), [36, 12, 10, 7, 10, 7, 6, 5, 5, 4, 6])[0]
     slowly = want is not Want.CHAT and chance.random() < 0.4
     length = chance.choice([0, 0, 0, 120]) if want is Want.CHAT else 0
     weights = [30, 14, 14, 8, 8, 6, 6, 6, 6, 2]
@@ -258,7 +302,7 @@ def weather(chance: Random, place: str) -> Iterator[Gust]:
                 yield Gust(wait, None, seconds=chance.uniform(0.2, 1.5))
 
 
-SELDOM: Final = (CONDENSED, RESERVED, *FELL_BACK)
+SELDOM: Final = (CONDENSED, RESERVED, *FELL_BACK, *HANDED_ON)
 """Points that a life passes seldom. They are drawn more often than their number, so that a short campaign has some of each."""
 
 

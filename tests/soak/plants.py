@@ -17,26 +17,36 @@ from sqlalchemy import Executable, bindparam, select, update
 
 import runtime.delivery.sender
 from bot.server.app import App
+from runtime.agent.delegation.orders import Delegating
+from runtime.agent.outcome import RunOutcome
+from runtime.agent.run_state import LiveRun
 from runtime.contract import (
     ChannelAdapter,
     Delivery,
     DeliveryId,
+    Hands,
+    Json,
     Outcome,
     Part,
     Receipt,
     Signal,
     SignalId,
     Sink,
+    TaskState,
     Verdict,
     Wire,
 )
+from runtime.domain.runs import RunState
 from runtime.store.common import OWNED_LANE
-from runtime.store.protocol import Duty, Lease
+from runtime.store.delegation.ending import SETTLE
+from runtime.store.delegation.rows import CHILD_KEPT, OF_STEP
+from runtime.store.protocol import Duty, Lease, NewDelivery, ToolStep
 from runtime.store.runs.run_begin import LESS_WAITING, STEERABLE, WAITING_SIGNALS
 from runtime.store.runs.run_end import END_RUN
 from runtime.store.runs.steps import OPEN_STEPS
 from runtime.store.schema import parts, sessions
 from runtime.store.sql.driver import MakeOp, Op, Query, Rows, T, is_word
+from runtime.store.tasks.rows import SET_TASK
 
 Plant = Callable[[App], None]
 BendQuery = Callable[[Query], Query]
@@ -207,6 +217,60 @@ def one_look(app: App) -> None:
     runtime.delivery.sender.EMPTY_LOOKS = 1  # type: ignore[misc]  # this process is nobody else's
 
 
+# --------------------------------------------------------------------------------- bending what is handed on
+
+
+def children_doubled(app: App) -> None:
+    """Each piece of work is begun twice."""
+    hand = Delegating.hand
+
+    async def twice(
+        self: Delegating, run: LiveRun, step: ToolStep, hands: Hands, arguments: Mapping[str, Json]
+    ) -> str | None:
+        return await hand(self, run, step, lambda given: [*hands(given)] * 2, arguments)
+
+    Delegating.hand = twice  # type: ignore[method-assign]  # this process is nobody else's
+
+
+def child_wait_kept(app: App) -> None:
+    """A child is over, and its parent waits on."""
+    bend(app, query=lambda asked: (asked[0], {**asked[1], "child": "nobody"}) if asked[0] is SETTLE else asked)
+
+
+def answers_swapped(app: App) -> None:
+    """What one child answered stands in the place of another's."""
+    bend(app, rows=lambda asked, told: told[::-1] if asked is OF_STEP else told)
+
+
+def end_untold(app: App) -> None:
+    """Work that nobody waited for ends without a word."""
+    awaits = [column.name for column in CHILD_KEPT.selected_columns].index("awaits")
+    bend(app, rows=lambda asked, told: [(*row[:awaits], 1) for row in told] if asked is CHILD_KEPT else told)
+
+
+def task_claim_kept(app: App) -> None:
+    """A task that is done stays claimed."""
+
+    def keep(asked: Query) -> Query:
+        is_end = asked[0] is SET_TASK and asked[1]["new_state"] == TaskState.DONE
+        return (asked[0], {**asked[1], "new_state": TaskState.CLAIMED.value}) if is_end else asked
+
+    bend(app, query=keep)
+
+
+def task_told_twice(app: App) -> None:
+    """The end of a task comes twice into its room."""
+    closing = RunOutcome.closing
+
+    async def twice(self: RunOutcome, run: LiveRun, state: RunState, text: str) -> Sequence[NewDelivery]:
+        made = await closing(self, run, state, text)
+        if run.claim.task is None:
+            return made
+        return [*made, *(replace(one, id=DeliveryId(f"{one.id}x"), origin=f"{one.origin}x") for one in made)]
+
+    RunOutcome.closing = twice  # type: ignore[method-assign]  # this process is nobody else's
+
+
 HARMLESS: Final[Mapping[str, Plant]] = {"deaf-node": deaf_node}
 """What makes life harder, and must break nothing."""
 
@@ -222,6 +286,12 @@ BUGS: Final[Mapping[str, Plant]] = {
     "repeated-part": repeated_part,
     "parts-swapped": parts_swapped,
     "one-look": one_look,
+    "children-doubled": children_doubled,
+    "child-wait-kept": child_wait_kept,
+    "answers-swapped": answers_swapped,
+    "end-untold": end_untold,
+    "task-claim-kept": task_claim_kept,
+    "task-told-twice": task_told_twice,
 }
 
 PLANTS: Final[Mapping[str, Plant]] = {**HARMLESS, **BUGS}

@@ -13,6 +13,12 @@ from runtime.domain.transcript import OURS
 from tests.soak.clerk import HEARD, arguments
 from tests.soak.diary import Complaint
 from tests.soak.evidence import Evidence, content, grouped, is_blind, is_final, place_of
+from tests.soak.handed import (
+    each_call_is_handed_on_once,
+    each_end_is_passed_on_once,
+    each_result_reaches_its_parent_once,
+    each_task_is_told_once,
+)
 from tests.soak.plan import ADA, ASKED, EFFECTS, WEB, Want
 from tests.soak.rows import Row
 from tests.soak.screens import (
@@ -245,7 +251,7 @@ def answers_come_in_order(evidence: Evidence) -> Complaints:
     """Of runs that waited for nobody, where no platform delays a message: as they were asked."""
     first = {shown.part.rpartition(".")[0]: number for number, shown in reversed([*enumerate(evidence.shown)])}
     finals = {row["run_id"]: row["id"] for row in evidence.tables["deliveries"] if is_final(row)}
-    waited = {row["run_id"] for row in evidence.tables["approvals"]}
+    waited = {row["run_id"] for table in ("approvals", "waits") for row in evidence.tables[table]}
     for rows in grouped(evidence.said, lambda row: row["session"]).values():
         straight = [row for row in rows if row["run_id"] not in waited and place_of(row["address"])[0] == WEB]
         for before, after in pairwise(straight):
@@ -267,6 +273,10 @@ PROMISES: Final[Sequence[Callable[[Evidence], Complaints]]] = (
     each_message_is_answered,
     each_answer_says_what_it_should,
     each_call_is_made_once,
+    each_call_is_handed_on_once,
+    each_result_reaches_its_parent_once,
+    each_end_is_passed_on_once,
+    each_task_is_told_once,
     parts_come_in_order,
     answers_come_in_order,
     no_buttons_are_left,

@@ -30,6 +30,9 @@ TABLES: Final = (
     "summaries",
     "budgets",
     "reservations",
+    "waits",
+    "children",
+    "tasks",
 )
 
 
@@ -134,11 +137,50 @@ ALWAYS: Final[Mapping[str, str]] = {
     ),
     "a parked run that waits for nobody": (
         "SELECT r.id AS run, r.address FROM runs r WHERE r.state = 'parked' AND NOT EXISTS "
-        "(SELECT 1 FROM approvals a WHERE a.run_id = r.id AND a.state = 'pending')"
+        "(SELECT 1 FROM approvals a WHERE a.run_id = r.id AND a.state = 'pending') AND NOT EXISTS "
+        "(SELECT 1 FROM children c WHERE c.parent_run = r.id AND c.awaits = 1 AND c.state = 'open')"
     ),
-    "a parked run without an open wait, or another run with one": (
-        "SELECT r.id AS run, r.state, r.address FROM runs r WHERE (r.state = 'parked') <> EXISTS "
+    "a parked run without an open wait": (
+        "SELECT r.id AS run, r.state, r.address FROM runs r WHERE r.state = 'parked' AND NOT EXISTS "
         "(SELECT 1 FROM waits w WHERE w.run_id = r.id AND w.settled_at IS NULL)"
+    ),
+    "an open wait of a run that does not wait": (
+        "SELECT r.id AS run, r.state, w.kind, r.address FROM runs r JOIN waits w ON w.run_id = r.id "
+        "WHERE w.settled_at IS NULL AND r.state <> 'parked' AND NOT (w.kind = 'child' AND r.state = 'running')"
+    ),
+    "a child at work without its parent's wait, or an open wait for a child that is over": (
+        "SELECT c.id AS run, c.parent_run, c.state FROM children c JOIN runs r ON r.id = c.parent_run "
+        "WHERE c.awaits = 1 AND r.ended_at IS NULL AND (c.state = 'open') <> EXISTS (SELECT 1 FROM waits w "
+        "WHERE w.run_id = c.parent_run AND w.kind = 'child' AND w.subject = c.id AND w.settled_at IS NULL)"
+    ),
+    "a child whose run is over, and whose parent was not told": (
+        "SELECT c.id AS run, r.state FROM children c JOIN runs r ON r.id = c.id "
+        "WHERE c.state = 'open' AND r.ended_at IS NOT NULL"
+    ),
+    "a child that is over while its run goes on unhindered": (
+        "SELECT c.id AS run, c.state, r.state AS runs FROM children c JOIN runs r ON r.id = c.id "
+        "WHERE c.state <> 'open' AND r.ended_at IS NULL AND r.stop = 0"
+    ),
+    "a call in the hands of nobody": (
+        "SELECT s.run_id AS run, s.number FROM steps s WHERE s.state = 'handed' AND NOT EXISTS (SELECT 1 FROM children c "
+        "WHERE c.parent_run = s.run_id AND c.parent_step = s.number AND c.state = 'open')"
+    ),
+    "a call with a result before all its children are over": (
+        "SELECT c.id AS run, s.run_id AS parent, s.number FROM steps s JOIN children c ON c.parent_run = s.run_id "
+        "AND c.parent_step = s.number JOIN runs r ON r.id = s.run_id "
+        "WHERE s.state = 'done' AND c.awaits = 1 AND c.state = 'open' AND r.ended_at IS NULL"
+    ),
+    "a child that nobody waited for, and whose end was not told to its conversation once": (
+        "SELECT c.id AS run, c.state FROM children c WHERE c.awaits = 0 AND (CASE WHEN c.state = 'open' THEN 0 ELSE 1 END)"
+        " <> (SELECT count(*) FROM signals i WHERE i.dedupe_key = 'child ended:' || c.id)"
+    ),
+    "a task that is at work in a run that is over": (
+        "SELECT t.id AS task, t.run_id AS run, r.state FROM tasks t JOIN runs r ON r.id = t.run_id "
+        "WHERE t.state = 'claimed' AND r.ended_at IS NOT NULL"
+    ),
+    "a task that is claimed and that no run has, or will have": (
+        "SELECT t.id AS task, t.room AS address FROM tasks t WHERE t.state = 'claimed' AND NOT EXISTS "
+        "(SELECT 1 FROM signals i WHERE i.id = t.run_id AND i.state IN ('waiting', 'consumed'))"
     ),
     "a question of a run that does not wait": (
         "SELECT a.id AS approval, r.id AS run, r.state, r.address FROM approvals a JOIN runs r ON r.id = a.run_id "
@@ -177,7 +219,8 @@ ALWAYS: Final[Mapping[str, str]] = {
         "SELECT v.run_id AS run FROM reservations v JOIN runs r ON r.id = v.run_id WHERE r.state <> 'running'"
     ),
     "an ended run without a last word": (
-        "SELECT r.id AS run, r.address FROM runs r WHERE r.ended_at IS NOT NULL AND 1 <> "
+        "SELECT r.id AS run, r.address, r.trigger FROM runs r WHERE r.ended_at IS NOT NULL AND "
+        "(CASE WHEN r.trigger = 'child' THEN 0 ELSE 1 END) <> "  # a child's last words go to its parent
         "(SELECT count(*) FROM deliveries d WHERE d.run_id = r.id AND d.kind = 'final')"
     ),
     "a shown delivery with a part that is not": (
@@ -192,8 +235,13 @@ ALWAYS: Final[Mapping[str, str]] = {
         "SELECT delivery_id AS delivery, ordinal FROM parts WHERE state = 'shown' AND receipt IS NULL"
     ),
     "a message that is taken for answered before its answer is shown": (
-        "SELECT i.id AS signal, i.address FROM signals i WHERE i.answered_at IS NOT NULL AND NOT EXISTS "
+        "SELECT i.id AS signal, i.address FROM signals i WHERE i.answered_at IS NOT NULL AND "
+        "i.trigger <> 'child' AND NOT EXISTS "
         "(SELECT 1 FROM deliveries d WHERE d.run_id = i.run_id AND d.kind = 'final' AND d.state = 'shown')"
+    ),
+    "a child that is taken for answered before its parent has its answer, or not after": (
+        "SELECT i.id AS signal, c.state FROM signals i JOIN children c ON c.id = i.id "
+        "WHERE (i.answered_at IS NOT NULL) <> (c.state <> 'open')"
     ),
 }
 
@@ -205,6 +253,10 @@ AT_REST: Final[Mapping[str, str]] = {
     "a delivery that is not settled": (
         "SELECT id AS delivery, address, state, reason FROM deliveries WHERE state IN ('queued', 'open')"
     ),
+    "a child that is at work": "SELECT id AS run, parent_run, state FROM children WHERE state = 'open'",
+    "a wait that is open": "SELECT run_id AS run, kind, subject FROM waits WHERE settled_at IS NULL",
+    "a call that is not over": "SELECT run_id AS run, number, tool, state FROM steps WHERE state <> 'done'",
+    "a task that is not over": "SELECT id AS task, run_id AS run, state FROM tasks WHERE state IN ('open', 'claimed')",
     "money held back for nobody": "SELECT run_id AS run, micros FROM reservations",
     "a lane that is not idle": "SELECT address, state, owner FROM sessions WHERE state <> 'idle' OR owner IS NOT NULL",
 }

@@ -96,6 +96,15 @@ AIMS: Final[Mapping[str, Aim]] = {
     ),
     "order-swapped": Aim("The model heard", {"key": says(*THREE, chat(4))}, think=0.3),
     "parts-swapped": Aim("The parts of", {"key": says(chat(1, 60))}),
+    "children-doubled": Aim("The call w01001-1 began", {"key": says(Line("w01001", Want.HAND))}),
+    "child-wait-kept": Aim(
+        "a parked run that waits for nobody|a child at work without its parent's wait",
+        {"key": says(Line("w01001", Want.HAND))},
+    ),
+    "answers-swapped": Aim("was not told", {"key": says(Line("w01001", Want.SPLIT))}),
+    "end-untold": Aim("whose end was not told", {"key": says(Line("w01001", Want.LATER))}),
+    "task-claim-kept": Aim("a task that is at work in a run that is over", {"key": says(Line("w01002", Want.TASK))}),
+    "task-told-twice": Aim("an ended run without a last word", {"key": says(Line("w01002", Want.TASK))}),
 }
 
 

@@ -184,6 +184,18 @@ async def test_a_probe_looks_above_the_receipts_it_was_told_of() -> None:
         assert await restarted.settle(part(adapter), ATTEMPT) == Shown(Receipt("r1-3"))
 
 
+async def test_a_probe_finds_what_this_process_showed_itself_and_nobody_recorded() -> None:
+    """It goes on after it lost its duty, and has it again."""
+    async with rig(ChannelKind.PROBE) as (_, driver):
+
+        async def known(address: Address) -> list[str]:
+            return []
+
+        own = FakeAdapter(base_url=driver.url, kind="probe", known_ids=known)
+        receipt = await own.show(part(own))
+        assert await own.settle(part(own), ATTEMPT) == Shown(receipt)
+
+
 async def test_a_probe_finds_what_was_shown_behind_many_words_of_people() -> None:
     async with rig(ChannelKind.PROBE) as (adapter, driver):
         for _ in range(20):

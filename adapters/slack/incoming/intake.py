@@ -43,10 +43,10 @@ from adapters.slack.interactions import card_address, form_wanted, is_alone, is_
 from adapters.slack.outgoing.best_effort import BestEffort
 from adapters.slack.outgoing.forms import TEXT
 from adapters.slack.outgoing.homes import Homes
-from adapters.slack.outgoing.notices import Notices
+from adapters.slack.outgoing.notices import Notices, private_words
 from adapters.slack.parse import TAKEN, parse
 from adapters.slack.settings import SlackSettings
-from adapters.slack.text import escaped, names_me
+from adapters.slack.text import names_me
 from adapters.slack.web import Web, sdk_log
 from runtime.contract import (
     REASON,
@@ -215,7 +215,7 @@ class Intake:
             if self._told_in_place(body, signal, verdict):
                 return BoltResponse(status=OK, body="")
         if verdict.notice and kind == "command":
-            return BoltResponse(status=OK, body={"response_type": "ephemeral", "text": escaped(verdict.notice)})
+            return BoltResponse(status=OK, body={"response_type": "ephemeral", **private_words(verdict.notice)})
         if verdict.form_stays and isinstance(signal.body, Clicked):
             first = next(iter(signal.body.values), REASON)
             return BoltResponse(status=OK, body={"response_action": "errors", "errors": {first: verdict.notice}})

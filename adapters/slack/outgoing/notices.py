@@ -5,22 +5,24 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import aiohttp
 
-from adapters.slack.envelope import COMMAND_MARK
+from adapters.slack.envelope import CHANNEL, COMMAND_MARK
 from adapters.slack.outgoing.forms import modal
 from adapters.slack.outgoing.render import render
 from adapters.slack.text import escaped
 from adapters.slack.web import Web
 from runtime.contract import Address, Content, Delivery, DeliveryId, Form, Kind, Wire
 from runtime.errors import ChannelError, Uncertain
+from runtime.markup import parse, to_plain
 from runtime.markup.attachment import not_here, unabridged
 from runtime.text.glyphs import clip
 
 TITLE: Final = 60  # characters of an assistant thread's title
 STARTED: Final = 500  # assistant threads of which the first message is awaited
+PRIVATE_PLACE: Final = Address(CHANNEL, "", "")
 PROMPTS: Final = (
     ("What can you do?", "What can you do for me, and what do you ask me before you do it?"),
     ("Summarise a file", "I'll send you a file. Please summarise it in five sentences."),
@@ -42,8 +44,8 @@ class Notices:
             "chat.postEphemeral",
             channel=address.room,
             user=user,
-            text=escaped(text),
             thread_ts=address.thread or None,
+            **private_words(text),
         )
 
     async def cards(self, address: Address, user: str, cards: Sequence[Content]) -> None:
@@ -106,6 +108,15 @@ class Notices:
             )
         except ChannelError:
             return  # best effort: the reply is what counts
+
+
+def private_words(text: str) -> dict[str, Any]:
+    """A message to one person: its text, and blocks where that has Markdown, which Slack does not read in a text."""
+    if to_plain(parse(text)) == text:
+        return {"text": escaped(text)}
+    wires = _rendered(PRIVATE_PLACE, Content(text))
+    body: dict[str, Any] = json.loads(wires[0].body)
+    return body if len(wires) == 1 else {"text": escaped(text)}
 
 
 def _rendered(address: Address, card: Content) -> list[Wire]:

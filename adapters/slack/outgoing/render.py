@@ -1,6 +1,8 @@
 """Delivery to wire: JSON that holds everything the sender needs. Pure.
 
 {"text": …, "blocks": […]}     a message; without blocks it is a plain twin
+{…, "listed": …}               a message with task cards, and the blocks that stand in their place where Slack has none
+{…, "as": {"name", …}}         one in the name of an agent: "text" and "blocks" without that, where Slack shows it as the author
 {…, "stream": …}               a preview: what a stream says so far; `text` and `blocks` where there is no stream
 {"file": {"name", "path", "size"}, "comment": …}    "text" in place of "path" is what it holds
 """
@@ -15,12 +17,26 @@ from typing import Any, Final, NamedTuple
 from adapters.slack.interactions import BUTTON
 from adapters.slack.outgoing.dialect import NOBODY, to_slack
 from adapters.slack.outgoing.mrkdwn import blocks_of
+from adapters.slack.outgoing.plan import plan_of
 from adapters.slack.text import escaped
-from runtime.contract import WITH_REASON, Button, Choice, Content, Delivery, FileRef, Kind, Mention, Whole, Wire
+from runtime.contract import (
+    WITH_REASON,
+    Button,
+    Choice,
+    Content,
+    Delivery,
+    FileRef,
+    Kind,
+    Mention,
+    TaskCards,
+    Whole,
+    Wire,
+)
 from runtime.markup import Document, neutralised, neutralised_text, once, parse, split_made, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
 from runtime.markup.mentions import WAITING
+from runtime.markup.speaker import without_speaker
 from runtime.text.glyphs import head
 
 # Source: docs.slack.dev/reference/block-kit, read 2026-08. All blocks of a message together bear some 13,200
@@ -75,10 +91,14 @@ def _rendered(delivery: Delivery, document: Document) -> list[Wire]:
         return _with_file(content, document, pieces, content.text_file, over=delivery.edits is not None)
     if content.files and not document.blocks and not content.buttons:
         return _files(content.files)
+    if content.tasks is not None and len(pieces) == 1:
+        return [_with_cards(pieces[0], content.tasks)]
     if delivery.kind is Kind.PROGRESS:
-        return [_preview(content.text, pieces[0])]
-    before = [_wire(piece) for piece in pieces[:-1]]
-    return [*before, _wire(pieces[-1], content.buttons), *_files(content.files)]
+        return [_named(_preview(content.text, pieces[0]), content.speaker)]
+    wires = [*(_wire(piece) for piece in pieces[:-1]), _wire(pieces[-1], content.buttons)]
+    if content.speaker:
+        wires[0] = _in_its_name(wires[0], pieces[0], content)
+    return [*wires, *_files(content.files)]
 
 
 def _card(delivery: Delivery, document: Document, whole: Whole) -> list[Wire]:
@@ -112,6 +132,29 @@ def _made(document: Document) -> Made:
 def _size(made: Made) -> int:
     _, marked, plain = made
     return max(len(_dumped(marked)), len(_dumped(plain)), len(escaped(plain)) * MARKDOWN // TEXT)
+
+
+def _in_its_name(wire: Wire, piece: Made, content: Content) -> Wire:
+    """With what it says where the name that leads it is the author's."""
+    rest = without_speaker(piece.document, content.speaker)
+    if rest is None or content.buttons:
+        return wire
+    bare = json.loads(_wire(_made(rest)).body)
+    return _named(wire, content.speaker, **bare)
+
+
+def _named(wire: Wire, speaker: str, **more: Any) -> Wire:
+    if not speaker:
+        return wire
+    return replace(wire, body=_dumped({**json.loads(wire.body), "as": {"name": speaker, **more}}))
+
+
+def _with_cards(piece: Made, tasks: TaskCards) -> Wire:
+    wire = _wire(piece)
+    if (plan := plan_of(tasks)) is None:
+        return wire
+    body = json.loads(wire.body)
+    return replace(wire, body=_dumped({**body, "blocks": [plan], "listed": body["blocks"]}))
 
 
 def _preview(text: str, piece: Made) -> Wire:

@@ -42,8 +42,8 @@ class Streams:
         user = self._last_speaker(address.room, address.thread)
         return {"recipient_user_id": user, "recipient_team_id": self._team()} if user else None
 
-    async def begin(self, address: Address, text: str) -> Receipt | None:
-        """A stream with its first words; None where Slack has none for us: then it is a message.
+    async def begin(self, address: Address, text: str, name: str = "") -> Receipt | None:
+        """A stream with its first words, by an author of that `name`; None where Slack has none for us: then it is a message.
 
         Errors: Uncertain. Whatever is certainly not begun is a message instead.
         """
@@ -52,7 +52,12 @@ class Streams:
             return None
         try:
             told = await self._web.call(
-                "chat.startStream", channel=address.room, thread_ts=address.thread, markdown_text=text, **recipient
+                "chat.startStream",
+                channel=address.room,
+                thread_ts=address.thread,
+                markdown_text=text,
+                username=name or None,
+                **recipient,
             )
         except (Rejected, Retryable):
             return None

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -44,6 +44,7 @@ BUDGET_IN_A_GROUP: Final = 12
 BRIEF: Final = 5.0  # seconds of the first look where others are looked for too: the second begins 25 s after the marker
 SHORTLY: Final = timedelta(seconds=1)
 LATER: Final = timedelta(seconds=2)
+SENT_REMEMBERED: Final = 1_024  # sends: at 30 a second half a minute, longer than a lease
 GLANCE: Final = 0.05  # seconds
 OTHER_CHATS_WAIT: Final = timedelta(seconds=100)
 """How long after its marker a message waits for those of other chats to be found, and leave fewer ids."""
@@ -93,9 +94,18 @@ class Settling:
         self._searches = Searches()
         self._hands = asyncio.Semaphore(PROBES_AT_ONCE)
         self._busy: dict[int, int] = {}  # chat to the id that is probed there now
+        self._sent: OrderedDict[str, Receipt] = OrderedDict()
+
+    def sent(self, part: Part, receipt: Receipt) -> None:
+        """Note what became of a send. Should it not be recorded, since the duty was lost meanwhile, it need not be looked for."""
+        self._sent[part.id] = receipt
+        if len(self._sent) > SENT_REMEMBERED:
+            self._sent.popitem(last=False)
 
     async def settle(self, part: Part, attempt: Attempt) -> Settled:
         """Look once. Errors: Retryable while it cannot be told yet, or goes on."""
+        if receipt := self._sent.get(part.id):
+            return Shown(receipt)
         mark = Mark.parse(attempt.floor)
         if mark is None:
             return SettleResult.UNKNOWN

@@ -9,6 +9,7 @@ from functools import partial
 from bot.accounts.supervisor import AccountSupervisor
 from bot.operator.lookups.titles import in_reports
 from bot.operator.reports import LateReporters
+from bot.server.new_agents import NewAgents
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
@@ -20,6 +21,7 @@ from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
 from runtime.agent.delegation.children import ChildRuns
+from runtime.agent.delegation.hand_overs import HandOvers
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
 from runtime.agent.duties.reminders import Reminders
@@ -83,10 +85,15 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
     children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
+    making = NewAgents(lives=base.store.lives, reload=at.reload, door=door, now=base.store.now)
+    ready = partial(base.notifier.notify, LANES)
+    hands = HandOvers(store=base.store.runs, agents=lambda: agents, door=door, ready=ready)
     embedder = embedder_of(base.settings, door)
-    search = search_of(base.store, lambda: embedder)
-    memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, search)
-    toolkit = _toolkit(base, at, timetable, children, board, memory, tools, door)
+    memory = memory_of(
+        base.settings.memory, base.store, base.notifier, lambda: door, search_of(base.store, lambda: embedder)
+    )
+    toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, door)
+    making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
     agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
@@ -123,11 +130,6 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     )
 
 
-def _children(base: StorePhase, couriers: Couriers, stop: Callable[[RunId], object]) -> ChildRuns:
-    ready = partial(base.notifier.notify, LANES)
-    return ChildRuns(store=base.store.runs, stop=stop, nudge=couriers.nudge, ready=ready)
-
-
 def _undoer(base: StorePhase, agents: Agents, couriers: Couriers, door: Door) -> Undoer:
     return Undoer(
         approvals=base.store.approvals,
@@ -138,6 +140,11 @@ def _undoer(base: StorePhase, agents: Agents, couriers: Couriers, door: Door) ->
         probe=base.probe,
         clean=partial(door.clean, gate=Gate.TOOL_RESULT),
     )
+
+
+def _children(base: StorePhase, couriers: Couriers, stop: Callable[[RunId], object]) -> ChildRuns:
+    ready = partial(base.notifier.notify, LANES)
+    return ChildRuns(store=base.store.runs, stop=stop, nudge=couriers.nudge, ready=ready)
 
 
 def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: QuestionContext) -> Answerer:
@@ -240,8 +247,10 @@ def _toolkit(
     at: AccountsPhase,
     timetable: Timetable,
     children: ChildRuns,
+    hands: HandOvers,
     board: TaskBoard,
     memory: MemoryParts | None,
+    making: NewAgents,
     instead: Mapping[str, Tool] | None,
     door: Door,
 ) -> Toolkit:
@@ -250,8 +259,10 @@ def _toolkit(
         at.accounts,
         timetable=timetable,
         children=children,
+        hands=hands,
         board=board,
         remembering=tools_of(memory) if memory else (),
+        agents=making,
         figures=base.store.figures,
         named=at.called,
         naming=in_reports(base.store.traces.titles, at.called),

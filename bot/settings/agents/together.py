@@ -203,6 +203,18 @@ def _wider(by_name: Mapping[str, Given], known: Mapping[str, Effect]) -> Iterato
                 yield f"{parent.place}.delegates_to", f"{excess}; {fix}{parent.beside}"
 
 
+def wider_than(
+    tables: Sequence[AgentTable], parent: str, table: Mapping[str, Any], known: Mapping[str, Effect]
+) -> Excess | None:
+    """The first tool or effect that an agent of such a table has, and `parent` hasn't. One that is wrong is told elsewhere."""
+    try:
+        child = AgentTable.model_validate({**table, "prompt": "-"})
+    except ValidationError:
+        return None
+    maker = next((one for one in tables if one.name == parent), AgentTable(name=parent))
+    return _excess(maker, child, known)
+
+
 def _excess(parent: AgentTable, child: AgentTable, known: Mapping[str, Effect]) -> Excess | None:
     """Tools and effects alone: depth and money are shared out when work is handed on."""
     mine, theirs = _capabilities(parent, known), _capabilities(child, known)

@@ -58,7 +58,7 @@ def memory_of(
             finds=search,
             summaries=store.person_summaries,
             book=book,
-            rang=notifier.listen(MEMORIES).heard,
+            rung=notifier.listen(MEMORIES),
             now=store.now,
             giving=Giving(settings.given, settings.given_tokens, settings.proposals),
         ),

@@ -1,4 +1,4 @@
-"""Children of runs, as tools and people look after them; and the end of those whose time is over."""
+"""Children of runs, as tools and people look after them; and the end of those that nobody else ends."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class ChildRuns:
         return ended is not None
 
     async def look(self) -> None:
-        """End children whose time is over. Errors: StoreError."""
-        ended = await self._store.end_overdue()
+        """End children whose time is over, and see to it that each end was told. Errors: StoreError."""
+        ended = await self._store.end_left_children()
         if ended != Below():
-            log.info("children are late", live=len(ended.live))
+            log.info("children ended by a look", live=len(ended.live))
         self._tell(ended)
 
     def _tell(self, ended: Below) -> None:

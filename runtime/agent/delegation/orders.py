@@ -11,11 +11,12 @@ import structlog
 
 from runtime.agent.registry import Agent, Agents
 from runtime.agent.run_state import LiveRun, own
-from runtime.contract import Address, Hands, Json, ModelReply, Order, ToolSpec
+from runtime.contract import Address, Child, Hands, Json, ModelReply, Order, Probe, ToolSpec, no_probe
 from runtime.domain.agents import delegation
 from runtime.domain.agents.capabilities import Capabilities, covers, of_manifest
+from runtime.domain.agents.order_budgets import over_budget
 from runtime.domain.transcript import ERROR
-from runtime.errors import ToolError
+from runtime.errors import BudgetSpent, ToolError
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.policy.taint import Known
@@ -43,6 +44,7 @@ class Delegating:
         ready: Callable[[], None],
         nudge: Callable[[Address], object],
         faults: Faults,
+        probe: Probe = no_probe,
     ) -> None:
         self._store = store
         self._agents = agents
@@ -51,6 +53,7 @@ class Delegating:
         self._ready = ready
         self._nudge = nudge
         self._faults = faults
+        self._probe = probe
 
     async def hand(self, run: LiveRun, step: ToolStep, hands: Hands, arguments: Mapping[str, Json]) -> str | None:
         """Begin a child for each order of the call; the reason in words for the model where nothing was begun."""
@@ -68,20 +71,30 @@ class Delegating:
         ordered = [Ordered(one, delegation.first_words(one, chain, sources)) for one in orders]
         lane, run_id = run.claim.lane, run.claim.run_id
         recorded = own(await self._store.spawn(lane, run_id, step.number, chain, ordered))
+        self._probe("children-begun")
+        run.obey(recorded.stop)  # nothing was begun then
         run.handed = run.handed or orders[0].awaits
         self._ready()
         for room in recorded.told:
             self._nudge(room)
         log.info("work handed on", step=step.number, to=[one.agent for one in orders])
-        run.obey(recorded.stop)
         return None
 
     def lost_right(self, run: LiveRun, tool: ToolSpec) -> str:
-        """The agent above a child that may not make such a call any more; empty where all may."""
-        if run.claim.child is None or tool.hands:  # orders are looked at by themselves
+        """The agent above a run that may not make such a call, or not any more; empty where all may."""
+        if not run.claim.above or tool.hands:  # orders are looked at by themselves
             return ""
-        chain = [self._agents[name].manifest for name in run.claim.child.chain]
+        for name in run.claim.above:
+            if name not in self._agents:  # it is gone, and all that it might do
+                return name
+        chain = [self._agents[name].manifest for name in run.claim.above]
         return delegation.lost_right([*chain, run.agent.manifest], tool.name, tool.effect)
+
+    async def look_at_budget(self, run: LiveRun, child: Child) -> None:
+        """Errors: BudgetSpent where an order's budget, here or above, allows no further model call."""
+        if child.budget_micros and (found := await self._store.over_budget_of(run.claim.run_id)):
+            spent, is_own = found
+            raise BudgetSpent(over_budget(spent, is_own=is_own), child.deadline)  # nothing gives it more
 
     def fault(self, run: LiveRun, reply: ModelReply) -> str:
         """The reason why a child's answer does not fit what its parent asked for; empty where it does."""
@@ -93,8 +106,7 @@ class Delegating:
     # ------------------------------------------------------------------------------------------------------- may it be
 
     def _chain(self, run: LiveRun) -> tuple[str, ...]:
-        above = run.claim.child.chain if run.claim.child else ()
-        return (*above, run.agent.name)
+        return (*run.claim.above, run.agent.name)
 
     async def _objection(self, run: LiveRun, chain: Sequence[str], orders: Sequence[Order]) -> str:
         claim = run.claim
@@ -136,10 +148,9 @@ class Delegating:
 
 
 def asked_for(claim: Claim) -> str:
-    """A sentence for a child's card: who asks, and for whom, up to the agent with which people speak."""
-    if claim.child is None:
-        return ""
-    return f"{claim.agent} asks this for {', for '.join(reversed(claim.child.chain))}."
+    """A sentence for a card about work of others: who asks, and for whom, up to the agent with which people spoke."""
+    others = [name for name in reversed(claim.above) if claim.child or name != claim.agent]
+    return f"{claim.agent} asks this for {', for '.join(others)}." if others else ""
 
 
 def _give(giver: Agent, to: Agent, address: Address, path: str) -> None:

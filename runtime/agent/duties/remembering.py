@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 import structlog
 
+from runtime.cluster.notifier import Listener
 from runtime.context.prompt import remembered
 from runtime.context.prompt.proposals import Proposal
 from runtime.contract import Address, Now, PersonId, RunId, Turn
@@ -62,7 +63,7 @@ class Giving:
 
 
 class Remembering:
-    """Looks things up for runs. `rang` tells whether something was kept since it was last asked, here or at another node."""
+    """Looks things up for runs. `rung` hears that something was kept, here or at another node."""
 
     def __init__(
         self,
@@ -71,7 +72,7 @@ class Remembering:
         finds: Finds,
         summaries: Summaries,
         book: Book,
-        rang: Callable[[], bool],
+        rung: Listener,
         now: Now,
         giving: Giving,
     ) -> None:
@@ -79,7 +80,7 @@ class Remembering:
         self._finds = finds
         self._summaries = summaries
         self._book = book
-        self._rang = rang
+        self._rung = rung
         self._now = now
         self.giving = giving
         self._empty: dict[tuple[object, ...], datetime] = {}
@@ -87,7 +88,8 @@ class Remembering:
 
     async def given(self, claim: Claim, turns: Sequence[Turn]) -> str:
         """Words of what a run is given, or nothing. A child has what its order says, and nothing else."""
-        if self._rang():
+        if self._rung.heard:
+            self._rung.forget()
             self._empty.clear()
             self._unused_until = None
         whose, now = (claim.agent, claim.address, claim.requester, claim.job is None), self._now()

@@ -16,6 +16,7 @@ from runtime.chat.cards.remarks import remarks
 from runtime.chat.cards.settled_cards import call_of, circumstances_of
 from runtime.contract import (
     CHOICES,
+    HAND_OVER,
     Address,
     ApprovalId,
     ApprovalKind,
@@ -26,6 +27,7 @@ from runtime.contract import (
     Mention,
     Whole,
 )
+from runtime.domain.agents.delegation import STOPPED_AT
 from runtime.domain.approvals import OPTIONS, Approval, Home
 from runtime.markup.moments import briefly, moment
 from runtime.text.glyphs import clip, legible, plainly
@@ -38,6 +40,8 @@ NOBODY_REACHED: Final = (
     "I have no private chat with anybody who can decide this. They can open one and send me the command `approvals`. "
     "Operators can also use the console."
 )
+CONTINUE_ONCE: Final = "Continue once"
+"""Lets one more hand-over through, in place of Approve."""
 LABEL_MAX_CHARS: Final = 60
 """Of an answer on a button. The least that a channel shows is 64, in UTF-16 units; it stands in full above where it is cut."""
 
@@ -60,10 +64,14 @@ def question(
     call: str = "",
 ) -> Content:
     """The card with its buttons. `above` the call stands who asks for it, `below` it who was asked. `call` is how it is shown."""
-    head = f"**{before}{asked(kind, f'`{tool}`')}**"
+    labels, stop = LABELS, ""
+    if tool == HAND_OVER and caution.startswith(STOPPED_AT):
+        stop, _, caution = caution.partition("\n\n")
+        labels = {**LABELS, Choice.APPROVE: CONTINUE_ONCE}
+    head = f"**{before}{stop or asked(kind, f'`{tool}`')}**"
     if kind is not ApprovalKind.CALL:
         head += " I can't tell, so I haven't run it again."
-    buttons = tuple(Button(approval_id, choice, LABELS[choice]) for choice in CHOICES[kind])
+    buttons = tuple(Button(approval_id, choice, labels[choice]) for choice in CHOICES[kind])
     return Content(
         "\n\n".join(
             filter(None, [head, above, call or shown_call(arguments).text, remarks(arguments), caution, below])

@@ -13,7 +13,6 @@ from runtime.contract import Child, ChildState, Effect, Json, Order
 from runtime.domain.agents.capabilities import fits
 from runtime.domain.agents.manifest import MOST_CHILDREN, MOST_DEPTH, Manifest
 from runtime.domain.transcript import ERROR, OURS, STILL_AT_WORK, TOLD_LATER
-from runtime.text.glyphs import clip, plainly
 from runtime.text.outside import material, of_program
 
 MOST_IN_A_RUN: Final = 20
@@ -32,6 +31,7 @@ class Brood:
 
 
 NOTHING_BEGUN: Final = "Nothing was begun."
+STOPPED_AT: Final = "Stopped at "
 
 
 def objection(parent: Manifest, chain: Sequence[str], orders: Sequence[Order], brood: Brood) -> str:
@@ -87,6 +87,18 @@ def first_words(order: Order, chain: Sequence[str], sources: Sequence[str]) -> s
     if sources:
         return of_program(words, f"{chain[-1]} after reading {', '.join(sources)}")
     return f"{OURS}{' > '.join(chain)} handed this to you. Your answer goes there, and no person reads it.\n\n{words}"
+
+
+def handed_over(text: str, chain: Sequence[str]) -> str:
+    """The message with which an agent takes a conversation over from the last of `chain`."""
+    return (
+        f"{OURS}{' > '.join(chain)} handed this conversation over to you. The person in it reads your answer.\n\n{text}"
+    )
+
+
+def stopped_at(hops: int, agent: str) -> str:
+    """Words where no further hand-over is made without a person."""
+    return f"{STOPPED_AT}{hops} hand-over{'s' * (hops != 1)}, target {agent}"
 
 
 def at_work(orders: Sequence[Order]) -> str:
@@ -156,58 +168,3 @@ def read_answer(answer: str) -> Mapping[str, Json] | str:
 def correction(fault: str) -> str:
     """The one request to a child whose answer does not fit."""
     return f"{OURS}Your answer does not fit the schema: {fault}. Answer once more, with the JSON alone."
-
-
-# ----------------------------------------------------------------------------------------------------------- the tree
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A child in the tree that people see, below `parent`, and what its own model calls cost so far."""
-
-    child: Child
-    parent: str
-    cost_micros: int = 0
-
-
-MARKS: Final[Mapping[ChildState, str]] = {
-    ChildState.OPEN: "⏳",
-    ChildState.DONE: "✅",
-    ChildState.FAILED: "❌",
-    ChildState.STOPPED: "⏹️",
-    ChildState.LATE: "⌛",
-}
-GOAL_SHOWN: Final = 100
-"""Characters of a goal in the tree."""
-
-
-def tree_text(lines: Sequence[Line], root: str) -> str:
-    """The tree below a run, a line a child, indented by its depth."""
-    return "\n".join(_branch(lines, root, 0))
-
-
-def _branch(lines: Sequence[Line], parent: str, depth: int) -> list[str]:
-    told: list[str] = []
-    for line in lines:
-        if line.parent == parent:
-            told += [f"{'  ' * depth}- {_leaf(line)}", *_branch(lines, line.child.id, depth + 1)]
-    return told
-
-
-def _leaf(line: Line) -> str:
-    child = line.child
-    goal = clip(" ".join(plainly(child.goal).split()), GOAL_SHOWN)
-    return f"{MARKS[child.state]} **{child.agent}**: {goal}{_figures(line)}"
-
-
-def _figures(line: Line) -> str:
-    child = line.child
-    if child.created_at is None or child.ended_at is None:
-        return ""
-    took = f"{(child.ended_at - child.created_at).total_seconds():.0f} s"
-    cost = f", ${line.cost_micros / 1_000_000:.2f}" if line.cost_micros >= LEAST_SHOWN else ""
-    return f" ({took}{cost})"
-
-
-LEAST_SHOWN: Final = 5_000
-"""Millionths of a dollar below which a cost would read as nothing."""

@@ -16,7 +16,7 @@ WORD_CHARS: Final = 40
 STEM_CHARS: Final = 3
 """A stem is not shorter: it would begin half of all words."""
 
-ENDINGS: Final = ("ings", "ing", "ies", "ed", "es", "en", "er", "s", "e", "y")
+WORD_ENDINGS: Final = ("ings", "ing", "ies", "ed", "es", "en", "er", "s", "e", "y")
 """Endings of words in languages with Latin letters, the longer ones first."""
 
 # Words that stand in nearly every sentence and tell nothing apart, in English, German, French and Spanish.
@@ -100,7 +100,7 @@ def stem(word: str) -> str:
     >>> stem("berries"), stem("moved"), stem("gas")
     ('berr', 'mov', 'gas')
     """
-    for ending in ENDINGS:
+    for ending in WORD_ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= STEM_CHARS:
             return word[: -len(ending)]
     return word
@@ -113,7 +113,7 @@ def forms(word: str) -> frozenset[str]:
     (['tea', 'teas'], True, True)
     """
     begins = stem(word)
-    ends = ("", *ENDINGS) if len(begins) > STEM_CHARS or begins != word else ("", "s")
+    ends = ("", *WORD_ENDINGS) if len(begins) > STEM_CHARS or begins != word else ("", "s")
     written = {word, *(begins + ending for ending in ends)}
     return frozenset(written | {bare(form) for form in written})
 

@@ -18,7 +18,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from runtime.models.lean.bodies import a_body, one_thread
-from runtime.models.lean.stand_in import Late, is_late, settled
+from runtime.models.lean.stand_in import Late, LateCall, is_late, settled
 
 Adapt = Callable[[ModuleType], None]
 
@@ -28,7 +28,10 @@ class Holding(ModuleType):
 
     def __getattribute__(self, name: str) -> Any:
         value = ModuleType.__getattribute__(self, name)
-        if is_late(value) and package_of(importer(sys._getframe(1))) not in value._late_loader.owners:
+        kind = type(value)  # `is_late` in place: LiteLLM looks into itself two hundred times in a call
+        if (kind is Late or kind is LateCall) and package_of(
+            importer(sys._getframe(1))
+        ) not in value._late_loader.owners:
             return settled(value)
         return value
 

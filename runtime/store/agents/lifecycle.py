@@ -16,6 +16,7 @@ from runtime.contract import (
     DeliveryId,
     Kind,
     NewId,
+    Person,
     RunId,
     ScheduleId,
     SessionKey,
@@ -41,7 +42,7 @@ from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.sql.upsert import insert
 
 USUAL: Final = "The usual agent"
-BY_PEOPLE: Final = (Trigger.MESSAGE, Trigger.HOOK, *FOR_SCHEDULES)
+BY_PEOPLE: Final = (Trigger.MESSAGE, Trigger.HOOK, Trigger.HAND_OVER, *FOR_SCHEDULES)
 """How the messages came that end with their agent; who waits for others is told in other ways."""
 
 AGENT_STATE = select(agents.c.state).where(agents.c.name == bindparam("agent")).with_for_update()
@@ -60,6 +61,18 @@ SET_AGENT_STATE = (
         index_elements=["name"],
         set_={"state": bindparam("new_state"), "reason": bindparam("why"), "changed_at": bindparam("at")},
     )
+)
+_made = insert(agents).values(
+    name=bindparam("agent"),
+    state="running",
+    manifest=bindparam("given"),
+    made_by=bindparam("who"),
+    reason="",
+    created_at=bindparam("at"),
+    changed_at=bindparam("at"),
+)
+MADE_AGENT = _made.on_conflict_do_update(
+    index_elements=["name"], set_={"manifest": bindparam("given"), "made_by": bindparam("who")}
 )
 READY_LANES_OF_AGENT = (
     select(sessions.c.key).where(sessions.c.agent == bindparam("agent"), is_word(sessions.c.state, "ready")).limit(1)
@@ -126,6 +139,16 @@ class _End:
     new_id: NewId
 
 
+def spawned(agent: str, manifest: str, by: Person, now: datetime) -> Op[bool]:
+    """Note an agent that was made, for whoever asked; false where one of that name has ended."""
+    rows = yield AGENT_STATE, {"agent": agent}
+    if rows and rows[0][0] == AgentState.TERMINATED:
+        return False
+    yield MADE_AGENT, {"agent": agent, "given": manifest, "who": by.id, "at": micros(now)}
+    yield from fact(now, "agent.spawned", by.name, agent, manifest)
+    return True
+
+
 def turned(agent: str, event: AgentEvent, reason: str, by: str, now: datetime, new_id: NewId) -> Op[TurnedAgent]:
     """Carry out a move; an agent without a row is at work. `done` is false where that is no move from its state."""
     rows = yield AGENT_STATE, {"agent": agent}
@@ -169,9 +192,10 @@ def _runs_ended(end: _End) -> Op[tuple[list[RunId], list[Ended], list[Address]]]
             yield ASK_STOP, {"run": run}
             continue
         one = OpenRun(RunId(run), state, SessionKey(session), Address.parse(address))
-        cards, planned = yield from end_parked(one, words.cut(end.agent, end.reason), end.now, end.new_id)
-        told += [*cards, one.address]
-        over.append(Ended(one.id, planned))
+        parked = yield from end_parked(one, words.cut(end.agent, end.reason), end.now, end.new_id)
+        live += parked.live
+        told += [*parked.told, one.address]
+        over.append(Ended(one.id, parked.planned))
     return live, over, told
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from sqlalchemy import select
 
+from runtime.contract import Person
 from runtime.domain.agents.lifecycle import AgentEvent, AgentState
-from runtime.store.agents.lifecycle import turned
+from runtime.store.agents.lifecycle import spawned, turned
 from runtime.store.protocol.agents import AgentRow, TurnedAgent
 from runtime.store.schema import agents
 from runtime.store.sql.base import Base
@@ -22,6 +23,10 @@ class AgentLifeStore(Base):
     async def turn_agent(self, agent: str, event: AgentEvent, reason: str, by: str) -> TurnedAgent:
         now = self.now()
         return await self._driver.write(lambda: turned(agent, event, reason, by, now, self._new_id))
+
+    async def spawn_agent(self, agent: str, manifest: str, by: Person) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: spawned(agent, manifest, by, now))
 
     async def rows(self) -> Sequence[AgentRow]:
         return await self._driver.read(_rows)

@@ -48,6 +48,7 @@ from runtime.store.approvals.rulings import (
 )
 from runtime.store.approvals.undo_offers import press
 from runtime.store.common import fact, moved, put
+from runtime.store.delegation.showing import show_change
 from runtime.store.protocol import Decided
 from runtime.store.runs.turns import SET_TURN
 from runtime.store.runs.waits import settled
@@ -244,8 +245,11 @@ def _end(approval: Approval, event: ApprovalEvent, reason: str, now: datetime, n
 def _rule(ruled: Approval, now: datetime, new_id: NewId, given: Collection[str] = ()) -> Op[Decided]:
     """Record the ruling; a run that waited for it may go on."""
     rooms, session = (yield from _record(ruled, now, new_id, given)), SessionKey(ruled.session)
-    ready = ruled.kind is not ApprovalKind.PERSON and (yield from settled(session, ruled.run_id, now))
-    return Decided(None, ruled, session, ready, rooms)
+    if ruled.kind is ApprovalKind.PERSON:
+        return Decided(None, ruled, session, deliveries=rooms)
+    ready = yield from settled(session, ruled.run_id, now)
+    told = yield from show_change(ruled.run_id, session, now, new_id)
+    return Decided(None, ruled, session, ready, (*rooms, *told))
 
 
 def _record(ruled: Approval, now: datetime, new_id: NewId, given: Collection[str] = ()) -> Op[tuple[Address, ...]]:

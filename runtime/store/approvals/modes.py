@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, delete, literal_column, or_, select
+from sqlalchemy import Text, and_, bindparam, delete, literal_column, or_, select
 
 from runtime.chat.modes import mode_set
 from runtime.contract import Address, Content, DeliveryId, Kind, NewId, Person, PersonId, SessionKey
@@ -14,7 +14,7 @@ from runtime.domain.agents.manifest import MAIN
 from runtime.domain.approvals import Voter
 from runtime.markup.moments import FORM
 from runtime.policy.modes import MODE_WORDS, NORMAL, Mode, RoomMode
-from runtime.store.common import ADD_DELIVERY, PERSON, delivery_row, escaped, fact, person, put, session_key
+from runtime.store.common import ADD_DELIVERY, PERSON, delivery_row, ends_with, fact, person, put, session_key
 from runtime.store.protocol import NewDelivery
 from runtime.store.schema import children, modes, people, runs
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
@@ -56,7 +56,8 @@ MODE_WORD = (
     .limit(1)
 )
 """The same for a statement that has more to ask: the word alone."""
-MODE_IN = EVERY_MODE.where(modes.c.session.like(bindparam("like"), escape="\\")).limit(1)
+# Of a room, whichever agent has it.
+MODE_IN = EVERY_MODE.where(ends_with(modes.c.session, bindparam("end", type_=Text))).limit(1)
 OF_CHILDREN: Final = "child"
 """How the session of a child begins; its id follows."""
 ROOT_SESSION = (
@@ -73,7 +74,7 @@ def mode_at(agent: str, address: Address, now: datetime) -> Op[RoomMode]:
     own = {"thread": session_key(agent, address), "home": session_key(agent, home)}
     main = {"main_thread": session_key(MAIN, address), "main_home": session_key(MAIN, home)}
     rows = yield MODE_HERE, {**own, **main, "now": micros(now)}
-    return _mode_of(rows[0]) if rows else NORMAL
+    return mode_of(rows[0]) if rows else NORMAL
 
 
 def is_read_only(key: SessionKey, now: datetime) -> Op[bool]:
@@ -85,16 +86,15 @@ def is_read_only(key: SessionKey, now: datetime) -> Op[bool]:
     return "|" not in address and (yield from mode_at(agent, Address.parse(address), now)).mode is Mode.READ_ONLY
 
 
-def mode_in(room: Address, now: datetime) -> Op[RoomMode]:
-    """The mode of a room, whichever agent has it."""
-    rows = yield MODE_IN, {"like": f"%|{escaped(str(room))}", "now": micros(now)}
-    return _mode_of(rows[0]) if rows else NORMAL
+def end_of(room: Address) -> str:
+    """The end of the keys of a room's sessions, whichever agent has them."""
+    return session_key("", room)
 
 
 def every_mode(now: datetime) -> Op[list[tuple[Address, RoomMode]]]:
     """Modes that were set and are not over, newest first."""
     rows = yield EVERY_MODE, {"now": micros(now)}
-    return [(Address.parse(row[0].partition("|")[2]), _mode_of(row)) for row in rows]
+    return [(Address.parse(row[0].partition("|")[2]), mode_of(row)) for row in rows]
 
 
 def set_from_afar(
@@ -113,7 +113,8 @@ def mode_called(word: str | None) -> Mode:
     return Mode.NORMAL if word is None else Mode(word) if word in MODE_WORDS else Mode.READ_ONLY
 
 
-def _mode_of(row: Sequence[Any]) -> RoomMode:
+def mode_of(row: Sequence[Any]) -> RoomMode:
+    """The mode that a row of `EVERY_MODE` tells."""
     _, word, trusted, name, setter, setter_name, at, until = row
     return RoomMode(
         mode_called(word),

@@ -13,7 +13,7 @@ from runtime.contract import NodeId
 from runtime.store.agents.held_back import at_work
 from runtime.store.protocol.cluster import Agenda
 from runtime.store.schema import audit, deliveries, nodes, occurrences, pings, roles, schedules, sessions
-from runtime.store.sql.driver import Op, is_word, maybe_moment
+from runtime.store.sql.driver import Op, is_like, is_word, maybe_moment
 
 
 def _first(column: ColumnElement[Any], *where: ColumnElement[bool]) -> Select[Any]:
@@ -28,7 +28,7 @@ DUE = _first(schedules.c.due_at, is_word(schedules.c.state, "active"))
 OCCURRENCE_TO_REPEAT = _first(occurrences.c.not_before, is_word(occurrences.c.state, "planned"))
 LEASE = _first(nodes.c.expires_at, is_word(nodes.c.state, "live"), nodes.c.id != bindparam("but"))
 # Those of accounts, in which others wait; such as the timer's is taken when there is something to fire.
-FREE = _first(roles.c.name, roles.c.node.is_(None), roles.c.name.like("%:%"))
+FREE = _first(roles.c.name, roles.c.node.is_(None), is_like(roles.c.name, "%:%"))
 PING_ASKED = _first(pings.c.asked_at, pings.c.asked_at.is_not(None), pings.c.node != bindparam("but"))
 AGENDA = select(
     *(

@@ -14,7 +14,8 @@ from runtime.domain.runs import RunState, StepEvent, StepState, WaitKind
 from runtime.store.common import LOCK_LANE, OPEN_LANE, fact, fresh_lane
 from runtime.store.delegation.rows import CHILD_KEPT, END_CHILD, OF_STEP, Kept, all_with_sources, child_of, with_sources
 from runtime.store.delegation.showing import show_tree
-from runtime.store.delegation.spawning import ADD_AGENT_SIGNAL, Cause, signal_row
+from runtime.store.delegation.spawning import AGENTS_NAME, AGENTS_PLATFORM
+from runtime.store.own_signals import OwnSignal, add_own
 from runtime.store.runs.steps import STEP_STATE, move_step
 from runtime.store.runs.turns import SET_TURN
 from runtime.store.runs.waits import settled
@@ -52,9 +53,9 @@ class Over(NamedTuple):
 
 
 def child_over(
-    run: RunId, state: ChildState, text: str, now: datetime, new_id: NewId, *, valid: bool = True
+    run: RunId, state: ChildState, text: str, now: datetime, new_id: NewId, *, valid: bool = True, shown: bool = True
 ) -> Op[Over]:
-    """End the child that `run` is, unless it is over."""
+    """End the child that `run` is, unless it is over. Not `shown`: whoever ends several shows the tree after the last."""
     rows = yield CHILD_KEPT, {"child": run}
     kept = Kept(*rows[0]) if rows else None
     if kept is None or kept.state != ChildState.OPEN:
@@ -63,12 +64,17 @@ def child_over(
     yield END_CHILD, {"child": run, "new_state": state.value, "text": text, "fits": int(valid), "at": micros(now)}
     yield ANSWER_CHILD, {"child": run, "at": micros(now)}
     yield from fact(now, "child ended", "", run, state.value)
-    told = yield from show_tree(kept.root_run, now, new_id)
+    told = (yield from show_tree(kept.root_run, now, new_id)) if shown else ()
     if not kept.awaits:
         return Over((yield from _tell(run, kept, now, new_id)), told)
+    return Over((yield from settle(run, kept, now)), told)
+
+
+def settle(run: RunId, kept: Kept, now: datetime) -> Op[bool]:
+    """End the wait for a child that is over, the lane of its parent locked; whether that lane became ready."""
     yield SETTLE, {"run": kept.parent_run, "of": WaitKind.CHILD.value, "child": run, "at": micros(now)}
     yield from _give_result(kept, now)
-    return Over((yield from settled(kept.parent_session, kept.parent_run, now)), told)
+    return (yield from settled(kept.parent_session, kept.parent_run, now))
 
 
 def _give_result(kept: Kept, now: datetime) -> Op[None]:
@@ -91,9 +97,23 @@ def _tell(run: RunId, kept: Kept, now: datetime, new_id: NewId) -> Op[bool]:
     mine = next(row for row in rows if row[0] == run)
     text = delegation.told_later((yield from with_sources(mine)))
     agent, requester, room, message, _ = (yield PARENT_RUN, {"run": kept.parent_run})[0]
-    key, cause = kept.parent_session, Cause(Trigger.CHILD_ENDED, run)
-    lanes = yield OPEN_LANE, fresh_lane(key, agent, Address.parse(room), now)
+    lanes = yield OPEN_LANE, fresh_lane(kept.parent_session, agent, Address.parse(room), now)
     seq, state, _ = lanes[0]
-    row = signal_row(SignalId(new_id()), key, requester, room, text, cause, now)
-    yield ADD_AGENT_SIGNAL, row | {"seq": seq, "message_id": message}
+    yield from add_own(
+        OwnSignal(
+            id=SignalId(new_id()),
+            platform=AGENTS_PLATFORM,
+            key=f"{Trigger.CHILD_ENDED}:{run}",
+            trigger=Trigger.CHILD_ENDED,
+            session=kept.parent_session,
+            room=room,
+            text=text,
+            actor=AGENTS_PLATFORM,
+            actor_name=AGENTS_NAME,
+            person=requester,
+            seq=seq,
+            reply_to=message,
+        ),
+        now,
+    )
     return bool(state == "ready")

@@ -6,15 +6,17 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Integer, bindparam, case, func, select, update
+from sqlalchemy import bindparam, case, func, select, update
 
 from runtime.contract import Child, ChildState, RunId, SessionKey
 from runtime.domain.agents.delegation import Brood, Ended
 from runtime.store.common import add
-from runtime.store.schema import children, turns
+from runtime.store.schema import children, sessions, turns
 from runtime.store.sql.driver import Op, is_word, maybe_moment, moment
 from runtime.text.outside import sources_in
 
+CHILD_SESSION: Final = "child|"
+"""How the session of a child begins. So may others, of an agent of that name."""
 ADD_CHILD = add(children)
 CHILD_COLUMNS: Final = (
     children.c.id,
@@ -28,6 +30,7 @@ CHILD_COLUMNS: Final = (
     children.c.valid,
     children.c.created_at,
     children.c.ended_at,
+    children.c.budget_micros,
 )
 ONE_CHILD = select(*CHILD_COLUMNS).where(children.c.id == bindparam("child"))
 CHILD_KEPT = (
@@ -43,6 +46,14 @@ CHILD_KEPT = (
     .where(children.c.id == bindparam("child"))
     .with_for_update()
 )
+LOCK_PARENT = (
+    select(sessions.c.key)
+    .join(children, children.c.parent_session == sessions.c.key)
+    .where(children.c.id == bindparam("child"))
+    .with_for_update(of=sessions)
+)
+"""The lane of whoever handed it on. Wherever a child ends it is locked before the child's own, from the top of the tree
+downwards: so a stop and an end wait for each other, and never in a ring."""
 OF_STEP = (
     select(*CHILD_COLUMNS, children.c.session)
     .where(children.c.parent_run == bindparam("run"), children.c.parent_step == bindparam("step"))
@@ -62,12 +73,6 @@ OPEN_BELOW = (
     select(children.c.id, children.c.session)
     .where(children.c.root_run == bindparam("root"), is_word(children.c.state, ChildState.OPEN))
     .order_by(children.c.id)
-)
-OVERDUE = (
-    select(children.c.id)
-    .where(is_word(children.c.state, ChildState.OPEN), children.c.deadline_at <= bindparam("now"))
-    .order_by(children.c.deadline_at)
-    .limit(bindparam("n", type_=Integer))
 )
 FROM_OUTSIDE = select(turns.c.text).where(
     turns.c.session == bindparam("s"),
@@ -90,7 +95,7 @@ class Kept(NamedTuple):
 
 def child_of(row: Sequence[Any]) -> Child:
     """A row of `CHILD_COLUMNS`."""
-    run, agent, chain, goal, wanted, state, deadline, result, valid, created, ended = row[: len(CHILD_COLUMNS)]
+    run, agent, chain, goal, wanted, state, deadline, result, valid, created, ended, budget = row[: len(CHILD_COLUMNS)]
     return Child(
         RunId(run),
         agent,
@@ -103,7 +108,17 @@ def child_of(row: Sequence[Any]) -> Child:
         bool(valid),
         moment(created),
         maybe_moment(ended),
+        budget,
     )
+
+
+def session_of(child: RunId, agent: str) -> SessionKey:
+    """The session that a child has to itself."""
+    return SessionKey(f"{CHILD_SESSION}{child}|{agent}")
+
+
+def is_of_child(session: SessionKey) -> bool:
+    return session.startswith(CHILD_SESSION)
 
 
 def child_at(run: RunId) -> Op[Child | None]:

@@ -1,28 +1,43 @@
-"""Children that others end: a person, their parent, or their time."""
+"""Children that others end: a person, their parent, or whoever looks after them."""
 
 from __future__ import annotations
 
+from collections.abc import Set
+from dataclasses import replace
 from datetime import datetime
-from typing import Final
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Integer, Text, bindparam, literal_column, or_, select
 
-from runtime.contract import Address, ChildState, NewId, RunId, SessionKey
+from runtime.contract import Address, ChildState, NewId, PersonId, RunId, SessionKey
 from runtime.domain.runs import RunState
 from runtime.store.common import LOCK_LANE, fact
 from runtime.store.delegation.ending import child_over
-from runtime.store.delegation.rows import OPEN_BELOW, OVERDUE
+from runtime.store.delegation.rows import LOCK_PARENT, OPEN_BELOW
+from runtime.store.delegation.showing import show_tree
 from runtime.store.protocol import Below
 from runtime.store.runs.closing import ASK_STOP, OPEN_RUNS, close_parked
-from runtime.store.schema import children
-from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.schema import children, runs
+from runtime.store.sql.driver import Op, Rows, is_word
 
-SLICE: Final = 50
-"""Children whose time is over that one look ends."""
-ITS_SESSION = select(children.c.session).where(children.c.id == bindparam("child"))
-OPEN_CHILDREN = select(children.c.id).where(
+CHILD_PLACE = select(children.c.session, children.c.root_run).where(children.c.id == bindparam("child"))
+OPEN_CHILDREN = select(children.c.id, children.c.session).where(
     children.c.parent_run == bindparam("run"), is_word(children.c.state, ChildState.OPEN)
 )
+UNAWAITED = (
+    select(children.c.id)
+    .join(runs, runs.c.id == children.c.parent_run)
+    .where(
+        is_word(children.c.state, ChildState.OPEN),
+        children.c.awaits == literal_column("0"),
+        runs.c.address == bindparam("room"),
+        or_(
+            bindparam("anybody", type_=Integer) == literal_column("1"), runs.c.requester == bindparam("who", type_=Text)
+        ),
+    )
+    .order_by(children.c.id)
+)
+"""Its parent is over as a rule: then nobody finds it by that."""
+AWAITED = OPEN_CHILDREN.with_only_columns(children.c.id).where(children.c.awaits == literal_column("1"))
 OWN_CHILD = select(children.c.id).where(
     children.c.id == bindparam("child"),
     children.c.parent_run == bindparam("run"),
@@ -31,43 +46,60 @@ OWN_CHILD = select(children.c.id).where(
 
 
 def end_below(root: RunId, text: str, now: datetime, new_id: NewId) -> Op[Below]:
-    """All that a run handed on ends with it, at any depth. What has not begun ends as it begins."""
-    ended = Below()
-    for child, session in (yield OPEN_BELOW, {"root": root}):
-        one = yield from _end(RunId(child), SessionKey(session), ChildState.STOPPED, text, now, new_id)
-        ended = _both(ended, one)
-    return ended
+    """All that a run handed on ends with it, at any depth. What has not begun ends as it begins.
+
+    A child at work may hand something on until its own lane is locked here: so this looks until there is no more.
+    """
+    ended, roots = Below(), set[RunId]()
+    while rows := (yield OPEN_BELOW, {"root": root}):
+        for child, session in rows:
+            one = yield from _end(RunId(child), SessionKey(session), ChildState.STOPPED, text, now, new_id)
+            ended, roots = both(ended, one), {root}
+    return (yield from _shown(ended, roots, now, new_id))
+
+
+def end_unawaited(room: Address, who: PersonId | None, text: str, now: datetime, new_id: NewId) -> Op[Below | None]:
+    """Work that runs of a conversation handed on without waiting ends, with all below it; None where there is none.
+
+    `who`: only what they asked for.
+    """
+    rows = yield UNAWAITED, {"room": str(room), "who": who, "anybody": int(who is None)}
+    return (yield from end_trees(rows, ChildState.STOPPED, text, now, new_id)) if rows else None
+
+
+def end_awaited(run: RunId, text: str, now: datetime, new_id: NewId) -> Op[Below]:
+    """Children for which a run waits end with it, at any depth: nobody would hear what they answer."""
+    return (yield from end_trees((yield AWAITED, {"run": run}), ChildState.STOPPED, text, now, new_id))
 
 
 def stop_child(parent: RunId, child: RunId, by: str, now: datetime, new_id: NewId) -> Op[Below | None]:
     """End a child of a run, and all below it; None where there is no such child at work."""
-    if not (yield OWN_CHILD, {"child": child, "run": parent}):
+    rows = yield OWN_CHILD, {"child": child, "run": parent}
+    if not rows:
         return None
     yield from fact(now, "stop", by, child, "")
-    return (yield from _end_tree(child, ChildState.STOPPED, f"Stopped by {by}.", now, new_id))
+    return (yield from end_trees(rows, ChildState.STOPPED, f"Stopped by {by}.", now, new_id))
 
 
-def overdue(now: datetime) -> Op[list[RunId]]:
-    """Children whose time is over, a slice at most."""
-    return [RunId(child) for (child,) in (yield OVERDUE, {"now": micros(now), "n": SLICE})]
+def end_trees(rows: Rows, state: ChildState, text: str, now: datetime, new_id: NewId) -> Op[Below]:
+    """Children whose ids these rows hold, and those below them."""
+    ended, roots = Below(), set[RunId]()
+    for (child,) in rows:
+        session, root = (yield CHILD_PLACE, {"child": child})[0]
+        yield LOCK_PARENT, {"child": child}
+        one = yield from _end_tree(RunId(child), SessionKey(session), state, text, now, new_id)
+        ended, roots = both(ended, one), roots | {RunId(root)}
+    return (yield from _shown(ended, roots, now, new_id))
 
 
-def end_overdue(now: datetime, new_id: NewId) -> Op[Below]:
-    """They end."""
-    ended = Below()
-    for child in (yield from overdue(now)):
-        one = yield from _end_tree(child, ChildState.LATE, "", now, new_id)
-        ended = _both(ended, one)
-    return ended
-
-
-def _end_tree(child: RunId, state: ChildState, text: str, now: datetime, new_id: NewId) -> Op[Below]:
+def _end_tree(
+    child: RunId, session: SessionKey, state: ChildState, text: str, now: datetime, new_id: NewId
+) -> Op[Below]:
     """A child and those below it, at any depth."""
-    session = SessionKey((yield ITS_SESSION, {"child": child})[0][0])
     ended = yield from _end(child, session, state, text, now, new_id)
-    for (below,) in (yield OPEN_CHILDREN, {"run": child}):
-        one = yield from _end_tree(RunId(below), ChildState.STOPPED, "", now, new_id)
-        ended = _both(ended, one)
+    for below, its_session in (yield OPEN_CHILDREN, {"run": child}):
+        one = yield from _end_tree(RunId(below), SessionKey(its_session), ChildState.STOPPED, "", now, new_id)
+        ended = both(ended, one)
     return ended
 
 
@@ -82,9 +114,16 @@ def _end(child: RunId, session: SessionKey, state: ChildState, text: str, now: d
             yield ASK_STOP, {"run": run}
         else:
             told += yield from close_parked(RunId(run), RunState(at), session, text or "Stopped.", now, new_id)
-    over = yield from child_over(child, state, text, now, new_id)
+    over = yield from child_over(child, state, text, now, new_id, shown=False)
     return Below(tuple(live), (*told, *over.told), over.woken)
 
 
-def _both(one: Below, other: Below) -> Below:
+def _shown(ended: Below, roots: Set[RunId], now: datetime, new_id: NewId) -> Op[Below]:
+    """The trees once more, after the last lane is locked: whoever ends a child waits there for nobody else."""
+    for root in sorted(roots):
+        ended = replace(ended, told=(*ended.told, *(yield from show_tree(root, now, new_id))))
+    return ended
+
+
+def both(one: Below, other: Below) -> Below:
     return Below((*one.live, *other.live), (*one.told, *other.told), one.woken or other.woken)

@@ -38,7 +38,7 @@ SEEN = select(signals.c.id).where(
         (signals.c.platform == bindparam("p")) & (signals.c.natural_key == bindparam("nk")),
     )
 )
-ADD_SIGNAL = add(signals).on_conflict_do_nothing().returning(signals.c.id)
+ADD_SIGNAL = add(signals, without=("chain",)).on_conflict_do_nothing().returning(signals.c.id)
 """Returns nothing where another node was faster with the same event."""
 
 

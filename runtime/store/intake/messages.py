@@ -36,7 +36,7 @@ from runtime.store.runs.claims import claim_lane
 from runtime.store.runs.run_begin import with_files
 from runtime.store.runs.turns import add_turn
 from runtime.store.schema import participation, runs, sessions, signals, turns
-from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.driver import Op, is_like, is_word, micros
 from runtime.text.outside import OPENS, of_program
 
 OBSERVED: Final = 50
@@ -79,13 +79,13 @@ DROP_OBSERVED = delete(turns).where(
     turns.c.number <= bindparam("high"),
     turns.c.run_id == "",
     or_(
-        turns.c.text.not_like(f"%{OPENS}From %"),
+        ~is_like(turns.c.text, f"%{OPENS}From %"),
         select(_newer.c.number)
         .where(
             _newer.c.session == turns.c.session,
             _newer.c.number > turns.c.number,
             _newer.c.author == turns.c.author,
-            _newer.c.text.like(f"%{OPENS}From %"),
+            is_like(_newer.c.text, f"%{OPENS}From %"),
         )
         .exists(),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Integer, bindparam, func, literal_column, select, update
+from sqlalchemy import Integer, bindparam, func, literal_column, or_, select, update
 
 from runtime.contract import (
     Address,
@@ -19,7 +19,6 @@ from runtime.contract import (
     Schedule,
     ScheduleId,
     ScheduleState,
-    SessionKey,
     SignalId,
     Trigger,
 )
@@ -36,6 +35,8 @@ from runtime.domain.schedules import (
     session_of,
 )
 from runtime.store.common import OPEN_LANE, add, fact, fresh_lane
+from runtime.store.delegation.costs import MONEY, with_below
+from runtime.store.own_signals import OwnSignal, add_own
 from runtime.store.schedules.book import ONE, SCHEDULE_LOCKED, schedule_of
 from runtime.store.schedules.run_occurrence import (
     LOCKED_ONE,
@@ -47,7 +48,7 @@ from runtime.store.schedules.run_occurrence import (
     set_occurrence,
     values_of,
 )
-from runtime.store.schema import deliveries, occurrences, parts, schedules, signals, usage
+from runtime.store.schema import deliveries, occurrences, parts, runs, schedules, usage
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
 PLATFORM: Final = "timer"
@@ -55,7 +56,6 @@ DAY: Final = timedelta(days=1)
 
 ADD = add(occurrences).on_conflict_do_nothing()
 ADDED = ADD.returning(occurrences.c.id)
-ADD_SIGNAL = add(signals)
 ADVANCE = (
     update(schedules)
     .where(schedules.c.id == bindparam("schedule"))
@@ -65,10 +65,21 @@ AT_WORK = select(occurrences.c.id).where(
     occurrences.c.schedule == bindparam("schedule"), is_word(occurrences.c.state, "started")
 )
 COST = (
-    select(func.coalesce(func.sum(usage.c.cost_micros), 0))
-    .select_from(usage.join(occurrences, occurrences.c.run_id == usage.c.run_id))
-    .where(occurrences.c.schedule == bindparam("schedule"), usage.c.at > bindparam("since"))
+    select(MONEY)
+    .select_from(
+        tree := with_below(
+            select(runs.c.id)
+            .join(occurrences, occurrences.c.run_id == runs.c.id)
+            .where(
+                occurrences.c.schedule == bindparam("schedule"),
+                or_(runs.c.ended_at.is_(None), runs.c.ended_at > bindparam("since")),
+            )
+        )
+    )
+    .join(usage, usage.c.run_id == tree.c.run)
+    .where(usage.c.at > bindparam("since"))
 )
+"""With all that its runs handed on."""
 PLAN_AGAIN = (
     select(occurrences.c.id)
     .where(is_word(occurrences.c.state, "planned"), occurrences.c.not_before <= bindparam("now"))
@@ -212,7 +223,21 @@ def _start(
     previous = yield PREVIOUS, {"schedule": work.id}
     text = said(work, in_zone(planned_at, work.zone), previous[0][0] if previous else "")
     yield OPEN_LANE, fresh_lane(key, work.agent, work.home, now)
-    yield ADD_SIGNAL, _signal(signal, key, work, text, trigger, now)
+    yield from add_own(
+        OwnSignal(
+            id=signal,
+            platform=PLATFORM,
+            key=key,
+            trigger=trigger,
+            session=key,
+            room=str(work.home),
+            text=text,
+            actor=work.actor or PLATFORM,
+            actor_name=work.owner.name if work.owner else work.name,
+            person=work.owner.id if work.owner else None,
+        ),
+        now,
+    )
     row = Kept(*(yield OF_ID, {"occurrence": occurrence})[0])
     changes = {"new_attempts": attempt, "new_run_id": signal, "new_started_at": micros(now), "new_not_before": None}
     yield SET, values_of(row) | {"new_state": OccurrenceState.STARTED.value} | changes
@@ -224,38 +249,6 @@ def in_zone(at: datetime, zone: str) -> str:
     from runtime.calendar import zone_named  # not loaded where nothing is planned
 
     return f"{at.astimezone(zone_named(zone)):%A, %Y-%m-%d %H:%M} ({zone})"
-
-
-def _signal(
-    signal: SignalId, key: SessionKey, work: Schedule | Report, text: str, trigger: Trigger, now: datetime
-) -> dict[str, object]:
-    return {
-        "id": signal,
-        "platform": PLATFORM,
-        "dedupe_key": key,
-        "natural_key": None,
-        "kind": "due",
-        "urgency": "normal",
-        "actor": work.actor or PLATFORM,
-        "actor_name": work.owner.name if work.owner else work.name,
-        "person_id": work.owner.id if work.owner else None,
-        "address": str(work.home),
-        "text": text,
-        "files": "[]",
-        "words_hash": "",
-        "session": key,
-        "seq": 1,
-        "state": "waiting",
-        "run_id": None,
-        "merged_into": None,
-        "received_at": micros(now),
-        "accepted_at": micros(now),
-        "answered_at": None,
-        "node": None,
-        "message_id": "",
-        "by_program": 0,
-        "trigger": trigger.value,
-    }
 
 
 def run_now(schedule: ScheduleId, by: str, now: datetime, new_id: NewId) -> Op[Occurrence | None]:

@@ -31,9 +31,9 @@ from runtime.domain.agents.tasks import told_end
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent, RunState
 from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, moved, session_key
 from runtime.store.delegation.ending import child_over
-from runtime.store.delegation.stopping import end_below
+from runtime.store.delegation.stopping import end_awaited, end_below, end_unawaited
 from runtime.store.intake.inbox import replied
-from runtime.store.protocol import Ended, Gate, NewDelivery, Taken
+from runtime.store.protocol import Below, Ended, Gate, NewDelivery, Taken
 from runtime.store.runs.closing import ASK_STOP, OPEN_RUNS, close_parked
 from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs
@@ -68,6 +68,15 @@ TRIGGER = select(runs.c.trigger).where(runs.c.id == bindparam("run"))
 
 
 @dataclass(frozen=True, slots=True)
+class EndedParked:
+    """A run that waited and is over: rooms of its cards, runs below it that are at work, and if it was an instant's of a schedule."""
+
+    told: Sequence[Address]
+    planned: bool = False
+    live: Sequence[RunId] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class OpenRun:
     """A run that is not over."""
 
@@ -82,28 +91,37 @@ def stop(
 ) -> Op[Taken]:
     """A person asks that the work in this room ends; the signal is stored already."""
     found = yield from _to_stop(signal, asked, who, gate)
-    if not found and asked.own and signal.reach is Addressing.OVERHEARD:  # said to somebody else, as it seems
+    below = yield from end_unawaited(
+        signal.address, who.id if asked.own else None, f"Stopped by {who.name}.", now, new_id
+    )
+    if (
+        not found and below is None and asked.own and signal.reach is Addressing.OVERHEARD
+    ):  # said to somebody else, as it seems
         return Taken(Verdict(Outcome.UNCHANGED, signal_id))
-    if not found:
+    if not found and below is None:
         return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, NOTHING_TO_STOP), now, new_id))
     yield from fact(now, "stop", who.name, signal_id, str(signal.address))
-    live: list[RunId] = []
+    below = below or Below()
+    woken, live = below.woken, [*below.live]
     over: list[Ended] = []
-    addresses: list[Address] = []
+    addresses: list[Address] = [*below.told]
     for run in found:
         yield from moved(now, run.id, None, RunEvent.STOP, who.name)
         if run.state is RunState.RUNNING:
             live.append(run.id)
             yield ASK_STOP, {"run": run.id}
         else:
-            told, planned = yield from end_parked(run, f"Stopped by {who.name}.", now, new_id)
-            addresses += [*told, run.address]
-            over.append(Ended(run.id, planned))
-        below = yield from end_below(run.id, f"Stopped by {who.name}.", now, new_id)
-        live += below.live
-        addresses += below.told
+            parked = yield from end_parked(run, f"Stopped by {who.name}.", now, new_id)
+            live += parked.live
+            addresses += [*parked.told, run.address]
+            over.append(Ended(run.id, parked.planned))
+        tree = yield from end_below(run.id, f"Stopped by {who.name}.", now, new_id)
+        woken |= tree.woken
+        live += tree.live
+        addresses += tree.told
     verdict = Verdict(Outcome.DECIDED, signal_id)
-    return Taken(verdict, found[0].session, stop_runs=(*live,), deliveries=(*addresses,), ended=(*over,))
+    session = found[0].session if found else None
+    return Taken(verdict, session, woken, stop_runs=(*live,), deliveries=(*addresses,), ended=(*over,))
 
 
 def stop_live(key: SessionKey, who: Person, signal_id: SignalId, at: Address, now: datetime) -> Op[tuple[RunId, ...]]:
@@ -151,20 +169,19 @@ def _of_others(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[li
     return here
 
 
-def end_parked(run: OpenRun, text: str, now: datetime, new_id: NewId) -> Op[tuple[Sequence[Address], bool]]:
-    """A run that waits for people has no owner to end it: it ends here, with its cards and `text` as its last words.
-
-    Shape:  rooms of the cards, and true if it worked for an instant of a schedule.
-    """
+def end_parked(run: OpenRun, text: str, now: datetime, new_id: NewId) -> Op[EndedParked]:
+    """A run that waits has no owner to end it: it ends here, with its cards, what it waits for, and `text` as its last words."""
     told = yield from close_parked(run.id, run.state, run.session, text, now, new_id)
+    below = yield from end_awaited(run.id, text, now, new_id)
+    told += tuple(below.told)
     trigger = (yield TRIGGER, {"run": run.id})[0][0]
     if trigger == Trigger.CHILD:  # whoever asked for it is told, and nobody else
         over = yield from child_over(run.id, ChildState.STOPPED, text, now, new_id)
-        return (*told, *over.told), False
+        return EndedParked((*told, *over.told), live=below.live)
     occurrence = yield from ended(run.id, Trigger(trigger), RunState.STOPPED, text, 1, now, new_id)
     if trigger == Trigger.TASK and (task := (yield from background_of(run.id))):
         yield from task_ended(run.id, RunState.STOPPED, text, now, new_id)
         text = told_end(task.title, RunState.STOPPED, text)
     last = NewDelivery(DeliveryId(new_id()), f"run:{run.id}", 0, Kind.FINAL, run.address, Content(text))
     yield ADD_DELIVERY, delivery_row(last, now, run.id)
-    return told, occurrence is not None
+    return EndedParked(told, planned=occurrence is not None, live=below.live)

@@ -41,6 +41,7 @@ from runtime.store.approvals.listed import choose
 from runtime.store.budgets.counters import Moment
 from runtime.store.budgets.reserving import taking_in
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
+from runtime.store.delegation.commands import children_listed
 from runtime.store.delivery.open_deliveries import change_in
 from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
@@ -60,8 +61,8 @@ from runtime.store.tasks.commands import TASK_COMMANDS
 from runtime.text.glyphs import clip
 
 NOTICE: Final = 200
-OWN_COMMANDS: Final = {**TASK_COMMANDS, **MEMORY_COMMANDS}
-"""Commands that have a room of the store to themselves."""
+OWN_COMMANDS: Final = {**TASK_COMMANDS, "children": children_listed, **MEMORY_COMMANDS}
+"""Commands about work that others do for somebody, and about what is kept, by name."""
 Deed = Clicked | Amended | Stopped | Commanded
 CLOSED: Final = "I don't answer in this room."
 LATE: Final = "This reached me too late to act on. Please ask again."

@@ -9,13 +9,13 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Integer, bindparam, exists, func, literal_column, or_, select
+from sqlalchemy import Integer, bindparam, exists, func, literal_column, or_, select, true
 
 from runtime.contract import Address, Author, Entry, FileRef, Identity, Room, View
 from runtime.domain.approvals import LISTED_WITH
-from runtime.policy.modes import Mode
+from runtime.policy.modes import NORMAL, Mode
 from runtime.store.agents.held_back import at_work
-from runtime.store.approvals.modes import mode_in
+from runtime.store.approvals.modes import MODE_IN, end_of, mode_of
 from runtime.store.common import escaped
 from runtime.store.runs.summaries import KEPT, STANDS_AT, kept_of
 from runtime.store.schema import approvals, deliveries, parts, sessions, signals, summaries
@@ -130,16 +130,18 @@ last_before = (
     .where(earlier.c.session == summaries.c.session, earlier.c.at < bindparam("since"))
     .scalar_subquery()
 )
+of_room = summaries.c.session.in_(select(sessions.c.key).where(sessions.c.address == bindparam("room")))
 SUMMARISED = (
     KEPT.where(
-        summaries.c.session.in_(select(sessions.c.key).where(sessions.c.address == bindparam("room"))),
+        of_room,
         or_(summaries.c.at >= bindparam("since"), summaries.c.at == last_before),
         bindparam("before") > STANDS_AT,
     )
     .order_by(STANDS_AT.desc())
     .limit(bindparam("n", type_=Integer))
 )
-BUSY = select(
+mode_in = MODE_IN.subquery("mode_in")
+STATE = select(
     exists().where(
         sessions.c.address == bindparam("room"),
         sessions.c.state != literal_column("'idle'"),
@@ -148,7 +150,11 @@ BUSY = select(
         ),  # nobody works on what waits for a suspended agent
     ),
     exists().where(deliveries.c.address == bindparam("room"), is_word(deliveries.c.state, "queued", "open")),
-)
+    exists().where(of_room),
+    *mode_in.c,
+).select_from(select(literal_column("1")).subquery("once").outerjoin(mode_in, true()))
+"""Whether somebody works in a room, something waits to be shown there, and old turns are summarised; and the mode of one that
+has one."""
 
 
 def rooms(channel: str, account: str, owner: Identity) -> Op[list[Room]]:
@@ -200,8 +206,10 @@ def is_untouched(address: Address) -> Op[bool]:
     return not any(rows[0])
 
 
-def timeline(address: Address, before: datetime | None, limit: int) -> Op[tuple[list[Entry], dict[str, int]]]:
-    """Entries of one page, and the versions of entries before it that were edited lately."""
+def timeline(
+    address: Address, before: datetime | None, limit: int, *, summarised: bool
+) -> Op[tuple[list[Entry], dict[str, int]]]:
+    """Entries of one page, and the versions of entries before it that were edited lately. Few rooms are `summarised`."""
     until = micros(before) if before else FAR
     key = {"room": str(address), "before": until, "n": limit + 1}
     said_rows = yield SAID, key
@@ -214,8 +222,9 @@ def timeline(address: Address, before: datetime | None, limit: int) -> Op[tuple[
     found: list[Found] = [(row[2], row[0], partial(_said, row)) for row in said_rows]
     found += [(row[2], f"{row[0]}.{row[1]}", partial(_shown, row, latest.get(row[0]))) for row in shown_rows]
     found.sort(key=itemgetter(0, 1))
-    summary_rows = yield SUMMARISED, {**key, "since": found[-limit][0] if len(found) > limit else 0}
-    found += [(row[6], f"summary.{row[0]}.{row[7]}", partial(_summary, row)) for row in summary_rows]
+    if summarised:
+        summary_rows = yield SUMMARISED, {**key, "since": found[-limit][0] if len(found) > limit else 0}
+        found += [(row[6], f"summary.{row[0]}.{row[7]}", partial(_summary, row)) for row in summary_rows]
     entries = [make() for _, _, make in last_page(sorted(found, key=itemgetter(0, 1)), limit)]
     told = {one.id for one in entries}
     edited = {f"{delivery}.1": version for delivery, (version, _) in latest.items()}
@@ -223,11 +232,12 @@ def timeline(address: Address, before: datetime | None, limit: int) -> Op[tuple[
 
 
 def view(address: Address, before: datetime | None, limit: int, now: datetime) -> Op[View]:
-    entries, edited = yield from timeline(address, before, limit)
-    is_busy = yield from busy(address)
-    here = yield from mode_in(address, now)
+    rows = yield STATE, {"room": str(address), "end": end_of(address), "now": micros(now)}
+    works, waits, summarised, *row = rows[0]
+    entries, edited = yield from timeline(address, before, limit, summarised=bool(summarised))
+    here = mode_of(row) if row[0] else NORMAL
     mode = "" if here.mode is Mode.NORMAL else here.mode.value
-    return View(tuple(entries), is_busy, mode, here.until, here.person_name, edited)
+    return View(tuple(entries), bool(works or waits), mode, here.until, here.person_name, edited)
 
 
 def last_page(found: list[Found], limit: int) -> list[Found]:
@@ -266,11 +276,6 @@ def _summary(row: tuple[Any, ...]) -> Entry:
     }
     told = json.dumps(body, ensure_ascii=False)
     return Entry(f"summary.{kept.upto}.{micros(kept.at)}", Author.SUMMARY, "", kept.until, told, version=1)
-
-
-def busy(address: Address) -> Op[bool]:
-    rows = yield BUSY, {"room": str(address)}
-    return any(rows[0])
 
 
 class HistoryStore(Base):

@@ -16,6 +16,7 @@ from runtime.domain.runs import RunState, StepState
 from runtime.store.approvals.granted.rows import allowed
 from runtime.store.approvals.rulings import approval_of
 from runtime.store.common import fact, moved, narrowed
+from runtime.store.delegation.costs import cost_of
 from runtime.store.delivery.moves import LOCK_DELIVERY
 from runtime.store.delivery.open_deliveries import PARTS_OF, part_of
 from runtime.store.protocol import DeliveryRow, RoomWork, RunRow, StepRow
@@ -155,6 +156,7 @@ def _run_row(row: tuple[Any, ...]) -> Op[RunRow]:
         iterations,
         error,
         tuple(w[0] for w in words),
+        (yield from cost_of(RunId(run))),
     )
 
 

@@ -97,6 +97,7 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "node": OWN_ID,
         "message_id": PLATFORM_ID,
         "trigger": OWN_WORD,
+        "chain": CHOSEN_NAME,
     },
     "sessions": {
         "key": OWN_ADDRESS,
@@ -322,6 +323,7 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "owner": CHOSEN_NAME,
         "run_id": OWN_ID,
         "result": REPLY,
+        "chain": CHOSEN_NAME,
     },
     "plans": {"run_id": OWN_ID, "steps": SHOWN_JSON, "delivery_id": OWN_ID},
     "tool_forms": {"tool": CHOSEN_NAME, "accepted": OFFERED, "seen": OFFERED},

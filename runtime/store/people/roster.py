@@ -16,6 +16,8 @@ from runtime.store.people.people import is_the_last_owner
 from runtime.store.protocol import Unmoved
 from runtime.store.schema import (
     absences,
+    agent_rooms,
+    agents,
     approvals,
     budgets,
     grants,
@@ -116,6 +118,8 @@ HAND_OVER: Final[Sequence[Update]] = tuple(
         reservations.c.person_id,
         schedules.c.owner,
         tasks.c.posted_by,
+        agents.c.made_by,
+        agent_rooms.c.set_by,
         modes.c.person,
         modes.c.set_by,
         grants.c.person,

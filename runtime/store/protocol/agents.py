@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from runtime.contract import Address, RunId
+from runtime.contract import Address, Person, RunId
 from runtime.domain.agents.lifecycle import AgentEvent, AgentState
 from runtime.store.protocol.intake import Ended
 
@@ -41,6 +41,9 @@ class AgentRow:
 class AgentLives(Protocol):
     async def turn_agent(self, agent: str, event: AgentEvent, reason: str, by: str) -> TurnedAgent:
         """Suspend, resume or end an agent for good, with all that hangs on it, in one transaction."""
+
+    async def spawn_agent(self, agent: str, manifest: str, by: Person) -> bool:
+        """Note that an agent was made for `by`; false where one of that name was ended for good, and nothing is noted."""
 
     async def rows(self) -> Sequence[AgentRow]:
         """Agents with a row, by name. One of the settings that was never held back has none."""

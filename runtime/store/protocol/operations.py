@@ -25,7 +25,7 @@ from runtime.timeline.trail import Candidate, Thing, Trail
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """`signals` are the words that it answers."""
+    """`signals` are the words that it answers. `cost_micros` is what it cost with all that it handed on."""
 
     id: RunId
     session: SessionKey
@@ -37,6 +37,7 @@ class RunRow:
     iterations: int
     error: str
     signals: tuple[str, ...] = ()
+    cost_micros: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ from runtime.contract import (
     Wire,
 )
 from runtime.domain.agents.delegation import Brood
+from runtime.domain.agents.order_budgets import Purse
 from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState, StepState
@@ -170,6 +171,27 @@ class Ordered:
 
 
 @dataclass(frozen=True, slots=True)
+class HandOver:
+    """A conversation that the call of a run hands over to `agent`, with `text` for it. `may` are those to which it may."""
+
+    run: RunId
+    call: str
+    agent: str
+    text: str
+    may: tuple[str, ...] = ()
+
+
+class HandedOver(StrEnum):
+    """Outcome of a hand-over."""
+
+    DONE = "done"
+    SUSPENDED = "suspended"  # that agent answers once it is resumed
+    ENDED = "ended"  # that agent answers nobody any more
+    NOT_ALLOWED = "not allowed"
+    NO_CONVERSATION = "no conversation"  # the run talks with nobody
+
+
+@dataclass(frozen=True, slots=True)
 class Around:
     """Facts around a run, as of its claim: the zones of its requester and its room, the mode of its conversation, whether
     the room is a private one of somebody, and how many other runs of the session wait for people or go on after that."""
@@ -220,10 +242,11 @@ NO_BOARD: Final = Board()
 
 @dataclass(frozen=True, slots=True)
 class BackgroundTask:
-    """A task that a run works on, while nobody in its room waits."""
+    """A task that a run works on, while nobody in its room waits. `chain` are the agents who had it posted."""
 
     id: TaskId
     title: str
+    chain: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +261,7 @@ class Claim:
     `files`: what its tools put onto its reply so far. `agent`: the name of the one whose session it is. `model`: the one
     that it began with, and `wanted` the one that people chose for the conversation. `around`: what else is
     so where it works. `allowance`: for its next call, where budgets are set. `child`: another run asked for it.
-    `task`: it works on that in the background.
+    `task`: it works on that in the background. `handed_by`: agents who handed the conversation over, one to the next.
     """
 
     lane: Lane
@@ -265,6 +288,12 @@ class Claim:
     allowance: Allowance | None = None
     child: Child | None = None
     task: BackgroundTask | None = None
+    handed_by: tuple[str, ...] = ()
+
+    @property
+    def above(self) -> tuple[str, ...]:
+        """Agents who had this done, the first one first: the run may do no more than each of them."""
+        return self.child.chain if self.child else self.task.chain if self.task else self.handed_by
 
     @property
     def spoken_to(self) -> str:
@@ -495,6 +524,12 @@ class Runs(Forms, Modes, Protocol):
         of them. A call counts once it is recorded: of two nodes that look at the same moment neither sees the other's.
         """
 
+    async def until_agent_may(self, agent: str, limit: Limit) -> timedelta | None:
+        """Time until a limit has room for one more call of an agent, whatever it calls and for whom; None where it has.
+
+        Counted on all nodes, as above.
+        """
+
     async def granted(self, call: Sought, rights: Rights) -> GrantId | None:
         """A grant that allows a call, by somebody who may still say so; its use comes with the step."""
 
@@ -555,11 +590,17 @@ class Runs(Forms, Modes, Protocol):
     ) -> Recorded | None:
         """A child for each order of the call at step `number`, whose agents above are `chain`; None when fenced."""
 
+    async def hand_conversation(self, wanted: HandOver) -> HandedOver:
+        """Have another agent answer in the room of a run, once for each of its calls."""
+
+    async def over_budget_of(self, run: RunId) -> tuple[Purse, bool] | None:
+        """The nearest spent budget of an order at or above the child that `run` is, and true where it is its own."""
+
     async def stop_child(self, parent: RunId, child: RunId, by: str) -> Below | None:
         """End a child of a run and all below it; None where no such child is at work."""
 
-    async def end_overdue(self) -> Below:
-        """End children whose time is over; their parents go on."""
+    async def end_left_children(self) -> Below:
+        """End children whose time, run or asking run is over; parents that wait for one that is over go on."""
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         """Ask about every asked step, and give the lane up; None when fenced. Without questions it waits for children."""

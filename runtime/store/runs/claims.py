@@ -15,9 +15,18 @@ from runtime.domain.routing import BusyRules
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent
 from runtime.store.agents.held_back import AFTER_ITS_END, at_work, has_ended
 from runtime.store.common import moved, owned
+from runtime.store.delegation.chains import above
 from runtime.store.delegation.rows import child_at
 from runtime.store.protocol import Claim, Lane, Lease, Offer, Recorded
-from runtime.store.runs.run_begin import STEERABLE, Waiting, asker_of, begin_run, consume, spoken_to
+from runtime.store.runs.run_begin import (
+    STEERABLE,
+    Waiting,
+    asker_of,
+    before_a_hand_over,
+    begin_run,
+    consume,
+    spoken_to,
+)
 from runtime.store.runs.steps import LAST_TURN, open_steps
 from runtime.store.runs.suspects import next_suspect, set_aside
 from runtime.store.runs.turns import attached
@@ -172,6 +181,7 @@ def _resumed(lane: Lane, agent: str, row: Sequence[Any], now: datetime, *, overt
         around=around,
         child=child,
         task=(yield from background_of(RunId(run))) if begun is Trigger.TASK else None,
+        handed_by=(yield from above(RunId(run))) if begun is Trigger.HAND_OVER else (),
     )
 
 
@@ -190,4 +200,5 @@ def steer(lane: Lane, run: RunId, now: datetime) -> Op[Recorded | None]:
 def _joining(rows: Sequence[tuple[Any, ...]]) -> list[Waiting]:
     *_, requester, role = rows[0]
     asker = Rights(requester, NOBODY if role is None else role)
-    return joining([Waiting(*row[:-2]) for row in rows], lambda one: one.standing, asker)
+    waiting = before_a_hand_over(Waiting(*row[:-2]) for row in rows)
+    return joining(waiting, lambda one: one.standing, asker)

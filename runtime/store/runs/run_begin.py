@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from sqlalchemy import bindparam, case, exists, func, or_, select, update
@@ -18,6 +19,7 @@ from runtime.policy.modes import Mode
 from runtime.store.agents.held_back import at_work
 from runtime.store.approvals.modes import MODE_WORD, mode_called
 from runtime.store.common import PERSON, add, person, session_key
+from runtime.store.delegation.chains import above
 from runtime.store.delegation.rows import child_at
 from runtime.store.protocol import Around, Claim, Lane
 from runtime.store.runs.turns import add_turn, transcript
@@ -118,8 +120,8 @@ def begin_run(
     if not waiting:
         return None
     first, share = waiting[0], waiting[:1]
-    if len(waiting) > 1 and busy_at(busy, address) is not Busy.FOLLOWUP:
-        share = joining(waiting, lambda one: one.standing, first.standing)
+    if len(waiting) > 1 and first.trigger != Trigger.HAND_OVER and busy_at(busy, address) is not Busy.FOLLOWUP:
+        share = joining(before_a_hand_over(waiting), lambda one: one.standing, first.standing)
     trigger = Trigger(first.trigger)
     child = (yield from child_at(RunId(first.id))) if trigger is Trigger.CHILD else None
     run = RunId(first.id)  # one id follows a message from its arrival to its reply
@@ -139,7 +141,13 @@ def begin_run(
         child=child,
         around=around,
         task=(yield from background_of(run)) if trigger is Trigger.TASK else None,
+        handed_by=(yield from above(run)) if trigger is Trigger.HAND_OVER else (),
     )
+
+
+def before_a_hand_over(waiting: Iterable[Waiting]) -> list[Waiting]:
+    """The signals before the first that an agent handed over: that one begins a run of its own, which may do less."""
+    return list(takewhile(lambda one: one.trigger != Trigger.HAND_OVER, waiting))
 
 
 def _fresh_run(

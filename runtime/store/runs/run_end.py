@@ -18,8 +18,11 @@ from runtime.store.approvals.rulings import ADD_APPROVAL, undone
 from runtime.store.approvals.waiting import full_chats
 from runtime.store.common import fact, owned
 from runtime.store.delegation.ending import CHILD_AFTER, Over, child_over
+from runtime.store.delegation.rows import LOCK_PARENT, is_of_child
+from runtime.store.delegation.showing import show_change
+from runtime.store.delegation.stopping import end_awaited
 from runtime.store.delivery.enqueue import put
-from runtime.store.protocol import Lane, NewDelivery, Question, Released, ToolStep
+from runtime.store.protocol import Below, Lane, NewDelivery, Question, Released, ToolStep
 from runtime.store.runs.steps import SET_STEP, model_step, open_steps
 from runtime.store.runs.suspects import keep_apart
 from runtime.store.runs.turns import SET_TURN, add_turn
@@ -94,8 +97,9 @@ def park(lane: Lane, run: RunId, questions: Sequence[Question], now: datetime, n
     yield from wait_for_answers(run)
     yield from settled(lane.session, run, now)  # children may have ended before it parked
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0]}
-    elsewhere = tuple(dict.fromkeys(copy.address for question in questions for copy in question.copies))
-    return Released(rows[0][0] == "ready", frozenset(begun), elsewhere)
+    elsewhere = dict.fromkeys(copy.address for question in questions for copy in question.copies)
+    told = (yield from show_change(run, lane.session, now, new_id)) if questions else ()
+    return Released(rows[0][0] == "ready", frozenset(begun), (*elsewhere, *told))
 
 
 def _copy(question: Question, run: RunId, step: ToolStep, now: datetime, new_id: NewId) -> Op[None]:
@@ -185,6 +189,8 @@ def finish(
     valid: bool = True,
 ) -> Op[Released | None]:
     """The reply and everything that makes it: step, usage, turn, deliveries, the run's end, the lane."""
+    if is_of_child(lane.session):
+        yield LOCK_PARENT, {"child": run}
     mine = yield from owned(lane)
     if mine is None:
         return None
@@ -208,11 +214,14 @@ def finish(
         of_task = yield from task_ended(run, state, text, now, new_id, until)
     if trigger in FOR_SCHEDULES:
         told = yield from ended(run, trigger, state, text, len(new_deliveries), now, new_id, until)
+    below = Below()
+    if state is not RunState.DONE:
+        below = yield from end_awaited(run, why or text, now, new_id)
     over = Over()
     if trigger is Trigger.CHILD:
         over = yield from child_over(run, CHILD_AFTER[state], text, now, new_id, valid=valid)
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}
-    is_ready, rooms = rows[0][0] == "ready", (*cards_told, *(told or ()), *of_task, *over.told)
+    is_ready, rooms = rows[0][0] == "ready", (*cards_told, *(told or ()), *of_task, *below.told, *over.told)
     return Released(is_ready, frozenset(begun), rooms, planned=told is not None, woken=over.woken)
 
 

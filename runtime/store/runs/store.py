@@ -24,6 +24,7 @@ from runtime.contract import (
     Usage,
 )
 from runtime.domain.agents.delegation import Brood
+from runtime.domain.agents.order_budgets import Purse
 from runtime.domain.approvals import Rights, Voter
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
@@ -38,9 +39,12 @@ from runtime.store.approvals.modes import mode_at, voter
 from runtime.store.budgets.counters import Moment
 from runtime.store.budgets.reserving import affords, again, claiming, ending, recording
 from runtime.store.common import owned
+from runtime.store.delegation.costs import over_budget_of
+from runtime.store.delegation.handing_over import hand_over
 from runtime.store.delegation.rows import brood, children_of
 from runtime.store.delegation.spawning import spawn
-from runtime.store.delegation.stopping import end_overdue, overdue, stop_child
+from runtime.store.delegation.stopping import stop_child
+from runtime.store.delegation.sweeping import end_left, left
 from runtime.store.protocol import (
     Below,
     Board,
@@ -48,6 +52,8 @@ from runtime.store.protocol import (
     Compacting,
     Conversed,
     Counted,
+    HandedOver,
+    HandOver,
     Heard,
     History,
     Lane,
@@ -63,7 +69,7 @@ from runtime.store.protocol import (
 from runtime.store.runs.board import board, tools_used
 from runtime.store.runs.claims import claim, claim_suspect, lanes_of, steer
 from runtime.store.runs.compacting import begin_compacting, end_compacting, to_compact
-from runtime.store.runs.limits import until_room
+from runtime.store.runs.limits import until_agent_may, until_room
 from runtime.store.runs.run_end import finish, park, release
 from runtime.store.runs.steps import Finished, calls_of, finish_tool, mark_tool, note, record_model, refuse_tool
 from runtime.store.runs.summaries import conversation, keep_summary
@@ -160,6 +166,10 @@ class RunStore(Base):
         now = self.now()
         return await self._driver.read(lambda: until_room(agent, tool, person, limit, now))
 
+    async def until_agent_may(self, agent: str, limit: Limit) -> timedelta | None:
+        now = self.now()
+        return await self._driver.read(lambda: until_agent_may(agent, limit, now))
+
     async def granted(self, call: Sought, rights: Rights) -> GrantId | None:
         now = self.now()
         return await self._driver.read(lambda: allowing(call, rights, now))
@@ -229,15 +239,22 @@ class RunStore(Base):
         now = self.now()
         return await self._driver.write(lambda: spawn(lane, run, number, chain, ordered, now, self._new_id))
 
+    async def hand_conversation(self, wanted: HandOver) -> HandedOver:
+        now = self.now()
+        return await self._driver.write(lambda: hand_over(wanted, now, self._new_id))
+
+    async def over_budget_of(self, run: RunId) -> tuple[Purse, bool] | None:
+        return await self._driver.read(lambda: over_budget_of(run))
+
     async def stop_child(self, parent: RunId, child: RunId, by: str) -> Below | None:
         now = self.now()
         return await self._driver.write(lambda: stop_child(parent, child, by, now, self._new_id))
 
-    async def end_overdue(self) -> Below:
+    async def end_left_children(self) -> Below:
         now = self.now()
-        if not await self._driver.read(lambda: overdue(now)):
+        if not any(await self._driver.read(lambda: left(now))):
             return Below()
-        return await self._driver.write(lambda: end_overdue(now, self._new_id))
+        return await self._driver.write(lambda: end_left(now, self._new_id))
 
     async def park(self, lane: Lane, run: RunId, questions: Sequence[Question]) -> Released | None:
         at = Moment(self._budgets.rules, self.now(), self._new_id)

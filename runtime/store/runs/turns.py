@@ -25,7 +25,7 @@ from runtime.domain.runs import NOT_DONE
 from runtime.store.common import add
 from runtime.store.protocol import Counted, Heard, History, Summary, SummaryKind
 from runtime.store.schema import approvals, runs, sessions, signals, steps, summaries, turns, usage
-from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.driver import Op, is_like, is_word, micros
 from runtime.text.outside import OPENS
 
 NO_FILES = "[]"
@@ -215,7 +215,7 @@ OUTSIDE = (
         turns.c.session == bindparam("s"),
         turns.c.number >= bindparam("since"),
         turns.c.role != "assistant",
-        turns.c.text.like(f"%{OPENS}From %"),
+        is_like(turns.c.text, f"%{OPENS}From %"),
     )
     .order_by(turns.c.number)
 )

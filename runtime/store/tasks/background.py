@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, literal_column, select, update
 
-from runtime.contract import Address, Content, DeliveryId, Kind, NewId, RunId, SessionKey, SignalId, TaskId, Trigger
+from runtime.contract import Address, Content, DeliveryId, Kind, NewId, RunId, SignalId, TaskId, Trigger
 from runtime.domain.agents.tasks import (
     BACKGROUND,
     TASK_TEXT_MAX_CHARS,
@@ -18,13 +18,13 @@ from runtime.domain.agents.tasks import (
     told_end,
 )
 from runtime.domain.runs import RunState
-from runtime.store.common import ADD_DELIVERY, LOCK_LANE, OPEN_LANE, add, delivery_row, fact, fresh_lane
+from runtime.store.common import ADD_DELIVERY, LOCK_LANE, OPEN_LANE, delivery_row, fact, fresh_lane
+from runtime.store.own_signals import OwnSignal, add_own, chain_of
 from runtime.store.protocol import BackgroundTask, NewDelivery
 from runtime.store.schema import people, runs, sessions, signals, steps
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.tasks.rows import LOCKED_TASK_OF_RUN, TASK_OF_RUN, Row, move_task
 
-ADD_SIGNAL = add(signals)
 POSTER_NAME = select(people.c.name).where(people.c.id == bindparam("person"))
 WROTE = select(signals.c.message_id, signals.c.by_program, signals.c.actor_name).where(
     signals.c.session == bindparam("s")
@@ -67,7 +67,24 @@ def start(row: Row, now: datetime, new_id: NewId, *, reply_to: str = "", author:
     names = (yield POSTER_NAME, {"person": row.posted_by}) if row.posted_by else []
     yield OPEN_LANE, fresh_lane(key, row.agent, Address.parse(row.room), now)
     name = author or (names[0][0] if names else BACKGROUND)
-    yield ADD_SIGNAL, _signal(signal, key, after, name, now, reply_to=reply_to, is_program=bool(author))
+    yield from add_own(
+        OwnSignal(
+            id=signal,
+            platform=BACKGROUND,
+            key=key,
+            trigger=Trigger.TASK,
+            session=key,
+            room=row.room,
+            text=said(after.task),
+            actor=f"web:{row.posted_by}" if row.posted_by else BACKGROUND,
+            actor_name=name,
+            person=row.posted_by,
+            by_program=bool(author),
+            reply_to=reply_to,
+            chain=chain_of(row.chain),
+        ),
+        now,
+    )
     yield from fact(now, "task begun", name, row.id, f"{row.room} {after.attempts}")
     return after
 
@@ -79,43 +96,11 @@ def start_again(row: Row, now: datetime, new_id: NewId) -> Op[Row]:
     return (yield from start(row, now, new_id, reply_to=reply_to, author=name if is_program else ""))
 
 
-def _signal(
-    signal: SignalId, key: SessionKey, row: Row, name: str, now: datetime, *, reply_to: str, is_program: bool
-) -> dict[str, object]:
-    return {
-        "id": signal,
-        "platform": BACKGROUND,
-        "dedupe_key": key,
-        "natural_key": None,
-        "kind": "due",
-        "urgency": "normal",
-        "actor": f"web:{row.posted_by}" if row.posted_by else BACKGROUND,
-        "actor_name": name,
-        "person_id": row.posted_by,
-        "address": row.room,
-        "text": said(row.task),
-        "files": "[]",
-        "words_hash": "",
-        "session": key,
-        "seq": 1,
-        "state": "waiting",
-        "run_id": None,
-        "merged_into": None,
-        "received_at": micros(now),
-        "accepted_at": micros(now),
-        "answered_at": None,
-        "node": None,
-        "message_id": reply_to,
-        "by_program": int(is_program),
-        "trigger": Trigger.TASK.value,
-    }
-
-
 def background_of(run: RunId) -> Op[BackgroundTask | None]:
     """The task that a run works on in the background."""
     rows = yield TASK_OF_RUN, {"run": run}
     found = Row(*rows[0]) if rows else None
-    return found and BackgroundTask(TaskId(found.id), found.title)
+    return found and BackgroundTask(TaskId(found.id), found.title, chain_of(found.chain))
 
 
 def task_ended(

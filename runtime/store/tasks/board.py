@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -12,6 +12,8 @@ from runtime.contract import Address, NewId, Person, PostedTask, SessionKey, Tas
 from runtime.domain.agents.tasks import BACKGROUND, MYSELF, OPEN_TASKS_MAX, TaskEvent, title_of
 from runtime.domain.ids import derived
 from runtime.store.common import escaped, fact, in_room
+from runtime.store.delegation.chains import above
+from runtime.store.own_signals import written
 from runtime.store.schema import sessions, tasks
 from runtime.store.sql.driver import Op, micros
 from runtime.store.tasks.background import start
@@ -67,7 +69,8 @@ def post(
     agent = wanted.agent if author else own
     if author and agent not in hands_to.get(own, ()):
         return f"The agent {own} may not hand work to {agent}: `delegates_to` in its settings says to which it may."
-    return (yield from add_task(task, wanted, agent, by.room, by.person, now, new_id, author=author))
+    chain = (*(yield from above(by.run_id)), own)
+    return (yield from add_task(task, wanted, agent, by.room, by.person, now, new_id, author=author, chain=chain))
 
 
 def add_task(
@@ -81,8 +84,12 @@ def add_task(
     *,
     author: str = "",
     reply_to: str = "",
+    chain: Sequence[str] = (),
 ) -> Op[PostedTask | Refused]:
-    """The row, and its first run where the request names an agent. `author`, `reply_to`: see `start`."""
+    """The row, and its first run where the request names an agent. `author`, `reply_to`: see `start`.
+
+    `chain` are the agents who had it posted: whoever works on it may do no more than each of them.
+    """
     yield from give_back_lapsed(now)
     if (yield OPEN_COUNT, {"room": str(room)})[0][0] >= OPEN_TASKS_MAX:
         return FULL
@@ -97,6 +104,7 @@ def add_task(
         result="",
         created_at=micros(now),
         ended_at=None,
+        chain=written(chain),
     )
     values = row._asdict()
     del values["poster"], values["run_state"]

@@ -39,6 +39,7 @@ class Row(NamedTuple):
     result: str
     created_at: int
     ended_at: int | None
+    chain: str
     poster: str | None = None
     run_state: str | None = None
 

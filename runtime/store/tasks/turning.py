@@ -65,8 +65,9 @@ def _stop(row: Row, who: Person, now: datetime, new_id: NewId) -> Op[Turned]:
     if run.state is RunState.RUNNING:
         yield ASK_STOP, {"run": run.id}
         return Turned(row.task, stop_runs=(run.id,))
-    told, planned = yield from end_parked(run, f"Stopped by {who.name}.", now, new_id)
-    return Turned(row.task, rooms=(*told, run.address), ended=(Ended(run.id, planned),))
+    parked = yield from end_parked(run, f"Stopped by {who.name}.", now, new_id)
+    rooms, over = (*parked.told, run.address), (Ended(run.id, parked.planned),)
+    return Turned(row.task, stop_runs=tuple(parked.live), rooms=rooms, ended=over)
 
 
 def retry(name: str, room: Address | None, who: Person, now: datetime, new_id: NewId) -> Op[Turned | str]:

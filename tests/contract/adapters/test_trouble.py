@@ -156,6 +156,17 @@ async def test_another_life_finds_what_the_last_one_sent(opened: Opened) -> None
         assert await seen(stage) == ["before", "hello"]
 
 
+async def test_the_same_life_finds_what_it_sent_and_could_not_record(opened: Opened) -> None:
+    """It stood still for longer than its lease, so its record was refused; by now it has its duty again."""
+    async with opened(Skill.SETTLES) as stage, stage.life() as adapter:
+        await stage.show(adapter, stage.part(adapter, "before"))
+        part = stage.part(adapter)
+        attempt = stage.attempt(adapter, part)
+        await adapter.show(part)
+        assert isinstance(await stage.settle(adapter, part, attempt), Shown)
+        assert await seen(stage) == ["before", "hello"]
+
+
 async def test_what_people_say_meanwhile_is_not_taken_for_ours(opened: Opened) -> None:
     async with opened(Skill.CUTS, Skill.SETTLES) as stage, stage.life() as adapter:
         part = stage.part(adapter)

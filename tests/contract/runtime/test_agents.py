@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -63,6 +64,8 @@ async def test_a_session_of_a_second_agent_runs_with_its_own_things(any_stage: S
         await at.say("hello main", "main")
         await at.say("hello ops", "ops")
     assert await any_stage.answers() == ["main saw", "*ops* · ops saw"]
+    every = "SELECT content FROM deliveries WHERE kind = 'final' ORDER BY number"
+    assert [json.loads(row[0]).get("speaker", "") for row in await any_stage.rows(every)] == ["", "ops"]
     assert [request.system for request in at.ops.requests] == ["You watch r1."] * 2
     assert [request.system for request in at.main.requests] == ["You are a test."] * 2
     assert [[tool.name for tool in model.requests[0].tools] for model in (at.main, at.ops)] == [

@@ -19,12 +19,14 @@ from runtime.context.prompt.prompts import Prompted
 from runtime.contract import (
     Call,
     ChildState,
+    Choice,
     Effect,
     Flow,
     Json,
     Model,
     ModelReply,
     ModelRequest,
+    Outcome,
     Reads,
     Tool,
     ToolTurn,
@@ -35,15 +37,16 @@ from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
 from runtime.models.demo import Demo
 from runtime.text.outside import material
-from tests.contract.runtime.stage import ADA, SHELL, Crash, Process, Stage, address, crash_at, fake_tool
+from tests.contract.runtime.stage import ADA, SHELL, UMA, Crash, Process, Stage, address, crash_at, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.fakes.models import USAGE, Answer, held
+from tests.faults.points import HANDED_ON
 from tools.delegation import DELEGATE, DELEGATE_MANY
 from tools.files.files import list_files, read_file
 from tools.files.search import search_files
 
 BOTH: Final[Sequence[Any]] = (DELEGATE, DELEGATE_MANY)
-POINTS: Final = ("tool-marked", "children-awaited", "child-ended", "step-recorded", "model-answered")
+POINTS: Final = (*HANDED_ON, "tool-marked", "step-recorded", "model-answered")
 
 
 def order(**arguments: Json) -> Call:
@@ -186,16 +189,48 @@ async def test_work_that_nobody_waits_for_is_told_in_the_conversation(any_stage:
     assert "the report is there" in model.requests[-1].turns[-1].text
 
 
-async def test_delegation_deeper_than_five_is_refused_with_a_result(stage: Stage) -> None:
+async def test_work_that_nobody_waits_for_is_stopped_with_its_room(any_stage: Stage) -> None:
+    slow = held("too late")
+    research = agent(any_stage, "research", Strict([slow]))
+    model = Strict([order(goal="Write.", agent="research", wait=False), "I'm on it.", "It was stopped."])
+    process = await any_stage.process(model, BOTH, others=[research])
+    may_delegate(process, "research")
+    async with process.running():
+        await process.say("work on it and tell me")
+        await slow.begun.wait()
+        async with asyncio.timeout(20):
+            while not await any_stage.answers():  # noqa: ASYNC110 - the page has no event for it
+                await asyncio.sleep(0.002)
+        await process.stop()
+        await process.rest()
+    assert await children(any_stage) == [("research", ChildState.STOPPED)]
+    assert await any_stage.answers() == ["I'm on it.", "It was stopped."]
+
+
+async def test_a_task_that_is_dropped_ends_what_it_handed_on(stage: Stage) -> None:
+    shell = fake_tool("shell", Effect.DANGER)
+    process = await stage.process(Strict([order(goal="Run it."), SHELL]), [*BOTH, shell])
+    await process.say("/task run it")
+    await process.answer_all()
+    assert len(await stage.pending()) == 1
+    [task] = await stage.store.tasks.tasks()
+    await process.say(f"/tasks drop {task.id}")
+    await process.answer_all()
+    assert await stage.pending() == []
+    assert await children(stage) == [("main", ChildState.STOPPED)]
+    assert await stage.states() == [RunState.STOPPED, RunState.STOPPED]
+
+
+async def test_delegation_deeper_than_five_is_refused_with_a_result(any_stage: Stage) -> None:
     """Scenario 20."""
     down: list[Answer] = [order(goal=f"level {level}") for level in range(1, 7)]
-    process = await stage.process(model := Strict([*down, "the bottom", *["up"] * 5]), BOTH)
+    process = await any_stage.process(model := Strict([*down, "the bottom", *["up"] * 5]), BOTH)
     async with process.running():
         await process.say("dig")
         await process.rest()
-    assert len(await children(stage)) == 5
+    assert len(await children(any_stage)) == 5
     assert "Work can be handed on 5 times at most" in results(model, 6)[0]
-    assert await stage.answers() == ["up"]
+    assert await any_stage.answers() == ["up"]
 
 
 async def test_a_sixth_child_at_once_is_refused(stage: Stage) -> None:
@@ -223,11 +258,11 @@ async def test_another_agent_works_with_its_own_prompt_and_tools_in_its_own_fold
     assert look.sessions[0].startswith("child|")
 
 
-async def test_an_agent_that_may_more_than_its_parent_is_refused_and_nothing_runs(stage: Stage) -> None:
+async def test_an_agent_that_may_more_than_its_parent_is_refused_and_nothing_runs(any_stage: Stage) -> None:
     """Scenario 55."""
     write = fake_tool("write", Effect.WRITE)
-    ops = agent(stage, "ops", Strict([]), [write])
-    process = await stage.process(
+    ops = agent(any_stage, "ops", Strict([]), [write])
+    process = await any_stage.process(
         model := Strict([order(goal="Write.", agent="ops"), "I can't."]), [*BOTH, write], others=[ops]
     )
     agents = process.agent._agents
@@ -238,14 +273,14 @@ async def test_an_agent_that_may_more_than_its_parent_is_refused_and_nothing_run
         await process.rest()
     assert "ops may use" in results(model)[0]
     assert "which main may not" in results(model)[0]
-    assert await children(stage) == []
+    assert await children(any_stage) == []
     assert write.calls == []
 
 
-async def test_a_right_that_the_parent_loses_is_lost_at_the_childs_next_call(stage: Stage) -> None:
+async def test_a_right_that_the_parent_loses_is_lost_at_the_childs_next_call(any_stage: Stage) -> None:
     """Scenario 55."""
     look, gate = fake_tool("look", Effect.READ), held(Call("c-2", "look", "{}"))
-    process = await stage.process(
+    process = await any_stage.process(
         model := Strict([order(goal="Look twice."), Call("c-1", "look", "{}"), gate, "gone", "ok"]), [*BOTH, look]
     )
     async with process.running():
@@ -272,6 +307,21 @@ async def test_what_a_child_may_do_is_asked_in_the_parents_room_with_the_chain(a
     assert shell.calls == [{"command": "uname -a"}]
     assert await any_stage.answers() == ["It ran."]
     assert results(model)[0] == "main answered:\nran"
+
+
+async def test_a_child_may_no_more_than_the_person_who_asked(any_stage: Stage) -> None:
+    """Scenario 55: nobody gains by handing on what they may not do themselves."""
+    shell = fake_tool("shell", Effect.DANGER)
+    process = await any_stage.process(Strict([order(goal="Run it."), SHELL, "no", "It may not."]), [*BOTH, shell])
+    async with process.running():
+        await process.say("run it", who=UMA)
+        await process.rest()
+        [asked] = await any_stage.pending()
+        assert (await process.click(asked.id, who=UMA)).outcome is not Outcome.DECIDED
+        await process.click(asked.id, Choice.DENY, who=ADA)
+        await process.rest()
+    assert shell.calls == []
+    assert await any_stage.answers() == ["It may not."]
 
 
 async def test_a_stop_in_the_room_ends_the_whole_tree(any_stage: Stage) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
 from runtime.contract import Call, Choice, Effect, Identity, Json, Role, ToolTurn
+from runtime.domain.agents.manifest import Manifest
 from runtime.errors import ToolFailed
 from runtime.policy.limits import Limit
 from runtime.policy.modes import READ_ONLY_REASON
@@ -144,3 +146,34 @@ async def test_what_two_conversations_ask_at_once_goes_beyond_by_that_much_at_mo
     made = len(process.tools["look"].calls)
     await ask(process, room="r3")
     assert len(process.tools["look"].calls) == made
+
+
+async def test_the_calls_of_an_agent_are_counted_on_all_nodes_whatever_they_are(any_stage: Stage) -> None:
+    full = "denied: the agent main makes at most 3 calls a minute. There is room again in {}."
+    model = Planned((*looks(1), *looks(2, tool="peek")), looks(3, 4))
+    first = await any_stage.process(model, tools())
+    bounded(first, 3)
+    await ask(first)
+    assert results(model) == ["look did it", "peek did it", "look did it", full.format("60 seconds")]
+    again = await any_stage.process(Planned(looks(5)), tools())
+    bounded(again, 3)
+    await ask(again, who=OTTO, room="r2")
+    assert again.tools["look"].calls == []
+    any_stage.clock.advance(timedelta(minutes=1))
+    await ask(again, room="r3")
+    assert len(again.tools["look"].calls) == 1
+
+
+async def test_of_a_clock_that_was_set_back_nothing_locks_an_agent_out(stage: Stage) -> None:
+    process = await stage.process(Planned(looks(1)), tools())
+    bounded(process, 1)
+    await ask(process)
+    stage.clock.advance(timedelta(days=-1))
+    await ask(process, room="r2")
+    assert len(process.tools["look"].calls) == 2
+
+
+def bounded(process: Process, most: int) -> None:
+    """From now on the main agent makes so many calls a minute at most."""
+    agents = process.agent._agents
+    agents["main"] = agents.main = replace(agents.main, manifest=Manifest(tool_calls_per_minute=most))

@@ -319,7 +319,7 @@ async def test_memories_are_listed_pinned_and_forgotten_by_command(stage: Stage)
     listed = await command(process, "/memory")
     assert "For you alone:" in listed
     assert "tea" in listed
-    name = (await kept(stage))[0].short_id
+    [name] = [one.short_id for one in await kept(stage) if "tea" in one.text]
     assert "Pinned" in await command(process, f"/memory pin {name}")
     assert "pinned)" in await command(process, "/memory")
     assert "No longer pinned" in await command(process, f"/memory unpin {name}")

@@ -13,10 +13,11 @@ from runtime.agent.registry import Agent
 from runtime.cluster.topics import LANES
 from runtime.context.prompt.prompts import Prompted
 from runtime.contract import Call, Effect, Model, PostedTask, TaskState, Tool, ToolTurn
+from runtime.domain.agents.manifest import Manifest
 from runtime.guard.door import OPEN_DOOR
 from runtime.policy.rules import SHIPPED
 from runtime.schedules.task_board import ToolBoard
-from tests.contract.runtime.stage import LEASE, Process, ServingAll, Stage, crash_at
+from tests.contract.runtime.stage import LEASE, Process, ServingAll, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Planned
 from tests.contract.runtime.test_taint import PAGE, READ_PAGE, tools
 from tools.tasks import task_tools
@@ -160,6 +161,33 @@ async def test_a_task_for_another_agent_is_done_by_it_and_read_as_a_programs_wor
     assert "*ops* · **Task done: Compare the offers**\n\nthe second" in await stage.answers()
     task = await only(stage)
     assert (task.agent, task.owner, task.posted_by, task.state) == ("ops", "ops", "Ada", TaskState.DONE)
+
+
+async def test_a_task_is_bounded_by_the_rights_of_the_agent_that_had_it_posted(any_stage: Stage) -> None:
+    write, look = fake_tool("write", Effect.WRITE), fake_tool("look", Effect.READ)
+    model = Planned((Call("c-1", "write", "{}"), Call("c-2", "look", "{}")), end="done")
+    ops = ops_of(any_stage, model)
+    ops = replace(ops, tools={**ops.tools, "write": write, "look": look})
+    process = await life(any_stage, Planned(), write, look, others=[ops])
+    agents = process.agent._agents
+    agents["main"] = agents.main = replace(agents.main, manifest=Manifest(tools=("task_*", "look")))
+    await ask(process, call("task_post", **OFFERS, agent="ops"))
+    assert write.calls == []
+    assert len(look.calls) == 1
+    denied = next(turn.text for turn in model.requests[-1].turns if isinstance(turn, ToolTurn))
+    assert denied.startswith("denied: main, which asked for this, may not do it either.")
+
+
+async def test_a_task_of_a_task_is_bounded_by_all_who_had_it_posted(stage: Stage) -> None:
+    process = await life(stage, Planned(), others=[ops_of(stage, Planned(call("task_post", 2, **OFFERS)))])
+    await ask(process, call("task_post", **OFFERS, agent="ops"))
+    [asked] = await stage.pending()
+    await process.click(asked.id)
+    await process.answer_all()
+    assert [json.loads(row[0]) for row in await stage.rows("SELECT chain FROM tasks ORDER BY created_at")] == [
+        ["main"],
+        ["main", "ops"],
+    ]
 
 
 async def test_an_agent_hands_work_only_to_those_that_its_settings_name(stage: Stage) -> None:

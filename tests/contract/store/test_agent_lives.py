@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from runtime.cluster.agent_alarms import AgentAlarms
-from runtime.contract import Address, Busy, Choice, Commanded, Identity, NodeId, Said, ScheduleState
+from runtime.contract import Address, Busy, Choice, Commanded, Identity, NodeId, Person, Said, ScheduleState
 from runtime.domain.agents.binding import binding_of
 from runtime.domain.agents.lifecycle import AgentEvent, AgentState
 from runtime.domain.agents.manifest import Manifest
@@ -290,3 +290,24 @@ async def test_operators_are_told_of_each_suspension_once(stage: Stage) -> None:
         "Once the cause is gone: `signalbox agents resume ops`"
     ] * 2
     assert len({origin for origin, _ in told}) == 2
+
+
+# ------------------------------------------------------------------------------------------------------ made in a chat
+
+
+async def test_an_agent_that_was_made_is_noted_with_whoever_asked(stage: Stage) -> None:
+    ada = await person(stage, "Ada")
+    assert await stage.store.lives.spawn_agent("news", '{"effects": "read"}', ada)
+    assert await stage.audit("agent.spawned") == [("Ada", "news", '{"effects": "read"}')]
+    assert await stage.rows("SELECT name, state, made_by FROM agents") == [("news", "running", ada.id)]
+
+
+async def test_one_that_was_ended_is_not_made_again(stage: Stage) -> None:
+    ada = await person(stage, "Ada")
+    await turn(stage, AgentEvent.TERMINATE)
+    assert not await stage.store.lives.spawn_agent("ops", "{}", ada)
+    assert await stage.audit("agent.spawned") == []
+
+
+async def person(stage: Stage, name: str) -> Person:
+    return next(one.person for one in await stage.store.people.people() if one.person.name == name)

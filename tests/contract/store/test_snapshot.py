@@ -211,7 +211,7 @@ async def test_waits_and_triggers_are_found_for_the_runs_of_an_older_revision(
     )
     rows.columns = {table: names for table, names in rows.columns.items() if table not in younger}
     for table, added in {
-        "signals": 1,
+        "signals": 2,
         "runs": 2,
         "occurrences": 2,
         "approvals": 8,

@@ -246,6 +246,9 @@ class FakeStore:
     async def run(self, run_id: RunId) -> tuple[RunRow, list[StepRow]] | None:
         return next(((row, [STEP]) for row in self.ran if row.id == run_id), None)
 
+    async def tree_around(self, run: RunId) -> None:
+        return None
+
     async def titles(self, rooms: Collection[Address]) -> Mapping[Address, str]:
         return {room: self.title for room in rooms if self.title}
 

@@ -12,6 +12,7 @@ import sqlite3
 import zipfile
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +227,8 @@ async def test_younger_backups_tell_what_was_forgotten(home: Settings, tmp_path:
     await forget(home, tea)
     await make(home, tmp_path / "tuesday.zip")
     write(tmp_path / "other.zip", b"no backup")
+    odd = manifest.Table(("at", "other"), 1)
+    rewritten(made, tmp_path / "odd.zip", taken_at="2999-01-01T00:00:00+00:00", tables={"forgotten": asdict(odd)})
     elsewhere = settings_in(tmp_path / "elsewhere")
     await restore(elsewhere, made.path)
     assert await texts(elsewhere) == ["coffee"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.contract import Effect, Json
-from runtime.policy.rules import DEFAULTS, Ask, Policy, Rule, Ruling, matches
+from runtime.policy.rules import DEFAULTS, DENYING, Ask, Policy, Rule, Ruling, matches
 
 ADA = frozenset({"Ada", "slack:T1/U1", "telegram:1001"})
 NOBODY: frozenset[str] = frozenset()
@@ -99,6 +99,20 @@ def test_a_glob_allows_no_name_that_people_give_themselves(name: str, ruling: Ru
 )
 def test_an_argument_that_is_no_text_is_matched_as_its_json(value: Json, glob: str, does: bool) -> None:
     assert matches(Rule(Ruling.ALLOW, arguments={"x": glob}), replace(ASK, arguments={"x": value})) is does
+
+
+@given(st.lists(rules, max_size=5), asks)
+def test_what_is_denied_whatever_its_arguments_is_denied_with_any(given_rules: list[Rule], ask: Ask) -> None:
+    policy = Policy(given_rules)
+    others = [{}, {"command": "uname -a"}, {"path": "ls"}, {"command": "ls", "path": "uname"}]
+    ruled = {policy.ruling(replace(ask, arguments=arguments)) for arguments in (ask.arguments, *others)}
+    assert policy.denies_all(ask) is None or ruled <= DENYING
+
+
+@given(st.lists(rules, max_size=5), asks)
+def test_a_denial_of_all_arguments_is_never_missed(given_rules: list[Rule], ask: Ask) -> None:
+    plain = [replace(rule, arguments={}) for rule in given_rules]
+    assert (Policy(plain).denies_all(ask) is not None) is (Policy(plain).ruling(ask) in DENYING)
 
 
 @given(st.lists(rules, max_size=5), asks)

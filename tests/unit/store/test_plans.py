@@ -16,6 +16,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from runtime.store.approvals import audience, decisions, reminders
 from runtime.store.cluster import agenda, nodes
+from runtime.store.delegation import costs, sweeping
 from runtime.store.delivery import open_deliveries
 from runtime.store.intake import commands, edits, messages, places, run_stop, signals
 from runtime.store.operations import audit, figures, finding, history, operators, queue_depths, retention, trail
@@ -60,7 +61,11 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
     "a twin": (messages.TWIN, {"s": "s7", "h": "h", "a": "web:ada", "since": 0}, "ix_signals_unanswered"),
     "facts not sealed yet": (audit.UNSEALED, {"n": 500}, "ix_audit_unsealed|uq_audit_number|autoindex_audit"),
     "what was said in a room": (history.SAID, {"room": "web:main/r7", "before": NOW, "n": 200}, "ix_signals_said"),
-    "whether a room is at work": (history.BUSY, {"room": "web:main/r7"}, "ix_sessions_address"),
+    "how a room stands": (
+        history.STATE,
+        {"room": "web:main/r7", "end": "|web:main/r7", "now": NOW},
+        "ix_sessions_address",
+    ),
     "the summaries of a room": (
         history.SUMMARISED,
         {"room": "web:main/r7", "before": NOW, "since": 7, "n": 200},
@@ -185,6 +190,14 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
         {"tool": "look", "since": 9, "agent": "main", "person": "p", "before": 59},
         "ix_steps_called",
     ),
+    "calls of an agent": (
+        limits.NTH_NEWEST_OF_AGENT,
+        {"agent": "main", "since": 19_900, "now": NOW, "before": 9},
+        "ix_steps_called",
+    ),
+    "children to end": (sweeping.LEFT_OPEN, {"now": NOW, "n": 50}, "ix_children_open"),
+    "ends that nobody told": (sweeping.UNTOLD, {"is_open": "open", "n": 50}, "ix_runs_open"),
+    "the cost of a run": (costs.COST_OF_RUN, {"run": "r7"}, "uq_children_parent_run|autoindex_children"),
     "when the lease of another node ends": (agenda.LEASE, {"but": "n7"}, "ix_nodes_live"),
 }
 
@@ -195,7 +208,7 @@ FILL = [
     "END, NULL, 1, 0, 0, 9, 9, i, i, 0, '' FROM n",
     "INSERT INTO signals SELECT 'g' || i, 'web:main', 'k' || i, NULL, 'said', 'normal', 'web:ada', 'Ada', 'p', "
     "'web:main/r' || i % 50, 'hello', '[]', 'h' || i, 's' || i % 50, i, CASE WHEN i % 1000 = 7 THEN 'waiting' ELSE "
-    "'consumed' END, 'r' || i, NULL, i, i, CASE WHEN i % 1000 = 7 THEN NULL ELSE i END, NULL, 'm' || i, 0, 'message' FROM n",
+    "'consumed' END, 'r' || i, NULL, i, i, CASE WHEN i % 1000 = 7 THEN NULL ELSE i END, NULL, 'm' || i, 0, 'message', '' FROM n",
     "INSERT INTO runs SELECT 'r' || i, 's' || i, 'web:main/r' || i, CASE WHEN i % 1000 = 7 THEN 'running' WHEN "
     "i % 1000 = 8 THEN 'ready' ELSE 'done' END, 'p', 1, 1, 1, 0, 1, '', i, i, NULL, NULL, 0, '', 0, CASE WHEN i % 10 = 3 THEN 'schedule' ELSE 'message' END, '' FROM n",
     "INSERT INTO deliveries SELECT i, 'd' || i, 'o' || i, 0, 'final', 'web', 'main', 'web:main/r' || i % 50, '{}', "
@@ -219,6 +232,8 @@ FILL = [
     "'main', 0, 0, i, i, NULL, NULL, i, i FROM n WHERE i < 50",
     "INSERT INTO occurrences SELECT 'o' || i, 'h' || i % 50, i, CASE WHEN i % 1000 = 7 THEN 'started' ELSE 'done' END, 0, "
     "CASE WHEN i % 100 = 7 THEN 0 ELSE 1 END, '', 1, 'r' || i, NULL, i, i, 'text', 1, i, '{}', '', '' FROM n",
+    "INSERT INTO children SELECT 'c' || i, 'r' || i, 2, 1, 's' || i % 50, 'r' || i, 'cs' || i, 'main', '[\"main\"]', 1, 1, 'goal', "
+    "'', '', '', CASE WHEN i % 1000 = 7 THEN 'open' ELSE 'done' END, '', 1, 0, i, i, i FROM n",
     "INSERT INTO nodes SELECT 'n' || i, '', CASE WHEN i % 1000 = 7 THEN 'live' ELSE 'dead' END, 1, i, i, '' FROM n",
 ]
 
@@ -282,7 +297,7 @@ SLICES = {
 }
 
 
-EMPTY_HERE = ("plans", "children", "summaries", "memory_uses")
+EMPTY_HERE = ("plans", "summaries", "memory_uses")
 """PostgreSQL reads a table without rows in no other way."""
 
 

@@ -24,8 +24,8 @@ READS: Final = {
         *("ask_person", "chart", "find_tools", "set_zone", "spend_beyond_budget", "write_file"),
         *("schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause", "schedule_resume"),
         *("schedule_delete", "schedule_run", "schedule_list", "schedule_history"),
-        *("task_post", "task_list", "task_complete", "plan_set"),
-        *("delegate", "delegate_many", "children", "stop_child"),
+        *("task_post", "task_list", "task_complete", "plan_set", "agent_create"),
+        *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
         *("remember", "relate", "forget", "state_set", "state_delete"),
     },
     Reads.PEOPLE: {
@@ -38,13 +38,13 @@ READS: Final = {
 STAYS: Final = {
     *("set_zone", "spend_beyond_budget", "write_file"),
     *("task_list", "task_claim", "task_complete", "plan_set"),
-    *("delegate", "delegate_many", "children", "stop_child"),
+    *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
     *("remember", "relate", "recall", "about", "search_messages", "state_get", "state_list"),
 }
 """Tools that write, and only within the conversation."""
 REACH_OUT: Final = {
     *("http_get", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
-    *("schedule_resume", "schedule_delete", "schedule_run", "task_post"),
+    *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "agent_create"),
     *("forget", "state_set", "state_delete"),
 }
 

@@ -58,7 +58,9 @@ async def owned(file: Path) -> Path:
 def test_agents_are_listed_with_what_they_may_and_where_they_answer(owned: Path) -> None:
     rows = {row["name"]: row for row in json.loads(told(owned, "list", "--json")[1])}
     assert list(rows) == ["main", "ops", "research"]
-    assert rows["ops"]["has"] == ["find_tools", "http_get", "read_file", "write_file"]
+    assert rows["ops"]["has"] == [
+        *("delegate", "delegate_many", "find_tools", "hand_over", "http_get", "read_file", "write_file")
+    ]
     assert rows["ops"]["answers"] == "rooms slack:work/C-OPS*"
     assert rows["main"]["answers"] == "wherever no other does"
     assert rows["research"]["from"] == str(owned.parent / "agents" / "research.toml")

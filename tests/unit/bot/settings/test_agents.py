@@ -89,6 +89,12 @@ def test_every_fault_of_agents_is_told_at_once(tmp_path: Path) -> None:
     assert found.count(f"(from {tmp_path}/agents/research.toml)") == 4
 
 
+def test_tools_of_tasks_and_of_work_that_is_handed_on_may_be_named(tmp_path: Path) -> None:
+    tools = '["task_*", "delegate*", "hand_over", "agent_create"]'
+    manifests = manifests_of(read(tmp_path, f'[[agents]]\nname = "ops"\nprompt = "x"\ntools = {tools}\n'))
+    assert len(manifests["ops"].tools) == 4
+
+
 def test_an_agent_without_a_prompt_is_refused(tmp_path: Path) -> None:
     told = fault(tmp_path, "", ops='tools = ["read_file"]\n')
     fix = 'add prompt = "You are …", or prompt_file = "prompts/ops.md"'
