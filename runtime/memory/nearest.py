@@ -27,7 +27,7 @@ async def nearest(
         batch = await vectors.batch(reach, model, len(query), "")
         while batch.ids:
             is_last = len(batch.ids) < VECTORS_A_BATCH
-            more = _nothing() if is_last else vectors.batch(reach, model, len(query), max(batch.ids))
+            more = _nothing() if is_last else vectors.batch(reach, model, len(query), batch.ids[-1])
             compared = asyncio.to_thread(_better, best, crowd, batch, asked)
             batch, (best, crowd) = await asyncio.gather(more, compared)  # the next ones are read meanwhile
     return {ident: near for near, ident in best}, crowd

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
 
 from sqlalchemy import Integer, bindparam, delete, exists, func, or_, select
 
 from runtime.contract.memory.facts import MemoryId
 from runtime.store.common import put
-from runtime.store.memory.finding.statements import statement_of
 from runtime.store.protocol.memory.finding import VECTORS_A_BATCH, Batch, Stock, Unvectored
 from runtime.store.schema import memories, memory_vectors
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, micros
-from runtime.store.sql.per_engine import PerEngine
 
 IS_CURRENT = (
     memories.c.valid_to.is_(None),
@@ -30,14 +27,16 @@ WITHOUT = (
 )
 LOCKED = select(memories.c.reach).where(memories.c.id == bindparam("memory"), *IS_CURRENT).with_for_update()
 PUT = put(memory_vectors)
-_OF_REACH: Final = (
-    "SELECT memory_id, vector FROM memory_vectors WHERE reach = :reach AND model = :model AND dims = :dims"
-    " AND memory_id > :after ORDER BY memory_id LIMIT :n"
-)
-# A row for each vector would cost this process more than all comparisons: PostgreSQL hands over all of a batch in one.
-OF_REACH: Final = PerEngine(
-    sqlite=statement_of(_OF_REACH),
-    postgres=statement_of(f"SELECT string_agg(memory_id, ' '), string_agg(vector, '') FROM ({_OF_REACH}) AS batch"),  # noqa: S608 - our own names
+OF_REACH = (
+    select(memory_vectors.c.memory_id, memory_vectors.c.vector)
+    .where(
+        memory_vectors.c.reach == bindparam("reach"),
+        memory_vectors.c.model == bindparam("model"),
+        memory_vectors.c.dims == bindparam("dims"),
+        memory_vectors.c.memory_id > bindparam("after"),
+    )
+    .order_by(memory_vectors.c.memory_id)
+    .limit(bindparam("n", type_=Integer))
 )
 STOCK = select(memory_vectors.c.model, memory_vectors.c.dims, func.count()).group_by(
     memory_vectors.c.model, memory_vectors.c.dims
@@ -77,8 +76,8 @@ class MemoryVectorStore(Base):
         given = {"reach": reach, "model": model, "dims": dims, "after": after, "n": VECTORS_A_BATCH}
 
         def look() -> Op[Batch]:
-            rows = [row for row in (yield OF_REACH, given) if row[0]]
-            return Batch([ident for row in rows for ident in row[0].split(" ")], b"".join([row[1] for row in rows]))
+            rows = yield OF_REACH, given
+            return Batch([row[0] for row in rows], b"".join([row[1] for row in rows]))
 
         return await self._driver.read(look)
 
