@@ -19,7 +19,6 @@ DOCS_BOUND: Final = 12_000
 DOCS_FLOW: Final = Flow(Reads.PEOPLE, stays=True, carries={"query": Carries.WORDS, "pack": Carries.DETAIL})
 """Files are the operator's own; what a page says is fenced with its source."""
 NO_PACKS: Final = "There are no documents to search in this room."
-CITE: Final = "Cite the places that you use, in brackets behind the sentence."
 
 
 def knowledge_tools(book: KnowledgeBook) -> list[Tool]:
@@ -29,7 +28,7 @@ def knowledge_tools(book: KnowledgeBook) -> list[Tool]:
         context: ToolContext,
         pack: Annotated[str, "One pack only."] = "",
     ) -> str:
-        """Search this team's documents; answers cite what they use."""
+        """Search this team's documents; cite the [place] of what you use."""
         return told(await book.search(query, chosen(book, context, pack), SHOWN_MAX), query)
 
     return [docs_search]
@@ -49,7 +48,7 @@ def told(found: Sequence[Passage], query: str) -> str:
     """Passages as the model reads them, each under its place."""
     if not found:
         return f"No document has anything on {query!r}. Say so rather than guess."
-    return "\n\n".join([CITE, *map(_passage, found)])
+    return "\n\n".join(map(_passage, found))
 
 
 def _passage(one: Passage) -> str:

@@ -30,6 +30,8 @@ from tools.kit.keys import key_of
 POST_TIMEOUT: Final = timedelta(seconds=60)
 TEXT_MAX_CHARS: Final = 20_000
 FILES_MAX: Final = 10
+NAME_CHARS: Final = 16
+"""Hexadecimal digits by which a conversation names a message of its own."""
 HERE: Final = "here"
 """In place of this room's address: what is posted there needs nobody's word."""
 SENDING: Final = Flow(Reads.OURS, carries={"to": Carries.RECIPIENT, "text": Carries.WORDS, "files": Carries.THING})
@@ -90,7 +92,7 @@ def wished(to: str, text: str, files: Sequence[str], room: Address, context: Too
 
     Its words are part of the key: some vendors count the ids of their calls anew with each reply.
     """
-    call = key_of(context.run_id, context.call_id, to, text, *files)
+    call = key_of(context.run_id, context.call_id, to, text, *files)[:NAME_CHARS]
     return PostWish(f"{whose(context)}:{call}", room, text, tuple(files), context.workspace)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from runtime.contract.memory.knowledge import Passage
+from runtime.domain.memory.chunks import HEADING
 from runtime.text.glyphs import clip, plainly
 
 PASSAGES_MAX: Final = 5
@@ -23,8 +24,8 @@ def how_to(packs: Sequence[str], mark: str) -> str:
 def passages(found: Sequence[Passage]) -> str:
     """Passages, best first, each under its place.
 
-    >>> print(passages([Passage("handbook", "leave.md", "Leave", "Leave", 3, 4, "Thirty *days*.", 1.0)]))
-    1. **leave.md, lines 3-4** (Leave)
+    >>> print(passages([Passage("handbook", "leave.md", "Leave", "Leave", 1, 3, "# Leave\\n\\nThirty *days*.", 1.0)]))
+    1. **leave.md, lines 1-3** (Leave)
        Thirty days.
     """
     return "\n".join(_line(number, one) for number, one in enumerate(found[:PASSAGES_MAX], 1)) or NONE_FITS
@@ -32,5 +33,6 @@ def passages(found: Sequence[Passage]) -> str:
 
 def _line(number: int, one: Passage) -> str:
     heading = f" ({plainly(one.heading)})" if one.heading else ""
-    words = clip(plainly(" ".join(one.text.split())), PASSAGE_CHARS)
+    lines = (line for line in one.text.split("\n") if not HEADING.fullmatch(line))
+    words = clip(plainly(" ".join(" ".join(lines).split())), PASSAGE_CHARS)
     return f"{number}. **{plainly(one.cited)}**{heading}\n   {words}"
