@@ -24,7 +24,7 @@ def how_to(packs: Sequence[str], mark: str) -> str:
 def passages(found: Sequence[Passage]) -> str:
     """Passages, best first, each under its place.
 
-    >>> print(passages([Passage("handbook", "leave.md", "Leave", "Leave", 1, 3, "# Leave\\n\\nThirty *days*.", 1.0)]))
+    >>> print(passages([Passage("handbook", "leave.md", "Leave", "Leave", 1, 3, "# Leave\\n\\nThirty days.", 1.0)]))
     1. **leave.md, lines 1-3** (Leave)
        Thirty days.
     """
