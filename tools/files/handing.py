@@ -22,7 +22,7 @@ HANDING: Final = Flow(Reads.OURS, stays=True, carries={"name": Carries.DETAIL})
 
 
 # READ: it changes nothing, and who gets the file may read the room's files anyway. A repeat attaches the same one again.
-@tool(effect=Effect.READ, flow=HANDING)
+@tool(effect=Effect.READ, seldom=True, flow=HANDING)
 def send_file(
     path: Annotated[str, "File in the workspace."],
     context: ToolContext,
