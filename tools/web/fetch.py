@@ -36,7 +36,7 @@ def http_tool(egress: Egress) -> Tool:
 
     @tool(effect=Effect.READ, timeout=TIMEOUT, output_bound=BOUND, card=_card, flow=FLOW)
     async def http_get(
-        url: Annotated[str, "An http:// or https:// address."],
+        url: Annotated[str, "An http(s):// address."],
         max_characters: Annotated[int, f"From {TEXT_MIN_CHARS} to {TEXT_MAX_CHARS}."] = USUAL,
     ) -> str:
         """Fetch a public page, JSON or feed as text."""
