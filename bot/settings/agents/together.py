@@ -86,7 +86,7 @@ def _given(layers: Layers, place: str, table: Mapping[str, Any]) -> Given | None
                 return None
             left = {name: value for name, value in left.items() if name not in wrong}
         else:
-            has_prompt = bool(table.get("prompt") or table.get("prompt_file"))
+            has_prompt = bool(str(table.get("prompt") or "").strip() or table.get("prompt_file"))
             return Given(place, checked, has_prompt, layers.source(place))
 
 

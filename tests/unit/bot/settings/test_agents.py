@@ -109,8 +109,9 @@ def test_documents_for_an_agent_that_is_not_there_are_refused(tmp_path: Path) ->
     assert 'knowledge[1].agents ("h"): "hr" names no agent; there are: main, ops' in fault(tmp_path, pack + OPS)
 
 
-def test_an_agent_without_a_prompt_is_refused(tmp_path: Path) -> None:
-    told = fault(tmp_path, "", ops='tools = ["read_file"]\n')
+@pytest.mark.parametrize("given", ["", 'prompt = "  "\n'])
+def test_an_agent_without_a_prompt_is_refused(tmp_path: Path, given: str) -> None:
+    told = fault(tmp_path, "", ops=f'{given}tools = ["read_file"]\n')
     fix = 'add prompt = "You are …", or prompt_file = "prompts/ops.md"'
     assert told == f'agents[1].prompt ("ops"): is missing; {fix} (from {tmp_path}/agents/ops.toml).'
 
