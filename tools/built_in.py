@@ -9,14 +9,22 @@ from tools.agents import agent_tools
 from tools.catalogue import first_tools
 from tools.charting.chart import chart_tool
 from tools.delegation import delegation_tools
+from tools.knowledge import knowledge_tools
+from tools.posting import posting_tools
+from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
 from tools.sandbox.shell import ShellSettings
 from tools.schedules import schedule_tools
 from tools.tasks import task_tools
 from tools.web.fetch import http_tool
+from tools.web.searching.tool import search_tool
+from tools.web.sending import request_tool
 
 if TYPE_CHECKING:
-    from runtime.contract import Figures, TaskBoard, Timetable, Tool
+    from runtime.contract import Figures, Posting, TaskBoard, Timetable, Tool
+    from runtime.contract.memory.facts import MemoryBook
+    from runtime.contract.memory.knowledge import KnowledgeBook
+    from runtime.contract.memory.values import StateBook
     from runtime.egress import Egress
     from tools.agents import NewAgents
     from tools.charting.renderer import ChartRenderer
@@ -24,12 +32,21 @@ if TYPE_CHECKING:
 
 
 def built_in_tools() -> dict[str, Tool]:
-    """Each by its name. None is to be called: there is nothing behind them."""
-    web, chart = http_tool(cast("Egress", None)), chart_tool(cast("ChartRenderer", None))
+    """Each by its name, also those that only some settings turn on. None is to be called: there is nothing behind them."""
+    egress = cast("Egress", None)
+    web, chart = (
+        (http_tool(egress), request_tool(egress), search_tool(egress, [])),
+        chart_tool(cast("ChartRenderer", None)),
+    )
+    posting = posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)
+    known = (
+        remembering_tools(cast("MemoryBook", None), cast("StateBook", None)),
+        knowledge_tools(cast("KnowledgeBook", None)),
+    )
     reports = report_tools(cast("Figures", None), now=lambda: datetime.now(UTC))
     tasks, planned = task_tools(cast("TaskBoard", None)), schedule_tools(cast("Timetable", None))
     handing = delegation_tools(
         cast("Children", None), cast("HandsOver", None), lambda: datetime.now(UTC)
     ) | agent_tools(cast("NewAgents", None))
-    others = (web, chart, *reports, *planned, *tasks)
+    others = (*web, chart, *posting, *known[0], *known[1], *reports, *planned, *tasks)
     return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing

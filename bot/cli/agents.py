@@ -160,7 +160,7 @@ def may(
 ) -> None:
     """Show if an agent may call a tool, and why: first by what it may use at all, then by the rules. It calls nothing."""
     settings = settings_of(context, config)
-    manifest, effect = _manifest(settings, name), effect_of(settings, tool, effect)
+    manifest, effect = _manifest(settings, name), effect_of(settings, tool, effect, asked_as="")
     if why := _not_its_own(manifest, tool, effect):
         _deny(why, as_json=as_json)
         return

@@ -224,27 +224,29 @@ def argument_of(written: str) -> tuple[str, Any]:
         raise ConfigError(f'--arg {written}: expected JSON after :=, such as 5, true or ["a"].') from None
 
 
-def effect_of(settings: Settings, tool: str, given: str) -> str:
+def effect_of(settings: Settings, tool: str, given: str, asked_as: str = "--tool ") -> str:
     from runtime.contract import Effect
 
     if given:
         if given not in list(Effect):
             raise ConfigError(f"--effect {given}: expected {', '.join(Effect)}.")
         return given
-    from bot.server.tools import known_tools, server_effect
     from bot.settings.faults import nearest
+    from bot.wiring.tools.known import known_tools, server_effect
 
     known = known_tools(settings)
     if found := known[tool].spec.effect if tool in known else server_effect(settings, tool):
         return found.value
     near = nearest(tool, known)
     fix = f"Did you mean {near}? " if near else ""
-    raise ConfigError(f"--tool {tool}: I know no tool by that name. {fix}Otherwise, say what it may do with --effect.")
+    raise ConfigError(
+        f"{asked_as}{tool}: I know no tool by that name. {fix}Otherwise, say what it may do with --effect."
+    )
 
 
 def check_arguments(settings: Settings, tool: str, given: Collection[str]) -> None:
     """Errors: ConfigError names an argument that a tool of ours never takes. Those of MCP servers are known to them alone."""
-    from bot.server.tools import known_tools
+    from bot.wiring.tools.known import known_tools
 
     known = known_tools(settings)
     takes = list(known[tool].spec.schema.get("properties", {})) if tool in known else given
@@ -254,7 +256,7 @@ def check_arguments(settings: Settings, tool: str, given: Collection[str]) -> No
 
 
 def _show_all(settings: Settings, asker: CallAsker, *, as_json: bool) -> None:
-    from bot.server.tools import known_tools
+    from bot.wiring.tools.known import known_tools
 
     rows = [
         _row(settings, asker.ask(name, tool.spec.effect.value, {}), asker.mode, tool.spec.schema.get("properties", {}))

@@ -42,7 +42,7 @@ def _line(row: View, role: Role) -> tuple[str, ...]:
         _name(row),
         _state(row),
         legible(row["model"]),
-        legible(row["answers"]) or "where it is named",
+        legible(row["answers"]),
         _tools(row),
         ", ".join(row["delegates_to"]) or "nobody",
         ", ".join(_bounds(row)) or "none of its own",

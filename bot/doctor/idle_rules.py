@@ -23,7 +23,7 @@ def idle_rules(subject: Subject) -> Iterator[Finding]:
     """A finding for each rule that fits no call. Tools of MCP servers are known to their process alone."""
     if not (rules := subject.settings.policy):
         return
-    from bot.server.tools import known_tools  # loads what the agent may call
+    from bot.wiring.tools.known import known_tools  # loads what the agent may call
 
     tools = known_tools(subject.settings)
     servers = [f"{table.name}_" for table in subject.settings.mcp]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from bot.operator.actor import Actor
 from bot.operator.views import View
-from bot.plugins.packages import tools_named
 from bot.settings.settings import Settings
 from bot.wiring.agents import AllowedTools, manifests_of
 from runtime.agent.registry import Agents
@@ -31,6 +30,7 @@ ALREADY: Final = {
     AgentState.TERMINATED: "{} has ended, for good.",
 }
 
+USUAL_PLACE: Final = {MAIN: "wherever no other does"}
 PLACES = ("rooms", "people", "roles", "accounts", "channels")
 
 
@@ -41,9 +41,9 @@ def agents_at_work(agents: Agents, settings: Settings) -> list[View]:
 
 def agents_of_settings(settings: Settings) -> list[View]:
     """Agents as the next start has them. Tools of MCP servers are known while these run."""
-    from tools.built_in import built_in_tools  # loads what the agent may call
+    from bot.wiring.tools.known import known_tools  # loads what the agent may call
 
-    known = {**built_in_tools(), **tools_named(settings.tools.installed)}
+    known = known_tools(settings)
     return [_view(one, settings, AllowedTools(known, one)) for one in manifests_of(settings).values()]
 
 
@@ -55,7 +55,7 @@ def _view(manifest: Manifest, settings: Settings, tools: Mapping[str, Tool]) -> 
         "model": manifest.model or settings.model.name,
         "effects": manifest.effects.value,
         "has": sorted(name for name, tool in tools.items() if not tool.spec.untold),
-        "answers": ", ".join(_answers(manifest)) or ("wherever no other does" if manifest.name == MAIN else ""),
+        "answers": ", ".join(_answers(manifest)) or USUAL_PLACE.get(manifest.name, "where it is named"),
         "from": _source(manifest.name, settings),
     }
 

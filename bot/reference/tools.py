@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from bot.server.tools import known_tools
 from bot.settings.settings import Settings, load
+from bot.wiring.tools.known import known_tools
 from runtime.contract import Reads, ToolSpec
 
 TOOLS_PAGE: Final = Path(__file__).parents[2] / "docs" / "tools.md"
@@ -22,9 +22,14 @@ url = "https://search.example.org"
 method = "POST"
 host = "api.example.org"
 result = "allow"
+
+[[knowledge]]
+name = "handbook"
+folder = "handbook"
 """
 """Settings under which each tool that needs some is there."""
 NEEDS: Final = {
+    "docs_search": "a pack of [documents](knowledge.md)",
     "web_search": "`[tools.search]`, see below",
     "http_request": "an [egress rule](egress.md) that allows a method other than GET and HEAD",
 }

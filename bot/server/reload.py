@@ -154,7 +154,7 @@ def merged(old: Settings, fresh: Settings) -> Settings:
         if setting:
             value = getattr(taken, table).model_copy(update={setting: getattr(value, setting)})
         taken = taken.model_copy(update={table: value})
-    return taken
+    return taken.with_sources_of(fresh, MAY_CHANGE)
 
 
 def rules_now(settings: Settings, gate: MakeGate = gate_of) -> Rules:

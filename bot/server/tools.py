@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Final, cast
+from typing import Final
 
 import structlog
 
 from bot.accounts.naming import Accounts, Named
 from bot.accounts.supervisor import AccountSupervisor
 from bot.operator.reports import figure_tools
-from bot.plugins.packages import tools_named
 from bot.settings.settings import Settings
 from bot.wiring.engine import shell_of
-from bot.wiring.knowledge.packs import tools_of
-from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, terms_of, toolbox_of
+from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, toolbox_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
+from bot.wiring.tools.known import installed_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
-from runtime.contract import SPEND_MORE, Effect, Figures, Now, Posting, Space, TaskBoard, Timetable, Tool
-from runtime.contract.memory.facts import MemoryBook
-from runtime.contract.memory.knowledge import KnowledgeBook
-from runtime.contract.memory.values import StateBook
+from runtime.contract import SPEND_MORE, Figures, Now, Space, TaskBoard, Timetable, Tool
 from runtime.errors import ConfigError
 from runtime.policy.budgets import Then
 from tools.agents import NewAgents, agent_tools
@@ -32,12 +27,9 @@ from tools.beyond_budget import SPEND_BEYOND_BUDGET
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
-from tools.posting import posting_tools
-from tools.remembering.catalogue import remembering_tools
-from tools.reports import Naming, report_tools
+from tools.reports import Naming
 from tools.sandbox.shell import Sandbox, sandbox_for
 from tools.sandbox.spaced import SpacedSandbox, SpacedTool
-from tools.schedules import schedule_tools
 from tools.tasks import task_tools
 
 log = structlog.get_logger("app")
@@ -66,15 +58,6 @@ class Toolkit:
             raise ConfigError(f'tools.shell.sandbox: "bwrap" is required, but it cannot work here. {trouble}')
         if trouble:
             log.warning("the shell tool refuses every call", reason=trouble)
-
-
-def _installed(settings: Settings, own: Mapping[str, Tool]) -> Mapping[str, Tool]:
-    """Tools of packages that the settings name. Errors: ConfigError, also for one by the name of a tool of ours."""
-    if not settings.tools.installed:
-        return {}
-    if taken := own.keys() & settings.tools.installed:
-        raise ConfigError(f"tools.installed: {', '.join(sorted(taken))} is built in. Remove it here.")
-    return tools_named(settings.tools.installed)
 
 
 def toolkit_of(
@@ -111,30 +94,5 @@ def toolkit_of(
     own |= {**search_tools(settings), **request_tools(settings)}
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
-    own |= _installed(settings, own)
+    own |= installed_tools(settings, own)
     return Toolkit(settings, toolbox_of(settings, {**handing, **instead} if instead else own, wrap), reported, sandbox)
-
-
-def known_tools(settings: Settings) -> Mapping[str, Tool]:
-    """Tools that are known without a process: those of MCP servers are known while these run. None is to be called."""
-    renderer = ChartRenderer(settings.data_dir / "fonts")
-    own = first_tools(shell_of(settings), egress=egress_of(settings), renderer=renderer)
-    own |= {tool.spec.name: tool for tool in report_tools(cast("Figures", None), now=lambda: datetime.now(UTC))}
-    own |= {tool.spec.name: tool for tool in schedule_tools(cast("Timetable", None))}
-    own |= delegation_tools(cast("Children", None), cast("HandsOver", None), lambda: datetime.now(UTC))
-    own |= {tool.spec.name: tool for tool in task_tools(cast("TaskBoard", None))}
-    own |= agent_tools(cast("NewAgents", None))
-    if settings.memory.enabled:
-        own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
-    own |= tools_of(settings, cast("KnowledgeBook", None))
-    own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
-    own |= {**search_tools(settings), **request_tools(settings)}
-    return {**own, **_installed(settings, own)}
-
-
-def server_effect(settings: Settings, tool: str) -> Effect | None:
-    """Effect of an MCP server's tool, as far as the settings say so; None for a tool of no server."""
-    for table in settings.mcp:
-        if table.enabled and tool.startswith(f"{table.name}_"):
-            return terms_of(settings, table).effect_of(tool.removeprefix(f"{table.name}_"), read_only=False)
-    return None

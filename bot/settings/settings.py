@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -255,6 +255,17 @@ class Settings(Section):
     def sources(self) -> Mapping[str, str]:
         """Sources of values, by setting; those that are not in it are defaults."""
         return self._sources
+
+    def with_sources_of(self, fresh: Settings, names: Collection[str]) -> Settings:
+        """These settings, whose `names`, and all below these, are said to come from where `fresh` has them from."""
+
+        def is_named(setting: str) -> bool:
+            return any(setting == name or setting.startswith((f"{name}.", f"{name}[")) for name in names)
+
+        made = self.model_copy()
+        kept = {setting: source for setting, source in self._sources.items() if not is_named(setting)}
+        made._sources = kept | {setting: source for setting, source in fresh.sources.items() if is_named(setting)}
+        return made
 
     def secret_values(self) -> list[str]:
         """Secret values, for those who must keep them out of what they write."""

@@ -91,6 +91,8 @@ def _outcome(call: Call, result: str) -> str:
         return f"I wasn't allowed to {tried} {thing}:{reason(result.removeprefix(DENIED).removesuffix(NOT_RUN))}"
     if result.startswith(ERROR):
         return f"I couldn't {tried} {thing}:{reason(result.removeprefix(ERROR))}"
+    if call.tool == "hand_over":
+        return f"{result.partition('. ')[0]}."  # what follows is said to the model
     if not shown and result.strip():
         return result
     return f"{shown} {thing}:\n\n{fenced(result)}" if result.strip() else f"{shown} {thing}: nothing."

@@ -86,7 +86,7 @@ def _given(layers: Layers, place: str, table: Mapping[str, Any]) -> Given | None
                 return None
             left = {name: value for name, value in left.items() if name not in wrong}
         else:
-            has_prompt = bool(table.get("prompt") or table.get("prompt_file"))
+            has_prompt = bool(str(table.get("prompt") or "").strip() or table.get("prompt_file"))
             return Given(place, checked, has_prompt, layers.source(place))
 
 
@@ -136,7 +136,7 @@ def _delegates(given: Given, by_name: Mapping[str, Given]) -> Iterator[Fault]:
     for name in given.table.delegates_to:
         if name not in by_name and name != MAIN:
             near = nearest(name, [*by_name, MAIN])
-            fix = f"did you mean {near}?" if near else "add it under [[agents]]"
+            fix = f"did you mean {near}?" if near else f"add it under [[agents]], or as agents/{name}.toml"
             yield "delegates_to", f'"{name}" names no agent; {fix}'
 
 

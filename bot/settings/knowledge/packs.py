@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import fnmatch
+from collections.abc import Collection, Iterator, Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Field
 
+from bot.settings.faults import nearest
 from bot.settings.sources import Layers
+from runtime.domain.agents.manifest import MAIN
 from runtime.knowledge.packs import EVERY, PACKS_MAX, TEXTS, Pack
 from runtime.settings.accounts import AccountName
 from runtime.settings.types import Number, Place, Section, Text, is_http_address
@@ -54,10 +57,22 @@ class KnowledgeTable(Section):
 
 
 def faults_together(layers: Layers) -> Iterator[tuple[str, str]]:
-    """Packs without documents, and more of them than there may be."""
+    """Packs without documents or for agents that aren't there, and more of them than there may be."""
     tables: list[tuple[str, Any]] = list(layers.tables("knowledge"))
+    agents = [MAIN, *(str(agent.get("name")) for _, agent in layers.tables("agents"))]
     for place, table in tables:
         if not table.get("folder") and not table.get("urls"):
             yield place, "has no documents; set folder, or urls"
+        yield from _nobodys(place, table, agents)
     if len(tables) > PACKS_MAX:
         yield tables[PACKS_MAX][0], f"is one pack too many; there may be {PACKS_MAX}. Put several folders below one"
+
+
+def _nobodys(place: str, table: Mapping[str, Any], agents: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Names in `agents` that no agent has."""
+    given = table.get("agents")
+    for glob in given if isinstance(given, list) else ():
+        if isinstance(glob, str) and not fnmatch.filter(agents, glob):
+            near = nearest(glob, agents)
+            fix = f"did you mean {near}?" if near else f"there are: {', '.join(agents)}"
+            yield f"{place}.agents", f'"{glob}" names no agent; {fix}'

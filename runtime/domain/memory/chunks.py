@@ -54,7 +54,7 @@ def chunks(text: str) -> Iterator[Chunk]:
 
 def _pieces(text: str) -> Iterator[_Piece]:
     above: list[tuple[int, str]] = []
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
         heading = HEADING.fullmatch(line) if line.startswith("#") and len(line) <= HEADING_MAX_CHARS else None
         if heading:
             depth = len(heading[1])

@@ -264,4 +264,6 @@ async def test_the_demo_plays_the_phrase_of_the_page(stage: Stage) -> None:
     async with process.running():
         await process.say(phrase)
         await process.rest()
-    assert len([one for one in await stage.answers() if one.startswith("*ops* · ")]) == 1
+    answers = await stage.answers()
+    assert len([one for one in answers if one.startswith("*ops* · ")]) == 1
+    assert [one for one in answers if "answers here next" in one] == ["ops answers here next."]

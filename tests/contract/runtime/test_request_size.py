@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from bot.server.tools import known_tools
 from bot.settings.settings import load
 from bot.wiring.live_rules import prompts_of
+from bot.wiring.tools.known import known_tools
 from runtime.context.prompt.here import Here, Place
 from runtime.context.prompt.prompts import Prompted
 from runtime.contract import Addressing, Said

@@ -24,6 +24,10 @@ def test_every_line_is_in_a_part_at_its_number(lines: list[str], often: int) -> 
         assert part.text.split("\n") == lines[part.first_line - 1 : part.last_line]
 
 
+def test_the_end_of_the_last_line_begins_no_other_one() -> None:
+    assert [(part.first_line, part.last_line) for part in chunks("# Leave\n\nThirty days.\n")] == [(1, 3)]
+
+
 def test_a_long_line_is_cut_at_a_blank_and_nothing_is_lost() -> None:
     line = " ".join(f"word{number}" for number in range(1_000))
     parts = list(chunks(line))

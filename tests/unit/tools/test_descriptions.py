@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from bot.server.tools import known_tools
 from bot.settings.settings import load
+from bot.wiring.tools.known import known_tools
 
 OFFERED_CHARACTERS: Final = 2_000
 """Of the descriptions in each request, parameters included. Tools that are seldom needed are found by `find_tools`."""

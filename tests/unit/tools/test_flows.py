@@ -8,8 +8,8 @@ from typing import Final
 
 import pytest
 
-from bot.server.tools import known_tools
 from bot.settings.settings import load
+from bot.wiring.tools.known import known_tools
 from runtime.contract import UNDECLARED, Carries, Effect, Reads, ToolSpec
 from runtime.policy.named import Named
 from runtime.policy.rules import Rule, Ruling

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from bot.server.tools import known_tools
+from bot.wiring.tools.known import known_tools
 from runtime.contract import (
     Address,
     CardContext,

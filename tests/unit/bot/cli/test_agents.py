@@ -44,6 +44,14 @@ def test_the_page_of_agents_shows_what_is_printed(file: Path, command: str, show
     assert told(file, *words) == (0, shown)
 
 
+def test_a_tool_that_is_not_known_is_named_as_it_was_asked_for(file: Path) -> None:
+    code, text = told(file, "may", "ops", "shel")
+    assert (code, text.splitlines()[0]) == (
+        MISUSE,
+        "signalbox: shel: I know no tool by that name. Did you mean shell? Otherwise, say what it may do with --effect.",
+    )
+
+
 @pytest.fixture
 async def owned(file: Path) -> Path:
     """A place where an owner has moved in, and no process runs."""
@@ -63,6 +71,7 @@ def test_agents_are_listed_with_what_they_may_and_where_they_answer(owned: Path)
     ]
     assert rows["ops"]["answers"] == "rooms slack:work/C-OPS*"
     assert rows["main"]["answers"] == "wherever no other does"
+    assert rows["research"]["answers"] == "where it is named"
     assert rows["research"]["from"] == str(owned.parent / "agents" / "research.toml")
     shown = told(owned, "show", "ops")[1]
     assert "bounds       5.0 USD a day, 60 tool calls a minute, 5 children, 5 levels" in shown
@@ -78,7 +87,7 @@ def test_a_new_agent_is_a_file_that_can_be_read_at_once_and_is_never_written_ove
     code, words = told(file, "new", "dev")
     place = file.parent / "agents" / "dev.toml"
     assert (code, str(place) in words, "signalbox reload" in words) == (0, True, True)
-    assert [one.name for one in load(file, environ={}).agents] == ["dev", "ops", "research"]
+    assert [one.name for one in load(file, environ={}).agents] == ["dev", "main", "ops", "research"]
     before = place.read_text(encoding="utf-8")
     assert "There is an agent dev already" in told(file, "new", "dev")[1]
     assert told(file, "new", "No Name")[0] == MISUSE

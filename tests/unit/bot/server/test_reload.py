@@ -252,6 +252,18 @@ async def test_agents_are_taken_over_by_the_next_run(place: Place) -> None:
     assert made == [["", "First."], ["", "Second."], [""]]
 
 
+async def test_each_agent_is_said_to_be_of_its_own_file(place: Place) -> None:
+    folder = place.file.parent / "agents"
+    folder.mkdir()
+    for name in ("ops", "main"):  # which comes before the one that was there
+        (folder / f"{name}.toml").write_text('prompt = "First."\n' if name == "ops" else 'effects = "write"\n')
+        await place.again(FIRST)
+    settings = place.reload.settings
+    found = {table.name: settings.source(f"agents[{number}]") for number, table in enumerate(settings.agents, start=1)}
+    assert found == {name: str(folder / f"{name}.toml") for name in ("main", "ops")}
+    assert settings.source("model.name") == "default"
+
+
 async def test_a_faulty_file_of_an_agent_keeps_what_held(place: Place) -> None:
     folder = place.file.parent / "agents"
     folder.mkdir()

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from bot.reference.tools import ALL_ON
 from bot.settings.settings import Settings, load
 from bot.wiring.agents import digest_of, manifests_of
+from bot.wiring.tools.known import known_tools
 from runtime.contract import Effect
 from runtime.domain.agents.manifest import Manifest
 from runtime.errors import ConfigError
+from tools.built_in import built_in_tools
 
 MODELS = '[model]\nname = "openai/gpt-4o"\n[[models]]\nname = "sonnet"\nmodel = "openai/gpt-4o-mini"\n'
 OPS = '[[agents]]\nname = "ops"\nprompt = "You keep things running."\n'
@@ -95,8 +98,20 @@ def test_tools_of_tasks_and_of_work_that_is_handed_on_may_be_named(tmp_path: Pat
     assert len(manifests["ops"].tools) == 4
 
 
-def test_an_agent_without_a_prompt_is_refused(tmp_path: Path) -> None:
-    told = fault(tmp_path, "", ops='tools = ["read_file"]\n')
+def test_each_tool_that_is_built_in_may_be_named(tmp_path: Path) -> None:
+    assert set(known_tools(read(tmp_path, ALL_ON))) <= set(built_in_tools())
+
+
+def test_documents_for_an_agent_that_is_not_there_are_refused(tmp_path: Path) -> None:
+    pack = '[[knowledge]]\nname = "h"\nfolder = "h"\nagents = ["op*", "hr", "main"]\n'
+    read(tmp_path, pack + OPS, hr='prompt = "x"\n')
+    (tmp_path / "agents" / "hr.toml").unlink()
+    assert 'knowledge[1].agents ("h"): "hr" names no agent; there are: main, ops' in fault(tmp_path, pack + OPS)
+
+
+@pytest.mark.parametrize("given", ["", 'prompt = "  "\n'])
+def test_an_agent_without_a_prompt_is_refused(tmp_path: Path, given: str) -> None:
+    told = fault(tmp_path, "", ops=f'{given}tools = ["read_file"]\n')
     fix = 'add prompt = "You are …", or prompt_file = "prompts/ops.md"'
     assert told == f'agents[1].prompt ("ops"): is missing; {fix} (from {tmp_path}/agents/ops.toml).'
 
