@@ -14,12 +14,15 @@ import pytest
 
 from bot.wiring.knowledge.packs import document_text
 from runtime.contract import Address, Commanded, NodeId, Outcome
+from runtime.domain.memory.chunks import Chunk
 from runtime.egress import NoAnswer
 from runtime.knowledge.book import PackBook
 from runtime.knowledge.folders import FILE_MAX_BYTES
 from runtime.knowledge.packs import Pack
 from runtime.knowledge.reading import NO_TEXT, ROOT, TOO_LARGE, Fetched, KnowledgeReader, Round
+from runtime.store.knowledge.searching import A_WORD, CANDIDATES
 from runtime.store.protocol import Duty
+from runtime.store.protocol.memory.knowledge import DocumentText
 from tests.contract.store.stage import GATE, Stage
 from tools.knowledge import told
 
@@ -129,6 +132,19 @@ async def test_a_search_stays_in_its_packs(stage: Stage, folder: Path) -> None:
     assert len(await reading.book.search("trains", ["handbook", "other"])) == 2
     assert [one.pack for one in await reading.book.search("trains", ["other"])] == ["other"]
     assert await reading.book.search("trains", []) == []
+
+
+async def test_a_rare_word_is_found_among_many_chunks_with_a_common_one(stage: Stage) -> None:
+    parts = [Chunk("", at, at, "Each train leaves on time.") for at in range(A_WORD + CANDIDATES)]
+    parts.append(Chunk("", 7_000, 7_000, "The train to the harbour leaves on time."))
+    document = DocumentText("trains", "trains.md", "Trains", "1", "d", 1)
+    await stage.store.knowledge.put_document(await stage.duty("knowledge"), document, parts)
+    for query in ("train harbour", "harbour leaves", "trains"):
+        found = await stage.store.knowledge.search(query, ["trains"])
+        assert [one.first_line for one in found][:1] == [7_000 if "harbour" in query else 0]
+        assert len(found) == 5
+    [counts] = await stage.store.knowledge.counts()
+    assert type(counts.characters) is int  # as JSON has it
 
 
 async def test_links_hidden_files_and_what_is_no_text_stay_out(stage: Stage, folder: Path, tmp_path: Path) -> None:
