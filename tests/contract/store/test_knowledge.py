@@ -17,7 +17,7 @@ from runtime.contract import Address, Commanded, NodeId, Outcome
 from runtime.domain.memory.chunks import Chunk
 from runtime.egress import NoAnswer
 from runtime.knowledge.book import PackBook
-from runtime.knowledge.folders import FILE_MAX_BYTES
+from runtime.knowledge.folders import FILE_MAX_BYTES, NOT_UTF_8
 from runtime.knowledge.packs import Pack
 from runtime.knowledge.reading import NO_TEXT, ROOT, TOO_LARGE, Fetched, KnowledgeReader, Round
 from runtime.store.knowledge.searching import A_WORD, CANDIDATES
@@ -161,6 +161,15 @@ async def test_links_hidden_files_and_what_is_no_text_stay_out(stage: Stage, fol
     assert await reading.found("trains") == ["travel.md, lines 1-4"]
     assert await reading.faults("handbook") == {"binary.txt": NO_TEXT, "large.txt": TOO_LARGE}
     assert await reading.round("handbook") == Round(same=4), "a file that can't be read is left alone until it changes"
+
+
+async def test_a_name_that_no_table_takes_is_told_and_ends_nothing(stage: Stage, folder: Path) -> None:
+    folder.joinpath(os.fsdecode(b"caf\xe9.md")).write_text("trains")
+    reading = Reading(stage, Pack("handbook", folder))
+    assert await reading.round("handbook") == Round(read=2, faults=1)
+    assert await reading.faults("handbook") == {"caf\ufffd.md": NOT_UTF_8}
+    assert await reading.round("handbook") == Round(same=3)
+    assert await reading.found("trains") == ["travel.md, lines 1-4"]
 
 
 async def test_a_folder_that_is_away_leaves_what_was_read(stage: Stage, folder: Path) -> None:
