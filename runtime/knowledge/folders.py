@@ -56,7 +56,7 @@ def _below(pack: Pack, top: int) -> Iterator[FoundFile]:
             place = f"{path}/{name}".removeprefix("./")
             if name.startswith(".") or not pack.has(place):
                 continue
-            if tag := _tag(os.stat(name, dir_fd=descriptor, follow_symlinks=False)):
+            if tag := _tag_in(descriptor, name):
                 yield _named(place, tag)
                 found += 1
                 if found >= FILES_MAX:
@@ -68,6 +68,13 @@ def _named(place: str, tag: str) -> FoundFile:
     if written != place:
         return FoundFile(written, tag, NOT_UTF_8)
     return FoundFile(place, tag, TOO_DEEP if len(place) > LONGEST_PATH else "")
+
+
+def _tag_in(folder: int, name: str) -> str:
+    try:
+        return _tag(os.stat(name, dir_fd=folder, follow_symlinks=False))
+    except FileNotFoundError:
+        return ""  # it went since the folder was listed
 
 
 def _tag(found: os.stat_result) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -17,12 +17,13 @@ from runtime.contract import Address, Commanded, NodeId, Outcome
 from runtime.domain.memory.chunks import Chunk
 from runtime.egress import NoAnswer
 from runtime.knowledge.book import PackBook
-from runtime.knowledge.folders import FILE_MAX_BYTES, NOT_UTF_8
+from runtime.knowledge.folders import FILE_MAX_BYTES, NOT_UTF_8, files_of
 from runtime.knowledge.packs import Pack
 from runtime.knowledge.reading import NO_TEXT, ROOT, TOO_LARGE, Fetched, KnowledgeReader, Round
 from runtime.store.knowledge.searching import A_WORD, CANDIDATES
 from runtime.store.protocol import Duty
 from runtime.store.protocol.memory.knowledge import DocumentText
+from runtime.workspace.walk import walk
 from tests.contract.store.stage import GATE, Stage
 from tools.knowledge import told
 
@@ -170,6 +171,18 @@ async def test_a_name_that_no_table_takes_is_told_and_ends_nothing(stage: Stage,
     assert await reading.faults("handbook") == {"caf\ufffd.md": NOT_UTF_8}
     assert await reading.round("handbook") == Round(same=3)
     assert await reading.found("trains") == ["travel.md, lines 1-4"]
+
+
+def test_a_file_that_goes_while_a_folder_is_listed_hides_no_other(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a pack would be away until it is due again."""
+
+    def listed(top: int, flags: int) -> Iterator[tuple[str, list[str], list[str], int]]:
+        yield from ((path, below, [*names, "gone.md"], opened) for path, below, names, opened in walk(top, flags))
+
+    monkeypatch.setattr("runtime.knowledge.folders.walk", listed)
+    assert [file.place for file in files_of(Pack("handbook", folder))] == ["people/leave.md", "travel.md"]
 
 
 async def test_a_folder_that_is_away_leaves_what_was_read(stage: Stage, folder: Path) -> None:
