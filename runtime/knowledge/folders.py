@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Final
 
 from runtime.knowledge.packs import Pack
-from runtime.workspace.safe_fs import OPEN_FOLDER, reading
+from runtime.workspace.safe_fs import LONGEST_PATH, OPEN_FOLDER, reading
 from runtime.workspace.walk import walk
 
 FILES_MAX: Final = 20_000
 FILE_MAX_BYTES: Final = 2_000_000
+NOT_UTF_8: Final = "Its name isn't written in UTF-8. Give it another one."
+TOO_DEEP: Final = "Its path is too long. Move it up."
 
 
 class Changing(Exception):
@@ -27,10 +29,12 @@ class TooLarge(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file of a pack: its path below the folder, and its time and size, by which a change is noticed."""
+    """A file of a pack: its path below the folder, and its time and size, by which a change is noticed. `fault` is the reason
+    for which it can't be read by its name."""
 
     place: str
     tag: str
+    fault: str = ""
 
 
 def files_of(pack: Pack) -> list[FoundFile]:
@@ -52,11 +56,25 @@ def _below(pack: Pack, top: int) -> Iterator[FoundFile]:
             place = f"{path}/{name}".removeprefix("./")
             if name.startswith(".") or not pack.has(place):
                 continue
-            if tag := _tag(os.stat(name, dir_fd=descriptor, follow_symlinks=False)):
-                yield FoundFile(place, tag)
+            if tag := _tag_in(descriptor, name):
+                yield _named(place, tag)
                 found += 1
                 if found >= FILES_MAX:
                     return
+
+
+def _named(place: str, tag: str) -> FoundFile:
+    written = os.fsencode(place).decode(errors="replace")  # as a table takes it
+    if written != place:
+        return FoundFile(written, tag, NOT_UTF_8)
+    return FoundFile(place, tag, TOO_DEEP if len(place) > LONGEST_PATH else "")
+
+
+def _tag_in(folder: int, name: str) -> str:
+    try:
+        return _tag(os.stat(name, dir_fd=folder, follow_symlinks=False))
+    except FileNotFoundError:
+        return ""  # it went since the folder was listed
 
 
 def _tag(found: os.stat_result) -> str:

@@ -146,6 +146,8 @@ class KnowledgeReader:
     async def _file(self, duty: Duty, pack: Pack, file: FoundFile, known: Document | None) -> str:
         if known and known.tag == file.tag:
             return "same"
+        if file.fault:
+            return await self._fault(duty, pack, file.place, file.tag, file.fault)
         await asyncio.sleep(self._pause.total_seconds())
         try:
             data = await asyncio.to_thread(read_file, pack, file)

@@ -105,7 +105,9 @@ class Embedding:
 
     async def _made(self, embedder: Embedder, of: _Progress, agent: str, rows: Sequence[Unvectored]) -> int:
         if not await self._costs.affords(agent, PAYER, None):
-            raise ModelFailed("A budget is spent.")
+            log.warning("memories are found by words alone", agent=agent, reason="a budget is spent")
+            of.after = rows[-1].number  # those of other agents don't wait for it; a full look comes back to these
+            return 0
         found = await embedder.embed([row.text for row in rows])
         await self._costs.charge(agent, PAYER, None, found.usage)
         if of.dims != found.dims:

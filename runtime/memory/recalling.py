@@ -41,6 +41,8 @@ log = structlog.get_logger("memory")
 
 EMBED_TIME: Final = timedelta(seconds=2)
 """A search waits no longer for the query's vector: then words alone have to do."""
+EMBED_REST: Final = timedelta(seconds=30)
+"""Rest after a failure of the model: else each message would wait for it anew."""
 GIVEN_MOST: Final = 5
 GIVEN_TOKENS: Final = 2_000
 GIVEN_FIT: Final = 0.34
@@ -76,6 +78,7 @@ class Recalling:
         self._costs = costs
         self._embedder = embedder
         self._now = now
+        self._failed_at: datetime | None = None
 
     async def recall(
         self, query: str, reader: Reader, *, about: str = "", since: datetime | None = None, limit: int = RECALLED_MOST
@@ -126,7 +129,7 @@ class Recalling:
     async def _near(self, query: str, sought: Sought) -> tuple[Mapping[str, float], Crowd]:
         """Cosines of the nearest rows, by id, and of all; none without a model, or where that is away."""
         embedder, reader = self._embedder(), sought.reader
-        if embedder is None or not query.strip():
+        if embedder is None or not query.strip() or self._is_resting():
             return {}, Crowd()
         payer = reader.agent, reader.room, reader.person
         try:
@@ -137,8 +140,12 @@ class Recalling:
             await self._costs.charge(*payer, asked.usage)
             return await nearest(self._vectors, sought.reaches, embedder.name, asked.vectors[0])
         except (ModelFailed, StoreError, TimeoutError) as error:
+            self._failed_at = self._now()
             log.warning("searched by words alone", model=embedder.name, reason=str(error) or "it took too long")
             return {}, Crowd()
+
+    def _is_resting(self) -> bool:
+        return self._failed_at is not None and timedelta() <= self._now() - self._failed_at < EMBED_REST
 
 
 def recalled(one: Placed, memories: Mapping[int, Memory]) -> Recalled:

@@ -15,9 +15,12 @@ NO_USE: Final = "The model of embeddings gave numbers of no use: {fault}."
 
 def vectors_of(rows: Sequence[Any], count: int) -> list[list[float]]:
     """Vectors of an answer in the order of what was asked, each of length 1. Errors: ModelFailed says what is wrong."""
-    if len(rows) != count:
-        raise _no_use(f"{len(rows)} vectors for {count} texts")
-    vectors = [_numbers(row["embedding"]) for row in sorted(rows, key=lambda row: int(row.get("index") or 0))]
+    try:
+        vectors = [_numbers(row["embedding"]) for row in sorted(rows, key=lambda row: int(row.get("index") or 0))]
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError, struct.error):
+        raise _no_use("something that is no list of vectors") from None
+    if len(vectors) != count:
+        raise _no_use(f"{len(vectors)} vectors for {count} texts")
     if len({len(vector) for vector in vectors}) != 1 or not vectors[0]:
         raise _no_use("vectors of several lengths" if vectors[0] else "empty vectors")
     return [_of_length_1(vector) for vector in vectors]

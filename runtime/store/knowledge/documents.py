@@ -64,7 +64,8 @@ def documents(pack: str, limit: int) -> Op[list[Document]]:
 def counts() -> Op[list[PackCount]]:
     rows = yield COUNTS, {}
     return [
-        PackCount(pack, number, size, maybe_moment(read_at), faults) for pack, number, size, read_at, faults in rows
+        PackCount(pack, number, int(size), maybe_moment(read_at), faults)
+        for pack, number, size, read_at, faults in rows
     ]
 
 

@@ -18,10 +18,11 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """A table whose `text` is searched, among rows with the same `within`."""
+    """A table whose `text` is searched, among rows with the same `within`; also `by_letters`, whose index costs a row most."""
 
     table: str
     within: str
+    by_letters: bool = True
 
     @property
     def words(self) -> str:
@@ -38,7 +39,8 @@ class Indexed:
 
     def vector_of(self, alias: str) -> str:
         place = f"'w' || regexp_replace({alias}{self.within}, '{NOT_PLAIN}', '', 'g')"
-        return f"to_tsvector('simple', {place} || ' ' || translate({alias}text, '{ACCENTED}', '{BARE}'))"
+        bare = f"CASE WHEN {alias}text ~ '[{ACCENTED}]' THEN translate({alias}text, '{ACCENTED}', '{BARE}') ELSE {alias}text END"
+        return f"to_tsvector('simple', {place} || ' ' || {bare})"
 
 
 _LATIN: Final = [chr(code) for code in range(0xC0, 0x180)]
@@ -49,11 +51,12 @@ _PLAIN: Final = {letter: base for letter, base in _BASES.items() if base.isascii
 }
 ACCENTED: Final = "".join(_PLAIN)
 """Latin letters with accents, and capital ones of Greek and Cyrillic: PostgreSQL's index has them without, and small, as
-SQLite's does. In a database with the locale C it knows no other capital letters than those of English."""
+SQLite's does. In a database with the locale C it knows no other capital letters than those of English. To translate a
+text takes ten times as long as all else of its row, so it is asked first whether there is such a letter."""
 BARE: Final = "".join(_PLAIN.values())
 NOT_PLAIN: Final = "[^0-9A-Za-z]"
 MEMORIES: Final = Indexed("memories", "reach")
-CHUNKS: Final = Indexed("knowledge_chunks", "pack")
+CHUNKS: Final = Indexed("knowledge_chunks", "pack", by_letters=False)
 INDEXED: Final = (MEMORIES, CHUNKS)
 
 WORDS: Final = "unicode61 remove_diacritics 2"
@@ -65,30 +68,38 @@ LETTERS_CHARS: Final = 3
 def sqlite_statements() -> Iterator[str]:
     """Statements that make the indexes in SQLite, whose tables are there."""
     for one in INDEXED:
-        for name, tokens in ((one.words, WORDS), (one.letters, LETTERS)):
+        for name in _names(one):
+            tokens = WORDS if name == one.words else LETTERS
             of = f"content='{one.table}', content_rowid='number', tokenize='{tokens}'"
             yield f"CREATE VIRTUAL TABLE {name} USING fts5({one.within}, text, {of})"
-        changed = f"UPDATE OF {one.within}, text"
-        yield f"CREATE TRIGGER {one.table}_added AFTER INSERT ON {one.table} BEGIN {_put(one)} END"
-        yield f"CREATE TRIGGER {one.table}_removed AFTER DELETE ON {one.table} BEGIN {_take(one)} END"
-        yield f"CREATE TRIGGER {one.table}_changed AFTER {changed} ON {one.table} BEGIN {_take(one)} {_put(one)} END"
+        yield from trigger_statements(one)
+
+
+def trigger_statements(one: Indexed) -> Iterator[str]:
+    """Statements that make the triggers of a table, which fill its indexes in SQLite."""
+    changed = f"UPDATE OF {one.within}, text"
+    yield f"CREATE TRIGGER {one.table}_added AFTER INSERT ON {one.table} BEGIN {_put(one)} END"
+    yield f"CREATE TRIGGER {one.table}_removed AFTER DELETE ON {one.table} BEGIN {_take(one)} END"
+    yield f"CREATE TRIGGER {one.table}_changed AFTER {changed} ON {one.table} BEGIN {_take(one)} {_put(one)} END"
 
 
 def _put(one: Indexed) -> str:
     values = f"(new.number, new.{one.within}, new.text)"
-    return " ".join(f"INSERT INTO {name}(rowid, {one.within}, text) VALUES {values};" for name in _both(one))  # noqa: S608 - our own names
+    return " ".join(f"INSERT INTO {name}(rowid, {one.within}, text) VALUES {values};" for name in _names(one))  # noqa: S608 - our own names
 
 
 def _take(one: Indexed) -> str:
     values = f"('delete', old.number, old.{one.within}, old.text)"
     return " ".join(
         f"INSERT INTO {name}({name}, rowid, {one.within}, text) VALUES {values};"  # noqa: S608 - our own names
-        for name in _both(one)
+        for name in _names(one)
     )
 
 
-def _both(one: Indexed) -> tuple[str, str]:
-    return one.words, one.letters
+def _names(one: Indexed) -> Iterator[str]:
+    yield one.words
+    if one.by_letters:
+        yield one.letters
 
 
 def postgres_statements() -> Iterator[str]:
@@ -99,7 +110,7 @@ def postgres_statements() -> Iterator[str]:
 
 def trigram_statements() -> Iterator[str]:
     """Statements for the indexes that need pg_trgm."""
-    for one in INDEXED:
+    for one in filter(lambda one: one.by_letters, INDEXED):
         yield f"CREATE INDEX {one.letters} ON {one.table} USING gin (text gin_trgm_ops)"
 
 

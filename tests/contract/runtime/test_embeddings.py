@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -96,3 +97,12 @@ def test_numbers_of_no_use_are_refused(rows: list[dict[str, object]], fault: str
 def test_vectors_come_in_the_order_of_the_texts() -> None:
     rows = [{"embedding": [0.0, 2.0], "index": 1}, {"embedding": "AACAPwAAAAA=", "index": 0}]
     assert vectors_of(rows, 2) == [[1.0, 0.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    "rows", [None, [None], [{}], "ab", [{"embedding": "abc"}], [{"embedding": "AAAAAAA="}], [{"embedding": [10**400]}]]
+)
+def test_an_answer_of_any_form_ends_nothing(rows: Any) -> None:
+    """The duty that asks would end its node with any other error."""
+    with pytest.raises(ModelFailed, match="of no use"):
+        vectors_of(rows, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -14,12 +14,16 @@ import pytest
 
 from bot.wiring.knowledge.packs import document_text
 from runtime.contract import Address, Commanded, NodeId, Outcome
+from runtime.domain.memory.chunks import Chunk
 from runtime.egress import NoAnswer
 from runtime.knowledge.book import PackBook
-from runtime.knowledge.folders import FILE_MAX_BYTES
+from runtime.knowledge.folders import FILE_MAX_BYTES, NOT_UTF_8, files_of
 from runtime.knowledge.packs import Pack
 from runtime.knowledge.reading import NO_TEXT, ROOT, TOO_LARGE, Fetched, KnowledgeReader, Round
+from runtime.store.knowledge.searching import A_WORD, CANDIDATES
 from runtime.store.protocol import Duty
+from runtime.store.protocol.memory.knowledge import DocumentText
+from runtime.workspace.walk import walk
 from tests.contract.store.stage import GATE, Stage
 from tools.knowledge import told
 
@@ -131,6 +135,19 @@ async def test_a_search_stays_in_its_packs(stage: Stage, folder: Path) -> None:
     assert await reading.book.search("trains", []) == []
 
 
+async def test_a_rare_word_is_found_among_many_chunks_with_a_common_one(stage: Stage) -> None:
+    parts = [Chunk("", at, at, "Each train leaves on time.") for at in range(A_WORD + CANDIDATES)]
+    parts.append(Chunk("", 7_000, 7_000, "The train to the harbour leaves on time."))
+    document = DocumentText("trains", "trains.md", "Trains", "1", "d", 1)
+    await stage.store.knowledge.put_document(await stage.duty("knowledge"), document, parts)
+    for query in ("train harbour", "harbour leaves", "trains"):
+        found = await stage.store.knowledge.search(query, ["trains"])
+        assert [one.first_line for one in found][:1] == [7_000 if "harbour" in query else 0]
+        assert len(found) == 5
+    [counts] = await stage.store.knowledge.counts()
+    assert type(counts.characters) is int  # as JSON has it
+
+
 async def test_links_hidden_files_and_what_is_no_text_stay_out(stage: Stage, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("The trains are late.")
     (folder / "link.md").symlink_to(tmp_path / "secret.md")
@@ -145,6 +162,27 @@ async def test_links_hidden_files_and_what_is_no_text_stay_out(stage: Stage, fol
     assert await reading.found("trains") == ["travel.md, lines 1-3"]
     assert await reading.faults("handbook") == {"binary.txt": NO_TEXT, "large.txt": TOO_LARGE}
     assert await reading.round("handbook") == Round(same=4), "a file that can't be read is left alone until it changes"
+
+
+async def test_a_name_that_no_table_takes_is_told_and_ends_nothing(stage: Stage, folder: Path) -> None:
+    folder.joinpath(os.fsdecode(b"caf\xe9.md")).write_text("trains")
+    reading = Reading(stage, Pack("handbook", folder))
+    assert await reading.round("handbook") == Round(read=2, faults=1)
+    assert await reading.faults("handbook") == {"caf\ufffd.md": NOT_UTF_8}
+    assert await reading.round("handbook") == Round(same=3)
+    assert await reading.found("trains") == ["travel.md, lines 1-4"]
+
+
+def test_a_file_that_goes_while_a_folder_is_listed_hides_no_other(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a pack would be away until it is due again."""
+
+    def listed(top: int, flags: int) -> Iterator[tuple[str, list[str], list[str], int]]:
+        yield from ((path, below, [*names, "gone.md"], opened) for path, below, names, opened in walk(top, flags))
+
+    monkeypatch.setattr("runtime.knowledge.folders.walk", listed)
+    assert [file.place for file in files_of(Pack("handbook", folder))] == ["people/leave.md", "travel.md"]
 
 
 async def test_a_folder_that_is_away_leaves_what_was_read(stage: Stage, folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from runtime.contract.memory.facts import Scope, ScopeKind
+from runtime.contract.memory.facts import Scope, ScopeKind, Trust
 from runtime.domain.agents.lifecycle import AgentEvent
 from runtime.domain.memory.terms import terms_of
 from runtime.store.protocol.memory.finding import Sought
@@ -57,6 +57,18 @@ async def test_of_two_people_who_are_one_each_value_stands_once(stage: Stage) ->
     assert await stage.column("SELECT DISTINCT scope FROM memories") == [f"person|{ada.person.id}"]
     values = await stage.store.state_values.listed("main", Scope(ScopeKind.PERSON, ada.person.id))
     assert [(one.key, one.value) for one in values] == [("a", '"Ada"'), ("b", '"Uma"')]
+
+
+async def test_two_people_who_are_one_keep_their_word_beside_a_proposal_of_the_same(stage: Stage) -> None:
+    """A proposal's time ends, and nobody is given it unasked."""
+    await stage.say("hello", actor=UMA)
+    ada, uma = await actor(stage), await actor(stage, "Uma")
+    await kept(stage, "I am allergic to nuts", ada, trust=Trust.STAGED)
+    await kept(stage, "I am allergic to nuts", uma)
+    await stage.store.people.merge("Uma", "Ada", actor="cli")
+    reader = await stage.store.memories.reader_at("main", ROOM, ada.person.id if ada.person else None)
+    [one] = await stage.store.memories.readable(reader)
+    assert (one.text, one.trust, one.expires_at) == ("I am allergic to nuts", Trust.SAID, None)
 
 
 async def test_what_an_agent_kept_goes_when_it_is_ended_for_good(stage: Stage) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import pytest
+
 from runtime.contract import NodeId, Usage
 from runtime.contract.memory.embedding import Embedded
 from runtime.contract.memory.facts import Reader
@@ -14,9 +16,12 @@ from runtime.domain.memory.scopes import reaches_of
 from runtime.errors import ModelFailed
 from runtime.memory.embedding import Embedding
 from runtime.memory.nearest import nearest
-from runtime.memory.recalling import Recalling
+from runtime.memory.recalling import EMBED_REST, Recalling
+from runtime.store.memory.finding.vectors import DROPPED_AT_ONCE
 from runtime.store.protocol import Duty
+from runtime.store.sql.driver import MakeOp
 from runtime.store.store import Store
+from tests.contract.store.stage import HandClock
 from tests.contract.store.test_memory_search import HERE, kept
 from tests.fakes.embeddings import DIMS, vector_of
 
@@ -107,6 +112,17 @@ async def test_a_model_that_is_away_loses_nothing(store: Store) -> None:
     assert await duty.look() == 1
 
 
+async def test_a_model_that_is_away_is_not_asked_by_each_message(store: Store, clock: HandClock) -> None:
+    await kept(store, "I drink tea")
+    recalling = recalling_of(store, model := Model(fails="It doesn't answer."))
+    for _ in range(3):
+        assert [one.memory.text for one in await recalling.recall("tea", HERE)] == ["I drink tea"]
+    assert len(model.asked) == 1
+    clock.advance(seconds=EMBED_REST.total_seconds())
+    await recalling.recall("tea", HERE)
+    assert len(model.asked) == 2
+
+
 async def test_two_models_stand_side_by_side_until_all_rows_have_the_new_ones(store: Store) -> None:
     texts = ["I drink tea", "My doctor is Dr Hofer"]
     for text in texts:
@@ -154,3 +170,32 @@ async def test_near_and_far_are_told_apart(store: Store) -> None:
     assert math.isclose(sum(part * part for part in vector_of("x")), 1)
     assert crowd.count == 3
     assert max(found.values()) > 0.5 > sorted(found.values())[-2]
+
+
+async def test_an_agent_without_money_keeps_no_other_waiting(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def affords(agent: str, *_: object) -> bool:
+        return agent != "poor"
+
+    monkeypatch.setattr(store.embedding_costs, "affords", affords)
+    await kept(store, "I drink milk", agent="poor")
+    await kept(store, "I drink tea")
+    duty = duty_of(store, model := Model())
+    assert [await duty.look(), await duty.look(), model.asked] == [1, 0, ["I drink tea"]]
+    assert await store.memory_vectors.waiting(model.name) == 1
+
+
+async def test_vectors_of_no_use_go_a_few_at_a_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever writes meanwhile waits for the whole of a transaction."""
+    one, write, dropped = await kept(store, "I drink tea"), store.memory_vectors._driver.write, list[int]()
+    for at in range(DROPPED_AT_ONCE + 1):
+        await store.memory_vectors.keep(f"fake/{at}", [(one.id, b"\0" * 4)], 1)
+    await store.memory_vectors.keep("fake/new", [(one.id, b"\0" * 8)], 2)
+
+    async def counted(make: MakeOp[int]) -> int:
+        dropped.append(await write(make))
+        return dropped[-1]
+
+    monkeypatch.setattr(store.memory_vectors._driver, "write", counted)
+    assert await store.memory_vectors.tidy("fake/new") == DROPPED_AT_ONCE + 1
+    assert dropped == [DROPPED_AT_ONCE, 1]
+    assert [(row.model, row.count) for row in await store.memory_vectors.stock()] == [("fake/new", 1)]

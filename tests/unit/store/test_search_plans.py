@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import Executable
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
+from runtime.store.knowledge import searching
 from runtime.store.memory.finding import statements, vectors
 from runtime.store.memory.rows import reaching
 from runtime.store.sql.driver import Compiler
-from runtime.store.sql.full_text import MEMORIES, letters_match, words_match
+from runtime.store.sql.full_text import (
+    CHUNKS,
+    MEMORIES,
+    letters_match,
+    sqlite_statements,
+    trigger_statements,
+    words_match,
+)
 from runtime.store.upgrade import upgrade_sqlite
 
 REACHES = ["a1f0", "b2e1"]
@@ -67,3 +77,36 @@ def test_the_reach_is_asked_of_the_index_itself() -> None:
             database.executemany(put, [(1, "a1f0"), (2, "ffff"), (3, "0a1f")])
             found = database.execute(f"SELECT rowid FROM memories_{column} WHERE memories_{column} MATCH ?", (words,))
             assert found.fetchall() == [(1,)]
+
+
+def test_every_full_text_index_has_a_search_of_its_own() -> None:
+    """A row that comes pays for each of them: the letters most."""
+    searches = [statements.BY_WORD, statements.BY_LETTERS, searching.BY_WORDS]
+    compiled = [Compiler(SQLiteDialect(paramstyle="qmark"))(one).sql for one in searches]
+    made = [name for sql in sqlite_statements() for name in re.findall(r"CREATE VIRTUAL TABLE (\w+)", sql)]
+    assert len(made) == 3
+    assert [name for name in made if not any(f"{name} MATCH" in sql for sql in compiled)] == []
+
+
+def test_an_index_that_no_search_uses_goes_with_an_upgrade() -> None:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as database, closing(_fresh()) as fresh:
+        upgrade_sqlite(database)
+        for name in ("added", "removed", "changed"):
+            database.execute(f"DROP TRIGGER knowledge_chunks_{name}")
+        before = replace(CHUNKS, by_letters=True)
+        database.execute(f"CREATE VIRTUAL TABLE {before.letters} USING fts5(pack, text)")
+        for statement in trigger_statements(before):
+            database.execute(statement)
+        database.execute("UPDATE alembic_version SET version_num = '0035'")
+        upgrade_sqlite(database)
+        assert _made(database) == _made(fresh)
+
+
+def _fresh() -> sqlite3.Connection:
+    database = sqlite3.connect(":memory:", isolation_level=None)
+    upgrade_sqlite(database)
+    return database
+
+
+def _made(database: sqlite3.Connection) -> set[tuple[str, str]]:
+    return set(database.execute("SELECT name, sql FROM sqlite_master"))

@@ -10,6 +10,7 @@ from sqlalchemy import BigInteger, ColumnElement, Executable, bindparam, delete,
 
 from runtime.contract.memory.facts import MemoryKind, Scope, ScopeKind, Trust
 from runtime.contract.people import PersonId
+from runtime.domain.memory.keeping import ends
 from runtime.domain.memory.scopes import reach_of
 from runtime.store.common import fact
 from runtime.store.memory.keeping import END_MEMORY
@@ -140,13 +141,18 @@ def merge_memories(old: PersonId, new: PersonId, now: datetime) -> Op[None]:
 
 def _settle(old: str, new: str, now: datetime) -> Op[None]:
     """End what both have, so that each value stands once."""
-    theirs = {hash_: id_ for id_, hash_ in (yield HASHES, {"reach": new})}
-    own: dict[str, str] = dict((yield HASHES, {"reach": old}))
-    values = {_topic(row): row for row in [Row(*row) for row in (yield CURRENT_IN, {"reach": new})] if _topic(row)}
+    hashes: dict[str, str] = dict([*(yield HASHES, {"reach": new}), *(yield HASHES, {"reach": old})])
+    theirs = [Row(*row) for row in (yield CURRENT_IN, {"reach": new})]
+    texts = {hashes[row.id]: row for row in theirs}
+    values = {_topic(row): row for row in theirs if _topic(row)}
     for row in [Row(*row) for row in (yield CURRENT_IN, {"reach": old})]:
-        if same := theirs.get(own[row.id]):
-            yield from _end(row.id, same, now)
-        elif other := values.get(_topic(row)):
+        same, other = texts.get(hashes[row.id]), values.get(_topic(row))
+        if same and ends(Trust(same.trust), Trust(row.trust)):
+            yield from _end(row.id, same.id, now)
+            continue
+        if same:  # nobody said that one
+            yield from _end(same.id, row.id, now)
+        if other:
             older, newer = sorted((row, other), key=lambda one: one.valid_from)
             yield from _end(older.id, newer.id, now)
 

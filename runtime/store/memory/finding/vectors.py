@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
+from typing import Final
 
-from sqlalchemy import Integer, bindparam, delete, exists, func, or_, select
+from sqlalchemy import Executable, Integer, bindparam, delete, exists, func, or_, select
 
 from runtime.contract.memory.facts import MemoryId
 from runtime.store.common import put
 from runtime.store.protocol.memory.finding import VECTORS_A_BATCH, Batch, Stock, Unvectored
 from runtime.store.schema import memories, memory_vectors
 from runtime.store.sql.base import Base
-from runtime.store.sql.driver import Op, micros
+from runtime.store.sql.driver import Op, Rows, micros
 
+DROPPED_AT_ONCE: Final = 100
+"""Vectors that one transaction removes: of each it clears away some pages."""
 IS_CURRENT = (
     memories.c.valid_to.is_(None),
     or_(memories.c.expires_at.is_(None), memories.c.expires_at > bindparam("now")),
@@ -42,17 +46,28 @@ STOCK = select(memory_vectors.c.model, memory_vectors.c.dims, func.count()).grou
     memory_vectors.c.model, memory_vectors.c.dims
 )
 WAITING = select(func.count()).select_from(memories).where(*IS_CURRENT, ~HAS_ONE)
-DROP_OTHER_DIMS = (
-    delete(memory_vectors)
+OF_OTHER_DIMS = (
+    select(memory_vectors.c.memory_id, memory_vectors.c.model)
     .where(memory_vectors.c.model == bindparam("model"), memory_vectors.c.dims != bindparam("dims"))
-    .returning(memory_vectors.c.memory_id)
+    .limit(DROPPED_AT_ONCE)
 )
-DROP_OTHER_MODELS = (
-    delete(memory_vectors).where(memory_vectors.c.model != bindparam("model")).returning(memory_vectors.c.memory_id)
+OF_OTHER_MODELS = (
+    select(memory_vectors.c.memory_id, memory_vectors.c.model)
+    .where(memory_vectors.c.model != bindparam("model"))
+    .limit(DROPPED_AT_ONCE)
 )
-DROP_ENDED = (
-    delete(memory_vectors)
+OF_ENDED = (
+    select(memory_vectors.c.memory_id, memory_vectors.c.model)
     .where(~exists().where(memories.c.id == memory_vectors.c.memory_id, *IS_CURRENT))
+    .limit(DROPPED_AT_ONCE)
+)
+DROP_ONE = (
+    delete(memory_vectors)
+    .where(
+        memory_vectors.c.memory_id == bindparam("memory"),
+        memory_vectors.c.model == bindparam("of"),
+        memory_vectors.c.dims != bindparam("but"),
+    )
     .returning(memory_vectors.c.memory_id)
 )
 
@@ -96,11 +111,24 @@ class MemoryVectorStore(Base):
         return await self._driver.read(look)
 
     async def drop_other_dims(self, model: str, dims: int) -> int:
-        return await self._driver.write(lambda: _dropped_dims(model, dims))
+        return await self._dropped(OF_OTHER_DIMS, {"model": model, "dims": dims}, but=dims)
 
     async def tidy(self, model: str) -> int:
-        now = self.now()
-        return await self._driver.write(lambda: _tidied(model, now))
+        ended = await self._dropped(OF_ENDED, {"now": micros(self.now())})
+        others = 0 if await self.waiting(model) else await self._dropped(OF_OTHER_MODELS, {"model": model})
+        return ended + others
+
+    async def _dropped(self, which: Executable, given: Mapping[str, object], *, but: int = -1) -> int:
+        """Remove such vectors, but those of so many numbers: found by a reader, and a few at a time, so that what people
+        write waits for no walk through all of them."""
+
+        def look() -> Op[Rows]:
+            return (yield which, given)
+
+        gone = 0
+        while rows := await self._driver.read(look):
+            gone += await self._driver.write(partial(_drop, rows, but))
+        return gone
 
 
 def _keep(model: str, vectors: Sequence[tuple[MemoryId, bytes]], dims: int, now: datetime) -> Op[int]:
@@ -113,12 +141,8 @@ def _keep(model: str, vectors: Sequence[tuple[MemoryId, bytes]], dims: int, now:
     return kept
 
 
-def _dropped_dims(model: str, dims: int) -> Op[int]:
-    return len((yield DROP_OTHER_DIMS, {"model": model, "dims": dims}))
-
-
-def _tidied(model: str, now: datetime) -> Op[int]:
-    ended = yield DROP_ENDED, {"now": micros(now)}
-    waiting = yield WAITING, {"model": model, "now": micros(now)}
-    others = [] if waiting[0][0] else (yield DROP_OTHER_MODELS, {"model": model})
-    return len(ended) + len(others)
+def _drop(rows: Rows, but: int) -> Op[int]:
+    gone = 0
+    for memory, model in sorted(rows):
+        gone += len((yield DROP_ONE, {"memory": memory, "of": model, "but": but}))
+    return gone
