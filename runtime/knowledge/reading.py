@@ -13,13 +13,14 @@ import structlog
 
 from runtime.contract import Now
 from runtime.domain.ids import digest
-from runtime.domain.memory.chunks import HEADING, chunks
+from runtime.domain.memory.chunks import chunks, heading_of
 from runtime.egress import NoAnswer, Refused
 from runtime.errors import StoreError, ToolError
 from runtime.knowledge.folders import FILE_MAX_BYTES, Changing, FoundFile, TooLarge, files_of, read_file
 from runtime.knowledge.packs import Pack, Packs
 from runtime.store.protocol import Duty
 from runtime.store.protocol.memory.knowledge import Document, DocumentText, Knowledge
+from runtime.workspace.safe_fs import BadPath
 
 log = structlog.get_logger("knowledge")
 
@@ -138,7 +139,7 @@ class KnowledgeReader:
             return Round(faults=1)
         results = [await self._file(duty, pack, file, known.get(file.place)) for file in files]
         results += [await self._page(duty, pack, url, known.get(url)) for url in pack.urls]
-        there = {file.place for file in files}.union(pack.urls)
+        there = {shown(file.place) for file in files}.union(pack.urls)
         gone = [one.id for place, one in known.items() if place not in there]
         await self._drop(duty, gone)
         return Round(results.count("read"), results.count("same"), results.count("fault"), len(gone))
@@ -155,6 +156,8 @@ class KnowledgeReader:
             return await self._fault(duty, pack, file.place, file.tag, TOO_LARGE)
         except OSError as error:
             return await self._fault(duty, pack, file.place, "", error.strerror or str(error))
+        except BadPath as error:
+            return await self._fault(duty, pack, shown(file.place), "", f"{error}. Rename it.")
         return await self._read(duty, pack, file.place, file.tag, data, "", known)
 
     async def _page(self, duty: Duty, pack: Pack, url: str, known: Document | None) -> str:
@@ -198,6 +201,15 @@ class KnowledgeReader:
             raise _Fenced
 
 
+def shown(place: str) -> str:
+    """A path as a row has it: of a name that is no UTF-8, such as an old archive's, with marks for its letters.
+
+    >>> shown("people/Gr\\udcfc\\udcdfe.md")
+    'people/Gr??e.md'
+    """
+    return place.encode(errors="replace").decode()
+
+
 def title_of(text: str, place: str) -> str:
     """The first heading of a document, else the name of its file.
 
@@ -205,6 +217,6 @@ def title_of(text: str, place: str) -> str:
     'Leave'
     """
     for line in text[:5_000].split("\n"):
-        if found := HEADING.fullmatch(line):
-            return found[2][:TITLE_MAX_CHARS]
+        if found := heading_of(line):
+            return found[1][:TITLE_MAX_CHARS]
     return PurePosixPath(place).name[:TITLE_MAX_CHARS] or place[:TITLE_MAX_CHARS]
