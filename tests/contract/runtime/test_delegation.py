@@ -243,6 +243,17 @@ async def test_a_sixth_child_at_once_is_refused(stage: Stage) -> None:
     assert "At most 5 can be at work at once, and 5 are." in results(model)[1]
 
 
+@pytest.mark.parametrize("minutes", [0, -(10**15), 1_441, 10**15])
+async def test_a_time_that_no_piece_may_have_is_refused_with_a_result(minutes: int, stage: Stage) -> None:
+    model = Strict([order(goal="Count.", minutes=minutes), "Refused."])
+    process = await stage.process(model, BOTH)
+    async with process.running():
+        await process.say("go on")
+        await process.rest()
+    assert await stage.answers() == ["Refused."]
+    assert "Give it 1 to 1,440 minutes." in results(model)[0]
+
+
 async def test_another_agent_works_with_its_own_prompt_and_tools_in_its_own_folder(any_stage: Stage) -> None:
     look = fake_tool("look", Effect.READ)
     research = agent(any_stage, "research", theirs := Strict([Call("c-1", "look", "{}"), "found"]), [look])
