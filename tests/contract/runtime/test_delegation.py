@@ -26,6 +26,7 @@ from runtime.contract import (
     Model,
     ModelReply,
     ModelRequest,
+    OnText,
     Outcome,
     Reads,
     Tool,
@@ -231,6 +232,27 @@ async def test_delegation_deeper_than_five_is_refused_with_a_result(any_stage: S
     assert len(await children(any_stage)) == 5
     assert "Work can be handed on 5 times at most" in results(model, 6)[0]
     assert await any_stage.answers() == ["up"]
+
+
+async def test_a_tree_that_would_grow_without_end_is_refused(any_stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where each piece hands on two more, five levels would be 62 pieces."""
+    monkeypatch.setattr("runtime.domain.agents.delegation.MOST_IN_A_TREE", 10)
+    process = await any_stage.process(Splitting(), BOTH)
+    async with process.running():
+        await process.say("split it")
+        await process.rest()
+    assert 10 <= len(await children(any_stage)) <= 12  # two may be handed on at the same moment
+    assert set(await any_stage.states()) == {RunState.DONE}
+
+
+class Splitting:
+    """Hands each piece on in two, where that may be."""
+
+    name = "splitting"
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        done = isinstance(request.turns[-1], ToolTurn)
+        return ModelReply("Done." if done else "", () if done else (orders("One half.", "Another half."),), USAGE)
 
 
 async def test_a_sixth_child_at_once_is_refused(stage: Stage) -> None:
