@@ -111,6 +111,16 @@ class By(Strict):
         return await super().reply(request, on_text)
 
 
+async def test_calls_of_one_answer_and_the_next_may_have_one_id(stage: Stage) -> None:
+    """Some vendors count the ids of their calls anew with each reply."""
+    calls = [replace(over("ops", f"Take over, part {part}."), id="call_0") for part in (1, 2)]
+    process = await life(stage, Strict([*calls, "Ops takes over."]), Strict(["One.", "Two."]))
+    async with process.running():
+        await process.say("restart it")
+        await process.rest()
+    assert await chains(stage) == [["main"], ["main"]]
+
+
 async def test_whoever_takes_over_may_no_more_than_whoever_handed_over(any_stage: Stage) -> None:
     write = fake_tool("write", Effect.WRITE)
     ops = Strict([Call("c-1", "write", "{}"), "I may not."])
