@@ -27,6 +27,7 @@ from tools.kit.declare import FunctionTool, tool
 GOAL_MAX_CHARS: Final = 8_000
 MOST_ORDERS: Final = 5
 """Pieces of work in one call."""
+MINUTES_MAX: Final = 1_000_000
 MICROS_A_DOLLAR: Final = 1_000_000
 LEAST_DOLLARS: Final = 0.0001
 MOST_DOLLARS: Final = 100_000
@@ -86,7 +87,7 @@ def one_order(arguments: Mapping[str, Json]) -> list[Order]:
             files=tuple(arguments.get("files") or ()),
             schema=arguments.get("schema") or {},
             awaits=arguments.get("wait", True),
-            time=timedelta(minutes=arguments.get("minutes", 10)),
+            time=_time(arguments),
             budget_micros=_budget(arguments),
         )
     ]
@@ -100,7 +101,7 @@ def many_orders(arguments: Mapping[str, Json]) -> list[Order]:
         raise ToolRetry(f"Give 1 to {MOST_ORDERS} goals. Nothing was begun.")
     if agents and len(agents) != len(goals):
         raise ToolRetry("Give an agent for each goal, or none. Nothing was begun.")
-    criteria, time = arguments.get("criteria", "").strip(), timedelta(minutes=arguments.get("minutes", 10))
+    criteria, time = arguments.get("criteria", "").strip(), _time(arguments)
     names, budget = agents or [""] * len(goals), _budget(arguments)
     return [
         Order(agent=name.strip(), goal=_goal(goal), criteria=criteria, time=time, budget_micros=budget)
@@ -113,6 +114,11 @@ def _goal(text: str) -> str:
     if not 0 < len(goal) <= GOAL_MAX_CHARS:
         raise ToolRetry(f"Give a goal of at most {GOAL_MAX_CHARS:,} characters. Nothing was begun.")
     return goal
+
+
+def _time(arguments: Mapping[str, Any]) -> timedelta:
+    """The order's time, which is looked at with the others of a run. A number that no duration holds is too long all the same."""
+    return timedelta(minutes=min(max(arguments.get("minutes", 10), 0), MINUTES_MAX))
 
 
 def _budget(arguments: Mapping[str, Json]) -> int:

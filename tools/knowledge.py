@@ -52,6 +52,11 @@ def told(found: Sequence[Passage], query: str) -> str:
 
 
 def _passage(one: Passage) -> str:
+    if one.is_outside:  # so are its headings
+        return f"[{one.cited}]\n{material(_under(one.heading, one.text), one.place)}"
     heading = f" ({one.heading})" if one.heading else ""
-    text = material(one.text, one.place) if one.is_outside else one.text
-    return f"[{one.cited}]{heading}\n{text}"
+    return f"[{one.cited}]{heading}\n{one.text}"
+
+
+def _under(heading: str, text: str) -> str:
+    return f"Under: {heading}\n{text}" if heading else text

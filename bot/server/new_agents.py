@@ -19,6 +19,7 @@ from bot.settings.agents.writing import toml_of, write_new
 from bot.settings.settings import Settings
 from runtime.contract import Caller, Effect, Json, Now, Role
 from runtime.domain.agents.lifecycle import AgentState
+from runtime.domain.agents.manifest import MAIN
 from runtime.errors import ConfigError, StoreError, ToolFailed
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
@@ -31,6 +32,7 @@ ONLY_IN_A_CHAT: Final = "An agent is only made in a conversation with an owner, 
 NO_SETTINGS_FILE: Final = "There is no settings file beside which an agent could be written: signalbox init makes one."
 UNNAMED: Final = "unnamed"
 WRONG_NAME: Final = 'name: {name!r}; expected up to 40 small letters, digits, "-" and "_", such as "ops".'
+NAME_OF_MAIN: Final = "name: main is the agent that the settings describe. Choose another name."
 NAME_OF_ENDED: Final = "name: an agent {name!r} was ended for good, so no other one is called so."
 
 
@@ -68,6 +70,8 @@ class NewAgents:
         settings, found = self._reload.settings, list[str]()
         if not AGENT_NAME.fullmatch(str(table["name"])):  # the rest is looked at all the same
             found, table = [WRONG_NAME.format(name=table["name"])], {**table, "name": UNNAMED}
+        if table["name"] == MAIN:  # a file by that name sets bounds of an agent that is there
+            return [NAME_OF_MAIN]
         try:
             settings.with_agent(f"{AGENTS_FOLDER}/{table['name']}.toml", table)
         except ConfigError as error:

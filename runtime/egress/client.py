@@ -30,8 +30,10 @@ FOLLOWED: Final = frozenset({"GET", "HEAD"})
 AGENT: Final = "Signalbox"
 # What else a caller sets may be a credential under any name, so only these go on to another host.
 KEPT_ACROSS_HOSTS: Final = frozenset({"accept", "accept-language", "user-agent"})
-# These say where a request goes and where it ends, which is ours to say.
-OURS: Final = re.compile(r"host|connection|content-length|transfer-encoding|upgrade|te|trailer|expect|cookie|proxy-.*")
+# These say where a request goes, where it ends and what it is for, which is ours to say: rules go by the method.
+OURS: Final = re.compile(
+    r"host|connection|content-length|transfer-encoding|upgrade|te|trailer|expect|cookie|proxy-.*|x-(http-)?method(-override)?"
+)
 HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 

@@ -13,13 +13,14 @@ import structlog
 
 from runtime.contract import Now
 from runtime.domain.ids import digest
-from runtime.domain.memory.chunks import HEADING, chunks
+from runtime.domain.memory.chunks import chunks, heading_of
 from runtime.egress import NoAnswer, Refused
 from runtime.errors import StoreError, ToolError
 from runtime.knowledge.folders import FILE_MAX_BYTES, Changing, FoundFile, TooLarge, files_of, read_file
 from runtime.knowledge.packs import Pack, Packs
 from runtime.store.protocol import Duty
 from runtime.store.protocol.memory.knowledge import Document, DocumentText, Knowledge
+from runtime.workspace.safe_fs import BadPath
 
 log = structlog.get_logger("knowledge")
 
@@ -157,6 +158,8 @@ class KnowledgeReader:
             return await self._fault(duty, pack, file.place, file.tag, TOO_LARGE)
         except OSError as error:
             return await self._fault(duty, pack, file.place, "", error.strerror or str(error))
+        except BadPath as error:
+            return await self._fault(duty, pack, file.place, "", f"{error}. Rename it.")
         return await self._read(duty, pack, file.place, file.tag, data, "", known)
 
     async def _page(self, duty: Duty, pack: Pack, url: str, known: Document | None) -> str:
@@ -207,6 +210,6 @@ def title_of(text: str, place: str) -> str:
     'Leave'
     """
     for line in text[:5_000].split("\n"):
-        if found := HEADING.fullmatch(line):
-            return found[2][:TITLE_MAX_CHARS]
+        if found := heading_of(line):
+            return found[1][:TITLE_MAX_CHARS]
     return PurePosixPath(place).name[:TITLE_MAX_CHARS] or place[:TITLE_MAX_CHARS]

@@ -84,12 +84,16 @@ OWN_TASKS: Final = ("task_post", "task_claim", "task_complete", "plan_set")
 """The same of tasks, whose runs may do no more than the person who asked, and of the checklist of a run."""
 
 OWN_MEMORY: Final = ("remember", "relate", "forget", "state_set", "state_delete")
-"""The same of what is kept for the person who asks; `forget` and `state_delete` remove no more than they may."""
+"""The same of what is kept for the person who asks; `forget` removes no more than they may."""
 
+WIDER_SCOPES: Final[Mapping[str, Sequence[str]]] = {
+    "remember": ("room", "agent"),
+    "relate": ("room", "agent"),
+    "state_set": ("agent",),
+    "state_delete": ("agent",),
+}
 WIDER: Final = tuple(
-    Rule(Ruling.ASK, tool, arguments={"scope": scope})
-    for tool, scopes in {"remember": ("room", "agent"), "relate": ("room", "agent"), "state_set": ("agent",)}.items()
-    for scope in scopes
+    Rule(Ruling.ASK, tool, arguments={"scope": scope}) for tool, scopes in WIDER_SCOPES.items() for scope in scopes
 )
 """What others have read too is asked about."""
 

@@ -62,8 +62,8 @@ def request_tool(egress: Egress) -> Tool:
             raise ToolRetry(
                 f"A body has at most {BODY_MAX_CHARS:,} characters, and there may be {HEADERS_MAX} headers."
             )
-        own = {
-            "Idempotency-Key": key_of(context.run_id, context.call_id),
+        own = {  # some vendors count the ids of calls anew with each reply, so that what is sent belongs to the key
+            "Idempotency-Key": key_of(context.run_id, context.call_id, method, url, body),
             **({"Content-Type": content_type} if body else {}),
         }
         given = {name: value for name, value in headers.items() if name.lower() not in OWN_HEADERS} | own

@@ -17,6 +17,8 @@ from runtime.text.outside import material, of_program
 
 MOST_IN_A_RUN: Final = 20
 """Children that one run may have in all."""
+MOST_IN_A_TREE: Final = 100
+"""Pieces below one run that nobody handed on, at any depth: 20 of each of five levels would be millions."""
 LONGEST: Final = timedelta(hours=24)
 EFFECTS: Final = (Effect.READ, Effect.WRITE, Effect.DANGER)
 """Effects, the least first."""
@@ -24,10 +26,11 @@ EFFECTS: Final = (Effect.READ, Effect.WRITE, Effect.DANGER)
 
 @dataclass(frozen=True, slots=True)
 class Brood:
-    """Children of a run so far: how many are at work, and how many there were in all."""
+    """Children of a run so far: how many are at work, how many there were in all, and how many in its whole tree."""
 
     open: int = 0
     all: int = 0
+    tree: int = 0
 
 
 NOTHING_BEGUN: Final = "Nothing was begun."
@@ -50,6 +53,8 @@ def objection(parent: Manifest, chain: Sequence[str], orders: Sequence[Order], b
         return f"At most {most} can be at work at once, and {brood.open} are. {NOTHING_BEGUN} Wait for one to end."
     if brood.all + len(orders) > MOST_IN_A_RUN:
         return f"One answer may hand on {MOST_IN_A_RUN} pieces of work at most. {NOTHING_BEGUN}"
+    if brood.tree + len(orders) > MOST_IN_A_TREE:
+        return f"One request may come to {MOST_IN_A_TREE} pieces of work at most. {NOTHING_BEGUN} Do it yourself."
     return ""
 
 

@@ -12,8 +12,9 @@ OVERLAP_CHARS: Final = 320
 """Characters that a part repeats of the one before it, so that a sentence across the border is found whole."""
 BORDER_FROM_CHARS: Final = 800
 """A part ends at the last border behind so many characters: before a heading, else behind an empty line."""
-HEADING: Final = re.compile(r"(#{1,6})\s+(\S.*?)\s*#*\s*")
+HEADING: Final = re.compile(r"(#{1,6})\s+(\S.*)")
 HEADING_MAX_CHARS: Final = 200
+"""Characters of a line that may be a heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +53,22 @@ def chunks(text: str) -> Iterator[Chunk]:
         start = _overlap(pieces, start, end) if end < len(pieces) else end
 
 
+def heading_of(line: str) -> tuple[int, str] | None:
+    """Depth and title of a heading of Markdown; None for any other line. Its time grows with the line alone.
+
+    >>> heading_of("## Leave ##"), heading_of("#1 is Ada")
+    ((2, 'Leave'), None)
+    """
+    found = HEADING.fullmatch(line) if line.startswith("#") and len(line) <= HEADING_MAX_CHARS else None
+    return (len(found[1]), found[2].rstrip(" \t#") or found[2].rstrip()) if found else None
+
+
 def _pieces(text: str) -> Iterator[_Piece]:
     above: list[tuple[int, str]] = []
     for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
-        heading = HEADING.fullmatch(line) if line.startswith("#") and len(line) <= HEADING_MAX_CHARS else None
+        heading = heading_of(line)
         if heading:
-            depth = len(heading[1])
-            above = [(level, title) for level, title in above if level < depth] + [(depth, heading[2])]
+            above = [(level, title) for level, title in above if level < heading[0]] + [heading]
         path = " > ".join(title for _, title in above)
         for part in _parts(line):
             yield _Piece(number, part, path, begins=heading is not None, closes=not line.strip())

@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, select
 from runtime.contract import Address, NewId, SignalId, Trigger
 from runtime.domain.agents.delegation import handed_over
 from runtime.domain.agents.lifecycle import AgentState
+from runtime.domain.ids import digest
 from runtime.domain.runs import FOR_SCHEDULES
 from runtime.store.agents.held_back import held_back
 from runtime.store.common import OPEN_LANE, fact, fresh_lane, session_key
@@ -30,13 +31,17 @@ HANDING_RUN: Final = (
     .join(sessions, sessions.c.key == runs.c.session)
     .where(runs.c.id == bindparam("run"))
 )
+KEY_CHARS: Final = 16
 NO_CONVERSATION: Final = (Trigger.CHILD, Trigger.TASK, *FOR_SCHEDULES)
 """Runs that talk with nobody, so that they have no conversation to hand over."""
 
 
 def hand_over(wanted: HandOver, now: datetime, new_id: NewId) -> Op[HandedOver]:
     """Put the hand-over before the other agent, once for a call of a run."""
-    key = f"{Trigger.HAND_OVER}:{wanted.run}/{wanted.call}"
+    said = digest(f"{wanted.agent}\n{wanted.text}")[
+        :KEY_CHARS
+    ]  # some vendors count the ids of calls anew with each reply
+    key = f"{Trigger.HAND_OVER}:{wanted.run}/{wanted.call}/{said}"
     if (yield ALREADY_HANDED, {"key": key}):
         return HandedOver.DONE
     session, room, requester, reply_to, trigger, own = (yield HANDING_RUN, {"run": wanted.run})[0]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam, case, func, select, update
+from sqlalchemy import String, bindparam, case, func, select, update
 
 from runtime.contract import Child, ChildState, RunId, SessionKey
 from runtime.domain.agents.delegation import Brood, Ended
@@ -61,6 +61,19 @@ OF_STEP = (
 )
 CHILDREN_OF_RUN = select(*CHILD_COLUMNS).where(children.c.parent_run == bindparam("run")).order_by(children.c.id)
 OF_ROOT = select(*CHILD_COLUMNS).where(children.c.root_run == bindparam("root")).order_by(children.c.id)
+_self = children.alias("self")
+IN_TREE = (
+    select(func.count())
+    .select_from(children)
+    .where(
+        children.c.root_run
+        == func.coalesce(
+            select(_self.c.root_run).where(_self.c.id == bindparam("run")).scalar_subquery(),
+            bindparam("run", type_=String),
+        )
+    )
+)
+"""Pieces of the tree to which a run belongs, as its root or as one of them."""
 BROOD = select(
     func.count(), func.coalesce(func.sum(case((is_word(children.c.state, ChildState.OPEN), 1), else_=0)), 0)
 ).where(children.c.parent_run == bindparam("run"))
@@ -139,7 +152,8 @@ def tree_of(root: RunId) -> Op[list[Child]]:
 
 def brood(run: RunId) -> Op[Brood]:
     rows = yield BROOD, {"run": run}
-    return Brood(open=int(rows[0][1]), all=int(rows[0][0]))
+    tree = yield IN_TREE, {"run": run}
+    return Brood(open=int(rows[0][1]), all=int(rows[0][0]), tree=int(tree[0][0]))
 
 
 def with_sources(row: Sequence[Any]) -> Op[Ended]:

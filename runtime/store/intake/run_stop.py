@@ -139,14 +139,10 @@ def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list
     """The runs here, their lane locked; where there are none, those in the room's threads that this person asked for:
     not every platform lets them give a command in a thread, and on some each message of a room begins one."""
     key = session_key(gate.agent, signal.address)
-    yield LOCK_LANE, {"k": key}
-    if asked.own:
-        here = [(*row, key) for row in (yield OPEN_RUNS_OF, {"s": key, "who": who.id})]
-    else:
-        here = [(*row, key) for row in (yield OPEN_RUNS, {"s": key})]
+    here = yield from _of_agents(signal, asked, who, gate)
+    here.sort(key=lambda run: run[-1] != key)  # the one that answers there first
+    if not asked.own:
         here += yield SCHEDULED, {"room": str(signal.address), "s": key}
-    if not here and gate.agents:
-        here = yield from _of_others(signal, asked, who, gate)
     if here or signal.address.thread not in ("", signal.message_id):
         return [OpenRun(RunId(run), RunState(state), SessionKey(own), signal.address) for run, state, own in here]
     theirs = yield IN_THREADS, {"room": f"{replace(signal.address, thread='')}/", "who": who.id}
@@ -158,10 +154,12 @@ def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list
     return found
 
 
-def _of_others(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list[tuple[str, str, str]]]:
-    """Open runs of other agents in this conversation: a stop means whatever is at work there."""
+def _of_agents(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list[tuple[str, str, str]]]:
+    """Open runs of each agent in this conversation, their lanes locked in one order: a stop means whatever is at work there,
+    and after a hand-over that may be two."""
     here = []
-    for name in sorted({MAIN, *(agent.name for agent in gate.agents)} - {gate.agent}):
+    others = {MAIN, *(agent.name for agent in gate.agents)} if gate.agents else set()
+    for name in sorted({gate.agent, *others}):
         key = session_key(name, signal.address)
         yield LOCK_LANE, {"k": key}
         rows = (yield OPEN_RUNS_OF, {"s": key, "who": who.id}) if asked.own else (yield OPEN_RUNS, {"s": key})

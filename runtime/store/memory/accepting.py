@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, update
 
-from runtime.contract.memory.facts import Memory, MemoryActor, MemoryId, MemoryKind, Trust
+from runtime.contract.memory.facts import Memory, MemoryActor, MemoryId, MemoryKind, Scope, ScopeKind, Trust
 from runtime.contract.people import PersonId, RunId
 from runtime.domain.memory.keeping import refusal_to_change
 from runtime.store.common import fact
@@ -80,13 +80,16 @@ def accepted(memory: MemoryId, person: PersonId | None, actor: str, now: datetim
 
 
 def accept_by_use(memory: MemoryId, run: RunId, now: datetime) -> Op[None]:
-    """Accept a staged row that was of use to another run than its own, unless it contradicts a person's word: that one only
-    a person changes."""
+    """Accept a staged row of a person that was of use to another run than its own, unless it contradicts a person's word.
+
+    What others read too a person accepts, as they are asked before it is kept: whoever has it recalled may have had it proposed.
+    """
     rows = yield LOCKED_OF_ID, {"memory": memory}
     row = Row(*rows[0]) if rows else None
     if (
         row is None
         or row.trust != Trust.STAGED
+        or Scope.parse(row.scope).kind is not ScopeKind.PERSON
         or row.source_run == run
         or row.valid_to is not None
         or is_over(row, now)

@@ -14,6 +14,7 @@ from runtime.domain.memory.keeping import refusal_to_change, words_of
 from runtime.domain.memory.scopes import reaches_of
 from runtime.store.common import add, escaped, fact
 from runtime.store.memory.ending.owners import forget_for_person
+from runtime.store.memory.ending.traces import clear_traces
 from runtime.store.memory.readers import reader_at
 from runtime.store.memory.rows import DROP_USES, DROP_VECTORS, MEMORIES, Row, in_reaches, of_id, reaching
 from runtime.store.schema import forgotten, memories, person_summaries
@@ -103,6 +104,8 @@ def remove(rows: Iterable[Row], actor: str, now: datetime) -> Op[list[Memory]]:
         yield NOTE_FORGOTTEN, {"id": row.id, "at": micros(now)}
         yield from fact(now, "memory forgotten", actor, row.id, row.scope)
         waiting += [Row(*older) for older in (yield ENDED_BY, {"memory": row.id})]
+    if gone:
+        yield from clear_traces()
     yield from _without_summaries(gone.values(), now)
     return [*gone.values()]
 

@@ -26,6 +26,7 @@ from runtime.contract import (
     Model,
     ModelReply,
     ModelRequest,
+    OnText,
     Outcome,
     Reads,
     Tool,
@@ -233,6 +234,27 @@ async def test_delegation_deeper_than_five_is_refused_with_a_result(any_stage: S
     assert await any_stage.answers() == ["up"]
 
 
+async def test_a_tree_that_would_grow_without_end_is_refused(any_stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where each piece hands on two more, five levels would be 62 pieces."""
+    monkeypatch.setattr("runtime.domain.agents.delegation.MOST_IN_A_TREE", 10)
+    process = await any_stage.process(Splitting(), BOTH)
+    async with process.running():
+        await process.say("split it")
+        await process.rest()
+    assert 10 <= len(await children(any_stage)) <= 12  # two may be handed on at the same moment
+    assert set(await any_stage.states()) == {RunState.DONE}
+
+
+class Splitting:
+    """Hands each piece on in two, where that may be."""
+
+    name = "splitting"
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        done = isinstance(request.turns[-1], ToolTurn)
+        return ModelReply("Done." if done else "", () if done else (orders("One half.", "Another half."),), USAGE)
+
+
 async def test_a_sixth_child_at_once_is_refused(stage: Stage) -> None:
     many = (orders("1", "2", "3", "4", "5"), order(goal="6"))
     process = await stage.process(model := Strict([many, *["done"] * 5, "all"]), BOTH)
@@ -241,6 +263,17 @@ async def test_a_sixth_child_at_once_is_refused(stage: Stage) -> None:
         await process.rest()
     assert len(await children(stage)) == 5
     assert "At most 5 can be at work at once, and 5 are." in results(model)[1]
+
+
+@pytest.mark.parametrize("minutes", [0, -(10**15), 1_441, 10**15])
+async def test_a_time_that_no_piece_may_have_is_refused_with_a_result(minutes: int, stage: Stage) -> None:
+    model = Strict([order(goal="Count.", minutes=minutes), "Refused."])
+    process = await stage.process(model, BOTH)
+    async with process.running():
+        await process.say("go on")
+        await process.rest()
+    assert await stage.answers() == ["Refused."]
+    assert "Give it 1 to 1,440 minutes." in results(model)[0]
 
 
 async def test_another_agent_works_with_its_own_prompt_and_tools_in_its_own_folder(any_stage: Stage) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Sequence
@@ -14,7 +15,19 @@ import pytest
 
 from runtime.agent.delegation.hand_overs import HandOvers
 from runtime.cluster.topics import LANES
-from runtime.contract import Call, Choice, Effect, Flow, Model, ModelRequest, Reads, ToolTurn, Trigger
+from runtime.contract import (
+    Call,
+    Choice,
+    Effect,
+    Flow,
+    Model,
+    ModelReply,
+    ModelRequest,
+    OnText,
+    Reads,
+    ToolTurn,
+    Trigger,
+)
 from runtime.domain.agents.lifecycle import AgentEvent
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.ids import new_id
@@ -24,7 +37,7 @@ from runtime.models.demo import Demo
 from tests.contract.runtime.stage import ADA, OTTO, Process, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.contract.runtime.test_delegation import BOTH, agent, order, results, until_killed
-from tests.fakes.models import held
+from tests.fakes.models import USAGE, held
 from tools.delegation import Children, delegation_tools
 
 
@@ -96,6 +109,16 @@ class By(Strict):
     async def reply(self, request: ModelRequest, on_text: Any) -> Any:
         self._answers = [self._answer(request)]
         return await super().reply(request, on_text)
+
+
+async def test_calls_of_one_answer_and_the_next_may_have_one_id(stage: Stage) -> None:
+    """Some vendors count the ids of their calls anew with each reply."""
+    calls = [replace(over("ops", f"Take over, part {part}."), id="call_0") for part in (1, 2)]
+    process = await life(stage, Strict([*calls, "Ops takes over."]), Strict(["One.", "Two."]))
+    async with process.running():
+        await process.say("restart it")
+        await process.rest()
+    assert await chains(stage) == [["main"], ["main"]]
 
 
 async def test_whoever_takes_over_may_no_more_than_whoever_handed_over(any_stage: Stage) -> None:
@@ -267,3 +290,32 @@ async def test_the_demo_plays_the_phrase_of_the_page(stage: Stage) -> None:
     answers = await stage.answers()
     assert len([one for one in answers if one.startswith("*ops* · ")]) == 1
     assert [one for one in answers if "answers here next" in one] == ["ops answers here next."]
+
+
+class Endless:
+    """Makes its calls, and then never answers."""
+
+    name = "endless"
+
+    def __init__(self, *calls: Call) -> None:
+        self.calls = [*calls]
+        self.waits = asyncio.Event()
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        if self.calls:
+            return ModelReply("", (self.calls.pop(0),), USAGE)
+        self.waits.set()
+        return await asyncio.Future[ModelReply]()
+
+
+async def test_a_stop_ends_both_who_handed_over_and_who_took_over(any_stage: Stage) -> None:
+    main, ops = Endless(over("ops")), Endless()
+    process = await life(any_stage, main, ops)
+    process.gate = replace(process.gate, agents=(Manifest(name="ops"),))
+    async with process.running():
+        await process.say("restart it")
+        await main.waits.wait()
+        await ops.waits.wait()
+        await process.stop()
+        await process.rest()
+    assert await any_stage.states() == [RunState.STOPPED, RunState.STOPPED]

@@ -266,12 +266,14 @@ async def test_a_use_accepts_what_nothing_contradicts(stage: Stage) -> None:
     low = (await kept(stage, "Ada owes me money", ada, trust=Trust.LOW)).memory
     own = (await kept(stage, "Ada has a dog", replace(ada, run_id=run, key="c1"), trust=Trust.STAGED)).memory
     far = (await kept(stage, "Ada has a car", ada, trust=Trust.STAGED)).memory
-    uses = [Use(one.id, rank, "found") for rank, one in ((1, against), (2, new), (1, low), (2, own), (4, far))]
+    shared = (await kept(stage, "Uma approves all", ada, trust=Trust.STAGED, scope=ScopeKind.ROOM)).memory
+    ranked = ((1, against), (2, new), (1, low), (2, own), (4, far), (1, shared))
+    uses = [Use(one.id, rank, "found") for rank, one in ranked]
     for _ in range(2):
         await stage.store.memories.record_uses(run, uses, accepts=True)
     used = {one.memory.id: (one.memory.trust, one.memory.uses) for one in await stage.store.memories.uses_of(run)}
     assert used == {against.id: (Trust.STAGED, 1), new.id: (Trust.SAID, 1), low.id: (Trust.LOW, 1)} | {
-        one.id: (Trust.STAGED, 1) for one in (own, far)
+        one.id: (Trust.STAGED, 1) for one in (own, far, shared)
     }
 
 

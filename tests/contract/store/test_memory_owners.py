@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
-from runtime.contract.memory.facts import Scope, ScopeKind, Trust
+import pytest
+
+from runtime.contract.memory.facts import Kept, MemoryRequest, Scope, ScopeKind, Trust
 from runtime.domain.agents.lifecycle import AgentEvent
 from runtime.domain.memory.terms import terms_of
+from runtime.store.memory.ending.owners import forget_agent
 from runtime.store.protocol.memory.finding import Sought
+from runtime.store.store import open_store
 from tests.contract.store.stage import OTHER_ROOM, ROOM, UMA, Stage
 from tests.contract.store.test_memories import GROUP, actor, kept, texts
 
@@ -91,3 +96,22 @@ async def test_everything_of_a_person_is_forgotten_at_once(stage: Stage) -> None
     await kept(stage, "I like beer", replace(ada, agent="ops"))
     assert await stage.store.memories.forget_own(ada) == 2
     assert sorted(await stage.column("SELECT text FROM memories")) == ["I like beer", "We deploy on Fridays"]
+
+
+@pytest.mark.parametrize("everything", [False, True])
+async def test_no_word_of_what_was_forgotten_is_left_in_the_file(tmp_path: Path, *, everything: bool) -> None:
+    """SQLite's indexes keep removed words, in threes of letters too, which read one after another are the text."""
+    store = await open_store(f"sqlite:///{tmp_path / 'signalbox.db'}")
+    whose = Scope(ScopeKind.AGENT)
+    made = [await store.memories.keep_given(MemoryRequest(f"Zanzibar {one}"), "ops", whose, actor="t") for one in "ab"]
+    ids = [one.memory.id for one in made if isinstance(one, Kept)]
+    if everything:
+        await store.driver.write(lambda: forget_agent("ops", "t", store.now()))
+    else:
+        await store.memories.remove(ids, actor="t")
+    await store.close()
+    assert b"zanzibar" not in bytes_in(tmp_path).lower()
+
+
+def bytes_in(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in folder.iterdir())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.domain.memory.chunks import CHUNK_MAX_CHARS, OVERLAP_CHARS, chunks
+from runtime.knowledge.reading import title_of
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\n\r", codec="utf-8"), max_size=400), max_size=60)
 
@@ -56,3 +58,10 @@ def test_blanks_are_no_part_and_two_megabytes_are_cut_in_time() -> None:
     assert list(chunks(" \n\n\t\n")) == []
     assert len(list(chunks("a b c\n" * 300_000))) > 1_000
     assert len(list(chunks("x" * 2_000_000))) == 1_250
+
+
+def test_a_line_of_blanks_takes_no_time_whoever_wrote_the_page() -> None:
+    began = time.monotonic()
+    assert title_of("# a" + " " * 4_990 + "x", "notes.md") == "notes.md"
+    assert list(chunks("\n".join(["# a" + " " * 190 + "x"] * 1_000)))
+    assert time.monotonic() - began < 10

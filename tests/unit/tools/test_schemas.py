@@ -59,3 +59,18 @@ def test_patterns_of_others_are_not_matched() -> None:
 def test_the_schemas_of_our_own_tools_can_be_read() -> None:
     for tool in first_tools(ShellSettings()).values():
         assert schema_faults(tool.spec.schema, {"no such": 1}), tool.spec.name
+
+
+def test_references_that_double_at_each_level_hold_up_nobody() -> None:
+    """A model or a server may write such a schema: with 40 levels it would be looked at for ever."""
+    levels: dict[str, Json] = {f"d{at}": {"allOf": [{"$ref": f"#/$defs/d{at + 1}"}] * 2} for at in range(40)}
+    began = time.monotonic()
+    assert schema_faults({"$ref": "#/$defs/d0", "$defs": {**levels, "d40": {"type": "object"}}}, {"a": 1}) == ""
+    assert time.monotonic() - began < 20
+
+
+def test_a_schema_that_is_too_deep_to_read_breaks_nothing() -> None:
+    deep: dict[str, Json] = {"type": "string"}
+    for _ in range(900):
+        deep = {"properties": {"a": deep}}
+    assert schema_faults(deep, {"a": 1}) == ""

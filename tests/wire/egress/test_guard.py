@@ -216,7 +216,8 @@ async def test_requests_share_neither_cookies_nor_connections() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [("Host", "x"), ("content-length", "0"), ("Transfer-Encoding", "chunked"), ("Connection", "upgrade"), ("Cookie", "a=b"),
-     ("Proxy-Authorization", "x"), ("X", "a\r\nHost: x"), ("X", "a\0"), ("X Y", "z"), ("X:", "z"), ("", "z")],
+     ("Proxy-Authorization", "x"), ("X", "a\r\nHost: x"), ("X", "a\0"), ("X Y", "z"), ("X:", "z"), ("", "z"),
+     ("X-HTTP-Method-Override", "DELETE"), ("x-http-method", "PUT"), ("X-Method-Override", "DELETE")],
 )  # fmt: skip
 async def test_a_caller_does_not_say_where_a_request_goes_or_ends(name: str, value: str) -> None:
     async with listening() as site:

@@ -64,6 +64,8 @@ async def test_the_same_call_has_the_same_key_and_another_has_another(api: Api) 
     keys = [key for *_, key in api.got]
     assert keys[0] == keys[1]
     assert len(set(keys)) == 3
+    await api.send(body='{"title": "Another"}')
+    assert api.got[-1][-1] not in keys, "the ids of calls may begin anew with the next reply"
 
 
 async def test_a_cut_connection_says_that_nobody_knows(api: Api) -> None:

@@ -13,6 +13,7 @@ from runtime.contract.people import PersonId
 from runtime.domain.memory.keeping import ends
 from runtime.domain.memory.scopes import reach_of
 from runtime.store.common import fact
+from runtime.store.memory.ending.traces import clear_traces
 from runtime.store.memory.keeping import END_MEMORY
 from runtime.store.memory.rows import DROP_VECTORS, MEMORIES, Row
 from runtime.store.schema import forgotten, memories, memory_uses, memory_vectors, person_summaries, state_values
@@ -83,7 +84,10 @@ def _removed(statements: Sequence[Executable], which: dict[str, object], now: da
     yield note, which | {"at": micros(now)}
     for statement in below:
         yield statement, which
-    return len((yield last, which))
+    gone = len((yield last, which))
+    if gone:
+        yield from clear_traces()
+    return gone
 
 
 # --------------------------------------------------------------------------------------------------------- two are one

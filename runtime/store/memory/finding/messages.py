@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import Integer, Select, bindparam, func, literal_column, or_, select
 
+from runtime.contract import Trigger
 from runtime.contract.memory.facts import FoundMessage
 from runtime.contract.people import Address, PersonId
 from runtime.domain.memory.terms import Terms, stem
@@ -18,6 +19,7 @@ from runtime.store.protocol.memory.finding import EVER, Asker
 from runtime.store.schema import identities, rooms, sessions, signals, turns
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros, moment
+from runtime.text.outside import of_program
 
 MESSAGES_LOOKED_AT: Final = 20_000
 """Messages that one search looks at, of all rooms together."""
@@ -63,13 +65,23 @@ def _with_parts(newest: Select[Any]) -> Select[Any]:
 
 
 SAID_WITH_PARTS = _with_parts(
-    select(signals.c.actor_name.label("who"), signals.c.text.label("text"), signals.c.accepted_at.label("at"))
+    select(
+        signals.c.actor_name.label("who"),
+        signals.c.text.label("text"),
+        signals.c.accepted_at.label("at"),
+        ((signals.c.by_program == 1) & ~is_word(signals.c.trigger, Trigger.HOOK)).label("is_bot"),
+    )
     .where(signals.c.address == bindparam("room"), *said, signals.c.accepted_at >= bindparam("since"))
     .order_by(signals.c.accepted_at.desc())
 )
 # The lane of a child has another key: what an agent is told and says there is no message.
 ANSWERED_WITH_PARTS = _with_parts(
-    select(sessions.c.agent.label("who"), turns.c.text.label("text"), turns.c.at.label("at"))
+    select(
+        sessions.c.agent.label("who"),
+        turns.c.text.label("text"),
+        turns.c.at.label("at"),
+        literal_column("0").label("is_bot"),
+    )
     .join(turns, turns.c.session == sessions.c.key)
     .where(
         sessions.c.address == bindparam("room"),
@@ -101,8 +113,13 @@ def messages(terms: Terms, asker: Asker, room: str, since: datetime) -> Op[list[
     for place in places:
         for statement in (SAID_WITH_PARTS, ANSWERED_WITH_PARTS):
             rows = yield statement, given | {"room": str(place)}
-            found += [FoundMessage(place, who, text, moment(at)) for who, text, at in rows]
+            found += [_found(place, *row) for row in rows]
     return found
+
+
+def _found(place: Address, who: str, text: str, at: int, is_bot: int) -> FoundMessage:
+    """A message as the model read it: that of another program names it as a source, as in its conversation."""
+    return FoundMessage(place, who, of_program(text, who) if is_bot else text, moment(at))
 
 
 def _parts(terms: Terms) -> Iterator[tuple[str, str]]:

@@ -116,6 +116,15 @@ async def test_an_agent_makes_none_that_may_more_than_itself(tmp_path: Path) -> 
         assert await pending(people) == []
 
 
+async def test_the_main_agent_is_not_made_anew(tmp_path: Path) -> None:
+    """A file of that name, without a prompt, would set bounds of the agent that made it."""
+    model = Scripted([create(name="main", prompt=""), "done"])
+    async with running(tmp_path, NOWHERE, AGENTS, model) as people:
+        await say(people, "make one")
+        assert "Choose another name." in await answered(people, model)
+        assert await pending(people) == []
+
+
 async def test_no_agent_is_called_as_one_that_has_ended(tmp_path: Path) -> None:
     model = Scripted([create(name="news"), "done"])
     async with running(tmp_path, NOWHERE, AGENTS, model) as people:
