@@ -49,7 +49,7 @@ class Clerk:
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         on_text("Let me see")
         await asyncio.sleep(self._think.total_seconds())
-        if request.system in (summaries.TASK, handoff.TASK):
+        if request.system.startswith((summaries.TASK, handoff.TASK)):
             return ModelReply(record(request.turns[0].text), (), self._spent())
         if wanted := list(calls(request.turns)):
             return ModelReply("", tuple(wanted), self._spent())
