@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import sys
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -30,6 +32,20 @@ pytestmark = [
     pytest.mark.timeout(120),  # the first test here imports LiteLLM, which takes seconds
     pytest.mark.filterwarnings("ignore:.*`ReadOnly` qualifier"),
 ]
+
+
+@pytest.fixture(autouse=True)
+async def _connections_end() -> AsyncIterator[None]:
+    """LiteLLM keeps a client for each server that it asked, and closes none: here it ends with its test."""
+    yield
+    if (litellm := sys.modules.get("litellm")) is None:
+        return
+    for client in [*litellm.in_memory_llm_clients_cache.cache_dict.values()]:
+        if hasattr(client, "close"):
+            await client.close()
+    litellm.in_memory_llm_clients_cache.flush_cache()
+
+
 TOKEN = f"ghp_{1234:036}"
 NAME = "openai/text-embedding-3-small"
 

@@ -72,6 +72,7 @@ async def test_words_and_meaning_are_told_as_the_reason(store: Store) -> None:
 async def test_messages_that_answer_most_come_newest_first(stage: Stage) -> None:
     for text in ("the budget is due", "lunch", "the budget of May is due on Friday", "hello"):
         await stage.say(text)
+    await stage.write("UPDATE signals SET accepted_at = accepted_at + 60000000 WHERE text LIKE '%Friday'")
     by = MemoryActor("main", ROOM, await who(stage, "Ada"))
     recalling = recalling_of(stage.store, None)
     found = await recalling.search_messages("budget due", by)
