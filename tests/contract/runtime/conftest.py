@@ -34,7 +34,8 @@ async def stage(clock: HandClock, tmp_path: Path) -> AsyncIterator[Stage]:
     await store.close()
 
 
-@pytest.fixture(params=["memory", "file", "postgres"])
+# In memory is the engine of the file without one, and `stage` is there: those are for the long run.
+@pytest.fixture(params=[pytest.param("memory", marks=pytest.mark.soak), "file", "postgres"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """An empty database of each kind."""
     match request.param:

@@ -12,9 +12,11 @@ from tests.contract.database import EmptyDatabase
 from tests.contract.store.stage import HandClock, Stage
 
 KINDS = ["file", "memory", "postgres"]
+LONG = pytest.param("memory", marks=pytest.mark.soak)
+"""In memory is the engine of the file without one: those are for the long run."""
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=[LONG if kind == "memory" else kind for kind in KINDS])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """An empty store of one's own, as `database_url` names it."""
     match request.param:
