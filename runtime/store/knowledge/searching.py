@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection
 from typing import Any, Final
 
-from sqlalchemy import Integer, Text, TextClause, bindparam, text
+from sqlalchemy import TextClause
 
 from runtime.contract.memory.knowledge import Passage
 from runtime.domain.memory.terms import PAIRS_MOST, Terms, forms, terms_of
 from runtime.store.sql.driver import Op
 from runtime.store.sql.full_text import CHUNKS, quoted, within_words
-from runtime.store.sql.per_engine import PerEngine
-
-NO_PAIR: Final = "\x01"
-"""Stands for a pair that a query does not have: no text holds it."""
-_NAMES: Final = re.compile(r"(?<!:):(\w+)")
-
-
-def _statement(sql: str) -> TextClause:
-    kinds = {name: Integer if name == "n" else Text for name in _NAMES.findall(sql)}
-    return text(sql).bindparams(*(bindparam(name, type_=kind) for name, kind in kinds.items()))
-
+from runtime.store.sql.per_engine import NO_PAIR, PerEngine, statement_of
 
 _COLUMNS: Final = "c.pack, d.place, d.title, c.heading, c.first_line, c.last_line, c.text"
 _DOCUMENT: Final = "JOIN knowledge_documents AS d ON d.id = c.document_id"
@@ -48,12 +37,12 @@ _CANDIDATES: Final = (
 
 # CROSS JOIN: SQLite keeps this order, and looks into the index first.
 BY_WORDS: Final = PerEngine(
-    sqlite=_statement(
+    sqlite=statement_of(
         f"SELECT {_COLUMNS}, -bm25({CHUNKS.words}, 0.0, 1.0) AS score FROM {CHUNKS.words} "  # noqa: S608 - our own names
         f"CROSS JOIN knowledge_chunks AS c ON c.number = {CHUNKS.words}.rowid {_DOCUMENT} "
         f"WHERE {CHUNKS.words} MATCH :match AND {_PACKS_SQLITE} {_BEST}"
     ),
-    postgres=_statement(
+    postgres=statement_of(
         f"SELECT {_COLUMNS}, ts_rank({_VECTOR}, CAST(:words AS tsquery)) AS score FROM knowledge_chunks AS c {_DOCUMENT} "  # noqa: S608 - our own names
         f"WHERE c.number = ANY(ARRAY({_CANDIDATES})) {_BEST}"
     ),
@@ -64,7 +53,7 @@ def _by_pairs(find: str, packs: str) -> TextClause:
     counted = " + ".join(f"CASE WHEN {find}(c.text, :pair{at}) > 0 THEN 1 ELSE 0 END" for at in range(PAIRS_MOST))
     found = f"SELECT c.number, {counted} AS score FROM knowledge_chunks AS c WHERE {packs}"  # noqa: S608 - our own names
     rest = f"JOIN knowledge_chunks AS c ON c.number = f.number {_DOCUMENT} WHERE f.score > 0 {_BEST}"
-    return _statement(f"SELECT {_COLUMNS}, f.score AS score FROM ({found}) AS f {rest}")  # noqa: S608 - our own names
+    return statement_of(f"SELECT {_COLUMNS}, f.score AS score FROM ({found}) AS f {rest}")  # noqa: S608 - our own names
 
 
 BY_PAIRS: Final = PerEngine(sqlite=_by_pairs("instr", _PACKS_SQLITE), postgres=_by_pairs("strpos", _PACKS_POSTGRES))

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Collection
+from typing import Any, Final
 
-from sqlalchemy import Executable, TextClause
+from sqlalchemy import BigInteger, Executable, Integer, Text, TextClause, bindparam, text
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.elements import ClauseElement
+
+NO_PAIR: Final = "\x01"
+"""Stands for a pair that a query does not have: no text holds it."""
+_NAMES: Final = re.compile(r"(?<!:):(\w+)")
+
+
+def statement_of(sql: str, counts: Collection[str] = ()) -> TextClause:
+    """A statement with its parameters typed: `n` and those of `counts` are whole numbers, the others texts."""
+    kinds = {name: BigInteger if name in counts else Integer if name == "n" else Text for name in _NAMES.findall(sql)}
+    return text(sql).bindparams(*(bindparam(name, type_=kind) for name, kind in kinds.items()))
 
 
 class PerEngine(Executable, ClauseElement):

@@ -6,27 +6,22 @@ are compared once more. Lists of numbers and ids are parameters as JSON.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-from sqlalchemy import BigInteger, Integer, Text, TextClause, bindparam, text
+from sqlalchemy import TextClause
 
 from runtime.store.memory.rows import REACHES_MOST, Row
+from runtime.store.sql import per_engine
 from runtime.store.sql.full_text import MEMORIES
 from runtime.store.sql.per_engine import PerEngine
 
 PAIRS: Final = 8
 """Pairs of signs that one statement looks for."""
-NO_PAIR: Final = "\x01"
-"""Stands for a pair that a query does not have: no text holds it."""
-
 _COUNTS: Final = ("now", "since", "any_trust", "dims")
-_NAMES: Final = re.compile(r"(?<!:):(\w+)")
 
 
 def statement_of(sql: str) -> TextClause:
-    kinds = {name: BigInteger if name in _COUNTS else Integer if name == "n" else Text for name in _NAMES.findall(sql)}
-    return text(sql).bindparams(*(bindparam(name, type_=kind) for name, kind in kinds.items()))
+    return per_engine.statement_of(sql, _COUNTS)
 
 
 def _both(sql: str, *, sqlite: dict[str, str], postgres: dict[str, str]) -> PerEngine:

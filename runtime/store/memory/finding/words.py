@@ -18,7 +18,6 @@ from runtime.store.memory.finding.statements import (
     BY_PAIRS,
     BY_WORD,
     HAS_LETTERS,
-    NO_PAIR,
     PAIRS,
     PINNED,
 )
@@ -36,7 +35,7 @@ from runtime.store.sql.full_text import (
     within_words,
     words_match,
 )
-from runtime.store.sql.per_engine import PerEngine
+from runtime.store.sql.per_engine import NO_PAIR, PerEngine
 
 A_WORD: Final = 1_000
 """Rows that are looked at for one word, the newest first: one that more rows have tells little apart."""
