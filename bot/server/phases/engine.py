@@ -99,7 +99,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
-    reporters = LateReporters(base.store.now)
+    reporters = LateReporters(base.store.now, flows=lambda: at.live.gate().workflows)
     agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
