@@ -49,7 +49,7 @@ def frozen_in(calls: Iterable[Recorded]) -> Frozen | None:
 def standing_in(calls: Sequence[Recorded]) -> Standing | None:
     """The workflow of a run as it stands; None where it has not begun."""
     frozen = frozen_in(calls)
-    return frozen and standing(frozen.flow, frozen.inputs, {**frozen.done, **results_in(calls)})
+    return None if frozen is None else standing(frozen.flow, frozen.inputs, {**frozen.done, **results_in(calls)})
 
 
 def results_in(calls: Iterable[Recorded]) -> dict[str, Result]:
