@@ -54,8 +54,10 @@ from runtime.models.guarded import GuardedModel
 from runtime.reports.fan_out import Reporting
 from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
+from runtime.workflows.starting import StartedFlows
 from tools.kit.schemas import schema_faults
 from tools.posting import posting_tools
+from tools.workflows import workflow_tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,7 +282,7 @@ def _toolkit(
 
 
 def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Mapping[str, Tool]:
-    """Tools that post messages, and the one that searches packs."""
+    """Tools that post messages, start workflows and search packs."""
     posting = RoomPosting(
         post=couriers.post,
         standing=base.store.outbox.standing,
@@ -290,7 +292,13 @@ def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: D
     )
     every = posting_tools(posting, address_at=at.accounts.address, named=at.called)
     packs = packs_of(base.settings, base.store.knowledge, at.named)
-    return {tool.spec.name: tool for tool in every} | dict(pack_tools(base.settings, packs))
+    flows = StartedFlows(
+        book=base.store.schedules,
+        flows=lambda: at.live.gate().workflows,
+        begun=partial(base.notifier.notify, LANES),
+    )
+    own = {tool.spec.name: tool for tool in (*every, *workflow_tools(flows))}
+    return own | dict(pack_tools(base.settings, packs))
 
 
 def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agents:
