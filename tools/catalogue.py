@@ -13,7 +13,6 @@ from tools.files.search import search_files
 from tools.finding import find_tools
 from tools.sandbox.shell import Sandbox, ShellSettings, sandbox_for, shell_tool
 from tools.web.fetch import http_tool
-from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN
 
 
 def first_tools(
@@ -29,5 +28,5 @@ def first_tools(
     web = [http_tool(egress)] if egress else []
     drawing = [chart_tool(renderer)] if renderer else []
     files: tuple[Tool, ...] = (list_files, read_file, write_file, search_files, send_file)
-    every: tuple[Tool, ...] = (*files, commands, ASK_PERSON, find_tools, WORKFLOW_BEGIN, WAIT_UNTIL, *web, *drawing)
+    every: tuple[Tool, ...] = (*files, commands, ASK_PERSON, find_tools, *web, *drawing)
     return {tool.spec.name: tool for tool in every}

@@ -57,7 +57,7 @@ from runtime.store.protocol import Lease
 from runtime.workflows.starting import StartedFlows
 from tools.kit.schemas import schema_faults
 from tools.posting import posting_tools
-from tools.workflows import workflow_tools
+from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,7 +297,7 @@ def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: D
         flows=lambda: at.live.gate().workflows,
         begun=partial(base.notifier.notify, LANES),
     )
-    own = {tool.spec.name: tool for tool in (*every, *workflow_tools(flows))}
+    own = {tool.spec.name: tool for tool in (*every, *workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL)}
     return own | dict(pack_tools(base.settings, packs))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from runtime.contract import Address
 from runtime.domain.agents.tasks import plain, short_id
 from runtime.domain.workflows.definition import Input, Workflow
 from runtime.domain.workflows.progress import OVER, Standing, StepState, states
@@ -20,7 +21,10 @@ HOW_TO: Final = "To start one: `{mark}workflow NAME key=value`."
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A workflow that was begun in a room. `now` is None where its run has not frozen it yet. `state`: a word for its end."""
+    """A workflow that was begun. `now` is None where its run has not frozen it yet. `state`: a word for its end.
+
+    `run` works on it, for `schedule` where one began it; `reason` says why it failed.
+    """
 
     id: str
     name: str
@@ -28,6 +32,11 @@ class Begun:
     asked_by: str
     state: str
     now: Standing | None
+    run: str = ""
+    room: Address | None = None
+    ended_at: datetime | None = None
+    reason: str = ""
+    schedule: str = ""
 
 
 def started(flow: Workflow, run: str) -> str:
@@ -72,7 +81,14 @@ def _at_work(one: Begun, now: datetime) -> str:
     head = (
         f"**{plain(one.name)}** (`{short_id(one.id)}`): {one.state}{total}, {since} ago, asked by {plain(one.asked_by)}"
     )
-    return "  \n".join([head, *(plain(line) for line in states(one.now.steps))]) if one.now else head
+    return "  \n".join([head, *(inline(line) for line in states(one.now.steps))]) if one.now else head
+
+
+def inline(line: str) -> str:
+    """A line of a step in a text that is Markdown: its name keeps all its characters."""
+    mark, _, rest = line.partition(" ")
+    name, colon, why = rest.partition(": ")
+    return f"{mark} `{name.replace('`', '')}`{colon}{plain(why)}"
 
 
 def where(now: Standing) -> str:

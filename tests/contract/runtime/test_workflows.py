@@ -223,7 +223,7 @@ async def test_workflows_are_listed_with_how_far_they_are(stage: Stage) -> None:
         await process.rest()
     told = (await stage.screen())[-1]
     assert "waiting, 0 of 2 steps" in told
-    assert "▶ pause" in told
+    assert "▶ `pause`" in told
     assert "- **later**" in told
 
 
