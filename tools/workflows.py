@@ -28,7 +28,7 @@ EXAMPLES: Final = '"2 hours", "3 days" or "2026-12-01T09:00+01:00"'
 OWN: Final = Flow(Reads.OURS, stays=True, carries={"time": Carries.DETAIL})
 FROZEN: Final = Flow(Reads.OURS, stays=True, carries={})
 STARTING: Final = Flow(Reads.OURS, carries={"name": Carries.DETAIL, "inputs": Carries.WORDS})
-TIMEOUT: Final = timedelta(seconds=30)
+START_TIMEOUT: Final = timedelta(seconds=30)
 
 
 @tool(effect=Effect.READ, flow=FROZEN)
@@ -81,7 +81,7 @@ def workflow_tools(flows: Workflows) -> list[Tool]:
     """The tools by which a model finds workflows and starts them."""
 
     # Idempotent: a call that was cut by a kill and is made again begins nothing twice.
-    @tool(effect=Effect.WRITE, idempotent=True, timeout=TIMEOUT, seldom=True, flow=STARTING)
+    @tool(effect=Effect.WRITE, idempotent=True, timeout=START_TIMEOUT, seldom=True, flow=STARTING)
     async def workflow_start(
         name: Annotated[str, "As workflow_list has it."],
         context: ToolContext,
@@ -91,7 +91,7 @@ def workflow_tools(flows: Workflows) -> list[Tool]:
         made = await flows.start(name.strip(), inputs, starter(context, name, inputs), context.agent)
         return f"The workflow {name} has begun ({made[-6:]}). Its report comes here by itself: don't wait for it."
 
-    @tool(effect=Effect.READ, timeout=TIMEOUT, seldom=True, flow=FROZEN)
+    @tool(effect=Effect.READ, timeout=START_TIMEOUT, seldom=True, flow=FROZEN)
     async def workflow_list() -> str:
         """List the workflows that can be started, with their inputs."""
         return "\n".join(map(line, flows.offered())) or "There are no workflows here."

@@ -20,7 +20,7 @@ from runtime.agent.outcome import LongText, RunOutcome
 from runtime.agent.questions import QuestionContext, Questions
 from runtime.agent.registry import Agents
 from runtime.agent.rulings import Rulings
-from runtime.agent.run_state import Dropped, Ended, LiveRun, Maker, own
+from runtime.agent.run_state import MADE_ROUNDS_MAX, Dropped, Ended, LiveRun, Maker, own
 from runtime.agent.surroundings import Surroundings
 from runtime.agent.tool_calls import Calls, repeatable
 from runtime.chat import budgets
@@ -131,7 +131,7 @@ class AgentLoop:
         files: Files | None = None,
         long_replies: LongText | None = None,
         reporting: Reporting | None = None,
-        reporter: Callable[[Job], Maker] | None = None,
+        reporter: Callable[[Job], Maker | None] = lambda _: None,
         asking: QuestionContext | None = None,
         space: Space = BOUNDLESS,
         notices: LoopNotices | None = None,
@@ -171,12 +171,12 @@ class AgentLoop:
 
         Errors: StoreError when a step could not be recorded; the lane is then still ours and must be given back.
         """
-        agent = self._agents[claim.agent]
+        agent, job = self._agents[claim.agent], claim.job
         run = LiveRun(
             *(claim, agent, claim.iterations, claim.next_step, claim.turns),
             files=list(claim.files),
             allowance=claim.allowance,
-            maker=self._maker(claim.job),
+            maker=None if job is None or job.task.kind is TaskKind.PROMPT else self._reporter(job),
         )
         self._live[claim.run_id] = run
         try:
@@ -220,18 +220,15 @@ class AgentLoop:
         self._progress(run.claim, Stopping())
         return True
 
-    def _maker(self, job: Job | None) -> Maker | None:
-        """Maker of a report without a model, or of a workflow."""
-        return self._reporter(job) if job and self._reporter and job.task.kind is not TaskKind.PROMPT else None
-
     # ------------------------------------------------------------------------------------------------- the loop
 
     async def _until_end(self, run: LiveRun) -> Released:
+        most = MADE_ROUNDS_MAX if run.maker else run.agent.limits.iterations
         try:
             run.obey(run.claim.stop)
             if run.claim.resumed and (released := await self._pick_up(run)):
                 return released
-            while run.iterations < run.rounds_max:
+            while run.iterations < most:
                 reply = await self._ask_model(run)
                 if await self._sent_back(run, reply):
                     continue
@@ -242,7 +239,7 @@ class AgentLoop:
                 if run.guard and run.guard.is_tripped:
                     self._notices.watch.ended_by_guard()
                     return await self._finish(run, None, RunState.FAILED, tripped())
-            return await self._finish(run, None, RunState.FAILED, too_long(run.rounds_max))
+            return await self._finish(run, None, RunState.FAILED, too_long(most))
         except ModelFailed as error:
             log.warning("model failed", reason=str(error), detail=error.detail)
             return await self._finish(run, None, RunState.FAILED, str(error))

@@ -81,11 +81,6 @@ class LiveRun:
     remembered: str | None = None
     maker: Maker | None = None
 
-    @property
-    def rounds_max(self) -> int:
-        """Answers after which it has come to no end."""
-        return MADE_ROUNDS_MAX if self.maker else self.agent.limits.iterations
-
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""
         self.stopped = True

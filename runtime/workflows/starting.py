@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, Protocol
 
-from runtime.contract import Identity, OccurrenceId, Report, Task, TaskActor, TaskKind
+from runtime.contract import Address, Identity, OccurrenceId, Report, Task, TaskActor, TaskKind
 from runtime.contract.agents.workflows import OfferedFlow
 from runtime.domain.ids import derived
 from runtime.domain.workflows.asking import Flows, found
 from runtime.domain.workflows.reading import WorkflowError, inputs_of
 from runtime.errors import ToolRetry
+from runtime.guard.door import OPEN_DOOR, Door
+from runtime.guard.findings import Gate
+from runtime.guard.stored import Form, looked_at
 
 UTC_ZONE: Final = "UTC"
 
@@ -24,10 +29,18 @@ class Book(Protocol):
 
 
 class StartedFlows:
-    """Implements `contract.Workflows`. `begun` wakes whoever works on lanes."""
+    """Implements `contract.Workflows`. `begun` wakes whoever works on lanes. Inputs pass the leak guard."""
 
-    def __init__(self, *, book: Book, flows: Callable[[], Flows], begun: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        *,
+        book: Book,
+        flows: Callable[[], Flows],
+        begun: Callable[[], None],
+        door: Callable[[], Door] = lambda: OPEN_DOOR,
+    ) -> None:
         self._book = book
+        self._door = door
         self._flows = flows
         self._begun = begun
 
@@ -45,10 +58,11 @@ class StartedFlows:
             raise ToolRetry(f"{str(error)[:1].upper()}{str(error)[1:]} Nothing was begun.") from error
         person = by.person
         room = str(by.room)
+        cleaned = self._clean(values, by.room)
         report = Report(
             id=OccurrenceId(derived(by.run_id, by.key)),
             name=flow.name,
-            task=Task(TaskKind.WORKFLOW, flow.name, options=values),
+            task=Task(TaskKind.WORKFLOW, flow.name, options=cleaned),
             to=(by.room,),
             zone=(await self._book.zone_of(person.id if person else "", room)) or UTC_ZONE,
             agent=flow.agent or agent,
@@ -58,3 +72,10 @@ class StartedFlows:
         await self._book.begin_report(report, person.name if person else agent)
         self._begun()
         return report.id
+
+    def _clean(self, values: Mapping[str, Any], room: Address) -> Mapping[str, Any]:
+        door = self._door()
+        check = partial(door.check, gate=Gate.TOOL_ARGUMENTS, room=door.room(room))
+        rest, found_there = looked_at(json.dumps(dict(values), ensure_ascii=False), Form.JSON, check)
+        cleaned: Mapping[str, Any] = json.loads(rest) if found_there else values
+        return cleaned

@@ -49,7 +49,7 @@ BEGUN_FACTS: Final = {
     "given": "Inputs",
 }
 STEP_COLUMNS: Final = {"mark": "", "name": "Step", "kind": "Kind", "state": "State", "told": "Result"}
-MARKS: Final = {"pending": "☐", "running": "▶", "succeeded": "☑", "failed": "✗", "skipped": "⤼"}
+STEP_MARKS: Final = {"pending": "☐", "running": "▶", "succeeded": "☑", "failed": "✗", "skipped": "⤼"}
 RESULT_WIDTH: Final = 60
 
 
@@ -167,4 +167,4 @@ def _step(row: View) -> View:
     told = clean(" ".join((row["why"] or row["result"]).split()))
     short = told if len(told) <= RESULT_WIDTH else f"{told[: RESULT_WIDTH - 1]}…"
     count = f" ({row['done']}/{row['pieces']})" if row["pieces"] > 1 else ""
-    return {**row, "mark": MARKS[row["state"]], "name": f"{row['name']}{count}", "told": short}
+    return {**row, "mark": STEP_MARKS[row["state"]], "name": f"{row['name']}{count}", "told": short}

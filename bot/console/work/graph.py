@@ -14,7 +14,7 @@ BOX_WIDTH: Final = 150
 BOX_HEIGHT: Final = 44
 GAP_ACROSS: Final = 46
 GAP_DOWN: Final = 18
-MARGIN: Final = 6
+GRAPH_MARGIN: Final = 6
 NAME_CHARS: Final = 18
 UNKNOWN_STATE: Final = "pending"
 """How a step of a workflow looks that was not begun."""
@@ -34,8 +34,8 @@ def graph(steps: Sequence[View]) -> Html:
     boxes = placed(steps)
     by_name = {box.step["name"]: box for box in boxes}
     lines = [_line(by_name[before], box) for box in boxes for before in box.step["after"]]
-    width = max((box.x for box in boxes), default=0) + BOX_WIDTH + MARGIN
-    height = max((box.y for box in boxes), default=0) + BOX_HEIGHT + MARGIN
+    width = max((box.x for box in boxes), default=0) + BOX_WIDTH + GRAPH_MARGIN
+    height = max((box.y for box in boxes), default=0) + BOX_HEIGHT + GRAPH_MARGIN
     picture = tag(
         "svg",
         *lines,
@@ -59,7 +59,9 @@ def placed(steps: Sequence[View]) -> list[Box]:
         column = columns[step["name"]] = _column(step, columns)
         row = heights.get(column, 0)
         heights[column] = row + 1
-        boxes.append(Box(step, MARGIN + column * (BOX_WIDTH + GAP_ACROSS), MARGIN + row * (BOX_HEIGHT + GAP_DOWN)))
+        boxes.append(
+            Box(step, GRAPH_MARGIN + column * (BOX_WIDTH + GAP_ACROSS), GRAPH_MARGIN + row * (BOX_HEIGHT + GAP_DOWN))
+        )
     return boxes
 
 

@@ -296,6 +296,7 @@ def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: D
         book=base.store.schedules,
         flows=lambda: at.live.gate().workflows,
         begun=partial(base.notifier.notify, LANES),
+        door=lambda: door,
     )
     own = {tool.spec.name: tool for tool in (*every, *workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL)}
     return own | dict(pack_tools(base.settings, packs))

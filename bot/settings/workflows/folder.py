@@ -15,8 +15,8 @@ from runtime.errors import ConfigError
 WORKFLOWS_FOLDER: Final = "workflows"
 WORKFLOWS: Final = "workflows"
 """The list of the settings that they stand in."""
-ENDINGS: Final = (".toml", ".yaml", ".yml")
-FILE_MAX_BYTES: Final = 200_000
+WORKFLOW_ENDINGS: Final = (".toml", ".yaml", ".yml")
+WORKFLOW_FILE_CHARS: Final = 200_000
 NAMED: Final = re.compile(r"""^[ \t]*(?:-[ \t]+)?name[ \t]*[=:][ \t]*["']?([a-z0-9_]+)""", re.MULTILINE)
 """The line on which a step is named, in either form."""
 REUSES: Final = re.compile(r"(?m)(?:^|[\s\[,:-])[&*][A-Za-z0-9_]+")
@@ -26,7 +26,7 @@ REUSES: Final = re.compile(r"(?m)(?:^|[\s\[,:-])[&*][A-Za-z0-9_]+")
 def workflow_files(start: Path) -> list[Path]:
     """Files of workflows in their order; none where there is no folder. Hidden ones are an editor's."""
     folder = start / WORKFLOWS_FOLDER
-    found = (path for path in folder.glob("*") if path.suffix in ENDINGS and not path.name.startswith("."))
+    found = (path for path in folder.glob("*") if path.suffix in WORKFLOW_ENDINGS and not path.name.startswith("."))
     return sorted(found)
 
 
@@ -55,9 +55,9 @@ def _table(file: Path) -> Mapping[str, Any]:
 
     try:
         text = file.read_text("utf-8")
-        if len(text) > FILE_MAX_BYTES or REUSES.search(text):
+        if len(text) > WORKFLOW_FILE_CHARS or REUSES.search(text):
             raise ConfigError(
-                f"{file}: write it in at most {FILE_MAX_BYTES:,} characters, without anchors (&) and aliases (*)."
+                f"{file}: write it in at most {WORKFLOW_FILE_CHARS:,} characters, without anchors (&) and aliases (*)."
             )
         found = yaml.safe_load(text)
     except (OSError, UnicodeDecodeError) as error:

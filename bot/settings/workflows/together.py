@@ -23,6 +23,7 @@ Fault = tuple[str, str]
 def faults_together(layers: Layers) -> Iterator[Fault]:
     """Unknown tools and agents, secrets in a definition. One that is wrong by itself is told with its own settings."""
     flows = [(place, flow) for place, table in layers.tables("workflows") if (flow := _read(table))]
+    yield from _schedules(layers, [flow.name for _, flow in flows])
     if not flows:
         return
     tools = list(tools_known(layers))
@@ -35,6 +36,13 @@ def faults_together(layers: Layers) -> Iterator[Fault]:
         for step in flow.steps:
             if why := _unknown(step, tools, agents):
                 yield f"{place}.steps", f"step {step.name}: {why}"
+
+
+def _schedules(layers: Layers, known: list[str]) -> Iterator[Fault]:
+    for place, table in layers.tables("schedules"):
+        name = table.get("workflow")
+        if isinstance(name, str) and name and name not in known:
+            yield f"{place}.workflow", f'"{name}" names no workflow; {_near(name, known)}'
 
 
 def _read(table: object) -> Workflow | None:
@@ -54,4 +62,4 @@ def _unknown(step: Step, names: list[str], agents: list[str]) -> str:
 
 def _near(name: str, known: list[str]) -> str:
     near = nearest(name, known)
-    return f"did you mean {near}?" if near else f"there are {', '.join(known[:20])}"
+    return f"did you mean {near}?" if near else f"there is {', '.join(known[:20]) or 'none'}"

@@ -158,17 +158,16 @@ def whom_for(approval: Approval, asking: Asking) -> str:
     known = json.loads(approval.card) if approval.card else {}
     whom = f"A question for {plainly(asking.to)}" if asking.to else "A question for anybody here"
     where = f" in {plainly(known['room'])}" if "room" in known else ""
-    if work := work_of(known):
-        return f"{whom}, from {work}{where}"
+    if "schedule" in known or "workflow" in known:
+        return f"{whom}, from {work_of(known)}{where}"
     by = approval.requester_name
     return f"{whom}, about {plainly(by)}'s request{where}" if by and by != asking.to else f"{whom}{where}"
 
 
 def work_of(known: Mapping[str, Any]) -> str:
-    """Work by the clock or of several steps that asks, for a sentence; empty where a person wrote."""
-    if "workflow" in known:
-        return f"the workflow {plainly(known['workflow'])}"
-    return f"the schedule {plainly(known['schedule'])}" if "schedule" in known else ""
+    """Work by the clock or of several steps that asks, for a sentence."""
+    kind = "workflow" if "workflow" in known else "schedule"
+    return f"the {kind} {plainly(known[kind])}"
 
 
 def quoted(text: str) -> str:

@@ -101,9 +101,10 @@ def circumstances_of(approval: Approval, asks: str, *more: str) -> str:
     """The requester, the room, the risk and the rule in one line; empty where nobody is known."""
     told = json.loads(approval.card) if approval.card else {}
     where = f" in {plainly(told['room'])}" if "room" in told else ""
-    if work := work_of(told):
+    if "schedule" in told or "workflow" in told:
         verb = "started" if "workflow" in told else "made"
         made = f", {verb} by {plainly(approval.requester_name)}," if approval.requester_name else ""
+        work = work_of(told)
         who = f"{work[:1].upper()}{work[1:]}{made}"
     else:
         who = plainly(approval.requester_name)

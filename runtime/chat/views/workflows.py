@@ -16,7 +16,7 @@ from runtime.markup.moments import roughly
 
 LISTED: Final = 20
 NO_FLOWS: Final = "There are no workflows here. An operator adds them in `workflows/`."
-HOW_TO: Final = "To start one: `{mark}workflow NAME key=value`."
+HOW_TO_START: Final = "To start one: `{mark}workflow NAME key=value`."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def started(flow: Workflow, run: str) -> str:
 
 def refused(error: WorkflowError, mark: str) -> str:
     text = str(error)
-    return f"{text[:1].upper()}{text[1:]} {HOW_TO.format(mark=mark)}"
+    return f"{text[:1].upper()}{text[1:]} {HOW_TO_START.format(mark=mark)}"
 
 
 def workflows(flows: Sequence[Workflow], begun: Sequence[Begun], now: datetime, mark: str) -> str:
@@ -59,7 +59,7 @@ def workflows(flows: Sequence[Workflow], begun: Sequence[Begun], now: datetime, 
         if len(flows) > LISTED:
             lines.append(f"- and {len(flows) - LISTED} more")
         parts.append("\n".join(["Workflows:", "", *lines]))
-        parts.append(HOW_TO.format(mark=mark))
+        parts.append(HOW_TO_START.format(mark=mark))
     return "\n\n".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""How people name a workflow and its inputs, as in `weekly-report since="7 days" loud=yes`."""
+"""Reads what people write to start a workflow: its name and its inputs, as in `weekly-report since="7 days" loud=yes`."""
 
 from __future__ import annotations
 

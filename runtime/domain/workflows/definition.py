@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final
 
@@ -19,7 +18,6 @@ ROUNDS_MAX: Final = 100
 RETRIES_MAX: Final = 5
 STEP_SECONDS: Final = 120
 LEAST_SECONDS, MOST_SECONDS = 10, 3600
-LONGEST_WAIT: Final = timedelta(days=366)
 SHA_CHARS: Final = 16
 """Characters of a definition's digest that are shown and kept."""
 

@@ -23,7 +23,7 @@ NODES_MAX: Final = 200
 TEXT_MAX_CHARS: Final = 200_000
 """Characters of a text that values were put into."""
 HOLE: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
-WORDS: Final[Mapping[str, Json]] = {"true": True, "false": False, "none": None}
+LITERALS: Final[Mapping[str, Json]] = {"true": True, "false": False, "none": None}
 """As TOML and JSON write them."""
 
 
@@ -103,7 +103,7 @@ def paths(expression: str) -> Iterator[tuple[str, ...]]:
             yield node.value.id, node.attr
         elif isinstance(node, ast.Call):
             inner.add(node.func)
-        elif isinstance(node, ast.Name) and node not in inner and node.id not in WORDS:
+        elif isinstance(node, ast.Name) and node not in inner and node.id not in LITERALS:
             yield (node.id,)
 
 
@@ -178,7 +178,7 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
         case ast.Constant():
             return node.value
         case ast.Name():
-            return WORDS[node.id] if node.id in WORDS else _part(values, node.id)
+            return LITERALS[node.id] if node.id in LITERALS else _part(values, node.id)
         case ast.Attribute():
             return _part(_value(node.value, values), node.attr)
         case ast.Subscript():

@@ -1,4 +1,4 @@
-"""How far a workflow has come, and what it does next. Both follow from its definition and from what its calls gave, so that
+"""Progress of a workflow: how far it has come, and what it does next. Both follow from its definition and from what its calls gave, so that
 a kill, a repeat and another node come to the same."""
 
 from __future__ import annotations
@@ -121,14 +121,14 @@ def _now(step: Step, known: Mapping[str, StepNow], values: Mapping[str, Any], re
         return _failed(step, str(error))
 
 
-NOTHING: Final = object()
+NO_THING: Final = object()
 """In place of the thing that a step without `each` is done for."""
 
 
 def _things(step: Step, values: Mapping[str, Any]) -> Sequence[Any]:
     """Errors: ExpressionError for what is no list, or too long."""
     if not step.each:
-        return [NOTHING]
+        return [NO_THING]
     found = value_of(step.each, values)
     if not isinstance(found, list | tuple):
         raise ExpressionError(f"`{step.each}` is no list")
@@ -139,7 +139,7 @@ def _things(step: Step, values: Mapping[str, Any]) -> Sequence[Any]:
 
 def _piece(step: Step, number: int, thing: Any, values: Mapping[str, Any], results: Mapping[str, Result]) -> Piece:
     """The piece with its tries: the first that succeeded, or the last there may be."""
-    own = values if thing is NOTHING else {**values, "item": thing, "index": number}
+    own = values if thing is NO_THING else {**values, "item": thing, "index": number}
     result: Result | None = None
     for attempt in range(step.retries + 1):
         key = call_id(step.name, number, attempt)
@@ -172,7 +172,7 @@ def _of_pieces(step: Step, pieces: Sequence[Piece]) -> StepNow:
 def _looped(step: Step, values: Mapping[str, Any], results: Mapping[str, Result]) -> StepNow:
     """A step that is done again until its condition holds."""
     for number in range(step.rounds):
-        piece = _piece(step, number, NOTHING, {**values, "index": number}, results)
+        piece = _piece(step, number, NO_THING, {**values, "index": number}, results)
         if piece.wanted:
             own = {**values, "index": number}
             wanted = Wanted(piece.wanted.id, step, own)
@@ -207,7 +207,7 @@ def call_id(step: str, number: int, attempt: int) -> str:
 
 
 def read(text: str) -> Json:
-    """What a call gave, as JSON where it is that, else as text."""
+    """The value that a call gave: JSON where it is that, else text."""
     try:
         found: Json = json.loads(text)
     except (ValueError, RecursionError):
@@ -220,10 +220,10 @@ def states(now: Sequence[StepNow]) -> Iterator[str]:
     for one in now:
         count = f" ({one.done} of {one.pieces})" if one.pieces > 1 else ""
         why = f": {one.why}" if one.why and one.state in (StepState.FAILED, StepState.SKIPPED) else ""
-        yield f"{MARKS[one.state]} {one.step.name}{count}{why}"
+        yield f"{STATE_MARKS[one.state]} {one.step.name}{count}{why}"
 
 
-MARKS: Final[Mapping[StepState, str]] = {
+STATE_MARKS: Final[Mapping[StepState, str]] = {
     StepState.PENDING: "☐",
     StepState.RUNNING: "▶",
     StepState.SUCCEEDED: "☑",

@@ -25,8 +25,8 @@ from runtime.domain.workflows.definition import (
 from runtime.domain.workflows.expressions import ExpressionError, named_in, paths
 from runtime.errors import BotError
 
-NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
-FLOW_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+STEP_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
+WORKFLOW_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 OF_FLOW: Final = frozenset(("name", "about", "agent", "inputs", "steps", "report"))
 OF_STEP: Final = frozenset(("name", "after", "when", "each", "until", "rounds", "on_error", "retries", *StepKind))
 OF_KIND: Final[Mapping[StepKind, frozenset[str]]] = {
@@ -38,7 +38,7 @@ OF_KIND: Final[Mapping[StepKind, frozenset[str]]] = {
     StepKind.POST: frozenset(("to",)),
 }
 """What a step may say beside that, by its kind."""
-KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
+INPUT_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "text": str,
     "number": (int, float),
     "switch": bool,
@@ -58,7 +58,7 @@ class WorkflowError(BotError):
 def read_workflow(raw: Mapping[str, Any], lines: Mapping[str, int] | None = None) -> Workflow:
     """The workflow that a table describes. `lines` has the line of each step by its name. Errors: WorkflowError."""
     name = raw.get("name", "")
-    if not isinstance(name, str) or not FLOW_NAME.fullmatch(name):
+    if not isinstance(name, str) or not WORKFLOW_NAME.fullmatch(name):
         raise WorkflowError(
             f'a workflow is called {name!r}; a name has up to 40 small letters, digits, "-" and "_", such as "weekly-report".'
         )
@@ -119,7 +119,7 @@ class Reader:
         if not isinstance(raw, Mapping):
             raise self.fault('inputs are a table, such as [inputs] with `since = "7 days"`')
         for name, given in raw.items():
-            if not NAME.fullmatch(name):
+            if not STEP_NAME.fullmatch(name):
                 raise self.fault(f"the input {name!r} needs a name of small letters, digits and _")
             yield self._input(name, given)
 
@@ -129,8 +129,8 @@ class Reader:
         self.only(given, frozenset(("type", "default", "about")), "")
         default = given.get("default")
         kind = given.get("type", "text" if default is None else _kind_of(default))
-        if kind not in KINDS:
-            raise self.fault(f"the input {name!r} has the type {kind!r}; there are {', '.join(KINDS)}")
+        if kind not in INPUT_TYPES:
+            raise self.fault(f"the input {name!r} has the type {kind!r}; there are {', '.join(INPUT_TYPES)}")
         if default is not None and not _is_kind(default, kind):
             raise self.fault(f"the default of the input {name!r} is no {kind}")
         return Input(name, kind, default, default is None, self.text(given, "about"))
@@ -141,7 +141,7 @@ class Reader:
         if not isinstance(table, Mapping):
             raise self.fault(f"step {number} is no table")
         name = table.get("name", "")
-        if not isinstance(name, str) or not NAME.fullmatch(name):
+        if not isinstance(name, str) or not STEP_NAME.fullmatch(name):
             raise self.fault(f"step {number} needs a name of up to 40 small letters, digits and _, such as fetch")
         kinds = [kind for kind in StepKind if kind in table]
         if len(kinds) != 1:
@@ -296,7 +296,7 @@ def _unknown(path: tuple[str, ...], inputs: set[str], behind: set[str], own: fro
         return ""
     if root not in ROOTS or not rest:
         more = f", {', '.join(sorted(own))}" if own else ""
-        return f"there is no value {root!r}; there are inputs.NAME and steps.NAME{more}"
+        return f"there is no value {root!r}; there are inputs.STEP_NAME and steps.STEP_NAME{more}"
     name = rest[0]
     if root == "inputs" and name not in inputs:
         return f"there is no input {name!r}; there is {', '.join(sorted(inputs)) or 'none'}"
@@ -311,7 +311,7 @@ def _kind_of(value: object) -> str:
 
 def _is_kind(value: object, kind: str) -> bool:
     is_switch = isinstance(value, bool)
-    return is_switch if kind == "switch" else isinstance(value, KINDS[kind]) and not is_switch
+    return is_switch if kind == "switch" else isinstance(value, INPUT_TYPES[kind]) and not is_switch
 
 
 def inputs_of(flow: Workflow, given: Mapping[str, Any]) -> dict[str, Json]:

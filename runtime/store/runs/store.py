@@ -73,9 +73,9 @@ from runtime.store.runs.limits import until_agent_may, until_room
 from runtime.store.runs.run_end import finish, park, release
 from runtime.store.runs.steps import Finished, calls_of, finish_tool, mark_tool, note, record_model, refuse_tool
 from runtime.store.runs.summaries import conversation, keep_summary
-from runtime.store.runs.timers import due, sleep, wake
 from runtime.store.runs.tool_forms import accept_form, accepted_form, see_form, told_form
 from runtime.store.runs.turns import counted, heard, history, senders, transcript
+from runtime.store.runs.waiting.timers import due, sleep, wake
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op
 

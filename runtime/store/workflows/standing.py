@@ -46,16 +46,16 @@ _BEGUN = (
     .order_by(occurrences.c.id.desc())
     .limit(bindparam("n", type_=Integer))
 )
-NEWEST = _BEGUN
+NEWEST_BEGUN = _BEGUN
 OPEN_HERE = _BEGUN.where(is_word(occurrences.c.state, "started"), occurrences.c.home == bindparam("room"))
-CALLED = _BEGUN.where(
+BEGUN_CALLED = _BEGUN.where(
     or_(
         occurrences.c.id == bindparam("name"),
         occurrences.c.run_id == bindparam("name"),
         occurrences.c.id.like(literal_column("'%'").concat(bindparam("name", type_=Text))),
     )
 )
-WORDS: Final = {RunState.RUNNING: "at work", RunState.PARKED: "waiting", RunState.READY: "at work"}
+RUN_WORDS: Final = {RunState.RUNNING: "at work", RunState.PARKED: "waiting", RunState.READY: "at work"}
 
 
 def at_work(room: Address) -> Op[list[Begun]]:
@@ -65,12 +65,12 @@ def at_work(room: Address) -> Op[list[Begun]]:
 
 def newest() -> Op[list[Begun]]:
     """Workflows that were begun last, the newest first."""
-    return (yield from _read((yield NEWEST, {"n": LOOKED_THROUGH})))
+    return (yield from _read((yield NEWEST_BEGUN, {"n": LOOKED_THROUGH})))
 
 
 def called(name: str) -> Op[Begun | None]:
     """The newest one with that id, or whose id ends so, or that this run works on."""
-    found = yield from _read((yield CALLED, {"name": name, "n": LOOKED_THROUGH}))
+    found = yield from _read((yield BEGUN_CALLED, {"name": name, "n": LOOKED_THROUGH}))
     return found[0] if found else None
 
 
@@ -122,4 +122,4 @@ def _begun(
 def _word(stage: OccurrenceState, state: RunState | None) -> str:
     if stage is not OccurrenceState.STARTED:
         return "stopped" if state is RunState.STOPPED else stage.value
-    return WORDS.get(state, "at work") if state else "about to begin"
+    return RUN_WORDS.get(state, "at work") if state else "about to begin"

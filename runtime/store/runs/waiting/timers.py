@@ -14,16 +14,16 @@ from runtime.store.common import LOCK_LANE, add, owned
 from runtime.store.protocol import Lane, Recorded
 from runtime.store.runs.steps import STEP_STATE, STOP, move_step
 from runtime.store.runs.turns import SET_TURN
-from runtime.store.runs.waits import settled
+from runtime.store.runs.waiting.waits import settled
 from runtime.store.schema import runs, waits
 from runtime.store.sql.driver import Op, is_word, micros
 
-AT_ONCE: Final = 100
+TIMERS_AT_ONCE: Final = 100
 """Timers of one transaction."""
 DIGITS: Final = 20
 """A time as a text of so many digits, so that texts sort as times do."""
 ADD_TIMER = add(waits).on_conflict_do_nothing()
-DUE = (
+DUE_TIMERS = (
     select(waits.c.run_id, waits.c.step, waits.c.subject, runs.c.session, runs.c.node)
     .join(runs, runs.c.id == waits.c.run_id)
     .where(
@@ -67,7 +67,7 @@ def sleep(lane: Lane, run: RunId, number: int, until: datetime, now: datetime) -
 
 def due(now: datetime) -> Op[list[tuple[str, int, str, str, str]]]:
     """Timers whose time has come: the run, its step, the timer, and the run's session and node."""
-    rows = yield DUE, {"now": f"{written(now)}/~", "n": AT_ONCE}
+    rows = yield DUE_TIMERS, {"now": f"{written(now)}/~", "n": TIMERS_AT_ONCE}
     return [(run, step, timer, session, node) for run, step, timer, session, node in rows]
 
 
