@@ -22,8 +22,8 @@ from runtime.store.intake import commands, edits, messages, places, run_stop, si
 from runtime.store.operations import audit, figures, finding, history, operators, queue_depths, retention, trail
 from runtime.store.protocol import Stock
 from runtime.store.runs import claims, compacting, limits, run_begin
-from runtime.store.runs.waiting import timers, waits
 from runtime.store.runs.closing import OPEN_RUNS
+from runtime.store.runs.waiting import timers, waits
 from runtime.store.schedules import run_occurrence
 from runtime.store.sql.driver import Compiler
 from runtime.store.store import open_store
