@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.settings.memory import MemorySection
+from bot.wiring.memory.embedder import meaning_of
 from runtime.agent.duties.remembering import Giving, Remembering
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import MEMORIES
 from runtime.contract import Tool
-from runtime.contract.memory.embedding import Embedder
 from runtime.contract.memory.facts import Kept, MemoryActor, MemoryBook, MemoryRequest
 from runtime.contract.memory.values import StateBook
 from runtime.guard.door import Door
@@ -18,6 +18,7 @@ from runtime.memory.book import ToolMemories
 from runtime.memory.recalling import Recalling
 from runtime.memory.values import ToolValues
 from runtime.store.store import Store
+from runtime.vectors.near import NearRows
 from tools.remembering.catalogue import remembering_tools
 
 
@@ -65,14 +66,13 @@ def memory_of(
     )
 
 
-def search_of(store: Store, embedder: Callable[[], Embedder | None] = lambda: None) -> Recalling:
+def search_of(store: Store, meaning: NearRows | None = None) -> Recalling:
     """The search by words, and by meaning where there is a model of embeddings."""
     return Recalling(
         search=store.memory_search,
         vectors=store.memory_vectors,
         messages=store.message_search,
-        costs=store.embedding_costs,
-        embedder=embedder,
+        meaning=meaning or meaning_of(store, None),
         now=store.now,
     )
 

@@ -16,11 +16,11 @@ from runtime.errors import ModelFailed
 from runtime.guard.door import Door
 from runtime.guard.findings import Detector, Strictness
 from runtime.guard.guard import Guard, GuardRules
-from runtime.memory.guarded import GuardedEmbedder
 from runtime.models.embedding.answers import vectors_of
 from runtime.models.embedding.embedder import LiteEmbedder
 from runtime.models.litellm_loading import VARIABLES
 from runtime.models.settings import ModelSettings, Prices
+from runtime.vectors.guarded import GuardedEmbedder
 from tests.fakes.embeddings import Embeddings, vector_of
 from tests.fakes.serve import serving
 
