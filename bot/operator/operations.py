@@ -32,6 +32,7 @@ from bot.operator.work.handed_on import HandedOn
 from bot.operator.work.knowledge import KnowledgeOperations
 from bot.operator.work.memories import MemoryOperations
 from bot.operator.work.tasks import TaskOperations
+from bot.wiring.knowledge.packs import search_of
 from bot.wiring.safety.scan import GuardScan
 from runtime.chat.forms import ARGUMENTS, QUESTION
 from runtime.cluster.topics import COOLDOWNS
@@ -586,7 +587,8 @@ class Operations(OperatorApi):
 
     @property
     def _knowledge(self) -> KnowledgeOperations:
-        return KnowledgeOperations(self._context.store.knowledge, self._context.mask)
+        search = search_of(self._store, self._context.meaning)
+        return KnowledgeOperations(self._store.knowledge, search, self._context.mask)
 
     # ------------------------------------------------------------------------------------------------------ reports
 

@@ -11,12 +11,13 @@ from typing import Final
 
 import structlog
 
-from runtime.contract import Address, Now
+from runtime.contract import Now
 from runtime.contract.memory.embedding import TEXTS_MOST, Embedded, Embedder
 from runtime.domain.agents.manifest import MAIN
 from runtime.errors import ModelFailed, StoreError
 from runtime.store.protocol import Duty
 from runtime.store.protocol.memory.vectors import EmbeddingCosts, Unvectored, Vectors
+from runtime.vectors.near import BACKGROUND
 from runtime.vectors.packing import packed
 
 log = structlog.get_logger("memory")
@@ -28,8 +29,6 @@ REST_MIN, REST_MAX = timedelta(seconds=30), timedelta(minutes=30)
 """Rest after a failure, which doubles up to the longest one."""
 FULL_LOOK_INTERVAL: Final = timedelta(hours=1)
 """Between two looks at all rows: for those that another node committed late."""
-PAYER: Final = Address("memory", "signalbox", "embeddings")
-"""Room that calls in the background count for."""
 
 
 @dataclass(slots=True)
@@ -112,12 +111,12 @@ class Embedding:
         return bool(rows)
 
     async def _made(self, embedder: Embedder, of: _Progress, agent: str, rows: Sequence[Unvectored]) -> int:
-        if not await self._costs.affords(agent, PAYER, None):
+        if not await self._costs.affords(agent, BACKGROUND, None):
             log.warning("found by words alone", of=of.what, agent=agent, reason="a budget is spent")
             of.after = rows[-1].number  # those of other agents don't wait for it; a full look comes back to these
             return 0
         found = await embedder.embed([row.text for row in rows])
-        await self._costs.charge(agent, PAYER, None, found.usage)
+        await self._costs.charge(agent, BACKGROUND, None, found.usage)
         if of.dims != found.dims:
             await self._changed(of, found)
         vectors = [(row.id, packed(vector)) for row, vector in zip(rows, found.vectors, strict=True)]

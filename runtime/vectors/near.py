@@ -12,6 +12,7 @@ import structlog
 from runtime.contract import Now
 from runtime.contract.memory.embedding import Embedder
 from runtime.contract.people import Address, PersonId
+from runtime.domain.agents.manifest import MAIN
 from runtime.domain.memory.ranking import Crowd
 from runtime.errors import ModelFailed, StoreError
 from runtime.store.protocol.memory.vectors import EmbeddingCosts, Vectors
@@ -28,6 +29,9 @@ EMBEDDED_CHARS: Final = 2_000
 
 Payer = tuple[str, Address, PersonId | None]
 """Agent, room and person in whose budgets a call is counted."""
+BACKGROUND: Final = Address("memory", "signalbox", "embeddings")
+"""Room that calls of no room count for."""
+NOBODYS: Final[Payer] = (MAIN, BACKGROUND, None)
 
 
 class NearRows:
@@ -38,6 +42,10 @@ class NearRows:
         self._embedder = embedder
         self._now = now
         self._failed_at: datetime | None = None
+
+    @property
+    def embedder(self) -> Embedder | None:
+        return self._embedder()
 
     async def near(
         self, query: str, vectors: Vectors, within: Iterable[str], payer: Payer

@@ -64,9 +64,7 @@ def duties_of(
     if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
     yield engine.compactor.run
-    if engine.embedder and (
-        embedding := embedding_of(settings, store, engine.embedder, base.membership.take, store.now)
-    ):
+    if embedding := embedding_of(settings, store, engine.meaning.embedder, base.membership.take):
         yield embedding.run
     if store.budgets.rules.is_set or settings.agents:  # a reload may bound an agent
         yield BudgetAlarms(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from bot.settings.settings import Settings
 from bot.wiring.models.made import refuses_unpriced
-from runtime.contract import Now
 from runtime.contract.memory.embedding import Embedder
 from runtime.store.protocol import Duty
 from runtime.store.store import Store
@@ -53,17 +52,17 @@ def meaning_of(store: Store, embedder: Embedder | None) -> NearRows:
 
 
 def embedding_of(
-    settings: Settings, store: Store, embedder: Embedder, take: Callable[[str], Awaitable[Duty | None]], now: Now
+    settings: Settings, store: Store, embedder: Embedder | None, take: Callable[[str], Awaitable[Duty | None]]
 ) -> Embedding | None:
-    """The duty that has vectors made for what the settings have searched; None where that is nothing."""
+    """The duty that has vectors made for what the settings have searched; None where that is nothing, or without a model."""
     sources = {"memories": store.memory_vectors} if settings.memory.enabled else {}
     sources |= {"documents": store.knowledge_vectors} if settings.knowledge else {}
-    if not sources:
+    if not sources or embedder is None:
         return None
     return Embedding(
         sources=sources,
         costs=store.embedding_costs,
         embedder=lambda: embedder,
         take=take,
-        now=now,
+        now=store.now,
     )

@@ -12,7 +12,7 @@ from runtime.contract import NewId
 from runtime.domain.memory.chunks import Chunk
 from runtime.store.common import add, held, put
 from runtime.store.protocol import Duty
-from runtime.store.protocol.memory.knowledge import Document, DocumentText, PackCount
+from runtime.store.protocol.memory.knowledge import Document, DocumentText, PackCount, Parts
 from runtime.store.schema import knowledge_chunks, knowledge_documents, knowledge_vectors
 from runtime.store.sql.driver import Op, maybe_moment, micros, moment
 
@@ -35,6 +35,20 @@ COUNTS = (
     )
     .group_by(knowledge_documents.c.pack)
     .order_by(knowledge_documents.c.pack)
+)
+PARTS = select(knowledge_chunks.c.pack, func.count()).group_by(knowledge_chunks.c.pack)
+VECTORS = select(knowledge_vectors.c.pack, func.count(knowledge_vectors.c.chunk_id.distinct())).group_by(
+    knowledge_vectors.c.pack
+)
+PARTS_OF_DOCUMENTS = (
+    select(
+        knowledge_chunks.c.document_id,
+        func.count(knowledge_chunks.c.id.distinct()),
+        func.count(knowledge_vectors.c.chunk_id.distinct()),
+    )
+    .join_from(knowledge_chunks, knowledge_vectors, knowledge_vectors.c.chunk_id == knowledge_chunks.c.id, isouter=True)
+    .where(knowledge_chunks.c.pack == bindparam("pack"))
+    .group_by(knowledge_chunks.c.document_id)
 )
 SEE = (
     update(knowledge_documents)
@@ -63,10 +77,17 @@ def documents(pack: str, limit: int) -> Op[list[Document]]:
 
 def counts() -> Op[list[PackCount]]:
     rows = yield COUNTS, {}
+    parts: dict[str, int] = dict((yield PARTS, {}))
+    vectors: dict[str, int] = dict((yield VECTORS, {}))
     return [
-        PackCount(pack, number, int(size), maybe_moment(read_at), faults)
+        PackCount(pack, number, int(size), maybe_moment(read_at), faults, parts.get(pack, 0), vectors.get(pack, 0))
         for pack, number, size, read_at, faults in rows
     ]
+
+
+def parts_of(pack: str) -> Op[dict[str, Parts]]:
+    rows = yield PARTS_OF_DOCUMENTS, {"pack": pack}
+    return {document: Parts(parts, vectors) for document, parts, vectors in rows}
 
 
 def put_document(duty: Duty, new: DocumentText, parts: Sequence[Chunk], now: datetime, new_id: NewId) -> Op[bool]:

@@ -13,12 +13,13 @@ from runtime.store.knowledge.documents import (
     drop,
     note_fault,
     other_packs,
+    parts_of,
     put_document,
     see,
 )
-from runtime.store.knowledge.searching import passages
+from runtime.store.knowledge.searching import passages, passages_of
 from runtime.store.protocol import Duty
-from runtime.store.protocol.memory.knowledge import Document, DocumentText, PackCount
+from runtime.store.protocol.memory.knowledge import Document, DocumentText, PackCount, Parts
 from runtime.store.sql.base import Base
 
 
@@ -30,6 +31,9 @@ class KnowledgeStore(Base):
 
     async def counts(self) -> list[PackCount]:
         return await self._driver.read(counts)
+
+    async def parts(self, pack: str) -> dict[str, Parts]:
+        return await self._driver.read(lambda: parts_of(pack))
 
     async def put_document(self, duty: Duty, new: DocumentText, parts: Sequence[Chunk]) -> bool:
         now = self.now()
@@ -51,3 +55,6 @@ class KnowledgeStore(Base):
 
     async def search(self, query: str, packs: Collection[str], limit: int = 5) -> list[Passage]:
         return await self._driver.read(lambda: passages(query, packs, limit))
+
+    async def passages_of(self, ids: Collection[str], packs: Collection[str]) -> dict[str, Passage]:
+        return await self._driver.read(lambda: passages_of(ids, packs)) if ids and packs else {}
