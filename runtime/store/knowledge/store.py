@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 
 from runtime.contract.memory.knowledge import Passage
 from runtime.domain.memory.chunks import Chunk
 from runtime.store.knowledge.documents import (
     LISTED_MAX,
+    PIECE,
+    clear,
     counts,
     documents,
     drop,
@@ -15,6 +18,8 @@ from runtime.store.knowledge.documents import (
     other_packs,
     parts_of,
     put_document,
+    put_piece,
+    remains,
     see,
 )
 from runtime.store.knowledge.searching import passages, passages_of
@@ -36,8 +41,12 @@ class KnowledgeStore(Base):
         return await self._driver.read(lambda: parts_of(pack))
 
     async def put_document(self, duty: Duty, new: DocumentText, parts: Sequence[Chunk]) -> bool:
-        now = self.now()
-        return await self._driver.write(lambda: put_document(duty, new, parts, now, self._new_id))
+        now, document, numbered = self.now(), self._new_id(), [*enumerate(parts)]
+        while len(numbered) > PIECE:
+            piece, numbered = numbered[:PIECE], numbered[PIECE:]
+            if not await self._driver.write(partial(put_piece, duty, document, new.pack, piece, self._new_id)):
+                return False
+        return await self._driver.write(lambda: put_document(duty, document, new, numbered, now, self._new_id))
 
     async def see_document(self, duty: Duty, document: str, tag: str) -> bool:
         now = self.now()
@@ -49,6 +58,16 @@ class KnowledgeStore(Base):
 
     async def drop_documents(self, duty: Duty, gone: Sequence[str]) -> bool:
         return await self._driver.write(lambda: drop(duty, gone))
+
+    async def clear_remains(self, duty: Duty) -> int | None:
+        gone = await self._driver.read(remains)
+        for document in gone:
+            more: bool | None = True
+            while more:
+                more = await self._driver.write(partial(clear, duty, document))
+            if more is None:
+                return None
+        return len(gone)
 
     async def other_packs(self, kept: Collection[str]) -> list[str]:
         return await self._driver.read(lambda: other_packs(kept))

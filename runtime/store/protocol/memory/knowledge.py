@@ -66,7 +66,7 @@ NO_PARTS: Final = Parts(0, 0)
 
 
 class Knowledge(Protocol):
-    """Documents in chunks. Each change is one transaction under the duty of its writer; False where another node has that."""
+    """Documents in chunks. Each change is made under the duty of its writer; False where another node has that."""
 
     async def documents(self, pack: str, limit: int = 20_000) -> list[Document]:
         """Documents of a pack, by place."""
@@ -77,7 +77,8 @@ class Knowledge(Protocol):
         """Parts of each document of a pack, by its id."""
 
     async def put_document(self, duty: Duty, new: DocumentText, parts: Sequence[Chunk]) -> bool:
-        """Put a document and its chunks in place of what was read there before."""
+        """Put a document and its chunks in place of what was read there before: those of a long one in several transactions,
+        and found once all are there."""
 
     async def see_document(self, duty: Duty, document: str, tag: str) -> bool:
         """Note that it has another tag now, and says the same as before."""
@@ -87,6 +88,10 @@ class Knowledge(Protocol):
 
     async def drop_documents(self, duty: Duty, gone: Sequence[str]) -> bool:
         """Remove documents by their ids."""
+
+    async def clear_remains(self, duty: Duty) -> int | None:
+        """Remove chunks of documents that are gone or were replaced; how many documents that were, None where another node
+        has the duty."""
 
     async def other_packs(self, kept: Collection[str]) -> list[str]: ...
 
