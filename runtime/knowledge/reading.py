@@ -236,8 +236,11 @@ class KnowledgeReader:
         """Remove these documents, and what stayed behind of others that were replaced."""
         for first in range(0, len(gone), DROPPED_AT_ONCE):
             await self._sure(self._store.drop_documents(duty, gone[first : first + DROPPED_AT_ONCE]))
-        if await self._store.clear_remains(duty) is None:
+        cleared = await self._store.clear_remains(duty)
+        if cleared is None:
             raise _Fenced
+        if cleared:
+            await self._store.clear_traces()
 
     async def _sure(self, writing: Awaitable[bool]) -> None:
         if not await writing:

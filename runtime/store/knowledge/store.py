@@ -25,7 +25,9 @@ from runtime.store.knowledge.documents import (
 from runtime.store.knowledge.searching import passages, passages_of
 from runtime.store.protocol import Duty
 from runtime.store.protocol.memory.knowledge import Document, DocumentText, PackCount, Parts
+from runtime.store.schema import knowledge_chunks
 from runtime.store.sql.base import Base
+from runtime.store.sql.traces import clear_in_steps
 
 
 class KnowledgeStore(Base):
@@ -68,6 +70,9 @@ class KnowledgeStore(Base):
             if more is None:
                 return None
         return len(gone)
+
+    async def clear_traces(self) -> None:
+        await clear_in_steps(self._driver, knowledge_chunks.name)
 
     async def other_packs(self, kept: Collection[str]) -> list[str]:
         return await self._driver.read(lambda: other_packs(kept))

@@ -93,6 +93,9 @@ class Knowledge(Protocol):
         """Remove chunks of documents that are gone or were replaced; how many documents that were, None where another node
         has the duty."""
 
+    async def clear_traces(self) -> None:
+        """Take the words of chunks that are gone out of the indexes."""
+
     async def other_packs(self, kept: Collection[str]) -> list[str]: ...
 
     async def search(self, query: str, packs: Collection[str], limit: int = 5) -> list[Passage]:
