@@ -16,7 +16,6 @@ from runtime.domain.agents.manifest import MAIN
 from runtime.domain.memory.ranking import Crowd
 from runtime.errors import ModelFailed, StoreError
 from runtime.store.protocol.memory.vectors import EmbeddingCosts, Vectors
-from runtime.vectors.nearest import nearest
 
 log = structlog.get_logger("memory")
 
@@ -54,6 +53,8 @@ class NearRows:
         embedder = self._embedder()
         if embedder is None or not query.strip() or self._is_resting():
             return {}, Crowd()
+        from runtime.vectors.nearest import nearest
+
         try:
             if not await self._costs.affords(*payer):
                 return {}, Crowd()

@@ -18,7 +18,7 @@ from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_r
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
-from bot.wiring.memory.books import MemoryParts, memory_of, search_of, tools_of
+from bot.wiring.memory.books import MemoryParts, memory_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
@@ -94,7 +94,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     ready = partial(base.notifier.notify, LANES)
     hands = HandOvers(store=base.store.runs, agents=lambda: agents, door=door, ready=ready)
     meaning = meaning_of(base.store, embedder_of(base.settings, door))
-    memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, search_of(base.store, meaning))
+    memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, meaning)
     more = _more_tools(base, at, couriers, meaning, door)
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}

@@ -10,13 +10,12 @@ from bot.wiring.models.made import refuses_unpriced
 from runtime.contract.memory.embedding import Embedder
 from runtime.store.protocol import Duty
 from runtime.store.store import Store
-from runtime.vectors.embedding import Embedding
-from runtime.vectors.guarded import GuardedEmbedder
 from runtime.vectors.near import NearRows
 
 if TYPE_CHECKING:
     from runtime.guard.door import Door
     from runtime.models.settings import ModelSettings
+    from runtime.vectors.embedding import Embedding
 
 
 def embedder_of(settings: Settings, door: Door) -> Embedder | None:
@@ -25,6 +24,7 @@ def embedder_of(settings: Settings, door: Door) -> Embedder | None:
     if given is None:
         return None
     from runtime.models.embedding.embedder import LiteEmbedder
+    from runtime.vectors.guarded import GuardedEmbedder
 
     return GuardedEmbedder(LiteEmbedder(given), door)
 
@@ -59,6 +59,8 @@ def embedding_of(
     sources |= {"documents": store.knowledge_vectors} if settings.knowledge else {}
     if not sources or embedder is None:
         return None
+    from runtime.vectors.embedding import Embedding
+
     return Embedding(
         sources=sources,
         costs=store.embedding_costs,
