@@ -33,6 +33,7 @@ from bot.operator.work.knowledge import KnowledgeOperations
 from bot.operator.work.memories import MemoryOperations
 from bot.operator.work.tasks import TaskOperations
 from bot.operator.work.workflows import WorkflowOperations
+from bot.wiring.knowledge.packs import search_of
 from bot.wiring.safety.scan import GuardScan
 from runtime.chat.forms import ARGUMENTS, QUESTION
 from runtime.cluster.topics import COOLDOWNS
@@ -634,7 +635,8 @@ class Operations(OperatorApi):
 
     @property
     def _knowledge(self) -> KnowledgeOperations:
-        return KnowledgeOperations(self._context.store.knowledge, self._context.mask)
+        search = search_of(self._store, self._context.meaning)
+        return KnowledgeOperations(self._store.knowledge, search, self._context.mask)
 
     # ------------------------------------------------------------------------------------------------------ reports
 

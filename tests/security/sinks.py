@@ -64,7 +64,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
         *("pause", "seal", "cut_audit", "requeue", "discard", "sweep"),
         *("approve", "delete_value", "drop_expired", "enable_summary", "forget", "forget_own", "pin", "record_uses"),
         *("charge", "drop_other_dims", "keep", "tidy"),
-        *("see_document", "drop_documents"),
+        *("see_document", "drop_documents", "clear_remains"),
         *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge"),
         *(
             "claim",

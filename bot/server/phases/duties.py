@@ -67,8 +67,8 @@ def duties_of(
     if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
     yield engine.compactor.run
-    if engine.embedder and settings.memory.enabled:
-        yield embedding_of(store, engine.embedder, base.membership.take, store.now).run
+    if embedding := embedding_of(settings, store, engine.meaning.embedder, base.membership.take):
+        yield embedding.run
     if store.budgets.rules.is_set or settings.agents:  # a reload may bound an agent
         yield BudgetAlarms(
             store=store.budgets,

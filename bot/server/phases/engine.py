@@ -16,9 +16,10 @@ from bot.server.tools import Toolkit, toolkit_of
 from bot.wiring.agents import AgentMaker
 from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, marks_in, pace_of
 from bot.wiring.knowledge.packs import book_of as packs_of
+from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
-from bot.wiring.memory.books import MemoryParts, memory_of, search_of, tools_of
-from bot.wiring.memory.embedder import embedder_of
+from bot.wiring.memory.books import MemoryParts, memory_of, tools_of
+from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
@@ -38,7 +39,6 @@ from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.context.watch import LoopNotices
 from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool
-from runtime.contract.memory.embedding import Embedder
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
@@ -54,6 +54,7 @@ from runtime.models.guarded import GuardedModel
 from runtime.reports.fan_out import Reporting
 from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
+from runtime.vectors.near import NearRows
 from runtime.workflows.starting import StartedFlows
 from tools.kit.schemas import schema_faults
 from tools.posting import posting_tools
@@ -80,7 +81,7 @@ class EnginePhase:
     previews: Previews
     guard_book: GuardBook
     door: Door
-    embedder: Embedder | None
+    meaning: NearRows
     sink: Sink
 
 
@@ -94,10 +95,9 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     making = NewAgents(lives=base.store.lives, reload=at.reload, door=door, now=base.store.now)
     ready = partial(base.notifier.notify, LANES)
     hands = HandOvers(store=base.store.runs, agents=lambda: agents, door=door, ready=ready)
-    embedder = embedder_of(base.settings, door)
-    search = search_of(base.store, lambda: embedder)
-    memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, search)
-    more = _more_tools(base, at, couriers, door)
+    meaning = meaning_of(base.store, embedder_of(base.settings, door))
+    memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, meaning)
+    more = _more_tools(base, at, couriers, meaning, door)
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
@@ -131,7 +131,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         previews=previews,
         guard_book=book,
         door=door,
-        embedder=embedder,
+        meaning=meaning,
         sink=base.instruments.sink(reception.sink),
     )
 
@@ -281,7 +281,9 @@ def _toolkit(
     )
 
 
-def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Mapping[str, Tool]:
+def _more_tools(
+    base: StorePhase, at: AccountsPhase, couriers: Couriers, meaning: NearRows, door: Door
+) -> Mapping[str, Tool]:
     """Tools that post messages, start workflows and search packs."""
     posting = RoomPosting(
         post=couriers.post,
@@ -291,7 +293,7 @@ def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: D
         door=lambda: door,
     )
     every = posting_tools(posting, address_at=at.accounts.address, named=at.called)
-    packs = packs_of(base.settings, base.store.knowledge, at.named)
+    packs = packs_of(base.settings, pack_search(base.store, meaning), at.named)
     flows = StartedFlows(
         book=base.store.schedules,
         flows=lambda: at.live.gate().workflows,
