@@ -125,7 +125,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         reminders=Reminders(approvals=base.store.approvals, now=base.store.now, context=asking),
         undoer=_undoer(base, agents, couriers, door),
         answerer=_answerer(base, agents, couriers, asking),
-        compactor=_compactor(base, agents, couriers, loop),
+        compactor=_compactor(base, agents, couriers, loop, memory),
         previews=previews,
         guard_book=book,
         door=door,
@@ -166,7 +166,9 @@ def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: Ques
     )
 
 
-def _compactor(base: StorePhase, agents: Agents, couriers: Couriers, loop: AgentLoop) -> Compactor:
+def _compactor(
+    base: StorePhase, agents: Agents, couriers: Couriers, loop: AgentLoop, memory: MemoryParts | None
+) -> Compactor:
     membership = base.membership
     return Compactor(
         runs=base.store.runs,
@@ -176,6 +178,7 @@ def _compactor(base: StorePhase, agents: Agents, couriers: Couriers, loop: Agent
         rung=base.notifier.listen(COMPACTING),
         lease_is_fresh=membership.lease_is_fresh,
         nudge=couriers.nudge,
+        remembering=memory.remembering if memory else None,
         probe=base.probe,
     )
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final, Protocol
 
 import structlog
 
+from runtime.agent.registry import Agent
 from runtime.cluster.notifier import Listener
 from runtime.context.prompt import remembered
-from runtime.context.prompt.proposals import Proposal
+from runtime.context.prompt.proposals import Proposal, Proposing
 from runtime.contract import Address, Now, PersonId, RunId, Turn
 from runtime.contract.memory.facts import Kept, MemoryActor, MemoryRequest, Reader, Recalled, ScopeKind, Trust
 from runtime.errors import ToolRetry
@@ -108,9 +110,14 @@ class Remembering:
             self._note_empty(whose)
         return "\n\n".join(filter(None, (about, found)))
 
-    async def propose(self, claim: Claim, facts: Sequence[Proposal]) -> None:
+    def proposing(self, by: MemoryActor, agent: Agent, is_wanted: Callable[[], Awaitable[bool]]) -> Proposing | None:
+        """Takes what a summary proposes to keep, for an agent that may remember; `is_wanted` as `Proposing` has it."""
+        if not self.giving.proposals or "remember" not in agent.tools:
+            return None
+        return Proposing(is_wanted, partial(self.propose, by))
+
+    async def propose(self, by: MemoryActor, facts: Sequence[Proposal]) -> None:
         """Keep what a summary proposes: for the person in their private room, else for the room. It counts once accepted."""
-        by = actor_of(claim)
         reader = await self._memories.reader_at(by.agent, by.room, by.person.id if by.person else None)
         scope = ScopeKind.PERSON if reader.person else ScopeKind.ROOM
         for fact in facts:
@@ -118,7 +125,7 @@ class Remembering:
                 fact.text, scope, subject=fact.subject, relation=fact.relation, trust=Trust.STAGED, importance=2
             )
             try:
-                await self._book.remember(wanted, actor_of(claim, f"proposed {fact}"))
+                await self._book.remember(wanted, replace(by, key=f"proposed {fact}"))
             except ToolRetry as error:
                 log.info("a proposal was not kept", reason=str(error))
 
@@ -144,7 +151,7 @@ class Remembering:
         self._empty[whose] = self._now() + EMPTY_FOR
 
 
-def actor_of(claim: Claim, key: str = "") -> MemoryActor:
+def actor_of(claim: Claim) -> MemoryActor:
     """The reader that a run is. What nobody asked for now, such as a schedule, reads nothing of a person."""
     person = None if claim.job or claim.child else claim.requester
-    return MemoryActor(claim.agent, claim.address, person, claim.lane.session, claim.run_id, None, key)
+    return MemoryActor(claim.agent, claim.address, person, claim.lane.session, claim.run_id)

@@ -37,6 +37,7 @@ async def life(stage: Stage, model: Model | None = None, *more: Any, **given: An
     every: list[Any] = tools_of(parts)
     process.tools.update({tool.spec.name: tool for tool in every})
     process.agent._remembering = process.agent.surroundings._remembering = parts.remembering
+    process.compactor._remembering = parts.remembering
     return process
 
 

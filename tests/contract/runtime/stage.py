@@ -389,6 +389,7 @@ class Process:
             rung=self.notifier.listen(COMPACTING),
             lease_is_fresh=self._is_fresh,
             nudge=self.courier.nudge,
+            remembering=self.agent._remembering,
             probe=self._given.probe,
         )
 

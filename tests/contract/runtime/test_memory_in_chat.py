@@ -11,7 +11,7 @@ import pytest
 
 from runtime.agent.registry import Agents
 from runtime.context.window import Window
-from runtime.contract import Addressing, Choice, Identity, ModelRequest, RunId, SessionKey, ToolContext, ToolTurn
+from runtime.contract import Addressing, Call, Choice, Identity, ModelRequest, RunId, SessionKey, ToolContext, ToolTurn
 from runtime.contract.memory.facts import Memory, ScopeKind, Trust
 from runtime.errors import ToolRetry
 from runtime.policy.rules import SHIPPED, Rule, Ruling
@@ -38,6 +38,8 @@ from tools.delegation import DELEGATE
 
 REX: Final[dict[str, Any]] = {"text": "Ada's dog is called Rex.", "subject": "Ada", "relation": "dog"}
 MAX: Final[dict[str, Any]] = {"text": "Ada's dog is called Max.", "subject": "Ada", "relation": "dog"}
+WIDE: Final = 100_000
+"""Tokens of a window that nothing here fills."""
 ABOUT_DOG: Final = "what is my dog called?"
 
 
@@ -333,6 +335,42 @@ async def test_a_conversation_with_outside_text_proposes_nothing(stage: Stage) -
     model = await long_talk(process, until=0)
     assert all("heading Keep" not in request.system for request in model.summaries)
     assert await kept(stage) == []
+
+
+async def test_a_summary_that_a_person_asks_for_proposes_too(any_stage: Stage) -> None:
+    """`/compact`: in the same call, for whoever asked, and what is accepted is theirs."""
+    model = Windowed(condenses=lambda _: LISTED, window=WIDE)
+    process = await life(any_stage, model, limits=replace(LIMITS, window=Window(lambda: WIDE)))
+    await compacted_talk(process)
+    assert ["heading Keep" in request.system for request in model.summaries] == [True]
+    one = await only(any_stage)
+    assert (one.text, one.trust, one.scope.kind) == ("Ada's dog is called Rex.", Trust.STAGED, ScopeKind.PERSON)
+    assert "from a conversation" in await command(process, "/memory")
+
+
+async def test_a_summary_that_a_person_asks_for_after_outside_text_proposes_nothing(stage: Stage) -> None:
+    model = Windowed(says=reads_page, condenses=lambda _: LISTED, window=WIDE)
+    process = await life(stage, model, *tools(), limits=replace(LIMITS, window=Window(lambda: WIDE)))
+    await compacted_talk(process, READ_PAGE)
+    assert ["heading Keep" in request.system for request in model.summaries] == [False]
+    assert await kept(stage) == []
+
+
+def reads_page(request: ModelRequest) -> str | Call:
+    """It reads a page when it is first asked to."""
+    newest = request.turns[-1]
+    return PAGE if newest.text == READ_PAGE else "Yes."
+
+
+async def compacted_talk(process: Process, first: str = "Hello.") -> None:
+    """Ada talks for a while, then has the conversation condensed."""
+    async with process.running():
+        for words in (first, "Ada here. My dog is called Rex.", *(f"Part {number}." for number in range(14))):
+            await process.say(words)
+            await process.rest()
+        await process.say("/compact")
+        await process.compactor.look()
+        await process.rest()
 
 
 # -------------------------------------------------------------------------------------------------------- the commands
