@@ -12,7 +12,8 @@ import pytest
 from runtime.agent.registry import Agents
 from runtime.context.window import Window
 from runtime.contract import Addressing, Call, Choice, Identity, ModelRequest, RunId, SessionKey, ToolContext, ToolTurn
-from runtime.contract.memory.facts import Memory, ScopeKind, Trust
+from runtime.contract.memory.facts import Kept, Memory, MemoryActor, MemoryRequest, ScopeKind, Trust
+from runtime.domain.approvals import Rights
 from runtime.errors import ToolRetry
 from runtime.policy.rules import SHIPPED, Rule, Ruling
 from runtime.text.outside import sources_in
@@ -21,6 +22,7 @@ from tests.contract.runtime.stage import (
     ADA,
     LEASE,
     LIMITS,
+    OTTO,
     PATIENCE,
     ROOMS,
     UMA,
@@ -374,6 +376,21 @@ async def compacted_talk(process: Process, first: str = "Hello.") -> None:
 
 
 # -------------------------------------------------------------------------------------------------------- the commands
+
+
+async def test_what_a_room_reads_is_accepted_by_approvers_alone(any_stage: Stage) -> None:
+    process = await life(any_stage)
+    await tell(process, who=OTTO, room="r3")
+    wanted = MemoryRequest("The build is at ten.", ScopeKind.ROOM, trust=Trust.STAGED)
+    made = await any_stage.store.memories.keep_said(wanted, MemoryActor("main", address("g1"), None))
+    assert isinstance(made, Kept)
+    accept = f"/memory accept {made.memory.short_id}"
+    assert "an operator or an owner accepts it" in await command(process, accept, UMA, **GROUP)
+    process.gate = replace(process.gate, rights=Rights(approvers=frozenset({UMA})))
+    assert "an approver accepts it" in await command(process, accept, OTTO, **GROUP)
+    assert (await only(any_stage)).trust is Trust.STAGED
+    assert "I count on it" in await command(process, accept, UMA, **GROUP)
+    assert (await only(any_stage)).by == "Uma"
 
 
 async def test_memories_are_listed_pinned_and_forgotten_by_command(stage: Stage) -> None:
