@@ -415,8 +415,9 @@ class AgentLoop:
 
     def _proposing(self, run: LiveRun) -> Proposing | None:
         """Takes what a summary proposes to keep, where people alone led to the conversation."""
-        own_words = partial(self._rulings.own_words, run)
-        return self._remembering and self._remembering.proposing(actor_of(run.claim), run.agent, own_words)
+        if self._remembering is None:
+            return None
+        return self._remembering.proposing(actor_of(run.claim), run.agent, partial(self._rulings.own_words, run))
 
     async def _keep(self, run: LiveRun, summary: Summary, usage: Usage | None) -> bool:
         """Store a summary: with the lane, or once the run has ended. Errors: Dropped when fenced."""

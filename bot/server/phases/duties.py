@@ -64,6 +64,8 @@ def duties_of(
     if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
     yield engine.compactor.run
+    if engine.renewal:
+        yield engine.renewal.run
     if engine.embedder and settings.memory.enabled:
         yield embedding_of(store, engine.embedder, base.membership.take, store.now).run
     if store.budgets.rules.is_set or settings.agents:  # a reload may bound an agent

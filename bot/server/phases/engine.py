@@ -17,7 +17,7 @@ from bot.wiring.agents import AgentMaker
 from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, marks_in, pace_of
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import tools_of as pack_tools
-from bot.wiring.memory.books import MemoryParts, memory_of, search_of, tools_of
+from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, search_of, tools_of
 from bot.wiring.memory.embedder import embedder_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
@@ -27,6 +27,7 @@ from runtime.agent.delegation.hand_overs import HandOvers
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
 from runtime.agent.duties.reminders import Reminders
+from runtime.agent.duties.renewing import SummaryRenewal
 from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
@@ -75,6 +76,7 @@ class EnginePhase:
     undoer: Undoer
     answerer: Answerer
     compactor: Compactor
+    renewal: SummaryRenewal | None
     previews: Previews
     guard_book: GuardBook
     door: Door
@@ -90,8 +92,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     timetable = _timetable(base, at, couriers, door)
     children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
     making = NewAgents(lives=base.store.lives, reload=at.reload, door=door, now=base.store.now)
-    ready = partial(base.notifier.notify, LANES)
-    hands = HandOvers(store=base.store.runs, agents=lambda: agents, door=door, ready=ready)
+    hands = _hands(base, lambda: agents, door)
     embedder = embedder_of(base.settings, door)
     search = search_of(base.store, lambda: embedder)
     memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, search)
@@ -126,6 +127,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         undoer=_undoer(base, agents, couriers, door),
         answerer=_answerer(base, agents, couriers, asking),
         compactor=_compactor(base, agents, couriers, loop, memory),
+        renewal=renewal_of(memory, base.store, agents, lambda: door) if memory else None,
         previews=previews,
         guard_book=book,
         door=door,
@@ -149,6 +151,10 @@ def _undoer(base: StorePhase, agents: Agents, couriers: Couriers, door: Door) ->
 def _children(base: StorePhase, couriers: Couriers, stop: Callable[[RunId], object]) -> ChildRuns:
     ready = partial(base.notifier.notify, LANES)
     return ChildRuns(store=base.store.runs, stop=stop, nudge=couriers.nudge, ready=ready)
+
+
+def _hands(base: StorePhase, agents: Callable[[], Agents], door: Door) -> HandOvers:
+    return HandOvers(store=base.store.runs, agents=agents, door=door, ready=partial(base.notifier.notify, LANES))
 
 
 def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: QuestionContext) -> Answerer:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from bot.settings.memory import MemorySection
 from runtime.agent.duties.remembering import Giving, Remembering
+from runtime.agent.duties.renewing import DueSummaries, SummaryRenewal
+from runtime.agent.registry import Agents
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import MEMORIES
 from runtime.contract import Tool
@@ -41,6 +43,7 @@ class MemoryParts:
     book: MemoryBook
     values: StateBook
     remembering: Remembering
+    due: DueSummaries
 
 
 def memory_of(
@@ -50,6 +53,7 @@ def memory_of(
     if not settings.enabled:
         return None
     book = AnnouncedMemories(notifier, store, search, door)
+    due = DueSummaries(store.now)
     return MemoryParts(
         book,
         ToolValues(values=store.state_values, readers=store.memories, door=door),
@@ -61,7 +65,15 @@ def memory_of(
             rung=notifier.listen(MEMORIES),
             now=store.now,
             giving=Giving(settings.given, settings.given_tokens, settings.proposals),
+            due=due,
         ),
+        due,
+    )
+
+
+def renewal_of(parts: MemoryParts, store: Store, agents: Agents, door: Callable[[], Door]) -> SummaryRenewal:
+    return SummaryRenewal(
+        due=parts.due, summaries=store.person_summaries, costs=store.embedding_costs, agents=agents, door=door
     )
 
 

@@ -113,11 +113,12 @@ class Compactor:
         self._probe("compacted")
         self._nudge(wanted.address)
 
-
     def _proposing(self, wanted: Compacting, agent: Agent) -> Proposing | None:
         """Takes what the summary proposes to keep, for whoever asked for it."""
+        if self._remembering is None:
+            return None
         by = MemoryActor(wanted.agent, wanted.address, wanted.asker, wanted.session, wanted.run)
-        return self._remembering and self._remembering.proposing(by, agent, partial(self._is_own, wanted))
+        return self._remembering.proposing(by, agent, partial(self._is_own, wanted))
 
     async def _is_own(self, wanted: Compacting) -> bool:
         """True if people of the conversation alone led to it: nothing in it is from outside."""

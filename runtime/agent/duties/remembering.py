@@ -10,12 +10,14 @@ from typing import Final, Protocol
 
 import structlog
 
+from runtime.agent.duties.renewing import Due, DueSummaries
 from runtime.agent.registry import Agent
 from runtime.cluster.notifier import Listener
 from runtime.context.prompt import remembered
 from runtime.context.prompt.proposals import Proposal, Proposing
 from runtime.contract import Address, Now, PersonId, RunId, Turn
 from runtime.contract.memory.facts import Kept, MemoryActor, MemoryRequest, Reader, Recalled, ScopeKind, Trust
+from runtime.domain.memory.summing_up import is_due
 from runtime.errors import ToolRetry
 from runtime.store.protocol import Claim
 from runtime.store.protocol.memory.memories import PersonSummary, Use
@@ -65,7 +67,7 @@ class Giving:
 
 
 class Remembering:
-    """Looks things up for runs. `rung` hears that something was kept, here or at another node."""
+    """Looks things up for runs. `rung` hears that something was kept, here or at another node; `due` what may be renewed."""
 
     def __init__(
         self,
@@ -77,6 +79,7 @@ class Remembering:
         rung: Listener,
         now: Now,
         giving: Giving,
+        due: DueSummaries,
     ) -> None:
         self._memories = memories
         self._finds = finds
@@ -84,6 +87,7 @@ class Remembering:
         self._book = book
         self._rung = rung
         self._now = now
+        self._due = due
         self.giving = giving
         self._empty: dict[tuple[object, ...], datetime] = {}
         self._unused_until: datetime | None = None
@@ -141,7 +145,11 @@ class Remembering:
 
     async def _summed_up(self, reader: Reader, by: MemoryActor) -> str:
         found = await self._summaries.summary(reader.person, by.agent) if reader.person else None
-        if found is None or by.person is None or not (found.is_enabled and found.text):
+        if found is None or by.person is None or not found.is_enabled:
+            return ""
+        if is_due(found.changed_at, self._now()):
+            self._due.note(Due(by.person, by.agent, by.room))
+        if not found.text:
             return ""
         return remembered.summed_up(by.person.name, found.text)
 

@@ -25,7 +25,10 @@ NO_ID: Final = "~"
 def tombstones_of(reach: str, text: str) -> list[str]:
     """Tombstones of a sentence in a scope, the whole one first.
 
-    >>> first, second = tombstones_of("r", "Ada's dog is called Rex"), tombstones_of("r", "the dog of Ada is named Rex.")
+    >>> first, second = (
+    ...     tombstones_of("r", "Ada's dog is called Rex"),
+    ...     tombstones_of("r", "the dog of Ada is named Rex."),
+    ... )
     >>> bool(set(first) & set(second)), bool(set(first) & set(tombstones_of("other", "Ada's dog is called Rex")))
     (True, False)
     """

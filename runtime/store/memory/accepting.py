@@ -22,8 +22,8 @@ from runtime.store.sql.driver import Op
 ACCEPTED_BY_PEOPLE: Final = "A person does this, and nobody asked for this run."
 UNKNOWN_MEMORY: Final = "No memory that you may read here is called {name!r}. `/memory` lists them with their ids."
 MEMORY_OVER: Final = "This memory has ended meanwhile: another one took its place, or its time is over."
-FOR_OPERATORS: Final = "Others would read this too, so an operator or an owner accepts it. Please ask one of them."
-FOR_LISTED: Final = "Others would read this too, so an approver accepts it. Please ask one of them."
+ROOM_FOR_OPERATORS: Final = "Others would read this too, so an operator or an owner accepts it. Please ask one of them."
+ROOM_FOR_APPROVERS: Final = "Others would read this too, so an approver accepts it. Please ask one of them."
 SEVERAL_MEANT: Final = "These words fit several memories. Name one by its id."
 ACCEPT_MEMORY = (
     update(memories)
@@ -43,7 +43,7 @@ def accept(name: str, by: MemoryActor, rights: Rights, now: datetime) -> Op[Memo
     if Scope.parse(row.scope).kind is not ScopeKind.PERSON:
         names = yield from names_of(by.person)
         if not approves(by.person, names, rights):
-            return FOR_LISTED if rights.approvers else FOR_OPERATORS
+            return ROOM_FOR_APPROVERS if rights.approvers else ROOM_FOR_OPERATORS
     return (yield from accepted(MemoryId(row.id), by.person.id, by.person.name, now))
 
 

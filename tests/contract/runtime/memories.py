@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.settings.memory import MemorySection
-from bot.wiring.memory.books import MemoryParts, memory_of, search_of, tools_of
+from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, search_of, tools_of
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Addressing, Call, Commanded, Identity, Model, ModelRequest, Said, Signal, ToolTurn
 from runtime.guard.door import OPEN_DOOR
@@ -38,6 +38,7 @@ async def life(stage: Stage, model: Model | None = None, *more: Any, **given: An
     process.tools.update({tool.spec.name: tool for tool in every})
     process.agent._remembering = process.agent.surroundings._remembering = parts.remembering
     process.compactor._remembering = parts.remembering
+    process.renewal = renewal_of(parts, stage.store, process.agent._agents, lambda: OPEN_DOOR)
     return process
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import bindparam, delete, select
@@ -28,6 +29,15 @@ def is_buried(reach: str, text: str) -> Op[bool]:
         if (yield TOMBSTONE, {"tombstone": tombstone}):
             return True
     return False
+
+
+def unburied(reach: str, lines: Sequence[str]) -> Op[list[str]]:
+    """Those that were not."""
+    left = [*lines]
+    for line in lines:
+        if (yield from is_buried(reach, line)):
+            left.remove(line)
+    return left
 
 
 def unbury(reach: str, text: str) -> Op[None]:
