@@ -16,7 +16,16 @@ from runtime.cluster.notifier import Listener
 from runtime.context.prompt import remembered
 from runtime.context.prompt.proposals import Proposal, Proposing
 from runtime.contract import Address, Now, PersonId, RunId, Turn
-from runtime.contract.memory.facts import Kept, MemoryActor, MemoryRequest, Reader, Recalled, ScopeKind, Trust
+from runtime.contract.memory.facts import (
+    EVERY_SCOPE,
+    Kept,
+    MemoryActor,
+    MemoryRequest,
+    Reader,
+    Recalled,
+    ScopeKind,
+    Trust,
+)
 from runtime.domain.memory.summing_up import is_due
 from runtime.errors import ToolRetry
 from runtime.store.protocol import Claim
@@ -92,8 +101,11 @@ class Remembering:
         self._empty: dict[tuple[object, ...], datetime] = {}
         self._unused_until: datetime | None = None
 
-    async def given(self, claim: Claim, turns: Sequence[Turn]) -> str:
-        """Words of what a run is given, or nothing. A child has what its order says, and nothing else."""
+    async def given(self, claim: Claim, turns: Sequence[Turn], kinds: Sequence[ScopeKind] = EVERY_SCOPE) -> str:
+        """Words of what a run is given, or nothing. A child has what its order says, and nothing else.
+
+        `kinds` are the scopes that its agent has.
+        """
         if self._rung.heard:
             self._rung.forget()
             self._empty.clear()
@@ -103,11 +115,14 @@ class Remembering:
         if claim.child or (empty_until and now < empty_until):
             return ""
         self._unused_until = None if await self._memories.is_used() else now + EMPTY_FOR
-        return "" if self._unused_until else await self._looked_up(claim, turns, whose)
+        return "" if self._unused_until else await self._looked_up(claim, turns, whose, kinds)
 
-    async def _looked_up(self, claim: Claim, turns: Sequence[Turn], whose: tuple[object, ...]) -> str:
+    async def _looked_up(
+        self, claim: Claim, turns: Sequence[Turn], whose: tuple[object, ...], kinds: Sequence[ScopeKind]
+    ) -> str:
         by = actor_of(claim)
-        reader = await self._memories.reader_at(by.agent, by.room, by.person.id if by.person else None)
+        everything = await self._memories.reader_at(by.agent, by.room, by.person.id if by.person else None)
+        reader = everything.narrowed(kinds)
         about = await self._summed_up(reader, by)
         found = await self._found(reader, by, turns) if await self._memories.has_any(reader) else None
         if found is None and not about:
@@ -118,7 +133,7 @@ class Remembering:
         """Takes what a summary proposes to keep, for an agent that may remember; `is_wanted` as `Proposing` has it."""
         if not self.giving.proposals or "remember" not in agent.tools:
             return None
-        return Proposing(is_wanted, partial(self.propose, by))
+        return Proposing(is_wanted, partial(self.propose, replace(by, kinds=agent.manifest.memory)))
 
     async def propose(self, by: MemoryActor, facts: Sequence[Proposal]) -> None:
         """Keep what a summary proposes: for the person in their private room, else for the room. It counts once accepted."""

@@ -44,7 +44,7 @@ SET_SUMMARY = (
 
 def forget(words: str, by: MemoryActor, now: datetime) -> Op[list[Memory] | str]:
     """Remove what a run or a person means, of what they may read here; words where they may not."""
-    reader = yield from reader_at(by.agent, by.room, by.person.id if by.person else None)
+    reader = (yield from reader_at(by.agent, by.room, by.person.id if by.person else None)).narrowed(by.kinds)
     meant = yield from meant_by(words, reader)
     if len(meant) > FORGOTTEN_MAX:
         return TOO_MANY_MEANT.format(count=len(meant), most=FORGOTTEN_MAX)

@@ -90,6 +90,40 @@ async def test_another_agent_does_not_know_what_one_was_told(stage: Stage) -> No
     assert "Rex" not in model.requests[0].working
 
 
+async def test_an_agent_has_the_scopes_of_its_settings_alone(any_stage: Stage) -> None:
+    process = await life(any_stage)
+    await tell(process, call("remember", **REX))
+    await tell(process, call("remember", 2, text="The build is at ten.", scope="room"))
+    for question in await any_stage.pending():
+        await process.click(question.id, who=ADA)
+    await process.answer_all()
+    assert len(await kept(any_stage)) == 2
+    narrow(process, ScopeKind.ROOM)
+    request = await asked(process, "my dog, and when is the build?", room="r1")
+    assert "ten" in given(request)
+    assert "Rex" not in request.working
+    found, refused, value = await tell(
+        process,
+        call("recall", query="dog Rex build"),
+        call("remember", 3, **MAX),
+        call("state_get", key="x", scope="agent"),
+    )
+    assert "Rex" not in found
+    assert "main has no memory of the scope person. It has: room." in refused
+    assert "no memory of the scope agent" in value
+    assert "Nothing" in (await tell(process, call("forget", words="dog Rex")))[0]
+    narrow(process)
+    assert given(await asked(process, "my dog, and when is the build?")) == ""
+    assert "no memory: its settings say so" in (await tell(process, call("remember", 4, **MAX)))[0]
+    assert len(await kept(any_stage)) == 2
+
+
+def narrow(process: Process, *kinds: ScopeKind) -> None:
+    """From now on the main agent has these scopes alone."""
+    main = process.agent._agents["main"]
+    process.agent._agents = Agents(replace(main, manifest=replace(main.manifest, memory=kinds)))
+
+
 async def test_of_a_corrected_fact_only_the_new_one_is_used(any_stage: Stage) -> None:
     """Scenario 59."""
     process = await life(any_stage)
