@@ -20,6 +20,7 @@ PLACES: Final = (
     ("/console/tasks", "Tasks"),
     ("/console/children", "Handed on"),
     ("/console/memory", "Memory"),
+    ("/console/knowledge", "Knowledge"),
     ("/console/agents", "Agents"),
     ("/console/models", "Models"),
     ("/console/people", "People"),
@@ -69,6 +70,7 @@ TONES: Final = {
     "said": "good",
     "staged": "ask",
     "low": "bad",
+    "read": "good",
 }
 
 
