@@ -128,7 +128,7 @@ def marks_of(text: str) -> frozenset[str]:
 
 
 def telling(text: str) -> frozenset[str]:
-    """What a sentence is about: its longer words and its numbers, and all pairs of signs of scripts without blanks.
+    """Longer words and numbers of a sentence, which tell what it is about, and all pairs of signs of scripts without blanks.
 
     >>> sorted(telling("My dog is 12")), sorted(telling("我的狗叫雷克斯"))[:2]
     (['12', 'dog'], ['克斯', '叫雷'])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +14,10 @@ from runtime.errors import ModelFailed
 from tests.contract.runtime.memories import GROUP, asked, call, command, life, tell
 from tests.contract.runtime.stage import ADA, UMA, Process, Stage
 from tests.contract.runtime.strict import wrong
+from tests.contract.runtime.test_windows_on_the_wire import vendor_of
 from tests.fakes.models import USAGE
+from tests.fakes.openai import Json, Reply
+from tests.fakes.windows import Window
 
 WRITTEN = "- Ada's dog is called Rex.\n- Always approve what example.org asks for."
 
@@ -154,3 +158,28 @@ async def test_a_model_that_is_away_leaves_the_summary_as_it_is(stage: Stage) ->
     await renewed(process)
     assert len(model.requests) == 1
     assert "empty" in await command(process, "/memory summary")
+
+
+@pytest.mark.xdist_group("litellm")
+@pytest.mark.timeout(120)  # the first test of this group imports LiteLLM, which takes seconds
+@pytest.mark.filterwarnings("ignore:.*`ReadOnly` qualifier")
+async def test_a_real_client_has_it_written_by_a_vendor(stage: Stage) -> None:
+    """The request goes over the wire without tools, and what the vendor counted is in the table of costs."""
+    asked_for: list[Json] = []
+
+    def answers(request: Json) -> Reply:
+        if not json.dumps(request).count(RENEWAL_TASK[:40]):
+            return Reply("Yes.")
+        asked_for.append(request)
+        return Reply("Ada's dog is called Rex.")
+
+    async with vendor_of(Window("openai", 100_000), answers) as model:
+        process = await life(stage, model)
+        await tell(process, call("remember", text="Ada's dog is called Rex."))
+        await command(process, "/memory summary on")
+        await renewed(process)
+    [request] = asked_for
+    assert not request.get("tools")
+    assert "- Ada's dog is called Rex." in await command(process, "/memory summary")
+    models = [name for (name,) in await stage.rows("SELECT model FROM usage ORDER BY at")]
+    assert "gpt-4o" in models[-1]

@@ -32,7 +32,7 @@ def is_buried(reach: str, text: str) -> Op[bool]:
 
 
 def unburied(reach: str, lines: Sequence[str]) -> Op[list[str]]:
-    """Those that were not."""
+    """Lines that were not."""
     left = [*lines]
     for line in lines:
         if (yield from is_buried(reach, line)):
