@@ -617,7 +617,8 @@ class Operations(OperatorApi):
         people = {str(known.person.id): known.person.name for known in await self._store.people.people()}
         await has.refresh()
         return MemoryOperations(
-            self._store.memories, has.notifier, people, has.named, has.called, has.door().clean, has.mask
+            *(self._store.memories, has.notifier, people, has.named, has.called, has.door().clean, has.mask),
+            agents=list(dict.fromkeys([MAIN, *(agent["name"] for agent in has.agents())])),
         )
 
     # ---------------------------------------------------------------------------------------------------- knowledge

@@ -14,7 +14,7 @@ import structlog
 
 from runtime.agent.asking import asked_by_us
 from runtime.agent.delegation.orders import Delegating, Faults
-from runtime.agent.duties.remembering import Remembering
+from runtime.agent.duties.remembering import Remembering, actor_of
 from runtime.agent.guard import tripped
 from runtime.agent.outcome import LongText, RunOutcome
 from runtime.agent.questions import QuestionContext, Questions
@@ -416,9 +416,9 @@ class AgentLoop:
 
     def _proposing(self, run: LiveRun) -> Proposing | None:
         """Takes what a summary proposes to keep, where people alone led to the conversation."""
-        if self._remembering is None or not self._remembering.giving.proposals or "remember" not in run.agent.tools:
+        if self._remembering is None:
             return None
-        return Proposing(partial(self._rulings.own_words, run), partial(self._remembering.propose, run.claim))
+        return self._remembering.proposing(actor_of(run.claim), run.agent, partial(self._rulings.own_words, run))
 
     async def _keep(self, run: LiveRun, summary: Summary, usage: Usage | None) -> bool:
         """Store a summary: with the lane, or once the run has ended. Errors: Dropped when fenced."""

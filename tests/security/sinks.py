@@ -38,7 +38,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("accepted_form", "see_form", "told_form", "accept_form"),
         *("add_schedule", "change_schedule", "turn_schedule", "begin_report", "turn_agent", "spawn_agent"),
         *("post", "complete", "plan"),
-        *("keep_said", "keep_given", "put_value", "write_summary"),
+        *("keep_said", "keep_given", "put_value", "write_summary", "end_renewal"),
         *("put_document", "note_document_fault"),
     }
 )
@@ -62,7 +62,17 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "repeat",
         ),
         *("pause", "seal", "cut_audit", "requeue", "discard", "sweep"),
-        *("approve", "delete_value", "drop_expired", "enable_summary", "forget", "forget_own", "pin", "record_uses"),
+        *(
+            "approve",
+            "begin_renewal",
+            "delete_value",
+            "drop_expired",
+            "enable_summary",
+            "forget",
+            "forget_own",
+            "pin",
+            "record_uses",
+        ),
         *("charge", "drop_other_dims", "keep", "tidy"),
         *("see_document", "drop_documents", "clear_remains"),
         *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge"),
@@ -135,6 +145,8 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"put_document", "note_document_fault"}),
         "documents and words about their faults, cleaned in KnowledgeReader",
     ),
+    "runtime/agent/duties/renewing.py": (frozenset({"end_renewal"}), "lines of a model, cleaned in SummaryRenewal"),
+    "runtime/context/prompt/renewals.py": (frozenset({"ModelRequest"}), MODEL),
     "runtime/agent/questions.py": (frozenset({"NewDelivery"}), "cards of calls that Door.call cleaned"),
     "runtime/agent/tool_calls.py": (
         frozenset({"accept_form", "accepted_form", "finish_tool", "refuse_tool"}),

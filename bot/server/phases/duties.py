@@ -69,6 +69,8 @@ def duties_of(
     yield engine.compactor.run
     if embedding := embedding_of(settings, store, engine.meaning.embedder, base.membership.take):
         yield embedding.run
+    if engine.renewal:
+        yield engine.renewal.run
     if store.budgets.rules.is_set or settings.agents:  # a reload may bound an agent
         yield BudgetAlarms(
             store=store.budgets,

@@ -18,7 +18,7 @@ from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_r
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
-from bot.wiring.memory.books import MemoryParts, memory_of, tools_of
+from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
@@ -28,6 +28,7 @@ from runtime.agent.delegation.hand_overs import HandOvers
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
 from runtime.agent.duties.reminders import Reminders
+from runtime.agent.duties.renewing import SummaryRenewal
 from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
@@ -78,6 +79,7 @@ class EnginePhase:
     undoer: Undoer
     answerer: Answerer
     compactor: Compactor
+    renewal: SummaryRenewal | None
     previews: Previews
     guard_book: GuardBook
     door: Door
@@ -93,8 +95,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     timetable = _timetable(base, at, couriers, door)
     children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
     making = NewAgents(lives=base.store.lives, reload=at.reload, door=door, now=base.store.now)
-    ready = partial(base.notifier.notify, LANES)
-    hands = HandOvers(store=base.store.runs, agents=lambda: agents, door=door, ready=ready)
+    hands = _hands(base, lambda: agents, door)
     meaning = meaning_of(base.store, embedder_of(base.settings, door))
     memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, meaning)
     more = _more_tools(base, at, couriers, meaning, door)
@@ -127,7 +128,8 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         reminders=Reminders(approvals=base.store.approvals, now=base.store.now, context=asking),
         undoer=_undoer(base, agents, couriers, door),
         answerer=_answerer(base, agents, couriers, asking),
-        compactor=_compactor(base, agents, couriers, loop),
+        compactor=_compactor(base, agents, couriers, loop, memory),
+        renewal=renewal_of(memory, base.store, agents, lambda: door) if memory else None,
         previews=previews,
         guard_book=book,
         door=door,
@@ -153,6 +155,10 @@ def _children(base: StorePhase, couriers: Couriers, stop: Callable[[RunId], obje
     return ChildRuns(store=base.store.runs, stop=stop, nudge=couriers.nudge, ready=ready)
 
 
+def _hands(base: StorePhase, agents: Callable[[], Agents], door: Door) -> HandOvers:
+    return HandOvers(store=base.store.runs, agents=agents, door=door, ready=partial(base.notifier.notify, LANES))
+
+
 def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: QuestionContext) -> Answerer:
     membership = base.membership
     return Answerer(
@@ -168,7 +174,9 @@ def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: Ques
     )
 
 
-def _compactor(base: StorePhase, agents: Agents, couriers: Couriers, loop: AgentLoop) -> Compactor:
+def _compactor(
+    base: StorePhase, agents: Agents, couriers: Couriers, loop: AgentLoop, memory: MemoryParts | None
+) -> Compactor:
     membership = base.membership
     return Compactor(
         runs=base.store.runs,
@@ -178,6 +186,7 @@ def _compactor(base: StorePhase, agents: Agents, couriers: Couriers, loop: Agent
         rung=base.notifier.listen(COMPACTING),
         lease_is_fresh=membership.lease_is_fresh,
         nudge=couriers.nudge,
+        remembering=memory.remembering if memory else None,
         probe=base.probe,
     )
 

@@ -21,6 +21,7 @@ from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
 from runtime.agent.duties.reminders import Reminders
+from runtime.agent.duties.renewing import SummaryRenewal
 from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
@@ -295,6 +296,7 @@ class Process:
         )
         self.answerer = self._make_answerer()
         self.compactor = self._make_compactor()
+        self.renewal: SummaryRenewal | None = None
         self.previews = Previews(self.agent._agents, self.agent.surroundings, self.agent.condenser)
         self.gate = replace(self.gate, measure=self.previews.measured)
         self.dispatch = self._make_dispatch()
@@ -390,6 +392,7 @@ class Process:
             rung=self.notifier.listen(COMPACTING),
             lease_is_fresh=self._is_fresh,
             nudge=self.courier.nudge,
+            remembering=self.agent._remembering,
             probe=self._given.probe,
         )
 
