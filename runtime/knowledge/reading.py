@@ -16,8 +16,8 @@ from runtime.domain.ids import digest
 from runtime.domain.memory.chunks import chunks, heading_of
 from runtime.egress import NoAnswer, Refused
 from runtime.errors import StoreError, ToolError
-from runtime.knowledge.folders import FILE_MAX_BYTES, Changing, FoundFile, TooLarge, files_of, read_file
-from runtime.knowledge.packs import Pack, Packs
+from runtime.knowledge.folders import Changing, FoundFile, TooLarge, files_of, read_file
+from runtime.knowledge.packs import Pack, Packs, most_of
 from runtime.store.protocol import Duty
 from runtime.store.protocol.memory.knowledge import Document, DocumentText, Knowledge
 from runtime.workspace.safe_fs import BadPath
@@ -35,7 +35,7 @@ DROPPED_AT_ONCE: Final = 50
 """Documents that one transaction removes."""
 ROOT: Final = "."
 """Place of the folder itself, where that is what can't be read."""
-TOO_LARGE: Final = f"It has more than {FILE_MAX_BYTES // 1_000_000} MB, which is the limit for one document."
+TOO_LARGE: Final = "It has more than {most} MB, which is the limit for one document."
 NO_TEXT: Final = "It isn't a text that can be read here."
 NOT_THERE: Final = "{error}: {folder}. Check `folder` of this pack; on several nodes the folder is needed on each."
 
@@ -155,7 +155,9 @@ class KnowledgeReader:
         except Changing:
             return "same"  # what was read before stands; its tag is another one the next time, too
         except TooLarge:
-            return await self._fault(duty, pack, file.place, file.tag, TOO_LARGE)
+            return await self._fault(
+                duty, pack, file.place, file.tag, TOO_LARGE.format(most=most_of(file.place) // 1_000_000)
+            )
         except OSError as error:
             return await self._fault(duty, pack, file.place, "", error.strerror or str(error))
         except BadPath as error:
