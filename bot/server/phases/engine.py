@@ -22,6 +22,7 @@ from bot.wiring.memory.embedder import embedder_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
+from bot.wiring.tools.databases import query_tools
 from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.delegation.hand_overs import HandOvers
 from runtime.agent.duties.answering import Answerer
@@ -56,6 +57,7 @@ from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
 from tools.kit.schemas import schema_faults
 from tools.posting import posting_tools
+from tools.sandbox.spaced import SpacedTool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,7 +282,7 @@ def _toolkit(
 
 
 def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Mapping[str, Tool]:
-    """Tools that post messages, and the one that searches packs."""
+    """Tools that post messages, and those that search packs and ask databases."""
     posting = RoomPosting(
         post=couriers.post,
         standing=base.store.outbox.standing,
@@ -290,7 +292,9 @@ def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: D
     )
     every = posting_tools(posting, address_at=at.accounts.address, named=at.called)
     packs = packs_of(base.settings, base.store.knowledge, at.named)
-    return {tool.spec.name: tool for tool in every} | dict(pack_tools(base.settings, packs))
+    asking = query_tools(base.settings, at.named)
+    spaced = {name: SpacedTool(tool, base.space) for name, tool in asking.items()}  # they keep files of rows
+    return {tool.spec.name: tool for tool in every} | dict(pack_tools(base.settings, packs)) | spaced
 
 
 def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agents:
