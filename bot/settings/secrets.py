@@ -29,6 +29,9 @@ UNRESOLVED: Final = "sealed:"
 ADDRESSES: Final = ("database_url", "database_listen_url")
 """Settings that hold a secret in part: the password of an address."""
 
+DATABASE: Final = "databases["
+"""Begins the names of settings of a database that agents ask."""
+
 Demand = Collection[str] | None
 """Names of the settings whose secrets must be at hand; None is all of them. Others are taken if they cost nothing."""
 
@@ -46,7 +49,7 @@ class Use:
         """A model and its fallbacks may share a key, and both ways to the database its password."""
         if self.name in ADDRESSES:
             return ADDRESSES[0]
-        if self.name.startswith("databases["):  # two of them may be one, for other rooms
+        if self.name.startswith(DATABASE):  # two of them may be one, for other rooms
             return "databases"
         if ".env_secret." in self.name:  # two MCP servers may be handed the same variable
             return self.name.rpartition(".")[2]
@@ -221,9 +224,13 @@ class _Search:
 
 def uses(settings: BaseModel, sources: Mapping[str, str]) -> list[Use]:
     """Every secret that is set."""
-    found = [Use(name, value, source_of(name, sources)) for name, value in _secrets_in(settings)]
+    found = [
+        Use(name, value, source_of(name, sources))
+        for name, value in _secrets_in(settings)
+        if not name.startswith(DATABASE) or urlsplit(value).password
+    ]
     addresses = [(name, str(getattr(settings, name, ""))) for name in ADDRESSES]
-    addresses += [(one.name, one.value) for one in found if one.name.startswith("databases[")]
+    addresses += [(one.name, one.value) for one in found if one.name.startswith(DATABASE)]
     for name, address in addresses:
         if password := urlsplit(address).password:
             words = dict.fromkeys([unquote(password), password])  # as it is, and as the address writes it

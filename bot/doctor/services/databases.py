@@ -28,15 +28,23 @@ async def check_databases(subject: Subject) -> Sequence[Finding]:
 async def _look(table: DatabaseTable) -> Finding:
     if table.url is None:
         return fault(
-            f"databases.{table.name}", "its url isn't at hand", WHY_UNASKED, f"signalbox secrets set {table.url_env}"
+            f"databases.{table.name}",
+            f"{table.name}: its url isn't at hand",
+            WHY_UNASKED,
+            f"signalbox secrets set {table.url_env}",
         )
     from tools.databases.answers import QueryFault
 
     database: Database = database_of(table)
     try:
         if why := await database.objection():
-            return fault(f"databases.{table.name}", why, WHY_UNASKED, ROLE_FIX)
+            return fault(f"databases.{table.name}", f"{table.name}: {why}", WHY_UNASKED, ROLE_FIX)
         columns = len((await database.tables()).rows)
     except QueryFault as error:
-        return fault(f"databases.{table.name}", str(error), WHY_UNASKED, f"check the url of the database {table.name}")
-    return fine(f"databases.{table.name}", f"it answers, can only be read, and shows {columns:,} columns")
+        return fault(
+            f"databases.{table.name}",
+            f"{table.name}: {error}",
+            WHY_UNASKED,
+            f"check the url of the database {table.name}",
+        )
+    return fine(f"databases.{table.name}", f"{table.name}: it answers, can only be read, and shows {columns:,} columns")

@@ -49,6 +49,11 @@ def test_an_address_comes_from_a_variable_and_neither_it_nor_its_password_is_sho
     }
 
 
+def test_an_address_without_a_password_is_no_secret(tmp_path: Path) -> None:
+    settings = of(tmp_path, 'name = "sales"\nurl = "sqlite:///sales.db"', 'name = "own"\nurl = "postgresql://db/sales"')
+    assert [use for use in uses(settings, {}) if use.name.startswith("databases")] == []
+
+
 @pytest.mark.parametrize(
     ("table", "words"),
     [
@@ -83,7 +88,7 @@ async def test_doctor_says_of_each_that_it_answers_and_is_only_read(tmp_path: Pa
     )
     found = {one.id: one for one in await check_databases(Subject(settings, None, None, None))}
     assert found["databases.sales"].level is Level.OK
-    assert found["databases.sales"].what == "it answers, can only be read, and shows 2 columns"
+    assert found["databases.sales"].what == "sales: it answers, can only be read, and shows 2 columns"
     assert found["databases.gone"].level is Level.ERROR
     assert "isn't there" in found["databases.gone"].what
     assert "superuser" in found["databases.own"].what
