@@ -1,4 +1,4 @@
-"""Files on a reply: as many as platforms take in one message, and words about those that are too many."""
+"""Files on a reply: as many as platforms take in one message, and words about those that aren't on it."""
 
 from __future__ import annotations
 
@@ -21,3 +21,13 @@ def fitting(held: int, files: Sequence[FileRef], told: str) -> tuple[list[FileRe
         return list(files), told
     are = f"{listed(left)} {'isn' if len(left) == 1 else 'aren'}'t attached. Say so, or put several into one."
     return list(files[:room]), f"{told}\n\n[A reply has at most {MOST_FILES} files, and yours is full: {are}]"
+
+
+def left_behind(files: Sequence[FileRef], shown: Sequence[FileRef]) -> str:
+    """Words for the reader about files of a reply that can't be shown with it.
+
+    >>> left_behind([FileRef(name="sales.csv", path="out/sales.csv", size=8, mime="text/csv")], [])
+    "sales.csv couldn't be attached."
+    """
+    there = {one.name for one in shown}
+    return f"{listed([one.name for one in files if one.name not in there])} couldn't be attached."
