@@ -33,8 +33,9 @@ SELECT (SELECT rolsuper FROM pg_roles WHERE rolname = session_user),
   ARRAY(SELECT rolname::text FROM pg_roles WHERE rolname IN ('pg_write_all_data', 'pg_write_server_files',
     'pg_read_server_files', 'pg_execute_server_program') AND pg_has_role(session_user, oid, 'MEMBER')),
   ARRAY(SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relkind IN ('r', 'p', 'f') AND n.nspname !~ '^(pg_|information_schema$)'
-    AND has_table_privilege(session_user, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE') LIMIT 3)
+    WHERE c.relkind IN ('r', 'p', 'f', 'v') AND n.nspname !~ '^(pg_|information_schema$)'
+    AND (has_table_privilege(session_user, c.oid, 'DELETE, TRUNCATE')
+      OR has_any_column_privilege(session_user, c.oid, 'INSERT, UPDATE')) LIMIT 3)
 """
 """What the role of the connection may do beyond reading. It's the role that connects that counts: a statement may take it back."""
 TABLES: Final = """

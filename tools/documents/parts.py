@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tools.kit.output import joined
@@ -13,6 +13,8 @@ PARTS_READ_MAX: Final = 500
 """Parts, such as pages, that one call reads."""
 PART_CHARS: Final = 3_000
 """Characters after which a text without pages begins a new part."""
+ONLY_PART: Final = "all of it"
+"""Label of a text without parts, which needs none."""
 RANGE: Final = re.compile(r"(\d{1,6})(?:\s*[-\u2013]\s*(\d{1,6})?)?")
 CHOICE: Final = 'Write pages as "3", "11-20" or "1-5, 9".'
 CUT_INSIDE: Final = "{count:,} characters of this {unit} are left out"
@@ -45,7 +47,15 @@ class Document:
 
     @classmethod
     def of(cls, kind: str, parts: Sequence[Part], *, title: str = "", about: str = "", missed: str = "") -> Document:
-        return cls(kind, "part", len(parts), parts.__getitem__, title, about, missed)
+        """Of parts that have no numbers of their own: they're counted, and may have a label beside, such as a sheet's name."""
+        shown = [replace(part, label=_numbered(number, part.label)) for number, part in enumerate(parts, 1)]
+        if len(parts) == 1:
+            shown = [replace(parts[0], label=parts[0].label or ONLY_PART)]
+        return cls(kind, "part", len(parts), shown.__getitem__, title, about, missed)
+
+
+def _numbered(number: int, label: str) -> str:
+    return f"part {number}: {label}" if label else f"part {number}"
 
 
 def numbers(pages: str, count: int, unit: str) -> Sequence[int]:
@@ -156,7 +166,7 @@ class _Shown:
     def _marked(self, place: int) -> str:
         part = self._part(place)
         text = part.text
-        if part.label == self._document.unit:  # the only one
+        if part.label == ONLY_PART:
             return text
         if len(text) > self._most:  # one part alone is too long
             half = self._most // 2
@@ -178,7 +188,7 @@ class _Shown:
 
 
 def pieces(blocks: Iterable[str], label: str = "") -> list[Part]:
-    """Parts of some 3,000 characters, made of whole blocks; `label` begins the label of each."""
+    """Parts of some 3,000 characters, made of whole blocks, each with this label."""
     texts, held, chars = list[str](), list[str](), 0
     for block in blocks:
         if held and chars + len(block) > PART_CHARS:
@@ -187,8 +197,7 @@ def pieces(blocks: Iterable[str], label: str = "") -> list[Part]:
         held.append(block)
         chars += len(block) + 1
     texts.append("\n".join(held))
-    name = f"{label}, part" if label else "part"
-    return [Part(f"{name} {number}" if len(texts) > 1 else label or name, text) for number, text in enumerate(texts, 1)]
+    return [Part(label, text) for text in texts]
 
 
 def blocks_of(text: str) -> Iterator[str]:

@@ -181,7 +181,7 @@ async def test_a_role_that_may_write_is_not_asked(postgres: Postgres, room: Path
 
     owner = postgres.create_database()
     superuser = PostgresDatabase("own", owner, BOUNDS)
-    writer = await asked.postgres(owner, "GRANT UPDATE ON orders TO {}")
+    writer = await asked.postgres(owner, "GRANT UPDATE (note) ON orders TO {}")
     with pytest.raises(ToolFailed, match=r"isn't asked: its role is a superuser.* it needs a role that only reads"):
         await ask(room, superuser, sql="SELECT 1")
     with pytest.raises(ToolFailed, match=r"isn't asked: its role may write to public\.orders"):

@@ -51,12 +51,12 @@ def test_a_word_document_keeps_its_headings_lists_and_tables() -> None:
 def test_a_workbook_has_its_sheets_with_numbered_rows_and_formulas_nobody_worked_out() -> None:
     assert text(made.workbook(2), "x.xlsx").splitlines() == [
         "Excel workbook, 2 parts. Sheets: Sales, Notes.",
-        "[sheet Sales]",
+        "[part 1: sheet Sales]",
         "1: region | total",
         "2: R0 | 0 | =B2*2",
         "3: R1 | 10",
         "",
-        "[sheet Notes]",
+        "[part 2: sheet Notes]",
         "1: checked by Ann",
     ]
 
@@ -79,7 +79,8 @@ def test_a_mail_has_its_headers_its_text_and_names_of_what_is_attached() -> None
 def test_a_book_has_its_chapters_in_their_order() -> None:
     told = text(made.book(), "x.epub")
     assert (
-        told == "Book, 2 parts. Title: Nights.\n[chapter 1]\n# One\n\nIt was late.\n\n[chapter 2]\nThen it was early."
+        told
+        == "Book, 2 parts. Title: Nights.\n[part 1: chapter 1]\n# One\n\nIt was late.\n\n[part 2: chapter 2]\nThen it was early."
     )
 
 

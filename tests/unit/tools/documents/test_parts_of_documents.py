@@ -69,7 +69,11 @@ def test_a_choice_of_nothing_is_refused(pages: str) -> None:
 
 def test_a_text_without_pages_is_cut_into_parts_between_its_lines() -> None:
     parts = pieces((f"line {number}" for number in range(2_000)), "sheet A")
-    assert [part.label for part in parts[:2]] == ["sheet A, part 1", "sheet A, part 2"]
+    document = Document.of("Excel workbook", [*parts, Part("sheet B", "x")])
+    assert [document.part(place).label for place in (0, 1, len(parts))] == [
+        *("part 1: sheet A", "part 2: sheet A"),
+        f"part {len(parts) + 1}: sheet B",
+    ]
     assert max(len(part.text) for part in parts) <= PART_CHARS + 20
     assert "\n".join(part.text for part in parts).splitlines() == [f"line {number}" for number in range(2_000)]
 
