@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from tools.agents import agent_tools
 from tools.catalogue import first_tools
 from tools.charting.chart import chart_tool
+from tools.databases.tool import query_tool
 from tools.delegation import delegation_tools
 from tools.knowledge import knowledge_tools
 from tools.posting import posting_tools
@@ -50,6 +51,6 @@ def built_in_tools() -> dict[str, Tool]:
     handing = delegation_tools(
         cast("Children", None), cast("HandsOver", None), lambda: datetime.now(UTC)
     ) | agent_tools(cast("NewAgents", None))
-    flows = workflow_tools(cast("Workflows", None))
-    others = (*flows, *web, chart, *posting, *known[0], *known[1], *reports, *planned, *tasks)
+    flows, asking = workflow_tools(cast("Workflows", None)), query_tool([], str)
+    others = (*flows, *web, chart, asking, *posting, *known[0], *known[1], *reports, *planned, *tasks)
     return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing

@@ -26,10 +26,15 @@ result = "allow"
 [[knowledge]]
 name = "handbook"
 folder = "handbook"
+
+[[databases]]
+name = "sales"
+url = "sqlite:///sales.db"
 """
 """Settings under which each tool that needs some is there."""
 NEEDS: Final = {
     "docs_search": "a pack of [documents](knowledge.md)",
+    "query": "a [database](databases.md)",
     "web_search": "`[tools.search]`, see below",
     "http_request": "an [egress rule](egress.md) that allows a method other than GET and HEAD",
 }

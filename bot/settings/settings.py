@@ -73,6 +73,7 @@ from bot.settings.tables import (
     Web,
 )
 from bot.settings.telemetry import find_collector
+from bot.settings.tools.databases import DatabaseTable
 from bot.settings.workflows.folder import add_workflows
 from bot.settings.workflows.tables import WorkflowTable
 from runtime.errors import ConfigError
@@ -180,6 +181,7 @@ class Settings(Section):
     knowledge: tuple[KnowledgeTable, ...] = Field(
         default=(), description="Packs of documents that agents search and cite."
     )
+    databases: tuple[DatabaseTable, ...] = Field(default=(), description="Databases that agents ask, read-only.")
     egress: Egress = Field(default_factory=Egress, description="The web.")
     files: Files = Field(default_factory=Files, description="Room on the disk.")
     outbox: Outbox = Field(default_factory=Outbox, description="Messages on their way out.")

@@ -19,6 +19,7 @@ from runtime.models.demo_plans import (
     with_task,
     with_title,
 )
+from runtime.models.phrases.documents import DOCUMENT_PHRASES, THIS_FILE, WHAT_I_READ, sent_last
 from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
 from runtime.models.phrases.workflows import WHAT_I_START, WORKFLOWS, started
 from runtime.text.outside import unfenced
@@ -33,6 +34,7 @@ WHAT_I_KNOW: Final = f"""\
 - `search the web for WORDS`
 - `send the file PATH`, `post TEXT here` (or `in ROOM`, such as slack:work/C024BE91L)
 - `run: COMMAND`
+{WHAT_I_READ}
 - `think about SUBJECT` (`/think` then shows what I thought)
 - `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; you may add `ANSWER or ANSWER`)
 {WHAT_I_PLAN}
@@ -48,6 +50,7 @@ One message may hold several of them, one per line."""
 PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"run:\s*(?P<command>.+)", "shell", {}),
     (r"(?:ls|list (?:all )?(?:the )?files)(?: (?:in |of |under )?(?P<path>.+))?", "list_files", {"path": "."}),
+    *DOCUMENT_PHRASES,
     (r"read (?:the page )?(?P<url>https?://\S+)", "http_get", {}),
     (r"read (?:the file )?(?P<path>.+?) from byte (?P<offset>[\d,]{1,15})", "read_file", {}),
     (r"read (?:the file )?(?P<path>.+)", "read_file", {}),
@@ -77,7 +80,15 @@ PHRASES: Final = [
 FIRST_PHRASES: Final = PHRASES[: len(PHRASES_FIRST_TRIED)]
 PLAN_LINE_MAX_CHARS: Final = 4_000
 """Characters of a line in which a plan is looked for: where a time ends takes many tries to find."""
-VERBATIM: Final = AS_WRITTEN | {"shell", "ask_person", "delegate", "delegate_many", "hand_over", "agent_create"}
+VERBATIM: Final = AS_WRITTEN | {
+    "query",
+    "shell",
+    "ask_person",
+    "delegate",
+    "delegate_many",
+    "hand_over",
+    "agent_create",
+}
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
 OBEY: Final = re.compile(r"do what (?:it|the page|the file) says[.!]?", re.IGNORECASE)
 OBEYED_MAX: Final = 5
@@ -123,6 +134,9 @@ def wishes_of(line: str, turns: Sequence[Turn]) -> list[Wish]:
         found = wish(line)
         if found and found.tool == "plan_set":
             return [Wish(found.tool, one) for one in ticked_off(line.partition(":")[2])]
+        if found and found.arguments.get("path") == THIS_FILE:
+            path = sent_last(turns)
+            return [Wish(found.tool, {**found.arguments, "path": path})] if path else []
         return [found] if found else []
     read = next((turn.text for turn in reversed(turns) if isinstance(turn, ToolTurn)), "")
     return [found for one in unfenced(read).splitlines() if (found := wish(one.strip()))][:OBEYED_MAX]
@@ -172,6 +186,8 @@ def arguments_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
         return ticked_off(groups["steps"])[-1]
     if tool == "task_post":
         return with_title(groups)
+    if tool == "chart":
+        return {"title": groups["path"], **groups}
     if "offset" in groups:
         return {"path": unquoted(groups)["path"], "offset": int(groups["offset"].replace(",", "") or 0)}
     return dict(with_task(groups) if tool in VERBATIM else unquoted(groups))

@@ -23,6 +23,7 @@ from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
+from bot.wiring.tools.databases import query_tools
 from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.delegation.hand_overs import HandOvers
 from runtime.agent.duties.answering import Answerer
@@ -59,6 +60,7 @@ from runtime.vectors.near import NearRows
 from runtime.workflows.starting import StartedFlows
 from tools.kit.schemas import schema_faults
 from tools.posting import posting_tools
+from tools.sandbox.spaced import SpacedTool
 from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
 
@@ -293,7 +295,7 @@ def _toolkit(
 def _more_tools(
     base: StorePhase, at: AccountsPhase, couriers: Couriers, meaning: NearRows, door: Door
 ) -> Mapping[str, Tool]:
-    """Tools that post messages, start workflows and search packs."""
+    """Tools that post messages, start workflows, search packs and ask databases."""
     posting = RoomPosting(
         post=couriers.post,
         standing=base.store.outbox.standing,
@@ -310,7 +312,9 @@ def _more_tools(
         door=lambda: door,
     )
     own = {tool.spec.name: tool for tool in (*every, *workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL)}
-    return own | dict(pack_tools(base.settings, packs))
+    asking = query_tools(base.settings, at.named)
+    spaced = {name: SpacedTool(tool, base.space) for name, tool in asking.items()}  # they keep files of rows
+    return own | dict(pack_tools(base.settings, packs)) | spaced
 
 
 def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agents:

@@ -12,6 +12,7 @@ from bot.wiring.engine import shell_of
 from bot.wiring.knowledge.packs import tools_of
 from bot.wiring.mcp import terms_of
 from bot.wiring.safety.egress import egress_of
+from bot.wiring.tools.databases import query_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import Effect, Figures, Posting, TaskBoard, Timetable, Tool
@@ -46,7 +47,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= tools_of(settings, cast("KnowledgeBook", None))
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
     own |= {tool.spec.name: tool for tool in workflow_tools(cast("Workflows", None))}
-    own |= {**search_tools(settings), **request_tools(settings)}
+    own |= {**search_tools(settings), **request_tools(settings), **query_tools(settings, str)}
     return {**own, **installed_tools(settings, own)}
 
 
