@@ -9,11 +9,14 @@ from tools.agents import agent_tools
 from tools.catalogue import first_tools
 from tools.charting.chart import chart_tool
 from tools.delegation import delegation_tools
+from tools.git.hosts import GitWeb
+from tools.git.local import local_tools
+from tools.git.remote import Remotes, remote_tools
 from tools.knowledge import knowledge_tools
 from tools.posting import posting_tools
 from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
-from tools.sandbox.shell import ShellSettings
+from tools.sandbox.shell import ShellSettings, sandbox_for
 from tools.schedules import schedule_tools
 from tools.tasks import task_tools
 from tools.web.fetch import http_tool
@@ -48,5 +51,10 @@ def built_in_tools() -> dict[str, Tool]:
     handing = delegation_tools(
         cast("Children", None), cast("HandsOver", None), lambda: datetime.now(UTC)
     ) | agent_tools(cast("NewAgents", None))
-    others = (*web, chart, *posting, *known[0], *known[1], *reports, *planned, *tasks)
+    sandbox = sandbox_for(ShellSettings())
+    git = (
+        *local_tools(sandbox, timeout=ShellSettings().timeout),
+        *remote_tools(Remotes(sandbox, GitWeb(egress, []))),
+    )
+    others = (*git, *web, chart, *posting, *known[0], *known[1], *reports, *planned, *tasks)
     return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing

@@ -16,6 +16,7 @@ from bot.wiring.engine import shell_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, toolbox_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
+from bot.wiring.tools.git import git_tools
 from bot.wiring.tools.known import installed_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
@@ -91,7 +92,7 @@ def toolkit_of(
     handing = delegation_tools(children, hands, now)
     handing |= {tool.spec.name: tool for tool in (*task_tools(board), *remembering)}
     own |= handing | agent_tools(agents) | reported | dict(more)
-    own |= {**search_tools(settings), **request_tools(settings)}
+    own |= {**search_tools(settings), **request_tools(settings), **git_tools(settings, sandbox, space)}
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= installed_tools(settings, own)

@@ -73,6 +73,7 @@ from bot.settings.tables import (
     Web,
 )
 from bot.settings.telemetry import find_collector
+from bot.settings.tools.git import GitTable
 from runtime.errors import ConfigError
 from runtime.models.litellm_loading import VARIABLES as LITELLM_VARIABLES
 from runtime.settings.accounts import TOKENS
@@ -172,6 +173,7 @@ class Settings(Section):
     memory: MemorySection = Field(default_factory=MemorySection, description="What agents keep beyond a conversation.")
     tools: Tools = Field(default_factory=Tools, description="Tools.")
     mcp: tuple[McpTable, ...] = Field(default=(), description="MCP servers, whose tools the agent may call.")
+    git: tuple[GitTable, ...] = Field(default=(), description="Git servers that agents may reach.")
     knowledge: tuple[KnowledgeTable, ...] = Field(
         default=(), description="Packs of documents that agents search and cite."
     )

@@ -42,11 +42,15 @@ READS: Final = {
         *("activity", "costs", "dead_letters", "pending_approvals", "task_claim"),
         *("recall", "about", "search_messages", "state_get", "state_list"),
     },
-    Reads.FILES: {"list_files", "read_file", "search_files", "shell"},
+    Reads.FILES: {
+        *("list_files", "read_file", "search_files", "shell"),
+        *("git_status", "git_diff", "git_log", "git_branches", "git_branch", "git_commit"),
+    },
     Reads.OUTSIDE: {"http_get"},
 }
 STAYS: Final = {
     *("delivery_status", "send_file", "set_zone", "spend_beyond_budget", "write_file"),
+    *("git_branch", "git_commit"),
     *("task_list", "task_claim", "task_complete", "plan_set"),
     *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
     *("remember", "relate", "recall", "about", "search_messages", "state_get", "state_list"),

@@ -1,0 +1,35 @@
+"""Phrases about repositories, programs and tests that the demo model understands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from runtime.contract import Json
+
+Phrase = tuple[str, str, Mapping[str, Json]]
+
+IN: Final = r"(?: in (?P<path>\S+))?"
+# As `demo_phrases.PHRASES` has them.
+PROGRAMS: Final[Sequence[Phrase]] = (
+    (rf"git (?P<git>status|diff|log|branches){IN}", "git", {}),
+    (r"commit: ?(?P<message>.+)", "git_commit", {}),
+    (r"(?P<create>new )?branch (?P<name>\S+)", "git_branch", {}),
+    (r"clone (?P<url>https?://\S+)(?: into (?P<folder>\S+))?", "git_clone", {}),
+    (rf"git pull{IN}", "git_pull", {}),
+    (rf"push (?P<commit>[0-9a-f]+) to (?P<branch>\S+) of (?P<url>https?://\S+){IN}", "git_push", {}),
+)
+WHAT_I_RUN: Final = """\
+- `git status` (or `git diff`, `git log`, `git branches`; `in FOLDER`), `commit: MESSAGE`, `new branch NAME`, `clone URL`"""
+
+
+def program_of(tool: str, groups: Mapping[str, str]) -> tuple[str, dict[str, Json]]:
+    """The tool of a phrase and its arguments.
+
+    >>> program_of("git", {"git": "log", "path": "site"})
+    ('git_log', {'path': 'site'})
+    """
+    rest: dict[str, Json] = {name: value for name, value in groups.items() if name not in ("git", "create")}
+    if "create" in groups:
+        rest["create"] = True
+    return (f"git_{groups['git']}" if tool == "git" else tool), rest

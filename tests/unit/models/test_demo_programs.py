@@ -1,0 +1,30 @@
+"""Repositories, programs and tests with the demo model: each phrase is the call that it says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from runtime.models.demo_phrases import wish
+
+
+@pytest.mark.parametrize(
+    ("line", "tool", "arguments"),
+    [
+        ("git status", "git_status", {}),
+        ("git diff in site", "git_diff", {"path": "site"}),
+        ("Git log", "git_log", {}),
+        ("git branches", "git_branches", {}),
+        ("commit: Say more, and say it.", "git_commit", {"message": "Say more, and say it."}),
+        ("new branch topic/a", "git_branch", {"name": "topic/a", "create": True}),
+        ("branch main", "git_branch", {"name": "main"}),
+        ("clone https://git.example.org/a.git into site", "git_clone", {"url": "https://git.example.org/a.git", "folder": "site"}),
+        ("git pull in site", "git_pull", {"path": "site"}),
+        ("push abc1234 to main of https://git.example.org/a.git", "git_push", {"commit": "abc1234", "branch": "main", "url": "https://git.example.org/a.git"}),
+    ],
+)  # fmt: skip
+def test_a_phrase_is_a_call(line: str, tool: str, arguments: dict[str, Any]) -> None:
+    found = wish(line)
+    assert found is not None
+    assert (found.tool, dict(found.arguments)) == (tool, arguments)
