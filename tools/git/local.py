@@ -156,25 +156,20 @@ def _writing(at: At, time: timedelta, author: Author) -> list[Tool]:
         """Commit changes in a git repository."""
         if not message.strip() or len(message) > COMMIT_MESSAGE_MAX_CHARS:
             raise ToolRetry(f"Give a message of at most {COMMIT_MESSAGE_MAX_CHARS:,} characters.")
-        found = await at(path, context)
-        await found.git("add", "--all", "--", *(_files(files) or ["."]))
-        staged = await found.git("diff", *OPEN_FORM, "--cached", "--name-only", "--ignore-submodules=all", limit=1_000)
-        if not staged.strip():
-            return f"{NO_CHANGES} There is nothing to commit."
-        form = (
-            "--quiet",
-            "--no-verify",
-            "--no-gpg-sign",
-            "--cleanup=whitespace",
-            "--no-edit",
-            "--message",
-            message.strip(),
-        )
-        await found.git("commit", *form, *(["--", *_files(files)] if files else []), more=_signed(author, context))
-        shown = ("--max-count=1", "--no-show-signature", "--stat", LOG_FORMAT, *OPEN_FORM)
-        return f"Committed {await found.git('log', *shown)}"
+        return await _committed(await at(path, context), message.strip(), _files(files), _signed(author, context))
 
     return [git_branch, git_commit]
+
+
+async def _committed(found: Repository, message: str, files: list[str], signed: Mapping[str, str]) -> str:
+    await found.git("add", "--all", "--", *(files or ["."]))
+    staged = await found.git("diff", *OPEN_FORM, "--cached", "--name-only", "--ignore-submodules=all", limit=1_000)
+    if not staged.strip():
+        return f"{NO_CHANGES} There is nothing to commit."
+    form = ("--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--no-edit", "--message", message)
+    await found.git("commit", *form, *(["--", *files] if files else []), more=signed)
+    shown = ("--max-count=1", "--no-show-signature", "--stat", LOG_FORMAT, *OPEN_FORM)
+    return f"Committed {await found.git('log', *shown)}"
 
 
 def _signed(author: Author, context: ToolContext) -> Mapping[str, str]:
