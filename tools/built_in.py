@@ -14,6 +14,8 @@ from tools.git.local import local_tools
 from tools.git.remote import Remotes, remote_tools
 from tools.knowledge import knowledge_tools
 from tools.posting import posting_tools
+from tools.processes.host import ProcessHost
+from tools.processes.tools import process_tools
 from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
 from tools.sandbox.shell import ShellSettings, sandbox_for
@@ -25,6 +27,7 @@ from tools.web.sending import request_tool
 
 if TYPE_CHECKING:
     from runtime.contract import Figures, Posting, TaskBoard, Timetable, Tool
+    from runtime.contract.agents.processes import ProcessBook
     from runtime.contract.memory.facts import MemoryBook
     from runtime.contract.memory.knowledge import KnowledgeBook
     from runtime.contract.memory.values import StateBook
@@ -56,5 +59,6 @@ def built_in_tools() -> dict[str, Tool]:
         *local_tools(sandbox, timeout=ShellSettings().timeout),
         *remote_tools(Remotes(sandbox, GitWeb(egress, []))),
     )
-    others = (*git, *web, chart, *posting, *known[0], *known[1], *reports, *planned, *tasks)
+    started = process_tools(ProcessHost(sandbox, cast("ProcessBook", None)))
+    others = (*git, *started, *web, chart, *posting, *known[0], *known[1], *reports, *planned, *tasks)
     return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing

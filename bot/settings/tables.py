@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
+from bot.settings.tools.processes import ProcessesSection
 from bot.settings.tools.search import Search
 from runtime.contract import Address, Busy
 from runtime.domain.routing import Attention
@@ -314,6 +315,9 @@ class Tools(Section):
 
     shell: ShellTool = Field(default_factory=ShellTool, description="The shell tool.")
     transcribe: Transcribe = Field(default_factory=Transcribe, description="Transcription of voice notes.")
+    processes: ProcessesSection = Field(
+        default_factory=ProcessesSection, description="Programs that run on between calls."
+    )
     search: Search = Field(default_factory=Search, description="Searching the web.")
     installed: tuple[Text, ...] = Field(
         default=(),

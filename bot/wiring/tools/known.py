@@ -13,6 +13,7 @@ from bot.wiring.knowledge.packs import tools_of
 from bot.wiring.mcp import terms_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.tools.git import git_tools
+from bot.wiring.tools.processes import known_process_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import Effect, Figures, Posting, TaskBoard, Timetable, Tool
@@ -45,7 +46,9 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
         own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
     own |= tools_of(settings, cast("KnowledgeBook", None))
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
-    own |= {**search_tools(settings), **request_tools(settings), **git_tools(settings, sandbox_for(shell_of(settings)))}
+    sandbox = sandbox_for(shell_of(settings))
+    own |= {**search_tools(settings), **request_tools(settings), **git_tools(settings, sandbox)}
+    own |= known_process_tools(settings, sandbox)
     return {**own, **installed_tools(settings, own)}
 
 

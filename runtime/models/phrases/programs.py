@@ -17,10 +17,16 @@ PROGRAMS: Final[Sequence[Phrase]] = (
     (r"(?P<create>new )?branch (?P<name>\S+)", "git_branch", {}),
     (r"clone (?P<url>https?://\S+)(?: into (?P<folder>\S+))?", "git_clone", {}),
     (rf"git pull{IN}", "git_pull", {}),
+    (r"start: ?(?P<command>.+)", "process_start", {}),
+    (r"read (?:the )?process (?P<process>\w+)", "process_read", {}),
+    (r"tell (?:the )?process (?P<process>\w+): ?(?P<text>.+)", "process_write", {}),
+    (r"stop (?:the )?process (?P<process>\w+)", "process_stop", {}),
+    (r"(?:list )?(?:the )?processes", "process_list", {}),
     (rf"push (?P<commit>[0-9a-f]+) to (?P<branch>\S+) of (?P<url>https?://\S+){IN}", "git_push", {}),
 )
 WHAT_I_RUN: Final = """\
-- `git status` (or `git diff`, `git log`, `git branches`; `in FOLDER`), `commit: MESSAGE`, `new branch NAME`, `clone URL`"""
+- `git status` (or `git diff`, `git log`, `git branches`; `in FOLDER`), `commit: MESSAGE`, `new branch NAME`, `clone URL`
+- `start: COMMAND`, which runs on (then `read process ID`, `tell process ID: TEXT`, `stop process ID`, `list processes`)"""
 
 
 def program_of(tool: str, groups: Mapping[str, str]) -> tuple[str, dict[str, Json]]:
@@ -32,4 +38,8 @@ def program_of(tool: str, groups: Mapping[str, str]) -> tuple[str, dict[str, Jso
     rest: dict[str, Json] = {name: value for name, value in groups.items() if name not in ("git", "create")}
     if "create" in groups:
         rest["create"] = True
+    if tool == "process_write":
+        rest["text"] = f"{groups['text']}\n"
+    if tool == "process_read":
+        rest["wait_seconds"] = 1
     return (f"git_{groups['git']}" if tool == "git" else tool), rest

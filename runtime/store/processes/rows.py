@@ -17,7 +17,7 @@ from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 from runtime.store.tables.processes import processes
 
 LISTED_MAX: Final = 50
-OPEN: Final = is_word(processes.c.state, "running", "stopping")
+IS_OPEN: Final = is_word(processes.c.state, "running", "stopping")
 
 
 class Row(NamedTuple):
@@ -59,26 +59,26 @@ NEWEST_FIRST = select(*processes.columns).order_by(processes.c.id.desc()).limit(
 ALL_PROCESSES = NEWEST_FIRST
 OF_SESSION = NEWEST_FIRST.where(processes.c.session == bindparam("session"))
 BY_NAME = NEWEST_FIRST.where(or_(processes.c.id == bindparam("name"), ends_with(processes.c.id, bindparam("name"))))
-COUNT_OPEN = select(func.count()).select_from(processes).where(OPEN, processes.c.session == bindparam("session"))
-LOCKED = select(*processes.columns).where(processes.c.id == bindparam("process")).with_for_update()
+COUNT_OPEN = select(func.count()).select_from(processes).where(IS_OPEN, processes.c.session == bindparam("session"))
+LOCKED_PROCESS = select(*processes.columns).where(processes.c.id == bindparam("process")).with_for_update()
 OF_DEAD_NODES = (
     select(*processes.columns)
     .outerjoin(nodes, nodes.c.id == processes.c.node)
-    .where(OPEN, or_(nodes.c.id.is_(None), is_word(nodes.c.state, "dead")))
+    .where(IS_OPEN, or_(nodes.c.id.is_(None), is_word(nodes.c.state, "dead")))
     .order_by(processes.c.id)
 )
 TO_STOP = select(processes.c.id, processes.c.reason).where(
     processes.c.node == bindparam("node"), is_word(processes.c.state, "stopping")
 )
-OPEN_IN_ROOM = select(processes.c.id).where(OPEN, in_room(processes.c.room)).order_by(processes.c.id)
+OPEN_IN_ROOM = select(processes.c.id).where(IS_OPEN, in_room(processes.c.room)).order_by(processes.c.id)
 OPEN_OF_PERSON = OPEN_IN_ROOM.where(
     processes.c.run_id.in_(select(runs.c.id).where(runs.c.requester == bindparam("who")))
 )
-COLUMNS: Final = ("state", "ended_at", "exit", "reason")
+PROCESS_COLUMNS: Final = ("state", "ended_at", "exit", "reason")
 SET_PROCESS = (
     update(processes)
     .where(processes.c.id == bindparam("process"))
-    .values(**{name: bindparam(f"new_{name}") for name in COLUMNS})
+    .values(**{name: bindparam(f"new_{name}") for name in PROCESS_COLUMNS})
 )
 
 
@@ -111,7 +111,7 @@ def happened(
     process: str, event: ProcessEvent, now: datetime, exit_code: int | None = None, reason: str = ""
 ) -> Op[bool]:
     """Note what befell a process; false where it is over."""
-    found = yield LOCKED, {"process": process}
+    found = yield LOCKED_PROCESS, {"process": process}
     if not found or (ProcessState(found[0][8]), event) not in PROCESS_MOVES:
         return False
     yield from _moved(Row(*found[0]), event, now, exit_code, reason)
@@ -127,7 +127,7 @@ def _moved(row: Row, event: ProcessEvent, now: datetime, exit_code: int | None, 
         "exit": exit_code,
         "reason": reason or row.reason,
     }
-    yield SET_PROCESS, {"process": row.id, **{f"new_{name}": after[name] for name in COLUMNS}}
+    yield SET_PROCESS, {"process": row.id, **{f"new_{name}": after[name] for name in PROCESS_COLUMNS}}
     if is_over:
         yield from fact(now, f"process {state}", row.agent, row.id, after["reason"])
 
