@@ -115,7 +115,7 @@ def wish(line: str) -> Wish | None:
         if found := pattern.fullmatch(line if tool in VERBATIM or tool in OF_PROGRAMS else without_full_stop(line)):
             groups = {name: value.strip() for name, value in found.groupdict().items() if value}
             if tool in OF_PROGRAMS:
-                return Wish(*program_of(tool, groups))
+                return Wish(tool, program_of(tool, groups))
             return Wish(tool, {**defaults, **arguments_of(tool, groups)})
     return None
 

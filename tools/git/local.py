@@ -37,7 +37,7 @@ BRANCH: Final = re.compile(
 )
 """Names that git takes for a branch, but for those with rarer characters: git-check-ref-format(1)."""
 LOG_FORMAT: Final = "--format=%h %as %an: %s%d"
-NEWEST: Final = "HEAD"
+LAST_COMMIT: Final = "HEAD"
 NO_CHANGES: Final = "Nothing has changed."
 OPEN_FORM: Final = ("--no-ext-diff", "--no-textconv")
 LOOKING: Final = Flow(Reads.FILES, "a git repository", carries={})
@@ -83,7 +83,7 @@ def _of_files(at: At, time: timedelta) -> list[Tool]:
         form = (*OPEN_FORM, "--no-color", "--ignore-submodules=all", "--stat", "--patch", "--end-of-options")
         found = await at(path, context)
         try:
-            return await found.git("diff", *form, revision_named(revision or NEWEST), *only) or NO_CHANGES
+            return await found.git("diff", *form, revision_named(revision or LAST_COMMIT), *only) or NO_CHANGES
         except ToolFailed as error:
             raise _without_commits(error) from error
 
@@ -95,7 +95,7 @@ def _of_history(at: At, time: timedelta) -> list[Tool]:
     async def git_log(
         context: ToolContext,
         path: Where = ".",
-        revision: Annotated[str, "A branch or commit, or A..B."] = NEWEST,
+        revision: Annotated[str, "A branch or commit, or A..B."] = LAST_COMMIT,
         count: Annotated[int, f"At most {LOGGED_MAX}."] = 20,
     ) -> str:
         """List commits of a git repository, newest first."""
@@ -186,7 +186,7 @@ def _signed(author: Author, context: ToolContext) -> Mapping[str, str]:
 
 
 def _without_commits(error: ToolFailed) -> ToolFailed:
-    return ToolFailed("Nothing was committed yet.") if str(error) == f"bad revision '{NEWEST}'" else error
+    return ToolFailed("Nothing was committed yet.") if str(error) == f"bad revision '{LAST_COMMIT}'" else error
 
 
 def revision_named(text: str) -> str:

@@ -12,7 +12,7 @@ Phrase = tuple[str, str, Mapping[str, Json]]
 IN: Final = r"(?: in (?P<path>\S+))?"
 # As `demo_phrases.PHRASES` has them.
 PROGRAMS: Final[Sequence[Phrase]] = (
-    (rf"git (?P<git>status|diff|log|branches){IN}", "git", {}),
+    *((rf"git {word}{IN}", f"git_{word}", {}) for word in ("status", "diff", "log", "branches")),
     (r"commit: ?(?P<message>.+)", "git_commit", {}),
     (r"(?P<create>new )?branch (?P<name>\S+)", "git_branch", {}),
     (r"clone (?P<url>https?://\S+)(?: into (?P<folder>\S+))?", "git_clone", {}),
@@ -29,17 +29,17 @@ WHAT_I_RUN: Final = """\
 - `start: COMMAND`, which runs on (then `read process ID`, `tell process ID: TEXT`, `stop process ID`, `list processes`)"""
 
 
-def program_of(tool: str, groups: Mapping[str, str]) -> tuple[str, dict[str, Json]]:
-    """The tool of a phrase and its arguments.
+def program_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
+    """Arguments that the parts of a phrase are.
 
-    >>> program_of("git", {"git": "log", "path": "site"})
-    ('git_log', {'path': 'site'})
+    >>> program_of("git_branch", {"create": "new ", "name": "topic"})
+    {'name': 'topic', 'create': True}
     """
-    rest: dict[str, Json] = {name: value for name, value in groups.items() if name not in ("git", "create")}
+    rest: dict[str, Json] = {name: value for name, value in groups.items() if name != "create"}
     if "create" in groups:
         rest["create"] = True
     if tool == "process_write":
         rest["text"] = f"{groups['text']}\n"
     if tool == "process_read":
         rest["wait_seconds"] = 1
-    return (f"git_{groups['git']}" if tool == "git" else tool), rest
+    return rest
