@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
 from tools.agents import agent_tools
+from tools.builds.tools import OwnCommands, build_tools
 from tools.catalogue import first_tools
 from tools.charting.chart import chart_tool
 from tools.delegation import delegation_tools
@@ -60,5 +61,6 @@ def built_in_tools() -> dict[str, Tool]:
         *remote_tools(Remotes(sandbox, GitWeb(egress, []))),
     )
     started = process_tools(ProcessHost(sandbox, cast("ProcessBook", None)))
-    others = (*git, *started, *web, chart, *posting, *known[0], *known[1], *reports, *planned, *tasks)
+    builds = build_tools(sandbox, timeout=ShellSettings().timeout, own=OwnCommands())
+    others = (*git, *started, *builds, *web, chart, *posting, *known[0], *known[1], *reports, *planned, *tasks)
     return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing

@@ -16,6 +16,7 @@ from bot.wiring.engine import shell_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, toolbox_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
+from bot.wiring.tools.builds import build_tools_of
 from bot.wiring.tools.git import git_tools
 from bot.wiring.tools.known import installed_tools
 from bot.wiring.tools.processes import host_of, process_tools_of
@@ -99,7 +100,7 @@ def toolkit_of(
     own |= handing | agent_tools(agents) | reported | dict(more)
     own |= {**search_tools(settings), **request_tools(settings), **git_tools(settings, sandbox, space)}
     host = host_of(settings, sandbox, processes, space)
-    own |= process_tools_of(host)
+    own |= {**process_tools_of(host), **build_tools_of(settings, sandbox)}
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= installed_tools(settings, own)

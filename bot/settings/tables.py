@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
+from bot.settings.tools.builds import BuildsSection
 from bot.settings.tools.processes import ProcessesSection
 from bot.settings.tools.search import Search
 from runtime.contract import Address, Busy
@@ -318,6 +319,7 @@ class Tools(Section):
     processes: ProcessesSection = Field(
         default_factory=ProcessesSection, description="Programs that run on between calls."
     )
+    builds: BuildsSection = Field(default_factory=BuildsSection, description="Testing and compiling projects.")
     search: Search = Field(default_factory=Search, description="Searching the web.")
     installed: tuple[Text, ...] = Field(
         default=(),

@@ -70,6 +70,8 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "process_read": ("read the process", "Said by", "process"),
     "process_write": ("tell the process", "", "text"),
     "process_stop": ("stop the process", "", "process"),
+    "run_tests": ("run the tests", "Output of", ""),
+    "compile": ("compile", "Output of", ""),
     "process_list": ("look at", "Output of", ""),
     "ask_person": ("ask", "", "question"),
     "set_zone": ("set the time zone", "", "zone"),

@@ -12,6 +12,7 @@ from bot.wiring.engine import shell_of
 from bot.wiring.knowledge.packs import tools_of
 from bot.wiring.mcp import terms_of
 from bot.wiring.safety.egress import egress_of
+from bot.wiring.tools.builds import build_tools_of
 from bot.wiring.tools.git import git_tools
 from bot.wiring.tools.processes import known_process_tools
 from bot.wiring.tools.requests import request_tools
@@ -48,7 +49,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
     sandbox = sandbox_for(shell_of(settings))
     own |= {**search_tools(settings), **request_tools(settings), **git_tools(settings, sandbox)}
-    own |= known_process_tools(settings, sandbox)
+    own |= {**known_process_tools(settings, sandbox), **build_tools_of(settings, sandbox)}
     return {**own, **installed_tools(settings, own)}
 
 

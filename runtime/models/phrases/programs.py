@@ -17,6 +17,8 @@ PROGRAMS: Final[Sequence[Phrase]] = (
     (r"(?P<create>new )?branch (?P<name>\S+)", "git_branch", {}),
     (r"clone (?P<url>https?://\S+)(?: into (?P<folder>\S+))?", "git_clone", {}),
     (rf"git pull{IN}", "git_pull", {}),
+    (r"(?:run|make) the tests(?: with (?P<pattern>\S+))?(?: in (?P<path>\S+))?", "run_tests", {}),
+    (r"compile (?P<path>\S+)", "compile", {}),
     (r"start: ?(?P<command>.+)", "process_start", {}),
     (r"read (?:the )?process (?P<process>\w+)", "process_read", {}),
     (r"tell (?:the )?process (?P<process>\w+): ?(?P<text>.+)", "process_write", {}),
@@ -26,7 +28,8 @@ PROGRAMS: Final[Sequence[Phrase]] = (
 )
 WHAT_I_RUN: Final = """\
 - `git status` (or `git diff`, `git log`, `git branches`; `in FOLDER`), `commit: MESSAGE`, `new branch NAME`, `clone URL`
-- `start: COMMAND`, which runs on (then `read process ID`, `tell process ID: TEXT`, `stop process ID`, `list processes`)"""
+- `start: COMMAND`, which runs on (then `read process ID`, `tell process ID: TEXT`, `stop process ID`, `list processes`)
+- `run the tests` (or `run the tests with WORDS in FOLDER`), `compile FOLDER`"""
 
 
 def program_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
