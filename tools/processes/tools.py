@@ -205,7 +205,7 @@ def _standing(process: Process, now: datetime) -> str:
     name = f"Process {_short(process)}"
     match process.state:
         case ProcessState.RUNNING:
-            return f"{name} runs since {_ago(now - process.started_at)}."
+            return f"{name} has run for {_ago(now - process.started_at)}."
         case ProcessState.STOPPING:
             return f"{name} is being stopped."
         case ProcessState.ENDED if process.exit is None:
