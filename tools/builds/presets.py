@@ -11,7 +11,8 @@ from typing import Final
 
 JUNIT: Final = ".signalbox-junit.xml"
 """File of the project's folder into which pytest writes what became of each test."""
-PYTHON: Final = "PY=python3; [ -x .venv/bin/python ] && PY=.venv/bin/python"
+PYTHON: Final = "export PYTHONPYCACHEPREFIX=/tmp/pycache; PY=python3; [ -x .venv/bin/python ] && PY=.venv/bin/python"
+PYTEST: Final = f"-m pytest -q -p no:cacheprovider -o junit_family=xunit1 --junitxml={JUNIT}"
 READ: Final = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json", "Makefile", "makefile", "GNUmakefile")
 """Files that are looked into."""
 MAKEFILES: Final = ("GNUmakefile", "makefile", "Makefile")
@@ -45,10 +46,10 @@ def preset_of_tests(files: Mapping[str, str], own: str = "", pattern: str = "") 
     if _has_script(files.get("package.json", ""), "test"):
         return Preset("npm", f"CI=1 npm test --silent {'-- {pattern}' if pattern else ''}")
     if _uses_pytest(files):
-        return Preset("pytest", _python(f"-m pytest -q -o junit_family=xunit1 --junitxml={JUNIT}", pattern))
+        return Preset("pytest", _python(PYTEST, pattern))
     if _is_python(files):
         # Where pytest is there, it knows tests of unittest too.
-        known = _python(f"-m pytest -q -o junit_family=xunit1 --junitxml={JUNIT}", pattern)
+        known = _python(PYTEST, pattern)
         plain = _python("-m unittest discover -v", pattern)
         return Preset("unittest", f"{PYTHON}; if $PY -c 'import pytest' 2>/dev/null; then {known}; else {plain}; fi")
     if any(TEST_TARGET.search(files.get(name, "")) for name in MAKEFILES):

@@ -76,10 +76,10 @@ class ProcessBook(Protocol):
         """One of this conversation, by its id or the end of it."""
 
     async def listed(self, session: SessionKey) -> Sequence[Process]:
-        """Those of this conversation, newest first."""
+        """Processes of this conversation, newest first."""
 
     async def stop(self, process: ProcessId, reason: str) -> bool:
         """Have one end on its node; false where it is over."""
 
     async def to_stop(self) -> Sequence[tuple[ProcessId, str]]:
-        """Those of this node that are to end, and why."""
+        """Processes of this node that are to end, and why."""

@@ -146,7 +146,7 @@ def listed(session: SessionKey | None, now: datetime) -> Op[list[Process]]:
 
 
 def named(name: str, now: datetime) -> Op[list[Process]]:
-    """Those with that id, or whose id ends so."""
+    """Processes with that id, or whose id ends so."""
     yield from give_up_lost(now)
     return [Row(*row).process for row in (yield BY_NAME, {"name": name})]
 

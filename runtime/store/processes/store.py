@@ -27,10 +27,10 @@ class ProcessStore(Base):
         return await self._driver.write(lambda: listed(session, now))
 
     async def processes_named(self, name: str) -> list[Process]:
-        """Those with that id, or whose id ends so."""
+        """Processes with that id, or whose id ends so."""
         now = self.now()
         return await self._driver.write(lambda: named(name, now))
 
     async def to_stop(self, node: NodeId) -> list[tuple[ProcessId, str]]:
-        """Those of a node that are to end, and why."""
+        """Processes of a node that are to end, and why."""
         return await self._driver.read(lambda: to_stop(node))
