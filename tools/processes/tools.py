@@ -50,10 +50,10 @@ Name = Annotated[str, "Its id, as process_start told it."]
 
 def process_tools(host: ProcessHost, *, now: Now = lambda: datetime.now(UTC)) -> list[Tool]:
     """`process_start`, `process_read`, `process_write`, `process_stop` and `process_list`."""
-    return [*_starting(host, now), *_looking(host, now)]
+    return [_starting(host, now), _writing(host, now), *_looking(host, now)]
 
 
-def _starting(host: ProcessHost, now: Now) -> list[Tool]:
+def _starting(host: ProcessHost, now: Now) -> Tool:
     caution = host.sandbox.caution
 
     def card(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]:
@@ -91,10 +91,14 @@ def _starting(host: ProcessHost, now: Now) -> list[Tool]:
         await _news(program, FIRST_SECONDS)
         return _said(process, program, now())
 
+    return process_start
+
+
+def _writing(host: ProcessHost, now: Now) -> Tool:
     @tool(
         effect=Effect.DANGER,
         timeout=PROCESS_TIMEOUT,
-        caution=caution,
+        caution=host.sandbox.caution,
         seldom=True,
         card=_input_card,
         flow=STARTING_PROGRAM,
@@ -115,7 +119,7 @@ def _starting(host: ProcessHost, now: Now) -> list[Tool]:
         await program.write(text, close=close)
         return f"Written to {_short(found)}. process_read tells what it says."
 
-    return [process_start, process_write]
+    return process_write
 
 
 def _looking(host: ProcessHost, now: Now) -> list[Tool]:

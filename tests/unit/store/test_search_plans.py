@@ -24,7 +24,7 @@ from runtime.store.sql.full_text import (
     trigger_statements,
     words_match,
 )
-from runtime.store.upgrade import upgrade_sqlite
+from runtime.store.upgrade import migrate_sqlite, upgrade_sqlite
 
 REACHES = ["a1f0", "b2e1"]
 BOUNDS = {**reaching(REACHES), "now": 1, "since": 0, "any_trust": 1, "about": "", "n": 10}
@@ -98,7 +98,8 @@ def test_an_index_that_no_search_uses_goes_with_an_upgrade() -> None:
         for statement in trigger_statements(before):
             database.execute(statement)
         database.execute("UPDATE alembic_version SET version_num = '0035'")
-        upgrade_sqlite(database)
+        database.execute("BEGIN IMMEDIATE")
+        migrate_sqlite(database, "0036")
         assert _made(database) == _made(fresh)
 
 
