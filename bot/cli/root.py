@@ -45,6 +45,7 @@ MODULES: Final[Mapping[str, str]] = {
     "outbox": "outbox",
     "schedules": "schedules",
     "tasks": "work.tasks",
+    "processes": "work.processes",
     "children": "work.children",
     "workflows": "work.workflows",
     "memory": "work.memory",

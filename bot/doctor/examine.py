@@ -14,6 +14,7 @@ from bot.doctor.guard import check_guard
 from bot.doctor.machine.clock import check_clock
 from bot.doctor.machine.place import check_place
 from bot.doctor.machine.process import check_process
+from bot.doctor.machine.programs import check_git
 from bot.doctor.machine.sandbox import check_sandbox
 from bot.doctor.machine.store import check_store
 from bot.doctor.people import check_people
@@ -59,6 +60,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "metrics": check_metrics,
     "telemetry": check_telemetry,
     "sandbox": check_sandbox,
+    "git": check_git,
     "model": check_model,
     "embeddings": check_embeddings,
     "budgets": check_budgets,

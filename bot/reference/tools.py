@@ -30,12 +30,17 @@ folder = "handbook"
 [[databases]]
 name = "sales"
 url = "sqlite:///sales.db"
+[[git]]
+url = "https://git.example.org"
 """
 """Settings under which each tool that needs some is there."""
 NEEDS: Final = {
     "docs_search": "a pack of [documents](knowledge.md)",
     "query": "a [database](databases.md)",
     "web_search": "`[tools.search]`, see below",
+    "git_clone": "a [git server](git.md)",
+    "git_pull": "a [git server](git.md)",
+    "git_push": "a [git server](git.md)",
     "http_request": "an [egress rule](egress.md) that allows a method other than GET and HEAD",
 }
 INTRODUCTION: Final = """\

@@ -21,6 +21,7 @@ from runtime.models.demo_plans import (
 )
 from runtime.models.phrases.documents import DOCUMENT_PHRASES, THIS_FILE, WHAT_I_READ, sent_last
 from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
+from runtime.models.phrases.programs import PROGRAMS, WHAT_I_RUN, program_of
 from runtime.models.phrases.workflows import WHAT_I_START, WORKFLOWS, started
 from runtime.text.outside import unfenced
 
@@ -35,6 +36,7 @@ WHAT_I_KNOW: Final = f"""\
 - `send the file PATH`, `post TEXT here` (or `in ROOM`, such as slack:work/C024BE91L)
 - `run: COMMAND`
 {WHAT_I_READ}
+{WHAT_I_RUN}
 - `think about SUBJECT` (`/think` then shows what I thought)
 - `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; you may add `ANSWER or ANSWER`)
 {WHAT_I_PLAN}
@@ -75,9 +77,9 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
 # The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
 PHRASES: Final = [
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), tool, defaults)
-    for pattern, tool, defaults in (*PHRASES_FIRST_TRIED, *MEMORIES, *WORKFLOWS, *PLANS)
+    for pattern, tool, defaults in (*PROGRAMS, *PHRASES_FIRST_TRIED, *MEMORIES, *WORKFLOWS, *PLANS)
 ]
-FIRST_PHRASES: Final = PHRASES[: len(PHRASES_FIRST_TRIED)]
+FIRST_PHRASES: Final = PHRASES[: len(PROGRAMS) + len(PHRASES_FIRST_TRIED)]
 PLAN_LINE_MAX_CHARS: Final = 4_000
 """Characters of a line in which a plan is looked for: where a time ends takes many tries to find."""
 VERBATIM: Final = AS_WRITTEN | {
@@ -89,6 +91,7 @@ VERBATIM: Final = AS_WRITTEN | {
     "hand_over",
     "agent_create",
 }
+OF_PROGRAMS: Final = frozenset(tool for _, tool, _ in PROGRAMS)
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
 OBEY: Final = re.compile(r"do what (?:it|the page|the file) says[.!]?", re.IGNORECASE)
 OBEYED_MAX: Final = 5
@@ -122,8 +125,10 @@ def wish(line: str) -> Wish | None:
     """
     line = re.sub(r"^please\s+", "", line, flags=re.IGNORECASE)
     for pattern, tool, defaults in PHRASES if len(line) <= PLAN_LINE_MAX_CHARS else FIRST_PHRASES:
-        if found := pattern.fullmatch(line if tool in VERBATIM else without_full_stop(line)):
+        if found := pattern.fullmatch(line if tool in VERBATIM or tool in OF_PROGRAMS else without_full_stop(line)):
             groups = {name: value.strip() for name, value in found.groupdict().items() if value}
+            if tool in OF_PROGRAMS:
+                return Wish(tool, program_of(tool, groups))
             return Wish(tool, {**defaults, **arguments_of(tool, groups)})
     return None
 

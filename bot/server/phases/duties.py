@@ -46,6 +46,7 @@ def duties_of(
         yield partial(base.notices.run, engine.peers)
         yield engine.peers.remind
     yield engine.toolkit.check
+    yield engine.toolkit.processes.run
     yield from loading_ahead(settings, engine)
     yield _sealer(base).run
     folders = partial(_workspaces, engine)

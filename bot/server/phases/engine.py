@@ -34,6 +34,7 @@ from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
 from runtime.agent.previews import Previews
+from runtime.agent.processes.book import NotedProcesses
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import Agents
 from runtime.chat.audience import Places
@@ -289,6 +290,14 @@ def _toolkit(
         instead=instead,
         space=base.space,
         more=more,
+        processes=_process_book(base, door),
+    )
+
+
+def _process_book(base: StorePhase, door: Door) -> NotedProcesses:
+    membership = base.membership
+    return NotedProcesses(
+        base.store.processes, lambda: membership.lease.node if membership.lease else None, lambda: door
     )
 
 
