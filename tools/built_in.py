@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
 from tools.agents import agent_tools
+from tools.browser.tools import browser_tools
 from tools.catalogue import first_tools
 from tools.charting.chart import chart_tool
 from tools.delegation import delegation_tools
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from runtime.contract.memory.values import StateBook
     from runtime.egress import Egress
     from tools.agents import NewAgents
+    from tools.browser.browsers import Browsers
     from tools.charting.renderer import ChartRenderer
     from tools.delegation import Children, HandsOver
 
@@ -48,5 +50,15 @@ def built_in_tools() -> dict[str, Tool]:
     handing = delegation_tools(
         cast("Children", None), cast("HandsOver", None), lambda: datetime.now(UTC)
     ) | agent_tools(cast("NewAgents", None))
-    others = (*web, chart, *posting, *known[0], *known[1], *reports, *planned, *tasks)
+    others = (
+        *web,
+        *browser_tools(cast("Browsers", None)),
+        chart,
+        *posting,
+        *known[0],
+        *known[1],
+        *reports,
+        *planned,
+        *tasks,
+    )
     return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing

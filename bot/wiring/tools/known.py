@@ -12,6 +12,7 @@ from bot.wiring.engine import shell_of
 from bot.wiring.knowledge.packs import tools_of
 from bot.wiring.mcp import terms_of
 from bot.wiring.safety.egress import egress_of
+from bot.wiring.tools.browser import browsers_of, tools_of_browser
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import Effect, Figures, Posting, TaskBoard, Timetable, Tool
@@ -43,7 +44,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
         own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
     own |= tools_of(settings, cast("KnowledgeBook", None))
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
-    own |= {**search_tools(settings), **request_tools(settings)}
+    own |= {**search_tools(settings), **request_tools(settings), **tools_of_browser(browsers_of(settings))}
     return {**own, **installed_tools(settings, own)}
 
 
