@@ -23,7 +23,7 @@ USED: Final = frozenset(
 SILENT: Final = frozenset(("generic", "paragraph", "text", "group", "rowgroup", "listitem", "list", "main", "banner"))
 """Roles that say nothing to a reader beside their text."""
 CLICKABLE: Final = "[cursor=pointer]"
-STATES: Final = ("checked", "selected", "disabled", "expanded", "pressed")
+STATES_TOLD: Final = ("checked", "selected", "disabled", "expanded", "pressed")
 ITEM_MAX_CHARS: Final = 300
 """Of one text or name."""
 
@@ -125,7 +125,7 @@ def told(rows: Sequence[Row], number: Callable[[Element], str]) -> Iterator[str]
 
 
 def _used(row: Row, target: str, leads: str) -> str:
-    states = [state for state in STATES if f"[{state}" in row.marks]
+    states = [state for state in STATES_TOLD if f"[{state}" in row.marks]
     holds = f" = {row.text[:ITEM_MAX_CHARS]}" if row.name and row.text else ""
     parts = [f"[{target}]", row.role if row.role in USED else "clickable", row.words[:ITEM_MAX_CHARS]]
     return (

@@ -44,7 +44,7 @@ SHOT_MAX_PIXELS: Final = 10_000
 """Height of a picture of a whole page."""
 WIDTH, HEIGHT = 1280, 900
 OPENING: Final = "browser_open"
-CHANGED: Final = (
+PAGE_CHANGED: Final = (
     "The page has changed since it was read, so nothing was done. Call browser_read and use a target from there."
 )
 
@@ -238,7 +238,7 @@ class Session:
             )
         rows = await self._rows()
         if self.page.url != target.url or elements_of(rows).get(target.element.ref) != target.element:
-            raise ToolRetry(CHANGED)
+            raise ToolRetry(PAGE_CHANGED)
         return self.page.locator(f"aria-ref={target.element.ref}")
 
     def _news(self) -> list[str]:

@@ -32,8 +32,8 @@ from tools.browser.browsers import Browsers
 from tools.files.files import replace as replace_file
 from tools.kit.declare import FunctionTool, tool
 
-BOUND: Final = 25_000
-TIMEOUT: Final = timedelta(seconds=120)  # a start of the browser and its test, and one step
+PAGE_TEXT_MAX_CHARS: Final = 25_000
+BROWSER_TIMEOUT: Final = timedelta(seconds=120)  # a start of the browser and its test, and one step
 SHOTS_FOLDER: Final = "screenshots"
 SHOT_MAX_BYTES: Final = 20 << 20
 TYPED_MAX_CHARS: Final = 10_000
@@ -48,8 +48,8 @@ def browser_tools(browsers: Browsers) -> Sequence[Tool]:
 
     @tool(
         effect=Effect.READ,
-        timeout=TIMEOUT,
-        output_bound=BOUND,
+        timeout=BROWSER_TIMEOUT,
+        output_bound=PAGE_TEXT_MAX_CHARS,
         seldom=True,
         flow=Flow(Reads.OUTSIDE, "{url}", carries={"url": Carries.HOST}),
     )
@@ -58,12 +58,12 @@ def browser_tools(browsers: Browsers) -> Sequence[Tool]:
         session = await browsers.opened(context.session)
         return await session.open(url)
 
-    @tool(effect=Effect.READ, timeout=TIMEOUT, output_bound=BOUND, seldom=True, flow=READING)
+    @tool(effect=Effect.READ, timeout=BROWSER_TIMEOUT, output_bound=PAGE_TEXT_MAX_CHARS, seldom=True, flow=READING)
     async def browser_read(context: ToolContext, part: Annotated[int, "Of a long page."] = 1) -> str:
         """Read the page that is open in the browser, as it is now."""
         return await (await browsers.of(context.session)).read(part)
 
-    @tool(effect=Effect.READ, timeout=TIMEOUT, output_bound=BOUND, seldom=True, flow=replace(READING, writes="*"))
+    @tool(effect=Effect.READ, timeout=BROWSER_TIMEOUT, output_bound=PAGE_TEXT_MAX_CHARS, seldom=True, flow=replace(READING, writes="*"))
     async def browser_screenshot(context: ToolContext, full: Annotated[bool, "The whole page."] = False) -> str:
         """Take a picture of the page in the browser; it is attached to the reply."""
         session = await browsers.of(context.session)
@@ -102,12 +102,12 @@ def _using(browsers: Browsers) -> Sequence[Tool]:
         name = str(arguments.get("target"))
         return "" if browsers.target(name) else browsers.gone(name.rpartition("-")[0])
 
-    @tool(effect=Effect.DANGER, timeout=TIMEOUT, output_bound=BOUND, card=card, seldom=True, flow=USING)
+    @tool(effect=Effect.DANGER, timeout=BROWSER_TIMEOUT, output_bound=PAGE_TEXT_MAX_CHARS, card=card, seldom=True, flow=USING)
     async def browser_click(target: Annotated[str, "As it was read, such as k7qd1-12."], context: ToolContext) -> str:
         """Click a link or button on the page in the browser."""
         return await (await browsers.of(context.session, target)).click(target)
 
-    @tool(effect=Effect.DANGER, timeout=TIMEOUT, output_bound=BOUND, card=card, seldom=True, flow=USING)
+    @tool(effect=Effect.DANGER, timeout=BROWSER_TIMEOUT, output_bound=PAGE_TEXT_MAX_CHARS, card=card, seldom=True, flow=USING)
     async def browser_fill(
         target: Annotated[str, "A field, as it was read."],
         text: Annotated[str, "An option's words for a list, yes or no for a box."],
