@@ -11,6 +11,7 @@ from tools.catalogue import first_tools
 from tools.charting.chart import chart_tool
 from tools.delegation import delegation_tools
 from tools.knowledge import knowledge_tools
+from tools.pictures.tools import Media, media_tools
 from tools.posting import posting_tools
 from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
@@ -53,6 +54,7 @@ def built_in_tools() -> dict[str, Tool]:
     others = (
         *web,
         *browser_tools(cast("Browsers", None)),
+        *media_tools(Media()),
         chart,
         *posting,
         *known[0],

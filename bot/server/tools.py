@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("app")
 
-WRITERS: Final = ("write_file", "chart", "browser_screenshot")
+WRITERS: Final = ("write_file", "chart", "browser_screenshot", "image_make")
 """Tools that write files into a room; the shell looks after itself."""
 
 

@@ -20,6 +20,7 @@ from runtime.models.demo_plans import (
     with_title,
 )
 from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
+from runtime.models.phrases.pages import PAGES, WHAT_I_DO_WITH_PAGES, parts_of
 from runtime.text.outside import unfenced
 
 WHAT_I_KNOW: Final = f"""\
@@ -32,6 +33,7 @@ WHAT_I_KNOW: Final = f"""\
 - `search the web for WORDS`
 - `send the file PATH`, `post TEXT here` (or `in ROOM`, such as slack:work/C024BE91L)
 - `run: COMMAND`
+{WHAT_I_DO_WITH_PAGES}
 - `think about SUBJECT` (`/think` then shows what I thought)
 - `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; you may add `ANSWER or ANSWER`)
 {WHAT_I_PLAN}
@@ -46,6 +48,7 @@ One message may hold several of them, one per line."""
 PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"run:\s*(?P<command>.+)", "shell", {}),
     (r"(?:ls|list (?:all )?(?:the )?files)(?: (?:in |of |under )?(?P<path>.+))?", "list_files", {"path": "."}),
+    *PAGES,
     (r"read (?:the page )?(?P<url>https?://\S+)", "http_get", {}),
     (r"read (?:the file )?(?P<path>.+?) from byte (?P<offset>[\d,]{1,15})", "read_file", {}),
     (r"read (?:the file )?(?P<path>.+)", "read_file", {}),
@@ -118,6 +121,9 @@ def wish(line: str) -> Wish | None:
 def wishes_of(line: str, turns: Sequence[Turn]) -> list[Wish]:
     """Calls that a person's line asks for: one, or those of the text that was read last, which it has me obey."""
     if not asks_to_obey(line):
+        several = [found for part in parts_of(line) if (found := wish(part))]
+        if len(several) > 1:
+            return several
         found = wish(line)
         if found and found.tool == "plan_set":
             return [Wish(found.tool, one) for one in ticked_off(line.partition(":")[2])]

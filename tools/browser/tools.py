@@ -63,7 +63,13 @@ def browser_tools(browsers: Browsers) -> Sequence[Tool]:
         """Read the page that is open in the browser, as it is now."""
         return await (await browsers.of(context.session)).read(part)
 
-    @tool(effect=Effect.READ, timeout=BROWSER_TIMEOUT, output_bound=PAGE_TEXT_MAX_CHARS, seldom=True, flow=replace(READING, writes="*"))
+    @tool(
+        effect=Effect.READ,
+        timeout=BROWSER_TIMEOUT,
+        output_bound=PAGE_TEXT_MAX_CHARS,
+        seldom=True,
+        flow=replace(READING, writes="*"),
+    )
     async def browser_screenshot(context: ToolContext, full: Annotated[bool, "The whole page."] = False) -> str:
         """Take a picture of the page in the browser; it is attached to the reply."""
         session = await browsers.of(context.session)
@@ -102,12 +108,26 @@ def _using(browsers: Browsers) -> Sequence[Tool]:
         name = str(arguments.get("target"))
         return "" if browsers.target(name) else browsers.gone(name.rpartition("-")[0])
 
-    @tool(effect=Effect.DANGER, timeout=BROWSER_TIMEOUT, output_bound=PAGE_TEXT_MAX_CHARS, card=card, seldom=True, flow=USING)
+    @tool(
+        effect=Effect.DANGER,
+        timeout=BROWSER_TIMEOUT,
+        output_bound=PAGE_TEXT_MAX_CHARS,
+        card=card,
+        seldom=True,
+        flow=USING,
+    )
     async def browser_click(target: Annotated[str, "As it was read, such as k7qd1-12."], context: ToolContext) -> str:
         """Click a link or button on the page in the browser."""
         return await (await browsers.of(context.session, target)).click(target)
 
-    @tool(effect=Effect.DANGER, timeout=BROWSER_TIMEOUT, output_bound=PAGE_TEXT_MAX_CHARS, card=card, seldom=True, flow=USING)
+    @tool(
+        effect=Effect.DANGER,
+        timeout=BROWSER_TIMEOUT,
+        output_bound=PAGE_TEXT_MAX_CHARS,
+        card=card,
+        seldom=True,
+        flow=USING,
+    )
     async def browser_fill(
         target: Annotated[str, "A field, as it was read."],
         text: Annotated[str, "An option's words for a list, yes or no for a box."],

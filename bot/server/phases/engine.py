@@ -19,6 +19,7 @@ from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import tools_of as pack_tools
 from bot.wiring.memory.books import MemoryParts, memory_of, search_of, tools_of
 from bot.wiring.memory.embedder import embedder_of
+from bot.wiring.models.media import media_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
@@ -37,7 +38,7 @@ from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.context.watch import LoopNotices
-from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool
+from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool, Transcriber
 from runtime.contract.memory.embedding import Embedder
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
@@ -55,6 +56,7 @@ from runtime.reports.fan_out import Reporting
 from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
 from tools.kit.schemas import schema_faults
+from tools.pictures.tools import media_tools
 from tools.posting import posting_tools
 
 
@@ -95,16 +97,18 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     embedder = embedder_of(base.settings, door)
     search = search_of(base.store, lambda: embedder)
     memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, search)
-    more = _more_tools(base, at, couriers, door)
+    guarded_model = GuardedModel(base.instruments.model(model), door)
+    media = media_of(base.settings, base.store.embedding_costs, guarded_model, door)
+    more = {**_more_tools(base, at, couriers, door), **{tool.spec.name: tool for tool in media_tools(media)}}
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
-    agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
+    agents = _agents(base, at, guarded_model, toolkit)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     asking = QuestionContext(lambda: at.live.gate().rights, places)
-    loop = _loop(base, at, agents, couriers, reporters, asking, memory, door)
+    loop = _loop(base, at, agents, couriers, reporters, asking, memory, media.notes, door)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
     edits = Edits(
         approvals=base.store.approvals, agents=agents, policy=at.live.policy, named=at.named, faults=schema_faults
@@ -315,6 +319,7 @@ def _loop(
     reporters: LateReporters,
     asking: QuestionContext,
     memory: MemoryParts | None,
+    notes: Transcriber | None,
     door: Door,
 ) -> AgentLoop:
     store, new_id, files_of = base.store, base.new_id, files_in(at.accounts)
@@ -330,7 +335,7 @@ def _loop(
         named=at.named,
         busy=at.live.busy,
         probe=base.probe,
-        files=fetching_of(base.settings, files_of, store.runs.senders, new_id, base.space, base.workspaces),
+        files=fetching_of(base.settings, files_of, store.runs.senders, new_id, base.space, base.workspaces, notes),
         long_replies=long_replies,
         reporting=Reporting(base.workspaces, new_id, long_replies.content, store.schedules.report_root),
         reporter=reporters,

@@ -24,6 +24,7 @@ from tools.agents import NewAgents, agent_tools
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
+from tools.pictures.tools import Media, media_tools
 from tools.posting import posting_tools
 from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
@@ -42,6 +43,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= agent_tools(cast("NewAgents", None))
     if settings.memory.enabled:
         own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
+    own |= {tool.spec.name: tool for tool in media_tools(Media())}
     own |= tools_of(settings, cast("KnowledgeBook", None))
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
     own |= {**search_tools(settings), **request_tools(settings), **tools_of_browser(browsers_of(settings))}
