@@ -110,7 +110,7 @@ def wish(line: str) -> Wish | None:
     >>> wish("Please write hello to notes.txt.")
     Wish(tool='write_file', arguments={'content': 'hello', 'path': 'notes.txt'})
     """
-    line = re.sub(r"^please\s+", "", line, flags=re.IGNORECASE)
+    line = parts_of(re.sub(r"^please\s+", "", line, flags=re.IGNORECASE))[0]
     for pattern, tool, defaults in PHRASES if len(line) <= PLAN_LINE_MAX_CHARS else FIRST_PHRASES:
         if found := pattern.fullmatch(line if tool in VERBATIM else without_full_stop(line)):
             groups = {name: value.strip() for name, value in found.groupdict().items() if value}

@@ -38,7 +38,7 @@ class Element:
 
     @property
     def told(self) -> str:
-        return f"{self.role} “{self.name}”" if self.name else f"{self.role} without a name"
+        return f"{self.role} “{' '.join(self.name.split())}”" if self.name else f"{self.role} without a name"
 
 
 @dataclass(frozen=True, slots=True)

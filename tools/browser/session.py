@@ -246,8 +246,8 @@ class Session:
         news = [f"[{note}]" for note in self._notes]
         self._notes.clear()
         if refused := self._traffic.refused:
-            told_first = [f"{words} ({number})" for words, number in refused.most_common(REFUSED_TOLD)]
-            news.append(f"[{several(refused.total(), 'request')} of the page refused. {' '.join(told_first)}]")
+            first = [f"({number}) {words}" for words, number in refused.most_common(REFUSED_TOLD)]
+            news.append(f"[Refused: {several(refused.total(), 'request')} of the page. {' '.join(first)}]")
             refused.clear()
         return news
 

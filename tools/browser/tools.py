@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Final
-from urllib.parse import urlsplit
 
 from runtime.contract import (
     Caller,
@@ -26,7 +25,7 @@ from runtime.contract import (
     Tool,
     ToolContext,
 )
-from runtime.errors import ToolFailed
+from runtime.errors import ToolFailed, ToolRetry
 from runtime.text.glyphs import clip
 from tools.browser.browsers import Browsers
 from tools.files.files import replace as replace_file
@@ -35,11 +34,14 @@ from tools.kit.declare import FunctionTool, tool
 PAGE_TEXT_MAX_CHARS: Final = 25_000
 BROWSER_TIMEOUT: Final = timedelta(seconds=120)  # a start of the browser and its test, and one step
 SHOTS_FOLDER: Final = "screenshots"
+SHOT_PATH: Final = re.compile(rf"{SHOTS_FOLDER}/[\w][\w.-]{{0,80}}\.png")
 SHOT_MAX_BYTES: Final = 20 << 20
 TYPED_MAX_CHARS: Final = 10_000
 CARD_MAX_CHARS: Final = 200
 SOURCE: Final = "a web page"
-READING: Final = Flow(Reads.OUTSIDE, SOURCE, carries={"part": Carries.DETAIL, "full": Carries.DETAIL})
+READING: Final = Flow(Reads.OUTSIDE, SOURCE, carries={"part": Carries.DETAIL})
+SHOOTING: Final = Flow(Reads.OUTSIDE, SOURCE, writes="{path}", carries={"path": Carries.DETAIL, "full": Carries.DETAIL})
+"""The file counts as one from outside."""
 USING: Final = Flow(Reads.OUTSIDE, SOURCE, carries={"target": Carries.THING, "text": Carries.WORDS})
 
 
@@ -63,24 +65,21 @@ def browser_tools(browsers: Browsers) -> Sequence[Tool]:
         """Read the page that is open in the browser, as it is now."""
         return await (await browsers.of(context.session)).read(part)
 
-    @tool(
-        effect=Effect.READ,
-        timeout=BROWSER_TIMEOUT,
-        output_bound=PAGE_TEXT_MAX_CHARS,
-        seldom=True,
-        flow=replace(READING, writes="*"),
-    )
-    async def browser_screenshot(context: ToolContext, full: Annotated[bool, "The whole page."] = False) -> str:
+    @tool(effect=Effect.READ, timeout=BROWSER_TIMEOUT, output_bound=PAGE_TEXT_MAX_CHARS, seldom=True, flow=SHOOTING)
+    async def browser_screenshot(
+        path: Annotated[str, f"PNG to write: {SHOTS_FOLDER}/NAME.png."],
+        context: ToolContext,
+        full: Annotated[bool, "The whole page."] = False,
+    ) -> str:
         """Take a picture of the page in the browser; it is attached to the reply."""
+        if not SHOT_PATH.fullmatch(path):
+            raise ToolRetry(f"Give a path such as {SHOTS_FOLDER}/start-page.png.")
         session = await browsers.of(context.session)
         png = await session.picture(full=full)
         if len(png) > SHOT_MAX_BYTES:
             raise ToolFailed(f"The picture has {len(png) >> 20} MiB, and {SHOT_MAX_BYTES >> 20} is the most.")
-        host = urlsplit(session.page.url).hostname or "page"
-        name = f"{host}-{hashlib.sha256(png).hexdigest()[:8]}.png"
-        path = f"{SHOTS_FOLDER}/{name}"
         await asyncio.to_thread(replace_file, context.workspace, path, png)
-        context.attach(FileRef(name=name, path=path, size=len(png), mime="image/png"))
+        context.attach(FileRef(name=path.rpartition("/")[2], path=path, size=len(png), mime="image/png"))
         return f"Took {path} ({len(png) // 1024 + 1} kB). It is attached to your reply."
 
     @tool(effect=Effect.READ, seldom=True, flow=Flow(Reads.OURS, stays=True, carries={}))

@@ -14,7 +14,7 @@ Phrase = tuple[str, str, Mapping[str, Json]]
 PAGES: Final[Sequence[Phrase]] = (
     (r"open (?:the page )?(?P<url>https?://\S+)", "browser_open", {}),
     (r"read the (?:open )?page", "browser_read", {}),
-    (r"take a picture(?: of the page)?", "browser_screenshot", {}),
+    (r"take a picture(?: of the page)?", "browser_screenshot", {"path": "screenshots/page.png"}),
     (r"click (?:on )?\[?(?P<target>\w+-\d+)\]?", "browser_click", {}),
     (r"type (?P<text>.+) into \[?(?P<target>\w+-\d+)\]?", "browser_fill", {}),
     (r"close the browser", "browser_close", {}),

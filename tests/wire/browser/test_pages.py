@@ -85,8 +85,12 @@ async def test_a_form_is_read_filled_in_and_sent_and_cards_show_what_is_used(tmp
             CardText("text"),
             CardNote(f"on {url}/"),
         ]
-        await tools["browser_screenshot"].call({"full": True}, context(tmp_path, attached=attached))
+        await tools["browser_screenshot"].call(
+            {"path": "screenshots/form.png", "full": True}, context(tmp_path, attached=attached)
+        )
         assert (tmp_path / attached[0].path).read_bytes()[:4] == b"\x89PNG"
+        with pytest.raises(ToolRetry, match="Give a path"):
+            await say("browser_screenshot", path="notes.png")
         with pytest.raises(ToolFailed, match="another conversation"):
             await tools["browser_click"].call({"target": send}, context(tmp_path, "another room"))
         with pytest.raises(ToolFailed, match="No page is open"):
