@@ -13,6 +13,7 @@ from functools import partial
 from typing import Final
 
 from bench import program
+from bench.browser import browser
 from bench.channels import BENCHES as CHANNELS
 from bench.channels import Bench
 from bench.children import children
@@ -46,6 +47,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "long": long,
     "schedules": schedules,
     "guard": guard,
+    "browser": browser,
     "recall": recall,
     "injection": injection,
     **CHANNELS,

@@ -120,6 +120,11 @@ class Browsers:
         session.end("it was closed")
         await session.gone.wait()
 
+    async def close_all(self) -> None:
+        for session in [*self._sessions.values()]:
+            session.end("its node ended")
+            await session.gone.wait()
+
     # --------------------------------------------------------------------------------------------------- their lives
 
     async def _live(self, owner: str, name: str, ready: asyncio.Future[Session]) -> None:

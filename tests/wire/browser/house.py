@@ -6,14 +6,13 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from runtime.contract import FileRef, RunId, SessionKey, ToolContext
 from runtime.egress import Egress, Opening, Result, Rule
-from runtime.errors import ToolFailed
 from tests.e2e.browser import executable
 from tools.browser.browsers import Browsers
 from tools.browser.terms import BrowserTerms
@@ -50,8 +49,7 @@ async def browsers(egress: Egress, terms: BrowserTerms | None = None) -> AsyncIt
         try:
             yield made
         finally:
-            with suppress(ToolFailed):
-                await made.close(ROOM)
+            await made.close_all()
             running.cancel()
 
 

@@ -37,7 +37,7 @@ def site() -> web.Application:
         match request.path:
             case "/sent":
                 fields = await request.post()
-                text = f"<h1>Thank you, {fields['who']} ({fields['colour']})</h1>"
+                text = f"<h1>Thank you, {fields['who']!s} ({fields['colour']!s})</h1>"
             case "/never":
                 await asyncio.sleep(60)
                 text = ""
