@@ -51,21 +51,22 @@ class Started:
 @asynccontextmanager
 async def started(playwright: Playwright, walls: Walls, pin: str) -> AsyncIterator[Started]:
     """A browser that is dead when this ends, with its processes and its files. Errors: ToolFailed."""
+    # The files are only there until it has begun, so that none is left where we are killed later.
     with TemporaryDirectory(prefix="signalbox-browser-") as name, _door(Path(name)) as door:
         program = await asyncio.to_thread(lay_out, walls, Path(name))
         async with asyncio.TaskGroup() as group:
             taking = group.create_task(_taken(door))
             browser = await _launched(playwright, program, pin, taking)
-        listening, pid, handle = taking.result()
-        try:
-            yield Started(browser, listening, pid)
-        finally:
-            listening.close()
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(handle, signal.SIGKILL)
-            os.close(handle)
-            with suppress(Exception):  # it is dead, whatever Playwright says about that
-                await asyncio.wait_for(browser.close(), START_TIMEOUT.total_seconds())
+    listening, pid, handle = taking.result()
+    try:
+        yield Started(browser, listening, pid)
+    finally:
+        listening.close()
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+        os.close(handle)
+        with suppress(Exception):  # it is dead, whatever Playwright says about that
+            await asyncio.wait_for(browser.close(), START_TIMEOUT.total_seconds())
 
 
 async def _launched(
