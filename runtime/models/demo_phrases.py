@@ -20,7 +20,7 @@ from runtime.models.demo_plans import (
     with_title,
 )
 from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
-from runtime.models.phrases.pages import PAGES, WHAT_I_DO_WITH_PAGES, parts_of
+from runtime.models.phrases.pages import PAGE_PHRASES, WHAT_I_DO_WITH_PAGES, parts_of
 from runtime.text.outside import unfenced
 
 WHAT_I_KNOW: Final = f"""\
@@ -48,7 +48,7 @@ One message may hold several of them, one per line."""
 PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"run:\s*(?P<command>.+)", "shell", {}),
     (r"(?:ls|list (?:all )?(?:the )?files)(?: (?:in |of |under )?(?P<path>.+))?", "list_files", {"path": "."}),
-    *PAGES,
+    *PAGE_PHRASES,
     (r"read (?:the page )?(?P<url>https?://\S+)", "http_get", {}),
     (r"read (?:the file )?(?P<path>.+?) from byte (?P<offset>[\d,]{1,15})", "read_file", {}),
     (r"read (?:the file )?(?P<path>.+)", "read_file", {}),

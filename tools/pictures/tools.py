@@ -37,7 +37,7 @@ from tools.pictures.files import MEDIA_MAX_BYTES, MIME, picture_at, picture_kind
 
 PICTURES_FOLDER: Final = "pictures"
 PROMPT_MAX_CHARS: Final = 4_000
-NAME_MAX_CHARS: Final = 40
+PICTURE_NAME_MAX_CHARS: Final = 40
 MEDIA_TIMEOUT: Final = timedelta(minutes=5)
 MEDIA_TEXT_MAX_CHARS: Final = 50_000
 NO_IMAGES_SET: Final = (
@@ -55,8 +55,9 @@ LOOKING: Final = (
 NO_ROOM: Final = Address("tools", "signalbox", "media")
 """Room for which calls of a run without one count."""
 DESCRIBE: Final = "Describe the picture: what it shows, and the words in it."
-FROM_FILES: Final = Flow(Reads.FILES, "{path}", carries={"path": Carries.DETAIL, "question": Carries.DETAIL})
+SEEING: Final = Flow(Reads.FILES, "{path}", carries={"path": Carries.DETAIL, "question": Carries.DETAIL})
 """The words are those of the file, and go to nobody but the model that the operator chose."""
+HEARING: Final = Flow(Reads.FILES, "{path}", carries={"path": Carries.DETAIL})
 MADE: Final = Flow(Reads.OURS, carries={})
 
 
@@ -114,7 +115,7 @@ def _image_make(media: Media) -> Tool:
 
 
 def _see(media: Media) -> Tool:
-    @tool(effect=Effect.READ, timeout=MEDIA_TIMEOUT, output_bound=MEDIA_TEXT_MAX_CHARS, seldom=True, flow=FROM_FILES)
+    @tool(effect=Effect.READ, timeout=MEDIA_TIMEOUT, output_bound=MEDIA_TEXT_MAX_CHARS, seldom=True, flow=SEEING)
     async def see(
         path: Annotated[str, "Picture in the workspace."],
         context: ToolContext,
@@ -138,7 +139,7 @@ def _see(media: Media) -> Tool:
 
 
 def _transcribe(media: Media) -> Tool:
-    @tool(effect=Effect.READ, timeout=MEDIA_TIMEOUT, output_bound=MEDIA_TEXT_MAX_CHARS, seldom=True, flow=FROM_FILES)
+    @tool(effect=Effect.READ, timeout=MEDIA_TIMEOUT, output_bound=MEDIA_TEXT_MAX_CHARS, seldom=True, flow=HEARING)
     async def transcribe(path: Annotated[str, "Recording in the workspace."], context: ToolContext) -> str:
         """Write down what is said in a recording, such as an MP3 or a voice note."""
         if media.program is None and media.speech is None:
@@ -186,7 +187,7 @@ def _room(context: ToolContext) -> Address:
 
 def _path(prompt: str, context: ToolContext) -> str:
     """Path of a call's pictures without number and ending."""
-    words = re.sub(r"[^a-z0-9]+", "-", prompt.lower()).strip("-")[:NAME_MAX_CHARS].rstrip("-") or "picture"
+    words = re.sub(r"[^a-z0-9]+", "-", prompt.lower()).strip("-")[:PICTURE_NAME_MAX_CHARS].rstrip("-") or "picture"
     digest = hashlib.sha256(f"{context.run_id}\0{context.call_id}\0{prompt}".encode()).hexdigest()[:8]
     return f"{PICTURES_FOLDER}/{words}-{digest}"
 

@@ -56,7 +56,7 @@ from runtime.reports.fan_out import Reporting
 from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
 from tools.kit.schemas import schema_faults
-from tools.pictures.tools import media_tools
+from tools.pictures.tools import Media, media_tools
 from tools.posting import posting_tools
 
 
@@ -99,7 +99,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, search)
     guarded_model = GuardedModel(base.instruments.model(model), door)
     media = media_of(base.settings, base.store.embedding_costs, guarded_model, door)
-    more = {**_more_tools(base, at, couriers, door), **{tool.spec.name: tool for tool in media_tools(media)}}
+    more = _more_tools(base, at, couriers, door, media)
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
@@ -110,10 +110,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     asking = QuestionContext(lambda: at.live.gate().rights, places)
     loop = _loop(base, at, agents, couriers, reporters, asking, memory, media.notes, door)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
-    edits = Edits(
-        approvals=base.store.approvals, agents=agents, policy=at.live.policy, named=at.named, faults=schema_faults
-    )
-    reception = _reception(base, at, couriers, peers, edits, door)
+    reception = _reception(base, at, couriers, peers, _edits(base, at, agents), door)
     previews = Previews(agents, loop.surroundings, loop.condenser)
     at.live.measures(previews.measured)
     return EnginePhase(
@@ -135,6 +132,12 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         door=door,
         embedder=embedder,
         sink=base.instruments.sink(reception.sink),
+    )
+
+
+def _edits(base: StorePhase, at: AccountsPhase, agents: Agents) -> Edits:
+    return Edits(
+        approvals=base.store.approvals, agents=agents, policy=at.live.policy, named=at.named, faults=schema_faults
     )
 
 
@@ -283,8 +286,10 @@ def _toolkit(
     )
 
 
-def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Mapping[str, Tool]:
-    """Tools that post messages, and the one that searches packs."""
+def _more_tools(
+    base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door, media: Media
+) -> Mapping[str, Tool]:
+    """Tools that post messages, the one that searches packs, and those of pictures and recordings."""
     posting = RoomPosting(
         post=couriers.post,
         standing=base.store.outbox.standing,
@@ -292,7 +297,7 @@ def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: D
         new_id=base.new_id,
         door=lambda: door,
     )
-    every = posting_tools(posting, address_at=at.accounts.address, named=at.called)
+    every = (*posting_tools(posting, address_at=at.accounts.address, named=at.called), *media_tools(media))
     packs = packs_of(base.settings, base.store.knowledge, at.named)
     return {tool.spec.name: tool for tool in every} | dict(pack_tools(base.settings, packs))
 

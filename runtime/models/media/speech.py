@@ -11,7 +11,7 @@ from runtime.models.litellm_loading import LIBRARY, Library
 from runtime.models.media.asking import Asking, Unit
 from runtime.models.settings import ModelSettings
 
-ENDINGS: Final = {".oga": ".ogg", ".opus": ".ogg"}
+ENDINGS_KNOWN: Final = {".oga": ".ogg", ".opus": ".ogg"}
 """Endings of voice notes that vendors don't know, and those under which they take the same."""
 MINUTE: Final = 60.0  # seconds
 
@@ -26,7 +26,7 @@ class LiteSpeech:
     async def write_down(self, recording: bytes, name: str) -> WrittenDown:
         file = BytesIO(recording)
         ending = PurePosixPath(name).suffix.lower()
-        file.name = f"recording{ENDINGS.get(ending, ending)}"  # its ending tells vendors what it is
+        file.name = f"recording{ENDINGS_KNOWN.get(ending, ending)}"  # its ending tells vendors what it is
         answer, usage = await self._asking.ask("atranscription", {"file": file}, _minutes)
         return WrittenDown(str(getattr(answer, "text", "") or "").strip(), usage)
 

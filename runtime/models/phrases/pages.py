@@ -11,7 +11,7 @@ from runtime.contract import Json
 Phrase = tuple[str, str, Mapping[str, Json]]
 
 # As `demo_phrases.PHRASES` has them.
-PAGES: Final[Sequence[Phrase]] = (
+PAGE_PHRASES: Final[Sequence[Phrase]] = (
     (r"open (?:the page )?(?P<url>https?://\S+)", "browser_open", {}),
     (r"read the (?:open )?page", "browser_read", {}),
     (r"take a picture(?: of the page)?", "browser_screenshot", {"path": "screenshots/page.png"}),

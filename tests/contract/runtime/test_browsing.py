@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from aiohttp import web
 
-from runtime.contract import Call, ModelReply, ModelRequest, Tool, ToolTurn
+from runtime.contract import Call, ModelReply, ModelRequest, ToolTurn
 from runtime.policy.rules import SHIPPED
 from runtime.text.outside import sources_in
 from tests.contract.runtime.stage import Stage
@@ -38,7 +39,7 @@ def click(request: ModelRequest) -> ModelReply:
     return ModelReply("", (Call("c2", "browser_click", json.dumps({"target": target})),), USAGE)
 
 
-def tools_of(made: Browsers) -> list[Tool]:
+def tools_of(made: Browsers) -> list[Any]:
     return list(browser_tools(made))
 
 

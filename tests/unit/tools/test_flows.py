@@ -27,6 +27,7 @@ READS: Final = {
             "chart",
             "delivery_status",
             "find_tools",
+            "image_make",
             "send_file",
             "set_zone",
             "spend_beyond_budget",
@@ -42,7 +43,7 @@ READS: Final = {
         *("activity", "costs", "dead_letters", "pending_approvals", "task_claim"),
         *("recall", "about", "search_messages", "state_get", "state_list"),
     },
-    Reads.FILES: {"list_files", "read_file", "search_files", "shell"},
+    Reads.FILES: {"list_files", "read_file", "search_files", "shell", "see", "transcribe"},
     Reads.OUTSIDE: {"http_get"},
 }
 STAYS: Final = {
