@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -41,8 +42,10 @@ def posting(url: str) -> Rule:
 
 
 @asynccontextmanager
-async def browsers(egress: Egress, terms: BrowserTerms | None = None) -> AsyncIterator[Browsers]:
-    made = Browsers(egress, terms or BrowserTerms())
+async def browsers(
+    egress: Egress, terms: BrowserTerms | None = None, *, now: Callable[[], float] = time.monotonic
+) -> AsyncIterator[Browsers]:
+    made = Browsers(egress, terms or BrowserTerms(), now=now)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(made.run())
         await asyncio.sleep(0)
