@@ -54,7 +54,11 @@ class Use:
             return "databases"
         if ".env_secret." in self.name:  # two MCP servers may be handed the same variable
             return self.name.rpartition(".")[2]
-        return "model" if self.name.startswith(("model.", "models[", "embeddings.")) else self.name
+        return (
+            "model"
+            if self.name.startswith(("model.", "models[", "embeddings.", "images.", "transcription."))
+            else self.name
+        )
 
     def __str__(self) -> str:
         return f"{self.name} ({self.source})" if self.source else self.name

@@ -87,6 +87,8 @@ def duties_of(
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
     yield from engine.toolkit.toolbox.duties()
+    if engine.toolkit.browsers:
+        yield engine.toolkit.browsers.run
     if settings.mcp:
         tell = partial(_tell_of_tool, base, at, engine)
         yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form)
