@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
-from runtime.agent.asking import not_run, refused_or_stopped, sorted_question
+from runtime.agent.asking import asked_by_us, not_run, refused_or_stopped, sorted_question
 from runtime.agent.delegation.orders import Delegating, asked_for
 from runtime.agent.duties.sources import Sources, fenced
 from runtime.agent.duties.undoing import kept_before
@@ -106,6 +106,18 @@ class Calls:
         """The calls of one answer: each open, asked, or done at once with the reason why it does not run."""
         answer = Answer()
         return [await self._judged(run, call, answer) for call in calls]
+
+    async def sort_own(self, run: LiveRun, calls: Sequence[Call]) -> list[NewStep]:
+        """The calls that a run makes on its own account: a question to people, or what goes on after one."""
+        return [await self._own(run, call) for call in calls]
+
+    async def _own(self, run: LiveRun, call: Call) -> NewStep:
+        tool = run.agent.tools.get(call.tool)
+        if call.tool == SPEND_MORE:
+            return asked_by_us(call)  # no rule, grant or mode answers for people
+        if tool is None or not tool.spec.untold or tool.spec.asks:
+            return await self._judged(run, call, Answer())
+        return NewStep(call, tool.spec.effect, digest(call.arguments), StepState.OPEN)
 
     async def _judged(self, run: LiveRun, call: Call, answer: Answer) -> NewStep:
         tool = run.agent.tools.get(call.tool)

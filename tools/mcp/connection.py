@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Final
 
@@ -17,8 +17,6 @@ from mcp_types import (
     INTERNAL_ERROR,
     PARSE_ERROR,
     REQUEST_TIMEOUT,
-    CallToolRequest,
-    CallToolRequestParams,
     CallToolResult,
     Implementation,
     Tool,
@@ -29,10 +27,13 @@ from pydantic import ValidationError
 from runtime.contract import Json
 from runtime.errors import ToolFailed
 from runtime.text.glyphs import clip
+from tools.mcp.asked.flights import Flights
+from tools.mcp.asked.needs import Needs
 from tools.mcp.errors import Lost, NoServer
 from tools.mcp.flood import Tamed
 from tools.mcp.http import http
-from tools.mcp.offers import MOST_TOOLS, Offer
+from tools.mcp.material import has_prompts, has_resources, looked_up, prompted
+from tools.mcp.offers import MOST_TOOLS, PROMPTS, RESOURCES, Offer, prompts_offer, resources_offer
 from tools.mcp.results import Answer, answer_of
 from tools.mcp.stdio import stdio
 from tools.mcp.terms import Endpoint, ServerTerms
@@ -54,10 +55,12 @@ class Connection:
         self.changed = asyncio.Event()
         self.ended = asyncio.Event()
         self.reason = ""
+        self.flights = Flights()
         self._client: Client
 
-    def use(self, client: Client) -> None:
+    def use(self, client: Client, group: asyncio.TaskGroup) -> None:
         self._client = client
+        self.flights.use(client, group)
 
     def end(self, reason: str = "") -> None:
         """The first reason counts: later ones only follow from it."""
@@ -77,25 +80,53 @@ class Connection:
                     break
         except (MCPError, ValidationError, RuntimeError) as error:
             raise NoServer(f"it doesn't list its tools ({_words(error)})") from error
-        return found
+        return found + await self._made_offers()
 
-    async def call(self, name: str, arguments: Mapping[str, Json]) -> Answer:
+    async def _made_offers(self) -> list[Offer]:
+        """Tools that we make of what else it has: many servers say that they could have some, and have none."""
+        has, session = self._client.server_capabilities, self._client.session
+        made = []
+        if has.resources and await has_resources(session):
+            made.append(resources_offer())
+        if has.prompts and await has_prompts(session):
+            made.append(prompts_offer())
+        return made
+
+    async def carry_out(self, offer: Offer, arguments: Mapping[str, Json]) -> Answer | Needs:
+        """A call of what was offered. Errors: as `call`."""
+        if offer.kind == RESOURCES:
+            return await self._told(looked_up(self._client.session, arguments))
+        if offer.kind == PROMPTS:
+            return await self._told(prompted(self._client.session, arguments))
+        return await self.call(offer.name, arguments)
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Json],
+        answers: Mapping[str, Json] | None = None,
+        state: str | None = None,
+    ) -> Answer | Needs:
         """One call, never repeated here. Errors: ToolFailed when the server refuses it; Lost when no answer tells."""
-        request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=dict(arguments)))
+        return await self._told(self.flights.call(name, arguments, answers, state))
+
+    async def go_on(self, number: int, answer: Mapping[str, Json]) -> Answer | Needs:
+        """Answer the question of a call that the server holds open. Errors: as `call`."""
+        return await self._told(self.flights.go_on(number, answer))
+
+    async def _told(self, outcome: Awaitable[CallToolResult | Answer | Needs]) -> Answer | Needs:
         try:
-            # Not the client's own `call_tool`: that checks answers against a schema of the server's, whose patterns
-            # may take any time, and answers what the server asks in between.
-            result = await self._client.session.send_request(request, CallToolResult)
+            result = await outcome
         except MCPError as error:
             self.changed.set()  # perhaps its tools are others now
             if error.code == CONNECTION_CLOSED:
                 raise Lost(self.reason or _words(error)) from error
             if error.code in UNSETTLED_ERRORS:
-                raise Lost(_words(error)) from error
+                raise Lost(self.reason or _words(error)) from error
             raise ToolFailed(f"The server refused the call: {_words(error)}") from error
         except (ValidationError, RuntimeError) as error:
             raise Lost(f"its answer doesn't follow the protocol: {_words(error)}") from error
-        return answer_of(result)
+        return answer_of(result) if isinstance(result, CallToolResult) else result
 
     async def listen(self) -> None:
         """Ask newer servers to tell of changes; older ones do without being asked. Never returns."""
@@ -116,14 +147,19 @@ class Connection:
 @asynccontextmanager
 async def connected(terms: ServerTerms, connection: Connection) -> AsyncIterator[Connection]:
     """`connection`, ready for use. Errors: NoServer; or whatever the SDK raises when it goes down."""
-    async with Client(_Transport(terms, connection), client_info=US, cache=None) as client:
-        connection.use(client)
-        async with asyncio.TaskGroup() as group:
-            listening = group.create_task(connection.listen())
-            try:
-                yield connection
-            finally:
-                listening.cancel()
+    transport = _Transport(terms, connection)
+    asked = connection.flights.elicited
+    async with (
+        Client(transport, client_info=US, cache=None, elicitation_callback=asked) as client,
+        asyncio.TaskGroup() as group,
+    ):
+        connection.use(client, group)
+        listening = group.create_task(connection.listen())
+        try:
+            yield connection
+        finally:
+            listening.cancel()
+            connection.flights.land()
 
 
 class _Transport(AbstractAsyncContextManager[TransportStreams]):
@@ -131,7 +167,7 @@ class _Transport(AbstractAsyncContextManager[TransportStreams]):
 
     def __init__(self, terms: ServerTerms, connection: Connection) -> None:
         way = terms.way
-        self._way = http(way) if isinstance(way, Endpoint) else stdio(way, connection.end)
+        self._way = http(way, connection.end) if isinstance(way, Endpoint) else stdio(way, connection.end)
         self._connection = connection
 
     async def __aenter__(self) -> TransportStreams:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 import structlog
 
 from runtime.cancellation import cancellable
+from runtime.contract import Json, Tool, ToolContext
 from runtime.errors import ToolFailed
+from tools.mcp.asked.held import Forgetful, Held, Keep, Waiting
+from tools.mcp.asked.tools import AskTool, GoOnTool
 from tools.mcp.errors import NoServer
 from tools.mcp.offers import Offer, recalled, remember, taken
 from tools.mcp.terms import ServerTerms
@@ -52,7 +55,14 @@ class McpServer:
     `on_change` is called when they are others.
     """
 
-    def __init__(self, terms: ServerTerms, *, on_change: Callable[[], None], patience: Patience = PATIENCE) -> None:
+    def __init__(
+        self,
+        terms: ServerTerms,
+        *,
+        on_change: Callable[[], None],
+        patience: Patience = PATIENCE,
+        keep: Keep | None = None,
+    ) -> None:
         self.name = terms.name
         self.tools: Sequence[McpTool] = ()
         self.trouble = "it is being started"
@@ -62,9 +72,21 @@ class McpServer:
         self._live: Connection | None = None
         self._up = asyncio.Event()
         self._told: Sequence[str] = ()
+        self.held = Held(terms.name, keep or Forgetful())
+        self.asking: Sequence[Tool] = (AskTool(terms), GoOnTool(terms, self.held, self._go_on))
+
+    async def _go_on(self, waiting: Waiting, answers: Mapping[str, Json], context: ToolContext) -> str:
+        """Go on with a call that waited for a person, with the tool as it is now. Errors: ToolError."""
+        tool = next((tool for tool in self.tools if tool.offer.name == waiting.tool), None)
+        if tool is None:
+            raise ToolFailed(
+                f"The MCP server {self.name} no longer has the tool {waiting.tool}. The call did not go on."
+            )
+        return await tool.go_on(waiting, answers, replace(context, call_id=waiting.call))
 
     async def run(self) -> None:
         """Keep it at work until cancelled; then it is gone too."""
+        await self.held.load()
         self._take(await asyncio.to_thread(recalled, self._terms))
         wait = self._patience.first
         while True:
@@ -148,7 +170,7 @@ class McpServer:
         """Have these tools from now on; whether they are others."""
         if [tool.offer for tool in self.tools] == list(offers):
             return False
-        self.tools = [McpTool(offer, self._terms, self.reach) for offer in offers]
+        self.tools = [McpTool(offer, self._terms, self.reach, self.held) for offer in offers]
         self._on_change()
         return True
 
