@@ -48,6 +48,7 @@ MODULES: Final[Mapping[str, str]] = {
     "children": "work.children",
     "memory": "work.memory",
     "knowledge": "work.knowledge",
+    "mcp": "mcp.servers",
     "people": "people",
     "secrets": "safety.secrets",
     "config": "inspect",

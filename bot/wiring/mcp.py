@@ -51,6 +51,7 @@ class Toolbox:
         self._servers: Sequence[McpServer] = ()
         self.tools = dict(wrap(own))
         self._renewed = asyncio.Event()
+        self._logins: set[str] = set()
 
     def join(self, servers: Sequence[McpServer]) -> None:
         """From now on with their tools. Errors: ConfigError for a server whose tools would be called as ours are."""
@@ -78,8 +79,14 @@ class Toolbox:
                 return call
         return None
 
-    async def watch(self, see: See, tell: Tell, told: Told) -> None:
-        """Have each form of a tool of others seen, anew each day, and tell of those that changed. Never returns."""
+    def needs_login(self, server: str) -> None:
+        """A person must log in there."""
+        self._logins.add(server)
+        self._renewed.set()
+
+    async def watch(self, see: See, tell: Tell, told: Told, tell_login: Callable[[str], Awaitable[None]]) -> None:
+        """Have each form of a tool of others seen, anew each day, and tell of those that changed, and of servers that want
+        a login. Never returns."""
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(SEEN_AGAIN.total_seconds()):
@@ -91,8 +98,11 @@ class Toolbox:
                         log.warning("a tool of an MCP server changed", tool=name, changed=changed)
                         await tell(name, form, changed)
                         await told(name, form)
+                for server in sorted(self._logins):
+                    await tell_login(server)
+                    self._logins.discard(server)
             except (StoreError, Rejected) as error:
-                log.warning("forms of tools are not kept yet", reason=str(error))
+                log.warning("operators are not told yet", reason=str(error))
                 self._renewed.set()
                 await asyncio.sleep(RECONNECT_SECONDS)
 
@@ -114,6 +124,7 @@ def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap) -> Toolb
                     terms_of(settings, table),
                     on_change=toolbox.renew,
                     keep=SealedFolder(folder / f"{table.name}.asked", sealer),
+                    on_login=toolbox.needs_login,
                 )
                 for table in tables
             ]

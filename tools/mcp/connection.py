@@ -55,6 +55,7 @@ class Connection:
         self.changed = asyncio.Event()
         self.ended = asyncio.Event()
         self.reason = ""
+        self.needs_login = False
         self.flights = Flights()
         self._client: Client
 
@@ -66,6 +67,11 @@ class Connection:
         """The first reason counts: later ones only follow from it."""
         self.reason = self.reason or reason
         self.ended.set()
+
+    def refused(self, reason: str) -> None:
+        """Only a person's login helps."""
+        self.needs_login = True
+        self.end(reason)
 
     async def offers(self) -> list[Offer]:
         """All tools, as far as we take any. Errors: NoServer."""
@@ -119,6 +125,8 @@ class Connection:
             result = await outcome
         except MCPError as error:
             self.changed.set()  # perhaps its tools are others now
+            if self.needs_login:
+                raise ToolFailed(f"The server refused the call: {self.reason}. Nothing was called.") from error
             if error.code == CONNECTION_CLOSED:
                 raise Lost(self.reason or _words(error)) from error
             if error.code in UNSETTLED_ERRORS:
@@ -167,7 +175,7 @@ class _Transport(AbstractAsyncContextManager[TransportStreams]):
 
     def __init__(self, terms: ServerTerms, connection: Connection) -> None:
         way = terms.way
-        self._way = http(way, connection.end) if isinstance(way, Endpoint) else stdio(way, connection.end)
+        self._way = http(way, connection.refused) if isinstance(way, Endpoint) else stdio(way, connection.end)
         self._connection = connection
 
     async def __aenter__(self) -> TransportStreams:

@@ -17,7 +17,7 @@ from runtime.contract import Json, Tool, ToolContext
 from runtime.errors import ToolFailed
 from tools.mcp.asked.held import Forgetful, Held, Keep, Waiting
 from tools.mcp.asked.tools import AskTool, GoOnTool
-from tools.mcp.errors import NoServer
+from tools.mcp.errors import NoLogin, NoServer
 from tools.mcp.offers import Offer, recalled, remember, taken
 from tools.mcp.terms import ServerTerms
 from tools.mcp.tool import McpTool
@@ -62,6 +62,7 @@ class McpServer:
         on_change: Callable[[], None],
         patience: Patience = PATIENCE,
         keep: Keep | None = None,
+        on_login: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.name = terms.name
         self.tools: Sequence[McpTool] = ()
@@ -69,6 +70,8 @@ class McpServer:
         self._terms = terms
         self._on_change = on_change
         self._patience = patience
+        self._on_login = on_login
+        self._asked_login = False
         self._live: Connection | None = None
         self._up = asyncio.Event()
         self._told: Sequence[str] = ()
@@ -131,14 +134,25 @@ class McpServer:
             async with opened(self._terms, self._patience.connect) as (connection, offers):
                 await self._learn(offers)
                 log.info("an MCP server is at work", server=self.name, tools=len(self.tools))
+                self._asked_login = False
                 self._live = connection
                 self._up.set()
-                return await self._serve(connection)
+                why = await self._serve(connection)
+                if connection.needs_login:
+                    raise NoLogin(why)
+                return why
         except NoServer as error:
+            self._look_at(error)
             return str(error)
         finally:
             self._up.clear()
             self._live = None
+
+    def _look_at(self, error: NoServer) -> None:
+        """Have it told once where only a person's login helps."""
+        if isinstance(error, NoLogin) and not self._asked_login:
+            self._asked_login = True
+            self._on_login(self.name)
 
     async def _serve(self, connection: Connection) -> str:
         """Learn of changes until the end; why it came."""
@@ -187,7 +201,8 @@ async def opened(terms: ServerTerms, within: timedelta) -> AsyncIterator[tuple[C
             yield connection, offers
     except Exception as error:
         # The SDK raises whatever its transport met, in groups; the process and the other servers must go on.
-        raise NoServer(_reason(error, connection)) from error
+        kind = NoLogin if connection.needs_login else NoServer
+        raise kind(_reason(error, connection)) from error
 
 
 def _prepared(terms: ServerTerms) -> tuple[Connection, AbstractAsyncContextManager[Connection]]:
@@ -202,6 +217,6 @@ def _reason(error: BaseException, connection: Connection) -> str:
     """Of several errors the first counts, since the others mostly follow from it."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    if isinstance(error, TimeoutError):  # before what its end was like, which we made
+    if isinstance(error, TimeoutError) and not connection.needs_login:  # before what its end was like, which we made
         return "it did not answer in time"
     return connection.reason or (str(error) if isinstance(error, NoServer) else f"{type(error).__name__}: {error}")
