@@ -1,4 +1,5 @@
-"""An MCP server without the SDK that asks in the middle of a call: `python mcp_asking.py REVISION`, `new` or `old`.
+"""An MCP server without the SDK that asks in the middle of a call: `python mcp_asking.py REVISION`, `new` or `old`;
+`tomorrow` and `stubborn` speak a revision that nobody knows yet, as either begins.
 
 It writes each call, and each answer to a question, to `calls` in the folder where it is started. `book` asks for a name and
 a number of seats, then says what it booked; `nag` asks without end; `page` sends a person to a page; `think` wants a model.
@@ -23,7 +24,7 @@ FORM = {
 ASKED = {"mode": "form", "message": "Who is coming?", "requestedSchema": FORM}
 PAGE = {"mode": "url", "message": "Pay for it.", "url": "https://pay.example.org/t/1", "elicitationId": "e1"}
 THOUGHT = {"messages": [{"role": "user", "content": {"type": "text", "text": "Hi"}}], "maxTokens": 9}
-QUESTIONS = {
+QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "book": ("elicitation/create", ASKED),
     "nag": ("elicitation/create", ASKED),
     "page": ("elicitation/create", PAGE),
@@ -49,6 +50,13 @@ def answer(message: Message, revision: str, asking: dict[str, Message]) -> None:
     match message["method"]:
         case "server/discover" if revision == "new":
             reply(message, {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, **FRESH})
+        case "server/discover" if revision == "tomorrow":
+            data = {"supported": ["2031-01-01"], "requested": "2026-07-28"}
+            error = {"code": -32022, "message": "Unsupported protocol version", "data": data}
+            send({"jsonrpc": "2.0", "id": message["id"], "error": error})
+        case "initialize" if revision == "stubborn":
+            info = {"name": "asking", "version": "1"}
+            reply(message, {"protocolVersion": "2031-01-01", "capabilities": {}, "serverInfo": info})
         case "initialize" if revision == "old":
             info = {"name": "asking", "version": "1"}
             reply(message, {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info})

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 import structlog
@@ -17,11 +18,12 @@ from mcp_types import (
     INTERNAL_ERROR,
     PARSE_ERROR,
     REQUEST_TIMEOUT,
+    UNSUPPORTED_PROTOCOL_VERSION,
     CallToolResult,
     Implementation,
     Tool,
 )
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from runtime.contract import Json
@@ -40,6 +42,9 @@ from tools.mcp.terms import Endpoint, ServerTerms
 
 log = structlog.get_logger("mcp")
 
+OURS: Final = f"{LATEST_MODERN_VERSION} and {LATEST_HANDSHAKE_VERSION}"
+UNSUPPORTED: Final = re.compile(r"[Uu]nsupported protocol version[^:]*: (\S+)")
+"""How the SDK words that an older handshake named a revision it doesn't know."""
 US: Final = Implementation(name="signalbox", version="1")
 MOST_PAGES: Final = 64
 SUBSCRIBE_AGAIN: Final = 5.0  # seconds
@@ -67,6 +72,11 @@ class Connection:
         """The first reason counts: later ones only follow from it."""
         self.reason = self.reason or reason
         self.ended.set()
+
+    @property
+    def revision(self) -> str:
+        """The protocol's revision that both ends speak."""
+        return self._client.protocol_version
 
     def refused(self, reason: str) -> None:
         """Only a person's login helps."""
@@ -155,12 +165,19 @@ class Connection:
 @asynccontextmanager
 async def connected(terms: ServerTerms, connection: Connection) -> AsyncIterator[Connection]:
     """`connection`, ready for use. Errors: NoServer; or whatever the SDK raises when it goes down."""
-    transport = _Transport(terms, connection)
-    asked = connection.flights.elicited
-    async with (
-        Client(transport, client_info=US, cache=None, elicitation_callback=asked) as client,
-        asyncio.TaskGroup() as group,
-    ):
+    transport, asked = _Transport(terms, connection), connection.flights.elicited
+    async with AsyncExitStack() as stack:
+        try:
+            client = await stack.enter_async_context(
+                Client(transport, client_info=US, cache=None, elicitation_callback=asked)
+            )
+        except Exception as error:
+            if theirs := _unknown_revision(error):
+                # In place of what the end of its streams tells, which comes first and only follows from this.
+                connection.reason = f"it speaks the protocol's revision {theirs}, and we speak {OURS}"
+                raise NoServer(connection.reason) from error
+            raise
+        group = await stack.enter_async_context(asyncio.TaskGroup())
         connection.use(client, group)
         listening = group.create_task(connection.listen())
         try:
@@ -168,6 +185,18 @@ async def connected(terms: ServerTerms, connection: Connection) -> AsyncIterator
         finally:
             listening.cancel()
             connection.flights.land()
+
+
+def _unknown_revision(error: BaseException) -> str:
+    """The revision of a server that speaks none of ours; empty for any other error."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, MCPError):
+        data: Any = error.error.data
+        named = data.get("supported") if error.code == UNSUPPORTED_PROTOCOL_VERSION and isinstance(data, dict) else None
+        return clip(", ".join(map(str, named)), SAID) if isinstance(named, list) else ""
+    found = UNSUPPORTED.search(str(error))
+    return clip(found[1], SAID) if found else ""
 
 
 class _Transport(AbstractAsyncContextManager[TransportStreams]):

@@ -105,6 +105,8 @@ class McpServer:
 
     async def reach(self, offer: Offer) -> Connection:
         """The connection for a call of the tool that was offered so. Errors: ToolFailed, and nothing was called."""
+        if self._asked_login:  # waiting does not help
+            raise ToolFailed(f"The MCP server {self.name} isn't running ({self.trouble}). Nothing was called.")
         try:
             async with asyncio.timeout(self._patience.connect.total_seconds()):
                 live = await self._living()

@@ -44,7 +44,7 @@ class AtWork:
     def names(self) -> list[str]:
         return [tool.offer.name for tool in self.server.tools]
 
-    async def call(self, name: str, **arguments: Json) -> str:
+    async def call(self, name: str, /, **arguments: Json) -> str:
         return await self.tool(name).call(arguments, self.context)
 
     @property
