@@ -19,6 +19,7 @@ from runtime.models.demo_plans import (
     with_task,
     with_title,
 )
+from runtime.models.phrases.calls import WHAT_I_CALL, named_call
 from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
 from runtime.text.outside import unfenced
 
@@ -39,6 +40,7 @@ WHAT_I_KNOW: Final = f"""\
 - `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
 - `hand over to NAME: TEXT`: another agent answers here next
 - `create agent NAME with TOOL, TOOL: PROMPT`: an owner has another agent made
+{WHAT_I_CALL}
 - `help`
 
 One message may hold several of them, one per line."""
@@ -108,6 +110,8 @@ def wish(line: str) -> Wish | None:
     Wish(tool='write_file', arguments={'content': 'hello', 'path': 'notes.txt'})
     """
     line = re.sub(r"^please\s+", "", line, flags=re.IGNORECASE)
+    if called := named_call(line):
+        return Wish(*called)
     for pattern, tool, defaults in PHRASES if len(line) <= PLAN_LINE_MAX_CHARS else FIRST_PHRASES:
         if found := pattern.fullmatch(line if tool in VERBATIM else without_full_stop(line)):
             groups = {name: value.strip() for name, value in found.groupdict().items() if value}

@@ -1,1 +1,1 @@
-"""What a login or a waiting call at an MCP server leaves behind: sealed with the key of the data folder."""
+"""Logins at MCP servers, and calls that wait: sealed with the key of the data folder."""

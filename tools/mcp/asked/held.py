@@ -124,7 +124,7 @@ class Held:
         self._waiting: dict[str, Waiting] = {}
 
     async def load(self) -> None:
-        """Those of the last life. What the server held open then is not open any more, which its answer will tell."""
+        """Take up calls of the last life. One that the server held open then is lost, which going on with it will tell."""
         for key, text in (await asyncio.to_thread(self._keep.read)).items():
             if waiting := _read(text):
                 self._waiting[key] = waiting
