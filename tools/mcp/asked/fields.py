@@ -12,7 +12,7 @@ from runtime.contract import Json
 from runtime.text.glyphs import clip
 from runtime.text.outside import stripped
 
-MOST_FIELDS: Final = 12  # of one form
+MOST_FIELDS: Final = 16  # of one form: the protocol's own example has 13
 MOST_LISTED: Final = 20  # choices in the words of a question
 MOST_BUTTONS: Final = 3  # beside the one that refuses
 LABEL_MAX_CHARS: Final = 60
@@ -94,7 +94,8 @@ def question_of(server: str, params: Mapping[str, Json], field: Field | None, un
     if field is None:
         return Question(asks, (YES, DECLINE))
     about = f" ({field.about})" if field.about else ""
-    usual = f" {USUAL} takes {_shown(field.usual)}." if field.usual is not None else ""
+    skips = "" if field.needed else f" {USUAL} skips it."
+    usual = f" {USUAL} takes {_shown(field.usual)}." if field.usual is not None else skips
     if field.is_yes_or_no:
         return Question(f"{asks} — {field.label}{about}?{usual}", (YES, NO, DECLINE))
     labels = [label for _, label in field.choices]

@@ -31,7 +31,7 @@ from tools.mcp.asked.needs import GoesOn, Needs
 
 log = structlog.get_logger("mcp")
 
-MOST_QUESTIONS: Final = 20  # of one call
+MOST_QUESTIONS: Final = 30  # of one call
 MOST_ROUNDS: Final = 5  # times that a server may ask anew in one call
 MOST_HELD: Final = 200  # calls of one server
 ASKS: Final = "asks_you"
