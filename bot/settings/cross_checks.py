@@ -23,6 +23,7 @@ from bot.settings.safety.guard import faults_together as guard_faults
 from bot.settings.schedules import faults_together as schedule_faults
 from bot.settings.sources import Layers
 from bot.settings.tools.search import faults_together as search_faults
+from bot.settings.workflows.together import faults_together as workflow_faults
 from runtime.contract import Address
 
 WEB_ACCOUNT: Final = "web:main"
@@ -48,6 +49,7 @@ def add_together(layers: Layers, faults: Faults) -> None:
         knowledge_faults,
         policy_faults,
         search_faults,
+        workflow_faults,
     ):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)
@@ -62,6 +64,7 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
         ("models", "model"),
         ("agents", "agent"),
         ("knowledge", "pack"),
+        ("workflows", "workflow"),
     ):
         first: dict[Any, str] = {}
         for place, table in layers.tables(kind):

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from bot.settings.settings import Settings
+from bot.wiring.memory.embedder import meaning_of
 from bot.wiring.safety.egress import egress_of
 from runtime.contract import Address, Now, Tool
 from runtime.contract.memory.knowledge import KnowledgeBook
@@ -18,8 +19,11 @@ from runtime.knowledge.folders import FILE_MAX_BYTES
 from runtime.knowledge.packs import Packs
 from runtime.knowledge.pages import PackPages
 from runtime.knowledge.reading import KnowledgeReader
+from runtime.knowledge.searching import PackSearch
 from runtime.store.protocol import Duty
 from runtime.store.protocol.memory.knowledge import Knowledge
+from runtime.store.store import Store
+from runtime.vectors.near import NearRows
 from tools.knowledge import knowledge_tools
 from tools.web.bodies import Body, text_of
 
@@ -30,9 +34,14 @@ def packs_of(settings: Settings) -> Packs:
     return {table.name: table.pack() for table in settings.knowledge}
 
 
-def book_of(settings: Settings, store: Knowledge, named: Callable[[Address], str]) -> PackBook:
+def search_of(store: Store, meaning: NearRows | None = None) -> PackSearch:
+    """The search by words, and by meaning where there is a model of embeddings."""
+    return PackSearch(store.knowledge, store.knowledge_vectors, meaning or meaning_of(store, None))
+
+
+def book_of(settings: Settings, search: PackSearch, named: Callable[[Address], str]) -> PackBook:
     packs = packs_of(settings)
-    return PackBook(store, lambda: packs, named)
+    return PackBook(search, lambda: packs, named)
 
 
 def tools_of(settings: Settings, book: KnowledgeBook) -> Mapping[str, Tool]:

@@ -15,6 +15,7 @@ from bot.wiring.safety.egress import egress_of
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import Effect, Figures, Posting, TaskBoard, Timetable, Tool
+from runtime.contract.agents.workflows import Workflows
 from runtime.contract.memory.facts import MemoryBook
 from runtime.contract.memory.knowledge import KnowledgeBook
 from runtime.contract.memory.values import StateBook
@@ -28,6 +29,7 @@ from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
 from tools.schedules import schedule_tools
 from tools.tasks import task_tools
+from tools.workflows import workflow_tools
 
 
 def known_tools(settings: Settings) -> Mapping[str, Tool]:
@@ -43,6 +45,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
         own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
     own |= tools_of(settings, cast("KnowledgeBook", None))
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
+    own |= {tool.spec.name: tool for tool in workflow_tools(cast("Workflows", None))}
     own |= {**search_tools(settings), **request_tools(settings)}
     return {**own, **installed_tools(settings, own)}
 

@@ -12,7 +12,7 @@ from shutil import move
 
 import pytest
 
-from bot.wiring.knowledge.packs import document_text
+from bot.wiring.knowledge.packs import document_text, search_of
 from runtime.contract import Address, Commanded, NodeId, Outcome
 from runtime.domain.memory.chunks import Chunk
 from runtime.egress import NoAnswer
@@ -56,7 +56,7 @@ class Reading:
         self.stage = stage
         self.lost: Duty | None = None
         self.packs = {pack.name: pack for pack in packs}
-        self.book = PackBook(stage.store.knowledge, lambda: self.packs, str)
+        self.book = PackBook(search_of(stage.store), lambda: self.packs, str)
         self.reader = KnowledgeReader(
             store=stage.store.knowledge,
             packs=lambda: self.packs,

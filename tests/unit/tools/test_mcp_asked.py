@@ -64,7 +64,7 @@ def test_an_answer_that_does_not_fit_is_told(told: dict[str, Any], said: str) ->
 
 def test_a_value_that_must_be_there_is_not_skipped() -> None:
     params = form(it={"type": "string"})
-    params["requestedSchema"]["required"] = ["it"]  # type: ignore[index, call-overload]
+    params["requestedSchema"]["required"] = ["it"]
     (one,) = fields_of(params)
     with pytest.raises(Unfit):
         value_of(one, "-")
