@@ -19,6 +19,7 @@ from runtime.models.demo_plans import (
     with_task,
     with_title,
 )
+from runtime.models.phrases.calls import WHAT_I_CALL, named_call
 from runtime.models.phrases.documents import DOCUMENT_PHRASES, THIS_FILE, WHAT_I_READ, sent_last
 from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
 from runtime.models.phrases.pages import PAGE_PHRASES, WHAT_I_DO_WITH_PAGES, parts_of
@@ -47,6 +48,7 @@ WHAT_I_KNOW: Final = f"""\
 - `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
 - `hand over to NAME: TEXT`: another agent answers here next
 - `create agent NAME with TOOL, TOOL: PROMPT`: an owner has another agent made
+{WHAT_I_CALL}
 - `help`
 
 One message may hold several of them, one per line."""
@@ -127,6 +129,8 @@ def wish(line: str) -> Wish | None:
     Wish(tool='write_file', arguments={'content': 'hello', 'path': 'notes.txt'})
     """
     line = parts_of(re.sub(r"^please\s+", "", line, flags=re.IGNORECASE))[0]
+    if called := named_call(line):
+        return Wish(*called)
     for pattern, tool, defaults in PHRASES if len(line) <= PLAN_LINE_MAX_CHARS else FIRST_PHRASES:
         if found := pattern.fullmatch(line if tool in VERBATIM or tool in OF_PROGRAMS else without_full_stop(line)):
             groups = {name: value.strip() for name, value in found.groupdict().items() if value}
