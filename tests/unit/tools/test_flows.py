@@ -37,6 +37,7 @@ READS: Final = {
         *("schedule_delete", "schedule_run", "schedule_list", "schedule_history"),
         *("task_post", "task_list", "task_complete", "plan_set", "agent_create"),
         *("process_stop", "process_list"),
+        *("workflow_start", "workflow_list"),
         *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
         *("remember", "relate", "forget", "state_set", "state_delete"),
     },
@@ -54,6 +55,7 @@ READS: Final = {
 STAYS: Final = {
     *("delivery_status", "send_file", "set_zone", "spend_beyond_budget", "write_file"),
     *("git_branch", "git_commit", "process_read", "process_stop", "process_list"),
+    "workflow_list",
     *("task_list", "task_claim", "task_complete", "plan_set"),
     *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
     *("remember", "relate", "recall", "about", "search_messages", "state_get", "state_list"),
@@ -63,7 +65,7 @@ REACH_OUT: Final = {
     *("process_start", "process_write", "run_tests", "compile"),
     *("http_get", "read_document", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
     *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "agent_create", "channel_send"),
-    *("forget", "state_set", "state_delete"),
+    *("forget", "state_set", "state_delete", "workflow_start"),
 }
 
 
