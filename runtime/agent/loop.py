@@ -145,10 +145,9 @@ class AgentLoop:
     ) -> None:
         self._store, self._agents, self._outlet, self._door = store, agents, outlet, door
         self._busy, self._probe, self._files, self._live = busy, probe, files, dict[RunId, LiveRun]()
-        self._whole, self._remembering = WholeTexts(new_id, space), remembering
-        self._reporter, self._own_call = reporter, own_call
+        self._remembering, self._reporter, self._own_call = remembering, reporter, own_call
         context, self._notices = asking or QuestionContext(), notices or LoopNotices()
-        self.condenser = Condenser(self._notices.watch)
+        self._whole, self.condenser = WholeTexts(new_id, space), Condenser(self._notices.watch)
         self.surroundings = Surroundings(store=store, policy=policy, named=named, now=now, remembering=remembering)
         self._rulings = rulings = Rulings(store=store, policy=policy, rights=context.rights, now=now)
         wake, known = (self._notices.ready, outlet.nudge), rulings.known

@@ -23,7 +23,6 @@ READS: Final = {
     Reads.OURS: {
         *(
             "ask_person",
-            "channel_send",
             "chart",
             "delivery_status",
             "find_tools",
@@ -37,9 +36,8 @@ READS: Final = {
         *("schedule_delete", "schedule_run", "schedule_list", "schedule_history"),
         *("task_post", "task_list", "task_complete", "plan_set", "agent_create"),
         *("process_stop", "process_list"),
-        *("workflow_start", "workflow_list"),
         *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
-        *("remember", "relate", "forget", "state_set", "state_delete"),
+        *("remember", "relate", "forget", "state_set", "state_delete", "workflow_list", "workflow_start"),
     },
     Reads.PEOPLE: {
         *("activity", "costs", "dead_letters", "pending_approvals", "task_claim"),
@@ -55,8 +53,7 @@ READS: Final = {
 STAYS: Final = {
     *("delivery_status", "send_file", "set_zone", "spend_beyond_budget", "write_file"),
     *("git_branch", "git_commit", "process_read", "process_stop", "process_list"),
-    "workflow_list",
-    *("task_list", "task_claim", "task_complete", "plan_set"),
+    *("task_list", "task_claim", "task_complete", "plan_set", "workflow_list"),
     *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
     *("remember", "relate", "recall", "about", "search_messages", "state_get", "state_list"),
 }
