@@ -23,6 +23,7 @@ READS: Final = {
     Reads.OURS: {
         *(
             "ask_person",
+            "channel_send",
             "chart",
             "delivery_status",
             "find_tools",
