@@ -10,7 +10,8 @@ from tools.catalogue import first_tools
 from tools.charting.chart import chart_tool
 from tools.delegation import delegation_tools
 from tools.knowledge import knowledge_tools
-from tools.posting import posting_tools
+from tools.posting.changes import changing_tools
+from tools.posting.messages import posting_tools
 from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
 from tools.sandbox.shell import ShellSettings
@@ -21,7 +22,7 @@ from tools.web.searching.tool import search_tool
 from tools.web.sending import request_tool
 
 if TYPE_CHECKING:
-    from runtime.contract import Figures, Posting, TaskBoard, Timetable, Tool
+    from runtime.contract import Changing, Figures, Posting, TaskBoard, Timetable, Tool
     from runtime.contract.memory.facts import MemoryBook
     from runtime.contract.memory.knowledge import KnowledgeBook
     from runtime.contract.memory.values import StateBook
@@ -39,6 +40,7 @@ def built_in_tools() -> dict[str, Tool]:
         chart_tool(cast("ChartRenderer", None)),
     )
     posting = posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)
+    posting += changing_tools(cast("Changing", None))
     known = (
         remembering_tools(cast("MemoryBook", None), cast("StateBook", None)),
         knowledge_tools(cast("KnowledgeBook", None)),

@@ -49,6 +49,7 @@ from runtime.contract import (
     Wire,
 )
 from runtime.errors import ChannelError, Rejected, Retryable
+from runtime.text.emoji import any_emoji
 
 # chat.postMessage: about one a second in a channel, short bursts are borne; beyond them Slack says how long to wait.
 # Source: docs.slack.dev/apis/web-api/rate-limits, read 2026-08.
@@ -111,6 +112,7 @@ class SlackAdapter:
             ping=self.ping,
             reach=self.reach,
             link=self.link,
+            reacts=any_emoji,
             routes=self.routes,
             command_mark=COMMAND_MARK,
             title="Slack",

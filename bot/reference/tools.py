@@ -87,6 +87,12 @@ nobody knows whether it was carried out, and nothing is sent again by itself.
 message is shown once, whatever is killed or repeated; `delivery_status` tells how it stands. Its files are copied to the other room. Only people with the
 role `user` or higher can have messages posted.
 
+## Reactions and corrections
+
+`react` marks a message of the room with one emoji: the one that is answered, one that the agent posted, or its last answer. `edit_own` replaces the text of
+such a message of its own, if it is a single one without files; people see that it was edited. Neither asks, since both stay in the room, and each is made
+once, whatever is killed or repeated. One answer makes up to five of each. Telegram takes [fewer emoji](channels/telegram.md) than the others.
+
 ## Handing over files
 
 `send_file` attaches a file of the room to the reply: at most 10 in one reply, 50 MB each, less where the platform takes less. Links and devices are

@@ -100,9 +100,12 @@ WIDER: Final = tuple(
 POSTS_HERE: Final = Rule(Ruling.ALLOW, "channel_send", arguments={"to": "here"})
 """A message in the very room where people ask for it."""
 
+OWN_ROOM: Final = ("react", "edit_own")
+"""The same of what the room shows: an emoji on a message there, and other words of the agent's own."""
+
 SHIPPED: Final[Sequence[Rule]] = (
     *WIDER,
-    *(Rule(Ruling.ALLOW, name) for name in (*OWN_PLANS, *OWN_TASKS, *OWN_MEMORY)),
+    *(Rule(Ruling.ALLOW, name) for name in (*OWN_PLANS, *OWN_TASKS, *OWN_MEMORY, *OWN_ROOM)),
     POSTS_HERE,
 )
 """Rules that come after those of the settings: a rule there goes before them."""

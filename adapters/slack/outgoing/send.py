@@ -12,6 +12,7 @@ from adapters.slack.errors import Refusal
 from adapters.slack.outgoing.streams import STREAMING, Streams
 from adapters.slack.web import Answer, Web, value
 from runtime.contract import Part, Receipt
+from runtime.text.emoji import SHORT_NAMES
 
 EVENT: Final = "signalbox_part"
 """The event_type of our marker. Its payload names the part: the history is searched for it."""
@@ -19,6 +20,7 @@ CUSTOMIZE: Final = "chat:write.customize"
 """The scope for another author's name. Without it Slack leaves the name out, and says nothing."""
 NAMED_REMEMBERED: Final = 1_000
 NO_SUCH_BLOCK: Final = frozenset({"invalid_blocks", "invalid_blocks_format"})
+ALREADY_MARKED: Final = "already_reacted"
 REPEATED: Final = "(repeated: it may already be above)"
 
 
@@ -85,6 +87,9 @@ class Posts:
     async def edit(self, receipt: Receipt, part: Part, body: Mapping[str, Any]) -> Receipt:
         """It says exactly this afterwards, stream or not. Errors: Retryable, Uncertain, Rejected."""
         room, ts = part.address.room, receipt.message_id
+        if "reaction" in body:
+            await self._react(room, ts, body["reaction"])
+            return receipt
         if (room, ts) in self._named:  # its author stays; of messages of an earlier life nobody knows
             body = _by_its_author(body)
         if "stream" in body and await self._streams.grow(room, ts, body["stream"]):
@@ -99,6 +104,14 @@ class Posts:
             await self._streams.end(room, ts)  # one of another life of ours, or of which an append was cut
             await self._update(room, ts, part, body)
         return receipt
+
+    async def _react(self, room: str, ts: str, emoji: str) -> None:
+        """Mark a message. What was marked already, by an attempt that was cut, is done."""
+        try:
+            await self._web.call("reactions.add", channel=room, timestamp=ts, name=SHORT_NAMES[emoji][0])
+        except Refusal as error:
+            if error.code != ALREADY_MARKED:
+                raise
 
     async def _update(self, room: str, ts: str, part: Part, body: Mapping[str, Any]) -> None:
         await self._call("chat.update", part, body, channel=room, ts=ts)

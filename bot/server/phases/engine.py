@@ -39,6 +39,7 @@ from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.context.watch import LoopNotices
 from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool
 from runtime.contract.memory.embedding import Embedder
+from runtime.delivery.changing import RoomChanges
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
@@ -55,7 +56,8 @@ from runtime.reports.fan_out import Reporting
 from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
 from tools.kit.schemas import schema_faults
-from tools.posting import posting_tools
+from tools.posting.changes import changing_tools
+from tools.posting.messages import posting_tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,7 +290,14 @@ def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: D
         new_id=base.new_id,
         door=lambda: door,
     )
-    every = posting_tools(posting, address_at=at.accounts.address, named=at.called)
+    changes = RoomChanges(
+        outbox=base.store.outbox,
+        change=couriers.change,
+        features=couriers.features,
+        new_id=base.new_id,
+        door=lambda: door,
+    )
+    every = [*posting_tools(posting, address_at=at.accounts.address, named=at.called), *changing_tools(changes)]
     packs = packs_of(base.settings, base.store.knowledge, at.named)
     return {tool.spec.name: tool for tool in every} | dict(pack_tools(base.settings, packs))
 

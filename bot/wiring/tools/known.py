@@ -14,7 +14,7 @@ from bot.wiring.mcp import terms_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
-from runtime.contract import Effect, Figures, Posting, TaskBoard, Timetable, Tool
+from runtime.contract import Changing, Effect, Figures, Posting, TaskBoard, Timetable, Tool
 from runtime.contract.memory.facts import MemoryBook
 from runtime.contract.memory.knowledge import KnowledgeBook
 from runtime.contract.memory.values import StateBook
@@ -23,7 +23,8 @@ from tools.agents import NewAgents, agent_tools
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
-from tools.posting import posting_tools
+from tools.posting.changes import changing_tools
+from tools.posting.messages import posting_tools
 from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
 from tools.schedules import schedule_tools
@@ -43,6 +44,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
         own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
     own |= tools_of(settings, cast("KnowledgeBook", None))
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
+    own |= {tool.spec.name: tool for tool in changing_tools(cast("Changing", None))}
     own |= {**search_tools(settings), **request_tools(settings)}
     return {**own, **installed_tools(settings, own)}
 

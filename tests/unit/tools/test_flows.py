@@ -26,7 +26,9 @@ READS: Final = {
             "channel_send",
             "chart",
             "delivery_status",
+            "edit_own",
             "find_tools",
+            "react",
             "send_file",
             "set_zone",
             "spend_beyond_budget",
@@ -46,7 +48,7 @@ READS: Final = {
     Reads.OUTSIDE: {"http_get"},
 }
 STAYS: Final = {
-    *("delivery_status", "send_file", "set_zone", "spend_beyond_budget", "write_file"),
+    *("delivery_status", "edit_own", "react", "send_file", "set_zone", "spend_beyond_budget", "write_file"),
     *("task_list", "task_claim", "task_complete", "plan_set"),
     *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
     *("remember", "relate", "recall", "about", "search_messages", "state_get", "state_list"),
