@@ -79,8 +79,8 @@ def toolkit_of(
     space: Space,
     more: Mapping[str, Tool],
 ) -> Toolkit:
-    """`wrap` is around each tool; `more` are other tools of ours; `instead` of our own, but for those that hand work on, are a
-    test's. Errors: ConfigError."""
+    """`wrap` is around each tool; `more` are other tools of ours; `instead` of our own, but for those and such as hand work on, are
+    a test's. Errors: ConfigError."""
     shell = shell_of(settings)
     sandbox = SpacedSandbox(sandbox_for(shell), space)
     renderer = ChartRenderer(settings.data_dir / "fonts")
@@ -95,4 +95,4 @@ def toolkit_of(
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= installed_tools(settings, own)
-    return Toolkit(settings, toolbox_of(settings, {**handing, **instead} if instead else own, wrap), reported, sandbox)
+    return Toolkit(settings, toolbox_of(settings, {**handing, **more, **instead} if instead else own, wrap), reported, sandbox)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-NAMES: Final = """
+EMOJI_ROWS: Final = """
 👍 +1 thumbsup | 👎 -1 thumbsdown | ❤️ heart | 🔥 fire | 🎉 tada | 👀 eyes | ✅ white_check_mark | ❌ x | 🙏 pray | 👏 clap
 😁 grin | 🤔 thinking_face thinking | 😢 cry | 😱 scream | 🤯 exploding_head | 🥰 smiling_face_with_3_hearts | 🤩 star-struck | 💯 100
 🤬 face_with_symbols_on_mouth | 🤮 face_vomiting | 💩 hankey poop | 👌 ok_hand | 🕊️ dove_of_peace | 🤡 clown_face | 🥱 yawning_face
@@ -31,7 +31,7 @@ ANY_FORM: Final = "\ufe0f"
 
 
 def _names() -> dict[str, tuple[str, ...]]:
-    rows = (row.split() for line in NAMES.strip().splitlines() for row in line.split(" | "))
+    rows = (row.split() for line in EMOJI_ROWS.strip().splitlines() for row in line.split(" | "))
     return {emoji: tuple(names) for emoji, *names in rows}
 
 
