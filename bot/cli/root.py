@@ -48,6 +48,7 @@ MODULES: Final[Mapping[str, str]] = {
     "children": "work.children",
     "memory": "work.memory",
     "knowledge": "work.knowledge",
+    "tools": "work.tools",
     "people": "people",
     "secrets": "safety.secrets",
     "config": "inspect",

@@ -31,6 +31,7 @@ COMMANDS: Final = (
         "children",
         "memory",
         "knowledge",
+        "tools",
         "people",
         "secrets",
         "guard",

@@ -16,6 +16,7 @@ from bot.wiring.engine import shell_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, toolbox_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
+from bot.wiring.tools.folder import folder_of
 from bot.wiring.tools.known import installed_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
@@ -95,4 +96,7 @@ def toolkit_of(
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= installed_tools(settings, own)
-    return Toolkit(settings, toolbox_of(settings, {**handing, **more, **instead} if instead else own, wrap), reported, sandbox)
+    toolbox = toolbox_of(settings, {**handing, **more, **instead} if instead else own, wrap)
+    if folder := folder_of(settings, toolbox.renew):
+        toolbox.watch_folder(folder)
+    return Toolkit(settings, toolbox, reported, sandbox)

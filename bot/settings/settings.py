@@ -73,6 +73,7 @@ from bot.settings.tables import (
     Web,
 )
 from bot.settings.telemetry import find_collector
+from bot.settings.tools.folder import add_tools_folder
 from runtime.errors import ConfigError
 from runtime.models.litellm_loading import VARIABLES as LITELLM_VARIABLES
 from runtime.settings.accounts import TOKENS
@@ -443,6 +444,7 @@ class _Reading:
         chain = self._chain(layers)
         resolve(Settings, layers, self.variables, chain, faults, demand)
         take_old_name(layers, faults)
+        add_tools_folder(layers, self._start)
         add_together(layers, faults)
         find_collector(layers, self.variables)
         return chain

@@ -32,7 +32,7 @@ from runtime.text.glyphs import clip
 from tools.mcp.errors import Lost, NoServer
 from tools.mcp.flood import Tamed
 from tools.mcp.http import http
-from tools.mcp.offers import MOST_TOOLS, Offer
+from tools.mcp.offers import DECLARED, MOST_TOOLS, Offer
 from tools.mcp.results import Answer, answer_of
 from tools.mcp.stdio import stdio
 from tools.mcp.terms import Endpoint, ServerTerms
@@ -154,6 +154,7 @@ def _offer(tool: Tool) -> Offer:
         idempotent=bool(hints and hints.idempotent_hint),
         hints=hints.model_dump(mode="json", by_alias=True, exclude_none=True) if hints else {},
         needs_task=bool(tool.execution and tool.execution.task_support == "required"),
+        declared=(tool.meta or {}).get(DECLARED) or {},
     )
 
 

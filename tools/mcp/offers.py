@@ -21,7 +21,9 @@ LONGEST_DESCRIPTION: Final = 2_000  # characters: every tool's goes into every m
 LONGEST_SCHEMA: Final = 20_000  # characters of JSON
 WORDS: Final = ("description", "title", "$comment")
 """Fields of a schema for whoever reads it."""
-LATER: Final = ("hints", "needs_task")
+DECLARED: Final = "signalbox/declared"
+"""Key of `_meta` under which a file of tools declares them."""
+LATER: Final = ("hints", "needs_task", "declared")
 # Past our own limit, so that it is we who say what a call without an answer means.
 MARGIN: Final = timedelta(seconds=5)
 
@@ -30,7 +32,8 @@ MARGIN: Final = timedelta(seconds=5)
 class Offer:
     """A tool as its server describes it. `read_only` and `idempotent` are the server's word, and no more than that.
 
-    `hints` are all that it says beside, and `needs_task`: it works as a task alone, which we do not know.
+    `hints` are all that it says beside, and `needs_task`: it works as a task alone, which we do not know. `declared` is what
+    a file of tools says of one, which counts for its own host alone.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Offer:
     idempotent: bool = False
     hints: Mapping[str, Json] = field(default_factory=dict)
     needs_task: bool = False
+    declared: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def form(self) -> str:
@@ -60,6 +64,8 @@ def tool_name(server: str, tool: str) -> str:
 
 
 def spec_of(offer: Offer, terms: ServerTerms) -> ToolSpec:
+    if terms.make:
+        return terms.make(offer, terms)
     return ToolSpec(
         name=tool_name(terms.name, offer.name),
         description=offer.description,
@@ -80,7 +86,7 @@ def taken(offers: Iterable[Offer], terms: ServerTerms) -> tuple[list[Offer], lis
     for offer in offers:
         if not terms.wants(offer.name):
             continue
-        name = tool_name(terms.name, offer.name)
+        name = offer.name if terms.make else tool_name(terms.name, offer.name)
         if reason := _objection(offer, name, kept):
             left_out.append(reason)
         else:

@@ -14,7 +14,7 @@ from runtime.errors import ToolFailed
 from runtime.workspace.safe_fs import replace
 from tools.files.workspace import opened_parent, own_like, told
 from tools.mcp.errors import Lost
-from tools.mcp.offers import Offer, spec_of
+from tools.mcp.offers import MARGIN, Offer, spec_of
 from tools.mcp.terms import ServerTerms
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ class McpTool:
     def caution(self) -> str:
         """Also names the form of the tool: a yes to one form is none to another."""
         terms = self._terms
-        return f"A tool of the MCP server {terms.name}, in its form {self.offer.form}. {terms.whereabouts}"
+        return f"A tool of the {terms.called}, in its form {self.offer.form}. {terms.whereabouts}"
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
         connection = await self._reach(self.offer)
-        limit = self._terms.timeout.total_seconds()
+        limit = (self.spec.timeout - MARGIN).total_seconds()
         try:
             async with asyncio.timeout(limit):
                 answer = await connection.call(self.offer.name, arguments)
@@ -57,7 +57,7 @@ class McpTool:
         return await self._told(answer, context)
 
     def _without_answer(self, what: str) -> str:
-        head = f"The MCP server {self._terms.name} {what}."
+        head = f"The {self._terms.called} {what}."
         if self.spec.repeatable:
             return f"{head} The call changes nothing, so it may be made again."
         return f"{head} Whether the call was carried out is unknown. Don't repeat it until somebody has checked."

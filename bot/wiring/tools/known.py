@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import cast
 
-from bot.plugins.packages import tools_named
+from bot.plugins.packages import package_of, tools_named
 from bot.settings.settings import Settings
 from bot.wiring.engine import shell_of
 from bot.wiring.knowledge.packs import tools_of
 from bot.wiring.mcp import terms_of
 from bot.wiring.safety.egress import egress_of
+from bot.wiring.tools.folder import declared_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import Changing, Effect, Figures, Posting, TaskBoard, Timetable, Tool
@@ -46,7 +47,8 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
     own |= {tool.spec.name: tool for tool in changing_tools(cast("Changing", None))}
     own |= {**search_tools(settings), **request_tools(settings)}
-    return {**own, **installed_tools(settings, own)}
+    own |= installed_tools(settings, own)
+    return {**declared_tools(settings), **own}
 
 
 def server_effect(settings: Settings, tool: str) -> Effect | None:
@@ -62,5 +64,8 @@ def installed_tools(settings: Settings, own: Mapping[str, Tool]) -> Mapping[str,
     if not settings.tools.installed:
         return {}
     if taken := own.keys() & settings.tools.installed:
-        raise ConfigError(f"tools.installed: {', '.join(sorted(taken))} is built in. Remove it here.")
-    return tools_named(settings.tools.installed)
+        packages = ", ".join(sorted({package_of(name) or "a package" for name in taken}))
+        raise ConfigError(
+            f"tools.installed: {', '.join(sorted(taken))} is built in, so the one of {packages} can't be used. Remove it here."
+        )
+    return tools_named(settings.tools.installed, settings.tools.settings)
