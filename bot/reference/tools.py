@@ -38,7 +38,7 @@ INTRODUCTION: Final = """\
 
 This page is made from the tools themselves by `python -m bot.reference.tools`; a test fails when it is stale.
 
-Agents call these tools. MCP servers bring [more](mcp.md), and so do [packages](extend.md). Which agent may call which is said in
+Agents call these tools. MCP servers bring [more](mcp.md), and so do [files and packages](plugins.md). Which agent may call which is said in
 [its manifest](agents.md); which calls ask first is the [policy's](policy.md) to say: usually those that write, and those that run commands.
 
 - **Effect**: what a call may do at most. A `read` changes nothing and may be repeated; `write` changes something; `danger` may change anything.

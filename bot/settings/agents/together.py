@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from bot.settings.agents.tables import AgentTable
 from bot.settings.faults import nearest
+from bot.settings.tools.folder import declared
 from runtime.contract import Effect
 from runtime.domain.agents.binding import Tie, binding_of, ties
 from runtime.domain.agents.capabilities import Capabilities, Excess, covers, is_within, of_manifest
@@ -97,6 +98,7 @@ def tools_known(layers: Layers) -> dict[str, Effect]:
     found = {name: tool.spec.effect for name, tool in built_in_tools().items()}
     installed = layers.get("tools.installed")
     found |= {name: Effect.READ for name in installed if isinstance(name, str)} if isinstance(installed, list) else {}
+    found |= dict(declared(layers))
     servers = [table["name"] for _, table in layers.tables("mcp") if isinstance(table.get("name"), str)]
     return found | {f"{name}_*": Effect.READ for name in servers}
 

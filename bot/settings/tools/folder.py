@@ -19,9 +19,10 @@ def add_tools_folder(layers: Layers, start: Path) -> None:
         layers.put(SETTING, str((start / TOOLS_FOLDER).absolute()), source=TOOLS_FOLDER)
 
 
-def declared(layers: Layers, start: Path) -> Iterator[tuple[str, Effect]]:
+def declared(layers: Layers) -> Iterator[tuple[str, Effect]]:
     """Tools that files of the folder say they have, each with its effect. Nothing of them is run."""
-    given = layers.get(SETTING)
+    given, source = layers.get(SETTING), Path(layers.source(SETTING))
+    start = source.parent if source.suffix == ".toml" else Path()
     if isinstance(given, str) and (folder := start / Path(given).expanduser()).is_dir():
         from tools.plugins.reading import files_in  # loaded only where there are such files
 
