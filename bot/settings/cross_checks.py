@@ -22,6 +22,7 @@ from bot.settings.policy.together import faults_together as policy_faults
 from bot.settings.safety.guard import faults_together as guard_faults
 from bot.settings.schedules import faults_together as schedule_faults
 from bot.settings.sources import Layers
+from bot.settings.tools.rooms import faults_together as room_tool_faults
 from bot.settings.tools.search import faults_together as search_faults
 from runtime.contract import Address
 
@@ -48,6 +49,7 @@ def add_together(layers: Layers, faults: Faults) -> None:
         knowledge_faults,
         policy_faults,
         search_faults,
+        room_tool_faults,
     ):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)

@@ -147,6 +147,10 @@ class RoomTable(Section):
     )
     prompt_file: PromptFile | None = Field(default=None, description="The same as a text file, in place of `prompt`.")
 
+    tools: tuple[Text, ...] = Field(
+        default=(),
+        description="Globs of the only tools that agents have there. Each table that matches narrows. Empty: as everywhere else.",
+    )
     secrets: Strictness | None = Field(default=None, description="Stricter than `guard.secrets` there.")
     personal: Strictness | None = Field(default=None, description="Stricter than `guard.personal` there.")
 

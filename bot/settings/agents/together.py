@@ -123,11 +123,21 @@ def _models(given: Given, layers: Layers) -> Iterator[Fault]:
 
 def _tools(given: Given, known: Callable[[], Mapping[str, Effect]]) -> Iterator[Fault]:
     for glob in given.table.tools:
-        if glob == ANYTHING or any(_may_be(glob, name) for name in known()):
-            continue
-        near = nearest(glob.strip("*?"), known())
-        fix = f"did you mean {near}?" if near else "signalbox policy test --all lists the tools"
-        yield "tools", f'"{glob}" fits no tool; {fix}'
+        if why := _fits_none(glob, known):
+            yield "tools", why
+
+
+def names_no_tool(glob: str, layers: Layers) -> str:
+    """The fault of a glob that fits no tool, with what it may stand for; empty for one that does."""
+    return _fits_none(glob, lambda: tools_known(layers))
+
+
+def _fits_none(glob: str, known: Callable[[], Mapping[str, Effect]]) -> str:
+    if glob == ANYTHING or any(_may_be(glob, name) for name in known()):
+        return ""
+    near = nearest(glob.strip("*?"), known())
+    fix = f"did you mean {near}?" if near else "signalbox tools list shows them"
+    return f'"{glob}" fits no tool; {fix}'
 
 
 def _may_be(glob: str, name: str) -> bool:
