@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ WHAT_I_KNOW: Final = f"""\
 - `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
 - `hand over to NAME: TEXT`: another agent answers here next
 - `create agent NAME with TOOL, TOOL: PROMPT`: an owner has another agent made
+- `call TOOL with {{"ARGUMENT": "VALUE"}}`: any tool, such as one of your own
 - `help`
 
 One message may hold several of them, one per line."""
@@ -79,6 +81,9 @@ FIRST_PHRASES: Final = PHRASES[: len(PHRASES_FIRST_TRIED)]
 PLAN_LINE_MAX_CHARS: Final = 4_000
 """Characters of a line in which a plan is looked for: where a time ends takes many tries to find."""
 VERBATIM: Final = AS_WRITTEN | {"shell", "ask_person", "delegate", "delegate_many", "hand_over", "agent_create"}
+CALL: Final = re.compile(
+    r"(?:please )?call (?P<tool>[a-z][a-z0-9_-]*) with (?P<arguments>\{.*\})", re.IGNORECASE | re.DOTALL
+)
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
 OBEY: Final = re.compile(r"do what (?:it|the page|the file) says[.!]?", re.IGNORECASE)
 OBEYED_MAX: Final = 5
@@ -111,11 +116,22 @@ def wish(line: str) -> Wish | None:
     Wish(tool='write_file', arguments={'content': 'hello', 'path': 'notes.txt'})
     """
     line = re.sub(r"^please\s+", "", line, flags=re.IGNORECASE)
+    if called := CALL.fullmatch(line.strip()):
+        return _called(called)
     for pattern, tool, defaults in PHRASES if len(line) <= PLAN_LINE_MAX_CHARS else FIRST_PHRASES:
         if found := pattern.fullmatch(line if tool in VERBATIM else without_full_stop(line)):
             groups = {name: value.strip() for name, value in found.groupdict().items() if value}
             return Wish(tool, {**defaults, **arguments_of(tool, groups)})
     return None
+
+
+def _called(found: re.Match[str]) -> Wish | None:
+    """Call that is written out; None where its arguments are none."""
+    try:
+        given = json.loads(found["arguments"])
+    except ValueError:
+        return None
+    return Wish(found["tool"], given)
 
 
 def wishes_of(line: str, turns: Sequence[Turn]) -> list[Wish]:

@@ -14,9 +14,9 @@ from typing import Final
 
 from runtime.contract import Effect
 
-FILE_MAX_BYTES: Final = 1024 * 1024
-FILES_MAX: Final = 50
-FILE_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}\.py")
+TOOL_FILE_MAX_BYTES: Final = 1024 * 1024
+TOOL_FILES_MAX: Final = 50
+TOOL_FILE_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}\.py")
 OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -52,20 +52,23 @@ def files_in(folder: Path) -> list[ToolFile]:
         return [ToolFile(folder, fault=f"the folder can't be read: {error.strerror}")]
     if why := _unsafe(folder):
         return [ToolFile(path, fault=why) for path in found]
-    return [*map(_read, found[:FILES_MAX]), *(ToolFile(path, fault=TOO_MANY) for path in found[FILES_MAX:])]
+    return [
+        *map(_read, found[:TOOL_FILES_MAX]),
+        *(ToolFile(path, fault=TOO_MANY_FILES) for path in found[TOOL_FILES_MAX:]),
+    ]
 
 
-TOO_MANY: Final = f"there are more than {FILES_MAX} files; put several tools into one"
+TOO_MANY_FILES: Final = f"there are more than {TOOL_FILES_MAX} files; put several tools into one"
 
 
 def beside(folder: Path) -> dict[str, str]:
     """Texts of the files there, by name: also those that only others import. Errors: OSError."""
     found = sorted(path for path in folder.glob("*.py") if not _unsafe(path))
-    return {path.name: path.read_text(encoding="utf-8", errors="replace") for path in found[: 2 * FILES_MAX]}
+    return {path.name: path.read_text(encoding="utf-8", errors="replace") for path in found[: 2 * TOOL_FILES_MAX]}
 
 
 def _read(path: Path) -> ToolFile:
-    if not FILE_NAME.fullmatch(path.name):
+    if not TOOL_FILE_NAME.fullmatch(path.name):
         return ToolFile(path, fault="its name must be lowercase letters, digits and underscores, at most 40")
     if why := _unsafe(path):
         return ToolFile(path, fault=why)
@@ -90,8 +93,8 @@ def _unsafe(path: Path) -> str:
         return f"{path} belongs to another user; chown it to the one that runs Signalbox"
     if told.st_mode & OTHERS_WRITE:
         return f"others may write to {path}; run: chmod go-w {path}"
-    if stat.S_ISREG(told.st_mode) and told.st_size > FILE_MAX_BYTES:
-        return f"it has more than {FILE_MAX_BYTES:,} bytes"
+    if stat.S_ISREG(told.st_mode) and told.st_size > TOOL_FILE_MAX_BYTES:
+        return f"it has more than {TOOL_FILE_MAX_BYTES:,} bytes"
     return ""
 
 

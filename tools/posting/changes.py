@@ -48,7 +48,7 @@ def changing_tools(changing: Changing) -> list[Tool]:
         """Mark a message of this room with an emoji, such as the one that you answer."""
         found = emoji_of(emoji)
         if found is None:
-            raise ToolRetry(f"{emoji[:40]!r} can't be set as a reaction. These can everywhere: {FAVOURITES}")
+            raise ToolRetry(f"{emoji[:40]!r} can't be set as a reaction. These work everywhere: {FAVOURITES}")
         await changing.react(wished(context, message, found), found)
         return f"It's marked with {found}."
 

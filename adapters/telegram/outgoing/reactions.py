@@ -11,10 +11,10 @@ from telegram.constants import ReactionEmoji
 
 from runtime.text.emoji import bare
 
-TAKEN: Final = frozenset(bare(str(emoji)) for emoji in ReactionEmoji)
+TAKEN_BY_TELEGRAM: Final = frozenset(bare(str(emoji)) for emoji in ReactionEmoji)
 SOME: Final = "👍 👎 ❤️ 🔥 🎉 👏 🤔 👀 🙏 👌 💯 🤝"
 
 
 def refused_emoji(emoji: str) -> str:
     """The reason why a message can't be marked with it, or empty."""
-    return "" if bare(emoji) in TAKEN else f"Telegram takes no reaction {emoji}. Some that it takes: {SOME}"
+    return "" if bare(emoji) in TAKEN_BY_TELEGRAM else f"Telegram takes no reaction {emoji}. Some that it takes: {SOME}"

@@ -25,7 +25,7 @@ from tools.sandbox.sandbox import PATH
 if TYPE_CHECKING:
     from tools.mcp.terms import ServerTerms
 
-FOLDER: Final = "tools.d"
+SERVED_FOLDER: Final = "tools.d"
 """Of `data_dir`: a folder for each file that is served, and what each of them last offered."""
 CODE: Final = "code"
 """Of such a folder: copies of the files, which its host loads."""
@@ -69,7 +69,7 @@ def terms_of(settings: Settings, file: ToolFile) -> ServerTerms:
     uid = (shell_of(settings).uid if given is None else given) or None
     if os.geteuid() == 0 and uid and (hidden := _closed(Path(sys.executable).resolve())):
         raise FileBroken(UNREACHABLE.format(file=file.path.name, uid=uid, folder=hidden))
-    own = settings.data_dir / FOLDER / file.name
+    own = settings.data_dir / SERVED_FOLDER / file.name
     program = Program(
         # The mark of its text stands there so that offers of another text aren't recalled.
         command=(sys.executable, "-I", "-m", "tools.plugins.host", f"{CODE}/{file.path.name}", file.mark),

@@ -151,7 +151,7 @@ async def test_one_answer_marks_five_times_at_most(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("call", "features", "told"),
     [
-        (react("hello"), PAGE, "can't be set as a reaction. These can everywhere: 👍"),
+        (react("hello"), PAGE, "can't be set as a reaction. These work everywhere: 👍"),
         (react(), Features(edits=True), "can't be marked with emoji here"),
         (react(), Features(edits=True, reacts=lambda _: "Not this one."), "Not this one."),
         (edit("last"), Features(), "can't be changed here once they are shown"),
