@@ -27,7 +27,7 @@ from adapters.slack.outgoing.homes import Homes
 from adapters.slack.outgoing.notices import Notices
 from adapters.slack.outgoing.reach import Reach
 from adapters.slack.outgoing.render import render
-from adapters.slack.outgoing.send import CUSTOMIZE, Posts, body_of, thread_of
+from adapters.slack.outgoing.send import CUSTOMIZE, REACT, Posts, body_of, thread_of
 from adapters.slack.outgoing.settle import Settling
 from adapters.slack.outgoing.streams import Streams
 from adapters.slack.outgoing.uploads import Uploads
@@ -49,7 +49,6 @@ from runtime.contract import (
     Wire,
 )
 from runtime.errors import ChannelError, Rejected, Retryable
-from runtime.text.emoji import any_emoji
 
 # chat.postMessage: about one a second in a channel, short bursts are borne; beyond them Slack says how long to wait.
 # Source: docs.slack.dev/apis/web-api/rate-limits, read 2026-08.
@@ -112,7 +111,7 @@ class SlackAdapter:
             ping=self.ping,
             reach=self.reach,
             link=self.link,
-            reacts=any_emoji,
+            reacts=self._posts.refused_emoji,
             routes=self.routes,
             command_mark=COMMAND_MARK,
             title="Slack",
@@ -145,6 +144,7 @@ class SlackAdapter:
         told, headers = await self._web.answer("auth.test")
         lacking, scopes = refusal_for_want_of_scopes(headers), granted(headers)
         self._posts.may_name = CUSTOMIZE in (scopes or ())
+        self._posts.may_react = scopes is None or REACT in scopes
         if lacking is None:
             self._health.token_works()
         else:

@@ -46,7 +46,7 @@ def tools_named(names: Iterable[str], settings: Mapping[str, Mapping[str, Any]])
 
 
 def broken_tools(names: Iterable[str], settings: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Why tools of packages can't be used, by name."""
+    """Reasons for which tools of packages can't be used, by name."""
     faults: dict[str, str] = {}
     for name in names:
         try:

@@ -142,7 +142,7 @@ def destinations_of(settings: Settings) -> frozenset[str]:
 
 
 def policy_of(settings: Settings) -> Policy:
-    """What rooms leave out, the rules of the settings, and behind them those that come with the program."""
+    """Vetoes of rooms, the rules of the settings, and behind them those that come with the program."""
     return Policy([*narrowed(settings.rooms), *map(rule_of, settings.policy), *SHIPPED], settings.approvals.terms)
 
 

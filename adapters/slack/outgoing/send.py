@@ -20,6 +20,8 @@ CUSTOMIZE: Final = "chat:write.customize"
 """The scope for another author's name. Without it Slack leaves the name out, and says nothing."""
 NAMED_REMEMBERED: Final = 1_000
 NO_SUCH_BLOCK: Final = frozenset({"invalid_blocks", "invalid_blocks_format"})
+REACT: Final = "reactions:write"
+"""The scope without which no message can be marked."""
 ALREADY_MARKED: Final = "already_reacted"
 REPEATED: Final = "(repeated: it may already be above)"
 
@@ -41,6 +43,7 @@ class Posts:
     """Shows and changes the messages of one account. Task cards are tried until Slack refuses their blocks.
 
     `may_name`: the app may show an agent's name as the author of a message. `_named` are the messages that have one.
+    `may_react`: nothing is known that keeps it from marking messages with emoji.
     """
 
     def __init__(self, web: Web, streams: Streams) -> None:
@@ -48,6 +51,7 @@ class Posts:
         self._streams = streams
         self._has_cards = True
         self.may_name = False
+        self.may_react = True
         self._named: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     async def show(self, part: Part, body: Mapping[str, Any], thread: str) -> Receipt:
@@ -104,6 +108,14 @@ class Posts:
             await self._streams.end(room, ts)  # one of another life of ours, or of which an append was cut
             await self._update(room, ts, part, body)
         return receipt
+
+    def refused_emoji(self, emoji: str) -> str:
+        """The reason why no message can be marked, or empty: Slack takes every emoji that we know."""
+        return (
+            ""
+            if self.may_react
+            else f"Slack lets the app mark nothing: it lacks the scope {REACT}, which an operator can add."
+        )
 
     async def _react(self, room: str, ts: str, emoji: str) -> None:
         """Mark a message. What was marked already, by an attempt that was cut, is done."""

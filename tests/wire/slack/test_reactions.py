@@ -43,3 +43,12 @@ async def test_without_the_scope_the_missing_one_is_named(on: Workspace) -> None
     async with on.life() as adapter:
         with pytest.raises(Rejected, match="reactions:write"):
             await adapter.edit(ASKED, reaction(adapter, "👍"))
+
+
+async def test_an_app_without_the_scope_says_so_before_anything_is_tried(on: Workspace) -> None:
+    await on.driver.switch(without=["reactions:write"])
+    async with on.life() as adapter:
+        reacts = adapter.features().reacts
+        assert reacts is not None
+        assert "lacks the scope reactions:write" in reacts("👍")
+    assert await marks(on) == []
