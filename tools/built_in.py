@@ -20,9 +20,11 @@ from tools.tasks import task_tools
 from tools.web.fetch import http_tool
 from tools.web.searching.tool import search_tool
 from tools.web.sending import request_tool
+from tools.workflows import workflow_tools
 
 if TYPE_CHECKING:
     from runtime.contract import Changing, Figures, Posting, TaskBoard, Timetable, Tool
+    from runtime.contract.agents.workflows import Workflows
     from runtime.contract.memory.facts import MemoryBook
     from runtime.contract.memory.knowledge import KnowledgeBook
     from runtime.contract.memory.values import StateBook
@@ -50,5 +52,6 @@ def built_in_tools() -> dict[str, Tool]:
     handing = delegation_tools(
         cast("Children", None), cast("HandsOver", None), lambda: datetime.now(UTC)
     ) | agent_tools(cast("NewAgents", None))
-    others = (*web, chart, *posting, *known[0], *known[1], *reports, *planned, *tasks)
+    flows = workflow_tools(cast("Workflows", None))
+    others = (*flows, *web, chart, *posting, *known[0], *known[1], *reports, *planned, *tasks)
     return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing

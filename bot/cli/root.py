@@ -46,6 +46,7 @@ MODULES: Final[Mapping[str, str]] = {
     "schedules": "schedules",
     "tasks": "work.tasks",
     "children": "work.children",
+    "workflows": "work.workflows",
     "memory": "work.memory",
     "knowledge": "work.knowledge",
     "tools": "work.tools",

@@ -19,6 +19,7 @@ PLACES: Final = (
     ("/console/schedules", "Schedules"),
     ("/console/tasks", "Tasks"),
     ("/console/children", "Handed on"),
+    ("/console/workflows", "Workflows"),
     ("/console/memory", "Memory"),
     ("/console/agents", "Agents"),
     ("/console/models", "Models"),
@@ -69,6 +70,9 @@ TONES: Final = {
     "said": "good",
     "staged": "ask",
     "low": "bad",
+    "at work": "live",
+    "about to begin": "live",
+    "succeeded": "good",
 }
 
 

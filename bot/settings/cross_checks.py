@@ -24,6 +24,7 @@ from bot.settings.schedules import faults_together as schedule_faults
 from bot.settings.sources import Layers
 from bot.settings.tools.rooms import faults_together as room_tool_faults
 from bot.settings.tools.search import faults_together as search_faults
+from bot.settings.workflows.together import faults_together as workflow_faults
 from runtime.contract import Address
 
 WEB_ACCOUNT: Final = "web:main"
@@ -50,6 +51,7 @@ def add_together(layers: Layers, faults: Faults) -> None:
         policy_faults,
         search_faults,
         room_tool_faults,
+        workflow_faults,
     ):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)
@@ -64,6 +66,7 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
         ("models", "model"),
         ("agents", "agent"),
         ("knowledge", "pack"),
+        ("workflows", "workflow"),
     ):
         first: dict[Any, str] = {}
         for place, table in layers.tables(kind):

@@ -169,6 +169,10 @@ Hands = Callable[[Mapping[str, Json]], Sequence[Order]]
 """Reads the orders of a call. Errors: ToolRetry for arguments that are none."""
 
 
+Sleeps = Callable[[Mapping[str, Json], datetime], datetime]
+"""Time for which a call waits that is made now. Errors: ToolRetry for arguments that name none."""
+
+
 class ChildState(StrEnum):
     """Stages of a child. A run of it may still come to its end after it is over."""
 

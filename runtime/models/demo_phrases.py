@@ -21,6 +21,7 @@ from runtime.models.demo_plans import (
     with_title,
 )
 from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
+from runtime.models.phrases.workflows import WHAT_I_START, WORKFLOWS, started
 from runtime.text.outside import unfenced
 
 WHAT_I_KNOW: Final = f"""\
@@ -38,6 +39,7 @@ WHAT_I_KNOW: Final = f"""\
 - `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; you may add `ANSWER or ANSWER`)
 {WHAT_I_PLAN}
 {WHAT_I_KEEP}
+{WHAT_I_START}
 - `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
 - `hand over to NAME: TEXT`: another agent answers here next
 - `create agent NAME with TOOL, TOOL: PROMPT`: an owner has another agent made
@@ -75,7 +77,7 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
 # The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
 PHRASES: Final = [
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), tool, defaults)
-    for pattern, tool, defaults in (*PHRASES_FIRST_TRIED, *MEMORIES, *PLANS)
+    for pattern, tool, defaults in (*PHRASES_FIRST_TRIED, *MEMORIES, *WORKFLOWS, *PLANS)
 ]
 FIRST_PHRASES: Final = PHRASES[: len(PHRASES_FIRST_TRIED)]
 PLAN_LINE_MAX_CHARS: Final = 4_000
@@ -177,6 +179,8 @@ def arguments_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
         found = BETWEEN_OPTIONS.split(without_full_stop(groups.get("options", "")))
         options: list[Json] = [one.strip() for one in found if one.strip()]
         return {"question": groups["question"], "to": to} | ({"options": options} if options else {})
+    if tool == "workflow_start":
+        return started(groups)
     if "kept" in groups:
         return memory_of(groups)
     if "goals" in groups:

@@ -47,6 +47,8 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "task_claim": ("claim", "", "task"),
     "task_complete": ("complete", "", "task"),
     "plan_set": ("show", "", ""),
+    "workflow_start": ("start the workflow", "", "name"),
+    "workflow_list": ("look at", "", ""),
     "docs_search": ("look up", "", "query"),
     "web_search": ("search the web for", "Found for", "query"),
     "send_file": ("send", "", "path"),

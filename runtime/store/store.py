@@ -64,6 +64,7 @@ from runtime.store.sql.driver import OPERATION_TIMEOUT, UNWATCHED, Driver, Op, W
 from runtime.store.sql.sqlite import MEMORY_DATABASE, SqliteDriver, connect, explain, system_now
 from runtime.store.tasks.store import TaskStore
 from runtime.store.upgrade import upgrade_postgres, upgrade_sqlite
+from runtime.store.workflows.store import WorkflowStore
 
 SQLITE: Final = "sqlite:///"
 POSTGRES: Final = ("postgresql://", "postgres://")
@@ -99,6 +100,7 @@ class Store:
     lives: AgentLives
     tasks: TaskStore
     delegation: DelegationStore
+    workflows: WorkflowStore
     knowledge: KnowledgeStore
     memories: MemoryStore
     memory_search: MemorySearchStore
@@ -135,6 +137,7 @@ class Store:
             lives=AgentLifeStore(*given),
             tasks=TaskStore(*given),
             delegation=DelegationStore(*given),
+            workflows=WorkflowStore(*given),
             knowledge=KnowledgeStore(*given),
             memories=MemoryStore(*given),
             memory_search=MemorySearchStore(*given),

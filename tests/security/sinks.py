@@ -48,6 +48,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
     {
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
         *("stop_child", "end_left_children", "note_agents"),
+        *("sleep", "wake", "cancel"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
         *(
             "account_identity",
@@ -101,6 +102,11 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/operator/operations.py": (frozenset({"add_person", "note_fact", "pair"}), OPERATOR),
     "bot/operator/people.py": (frozenset({"rename"}), OPERATOR),
     "bot/operator/reports.py": (frozenset({"begin_report"}), "names and options of a report; what it says, COURIERS"),
+    "bot/operator/work/workflows.py": (
+        frozenset({"begin_report"}),
+        "inputs that an operator wrote, and results that were cleaned already; calls made of them pass GuardedModel",
+    ),
+    "runtime/workflows/starting.py": (frozenset({"begin_report"}), "inputs are cleaned in StartedFlows"),
     "bot/operator/work/memories.py": (frozenset({"keep_given"}), "what an operator wrote, cleaned in MemoryOperations"),
     "bot/server/new_agents.py": (frozenset({"spawn_agent"}), "texts of an agent, cleaned in NewAgents"),
     "bot/server/phases/duties.py": (frozenset({"NewDelivery"}), COURIERS),

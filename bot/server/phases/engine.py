@@ -55,9 +55,11 @@ from runtime.models.guarded import GuardedModel
 from runtime.reports.fan_out import Reporting
 from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
+from runtime.workflows.starting import StartedFlows
 from tools.kit.schemas import schema_faults
 from tools.posting.changes import changing_tools
 from tools.posting.messages import posting_tools
+from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +103,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
-    reporters = LateReporters(base.store.now)
+    reporters = LateReporters(base.store.now, flows=lambda: at.live.gate().workflows)
     agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
@@ -282,7 +284,7 @@ def _toolkit(
 
 
 def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Mapping[str, Tool]:
-    """Tools that post messages, and the one that searches packs."""
+    """Tools that post messages, start workflows and search packs."""
     posting = RoomPosting(
         post=couriers.post,
         standing=base.store.outbox.standing,
@@ -299,7 +301,14 @@ def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: D
     )
     every = [*posting_tools(posting, address_at=at.accounts.address, named=at.called), *changing_tools(changes)]
     packs = packs_of(base.settings, base.store.knowledge, at.named)
-    return {tool.spec.name: tool for tool in every} | dict(pack_tools(base.settings, packs))
+    flows = StartedFlows(
+        book=base.store.schedules,
+        flows=lambda: at.live.gate().workflows,
+        begun=partial(base.notifier.notify, LANES),
+        door=lambda: door,
+    )
+    own = {tool.spec.name: tool for tool in (*every, *workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL)}
+    return own | dict(pack_tools(base.settings, packs))
 
 
 def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agents:

@@ -16,6 +16,7 @@ from bot.wiring.tools.folder import declared_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import Changing, Effect, Figures, Posting, TaskBoard, Timetable, Tool
+from runtime.contract.agents.workflows import Workflows
 from runtime.contract.memory.facts import MemoryBook
 from runtime.contract.memory.knowledge import KnowledgeBook
 from runtime.contract.memory.values import StateBook
@@ -30,6 +31,7 @@ from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
 from tools.schedules import schedule_tools
 from tools.tasks import task_tools
+from tools.workflows import workflow_tools
 
 
 def known_tools(settings: Settings) -> Mapping[str, Tool]:
@@ -46,6 +48,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= tools_of(settings, cast("KnowledgeBook", None))
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
     own |= {tool.spec.name: tool for tool in changing_tools(cast("Changing", None))}
+    own |= {tool.spec.name: tool for tool in workflow_tools(cast("Workflows", None))}
     own |= {**search_tools(settings), **request_tools(settings)}
     own |= installed_tools(settings, own)
     return {**declared_tools(settings), **own}

@@ -28,6 +28,7 @@ from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.previews import Previews
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import Agent, Agents, Limits, Prompt
+from runtime.agent.run_state import Maker
 from runtime.chat.audience import Places
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
@@ -259,7 +260,7 @@ class Setting:
     adapter: ChannelAdapter | None = None
     pace: RetryPolicy = PACE
     previews: bool = False
-    reporter: Callable[[Job], Model] | None = None
+    reporter: Callable[[Job], Maker | None] = lambda _: None
     others: Sequence[Agent] = ()
     places: Places = field(default_factory=Places)
     prompt: Prompt = lambda _: Prompted("You are a test.")
