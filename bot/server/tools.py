@@ -37,6 +37,8 @@ log = structlog.get_logger("app")
 
 WRITERS: Final = ("write_file", "chart")
 """Tools that write files into a room; the shell looks after itself."""
+POSTING: Final = ("channel_send",)
+"""Tools that post through the outbox: what is shown is told by rows, also where a test brings the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,8 @@ def toolkit_of(
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= installed_tools(settings, own)
-    toolbox = toolbox_of(settings, {**handing, **more, **instead} if instead else own, wrap)
+    posting = {name: more[name] for name in POSTING if name in more}
+    toolbox = toolbox_of(settings, {**handing, **posting, **instead} if instead else own, wrap)
     if folder := folder_of(settings, toolbox.renew):
         toolbox.watch_folder(folder)
     return Toolkit(settings, toolbox, reported, sandbox)

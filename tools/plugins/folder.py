@@ -57,6 +57,11 @@ class FolderTools:
         self._served: dict[str, Served] = {}
         self._told: dict[str, str] = {}
 
+    @property
+    def faults(self) -> Mapping[str, str]:
+        """Faults that keep files and tools from being used, as it was told in the log."""
+        return self._told
+
     def beside(self, others: Mapping[str, object]) -> dict[str, Tool]:
         """Tools by name; none takes the name of another one, which is told."""
         found: dict[str, Tool] = {}

@@ -39,6 +39,7 @@ READS: Final = {
         *("task_post", "task_list", "task_complete", "plan_set", "agent_create"),
         *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
         *("remember", "relate", "forget", "state_set", "state_delete"),
+        *("workflow_list", "workflow_start"),
     },
     Reads.PEOPLE: {
         *("activity", "costs", "dead_letters", "pending_approvals", "task_claim"),
@@ -49,7 +50,7 @@ READS: Final = {
 }
 STAYS: Final = {
     *("delivery_status", "edit_own", "react", "send_file", "set_zone", "spend_beyond_budget", "write_file"),
-    *("task_list", "task_claim", "task_complete", "plan_set"),
+    *("task_list", "task_claim", "task_complete", "plan_set", "workflow_list"),
     *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
     *("remember", "relate", "recall", "about", "search_messages", "state_get", "state_list"),
 }
@@ -57,7 +58,7 @@ STAYS: Final = {
 REACH_OUT: Final = {
     *("http_get", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
     *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "agent_create", "channel_send"),
-    *("forget", "state_set", "state_delete"),
+    *("forget", "state_set", "state_delete", "workflow_start"),
 }
 
 

@@ -174,12 +174,11 @@ async def test_a_file_that_breaks_takes_nothing_from_others_and_comes_back_once_
         assert sorted(tools.beside({})) == ["anything", "hello", "late", "later"]
 
 
-async def test_no_tool_takes_the_name_of_another(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_no_tool_takes_the_name_of_another(folder: Path) -> None:
     put(folder, "first.py")
     put(folder, "second.py")
     async with kept(folder) as (tools, look):
         await look()  # type: ignore[misc]
         assert sorted(tools.beside({"anything": None})) == ["hello"]
-    said = capsys.readouterr().out
-    assert "second.py has a tool hello, and so has first.py: left out" in said
-    assert "first.py has a tool anything, and so has Signalbox" in said
+    assert tools.faults["second.py/hello"] == "second.py has a tool hello, and so has first.py: left out"
+    assert tools.faults["first.py/anything"].startswith("first.py has a tool anything, and so has Signalbox")
