@@ -21,6 +21,7 @@ PLACES: Final = (
     ("/console/children", "Handed on"),
     ("/console/workflows", "Workflows"),
     ("/console/memory", "Memory"),
+    ("/console/knowledge", "Knowledge"),
     ("/console/agents", "Agents"),
     ("/console/models", "Models"),
     ("/console/people", "People"),
@@ -73,6 +74,7 @@ TONES: Final = {
     "at work": "live",
     "about to begin": "live",
     "succeeded": "good",
+    "read": "good",
 }
 
 

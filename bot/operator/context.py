@@ -24,6 +24,7 @@ from runtime.intake.room_names import RoomNames
 from runtime.policy.grants import form_of
 from runtime.store.protocol import Granted
 from runtime.store.store import Store
+from runtime.vectors.near import NearRows
 
 Reloading = Callable[[str], Awaitable[View]]
 """Reads the settings again on behalf of whoever is named. Errors: ConfigError, StoreError."""
@@ -58,7 +59,7 @@ class OperatorContext:
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
     models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
     found in this process, empty where none runs; `door` is the guard with all values that are held here; `scan_door`
-    looks at stored rows as the settings say, whatever a flag of this process does.
+    looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process runs.
     """
 
     store: Store
@@ -72,6 +73,7 @@ class OperatorContext:
     named: Named = str
     rooms: RoomNames | None = None
     mask: Callable[[str], str] = str
+    meaning: NearRows | None = None
     nudge: Callable[[Address], None] = lambda _: None
     stop: Callable[[RunId], object] = lambda _: None
     head: SignedHead = no_head

@@ -31,8 +31,10 @@ from bot.operator.views import View
 from bot.operator.work.handed_on import HandedOn
 from bot.operator.work.knowledge import KnowledgeOperations
 from bot.operator.work.memories import MemoryOperations
+from bot.operator.work.processes import ProcessOperations
 from bot.operator.work.tasks import TaskOperations
 from bot.operator.work.workflows import WorkflowOperations
+from bot.wiring.knowledge.packs import search_of
 from bot.wiring.safety.scan import GuardScan
 from runtime.chat.forms import ARGUMENTS, QUESTION
 from runtime.cluster.topics import COOLDOWNS
@@ -512,6 +514,20 @@ class Operations(OperatorApi):
         has = self._context
         return TaskOperations(has.store.tasks, has.notifier, has.stop, has.nudge, has.named, has.called, has.mask)
 
+    # ---------------------------------------------------------------------------------------------------- processes
+
+    async def processes(self, room: str = "") -> list[View]:
+        """Programs that agents started, newest first."""
+        return await self._entitled(await self._processes.listed(await self._room_meant(room)))
+
+    async def stop_process(self, name: str) -> View:
+        return await self._processes.stopped(name, self.actor)
+
+    @property
+    def _processes(self) -> ProcessOperations:
+        has = self._context
+        return ProcessOperations(has.store.processes, has.named, has.called, has.mask)
+
     # ---------------------------------------------------------------------------------------------------- handed on
 
     async def handed_on(self, state: str = "", room: str = "", run: str = "") -> list[View]:
@@ -616,7 +632,8 @@ class Operations(OperatorApi):
         people = {str(known.person.id): known.person.name for known in await self._store.people.people()}
         await has.refresh()
         return MemoryOperations(
-            self._store.memories, has.notifier, people, has.named, has.called, has.door().clean, has.mask
+            *(self._store.memories, has.notifier, people, has.named, has.called, has.door().clean, has.mask),
+            agents=list(dict.fromkeys([MAIN, *(agent["name"] for agent in has.agents())])),
         )
 
     # ---------------------------------------------------------------------------------------------------- knowledge
@@ -634,7 +651,8 @@ class Operations(OperatorApi):
 
     @property
     def _knowledge(self) -> KnowledgeOperations:
-        return KnowledgeOperations(self._context.store.knowledge, self._context.mask)
+        search = search_of(self._store, self._context.meaning)
+        return KnowledgeOperations(self._store.knowledge, search, self._context.mask)
 
     # ------------------------------------------------------------------------------------------------------ reports
 

@@ -105,6 +105,7 @@ class LiveRun:
             agent=self.agent.name,
             is_child=claim.child is not None,
             own_words=own_words,
+            memory=self.agent.manifest.memory,
         )
 
     def obey(self, stop: bool, *, after: str = "") -> None:

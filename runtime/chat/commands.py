@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, Role, Said, Stopped
+from runtime.domain.agents.naming import ASK
 from runtime.domain.agents.tasks import TASK_TEXT_MAX_CHARS
 from runtime.domain.runs import RunState
 from runtime.markup.moments import moment, roughly, several
@@ -42,9 +43,20 @@ ARGUED: Final = re.compile(rf"[/!]({'|'.join(ARGUMENTS)})[ \t]+(\S[^\n]{{0,99}})
 LOOKS_LIKE_ONE: Final = re.compile(r"/([a-z][a-z0-9_-]{1,31})", re.IGNORECASE)
 """A word alone behind a slash is meant as a command, also where there is none of that name. A path has more slashes."""
 PAIR_FORM: Final = re.compile(rf"[/!]{PAIR}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
-LONG_FORM: Final = re.compile(rf"[/!]({TASK_COMMAND}|{WORKFLOW_COMMAND})\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+TASK_FORM: Final = re.compile(rf"[/!]{TASK_COMMAND}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+WORKFLOW_FORM: Final = re.compile(rf"[/!]{WORKFLOW_COMMAND}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+ASK_FORM: Final = re.compile(rf"[/!]{ASK}\s+(\S+\s.*)", re.IGNORECASE | re.DOTALL)
+"""A message that still has it behind the names of all agents is for none of them."""
 SUMMARY_FORM: Final = re.compile(r"[/!]memory[ \t]+(summary\s+\S.*)", re.IGNORECASE | re.DOTALL)
 """A person's summary has several lines."""
+TEXT_FORMS: Final = {
+    TASK_COMMAND: TASK_FORM,
+    WORKFLOW_COMMAND: WORKFLOW_FORM,
+    "memory": SUMMARY_FORM,
+    ASK: ASK_FORM,
+    PAIR: PAIR_FORM,
+}
+"""Commands with a text of several lines behind them."""
 STOP_WORDS: Final[Mapping[str, Sequence[str]]] = {
     "English": ("stop", "cancel", "halt", "abort"),
     "German": ("stopp", "halt", "anhalten", "abbrechen", "abbruch"),
@@ -121,14 +133,11 @@ def spoken(said: Said) -> Said | Stopped | Commanded:
     if found := FORM.fullmatch(text):
         name = found[1].lower()
         return Stopped() if name == "stop" else Commanded(name)
-    if found := LONG_FORM.fullmatch(text):
-        return Commanded(found[1].lower(), found[2].strip())
-    if found := SUMMARY_FORM.fullmatch(text):
-        return Commanded("memory", found[1].strip())
+    for name, form in TEXT_FORMS.items():
+        if found := form.fullmatch(text):
+            return Commanded(name, found[1].strip())
     if found := ARGUED.fullmatch(text):
         return Commanded(found[1].lower(), found[2].strip())
-    if found := PAIR_FORM.fullmatch(text):
-        return Commanded(PAIR, found[1].strip())
     if found := LOOKS_LIKE_ONE.fullmatch(text):
         return Commanded(found[1].lower())
     return said

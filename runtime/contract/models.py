@@ -13,6 +13,7 @@ from typing import BinaryIO, Final, Protocol
 
 from runtime.contract.calls import UNDECLARED, Card, Flow, Hands, Refusal, Sleeps
 from runtime.contract.forms import Asks
+from runtime.contract.memory.facts import EVERY_SCOPE, ScopeKind
 from runtime.contract.people import Address, Json, Person, RunId, SessionKey
 from runtime.contract.signals import FileRef
 
@@ -192,7 +193,8 @@ class ToolContext:
     `address` is where the run's answer goes, and `requester` for whom it works: None for a program that nobody asked.
     `scheduled`: nobody asked now, it is the work of a schedule. `tools`: those that may perhaps be called here, for the
     tool that finds them. `agent` is the name of the one that calls, and `is_child` tells that another run asked for its work.
-    `own_words`: people of the room alone led to the call: no child, no schedule, and nothing from outside.
+    `own_words`: people of the room alone led to the call: no child, no schedule, and nothing from outside. `memory` are the
+    scopes of memory that the agent has.
     """
 
     workspace: Path
@@ -207,6 +209,7 @@ class ToolContext:
     agent: str = ""
     is_child: bool = False
     own_words: OwnWords = nobody_vouches
+    memory: Sequence[ScopeKind] = EVERY_SCOPE
 
 
 class Tool(Protocol):

@@ -38,8 +38,9 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("accepted_form", "see_form", "told_form", "accept_form"),
         *("add_schedule", "change_schedule", "turn_schedule", "begin_report", "turn_agent", "spawn_agent"),
         *("post", "complete", "plan"),
-        *("keep_said", "keep_given", "put_value", "write_summary"),
+        *("keep_said", "keep_given", "put_value", "write_summary", "end_renewal"),
         *("put_document", "note_document_fault"),
+        *("begin_process", "happen"),
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -62,9 +63,19 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "repeat",
         ),
         *("pause", "seal", "cut_audit", "requeue", "discard", "sweep"),
-        *("approve", "delete_value", "drop_expired", "enable_summary", "forget", "forget_own", "pin", "record_uses"),
+        *(
+            "approve",
+            "begin_renewal",
+            "delete_value",
+            "drop_expired",
+            "enable_summary",
+            "forget",
+            "forget_own",
+            "pin",
+            "record_uses",
+        ),
         *("charge", "drop_other_dims", "keep", "tidy"),
-        *("see_document", "drop_documents"),
+        *("see_document", "drop_documents", "clear_remains"),
         *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge"),
         *(
             "claim",
@@ -83,6 +94,8 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "drop_task",
             "retry_task",
             "end_child",
+            "processes",
+            "processes_named",
         ),
     }
 )
@@ -135,10 +148,16 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"put_document", "note_document_fault"}),
         "documents and words about their faults, cleaned in KnowledgeReader",
     ),
+    "runtime/agent/duties/renewing.py": (frozenset({"end_renewal"}), "lines of a model, cleaned in SummaryRenewal"),
+    "runtime/context/prompt/renewals.py": (frozenset({"ModelRequest"}), MODEL),
     "runtime/agent/questions.py": (frozenset({"NewDelivery"}), "cards of calls that Door.call cleaned"),
     "runtime/agent/tool_calls.py": (
         frozenset({"accept_form", "accepted_form", "finish_tool", "refuse_tool"}),
         "results are cleaned in Calls; forms of tools by `bot.wiring.safety.tools.guarded`, as they are offered",
+    ),
+    "runtime/agent/processes/book.py": (
+        frozenset({"begin_process", "happen"}),
+        "commands are cleaned in NotedProcesses; reasons are words of ours",
     ),
     "runtime/cluster/cooldowns.py": (frozenset({"failed"}), COOLING),
     "runtime/context/builder.py": (frozenset({"ModelRequest"}), MODEL),
@@ -167,6 +186,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"add_schedule", "change_schedule", "turn_schedule"}),
         "LateTimetable cleans what it hands on: wishes in a chat, on a page and of commands",
     ),
+    "tools/pictures/tools.py": (frozenset({"ModelRequest"}), MODEL),
 }
 """By module: its sinks, and where their text is cleaned, or why it need not be."""
 

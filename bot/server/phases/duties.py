@@ -46,6 +46,7 @@ def duties_of(
         yield partial(base.notices.run, engine.peers)
         yield engine.peers.remind
     yield engine.toolkit.check
+    yield engine.toolkit.processes.run
     yield from loading_ahead(settings, engine)
     yield _sealer(base).run
     folders = partial(_workspaces, engine)
@@ -67,8 +68,10 @@ def duties_of(
     if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
     yield engine.compactor.run
-    if engine.embedder and settings.memory.enabled:
-        yield embedding_of(store, engine.embedder, base.membership.take, store.now).run
+    if embedding := embedding_of(settings, store, engine.meaning.embedder, base.membership.take):
+        yield embedding.run
+    if engine.renewal:
+        yield engine.renewal.run
     if store.budgets.rules.is_set or settings.agents:  # a reload may bound an agent
         yield BudgetAlarms(
             store=store.budgets,
@@ -84,9 +87,12 @@ def duties_of(
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
     yield from engine.toolkit.toolbox.duties()
+    if engine.toolkit.browsers:
+        yield engine.toolkit.browsers.run
     if settings.mcp:
         tell = partial(_tell_of_tool, base, at, engine)
-        yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form)
+        tell_login = partial(_tell_of_login, base, at, engine)
+        yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form, tell_login)
 
 
 async def _first(jumps: Jumps, engine: EnginePhase) -> None:
@@ -208,6 +214,14 @@ async def _tell_of_tool(
     """Tell operators that a tool of others is another one. Where they have no room, log and audit tell it."""
     text = f"**The tool {name} changed**: {changed}. Its next call needs approval, whatever the policy says."
     await _post_to_operators(base, at, engine, f"tool:{name}:{digest(form)}", text)
+
+
+async def _tell_of_login(base: StorePhase, at: AccountsPhase, engine: EnginePhase, server: str) -> None:
+    """Tell operators that a server wants a login, at most once a day."""
+    text = (
+        f"**The MCP server {server} needs a login.** Until then its tools can't be used: `signalbox mcp login {server}`"
+    )
+    await _post_to_operators(base, at, engine, f"mcp-login:{server}:{base.store.now():%Y-%m-%d}", text)
 
 
 async def _post_to_operators(base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, text: str) -> None:

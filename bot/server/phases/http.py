@@ -90,6 +90,7 @@ def _operators(
         named=at.named,
         rooms=at.rooms,
         mask=mask,
+        meaning=engine.meaning,
         nudge=engine.couriers.nudge,
         stop=engine.peers.stop,
         head=base.head().demand,

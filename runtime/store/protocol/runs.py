@@ -139,7 +139,10 @@ class Conversed:
 
 @dataclass(frozen=True, slots=True)
 class Compacting:
-    """A conversation that a person wants condensed, by the command's signal. `run` is where its cost belongs; None without one."""
+    """A conversation that a person wants condensed, by the command's signal. `run` is where its cost belongs; None without one.
+
+    `asker` is None where nobody knows them any more.
+    """
 
     signal: SignalId
     session: SessionKey
@@ -147,6 +150,7 @@ class Compacting:
     address: Address
     since: int
     run: RunId | None
+    asker: Person | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,10 @@ from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
 from runtime.agent.duties.reminders import Reminders
+from runtime.agent.duties.renewing import SummaryRenewal
 from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
-from runtime.agent.loop import AgentLoop
+from runtime.agent.loop import AgentLoop, OwnCall
 from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.previews import Previews
 from runtime.agent.questions import QuestionContext
@@ -261,6 +262,7 @@ class Setting:
     pace: RetryPolicy = PACE
     previews: bool = False
     reporter: Callable[[Job], Maker | None] = lambda _: None
+    own_call: OwnCall | None = None
     others: Sequence[Agent] = ()
     places: Places = field(default_factory=Places)
     prompt: Prompt = lambda _: Prompted("You are a test.")
@@ -298,6 +300,7 @@ class Process:
         )
         self.answerer = self._make_answerer()
         self.compactor = self._make_compactor()
+        self.renewal: SummaryRenewal | None = None
         self.previews = Previews(self.agent._agents, self.agent.surroundings, self.agent.condenser)
         self.gate = replace(self.gate, measure=self.previews.measured)
         self.dispatch = self._make_dispatch()
@@ -357,6 +360,7 @@ class Process:
             probe=given.probe,
             asking=self.asking,
             faults=schema_faults,
+            own_call=given.own_call,
             notices=LoopNotices(ready=partial(self.notifier.notify, LANES)),
         )
 
@@ -393,6 +397,7 @@ class Process:
             rung=self.notifier.listen(COMPACTING),
             lease_is_fresh=self._is_fresh,
             nudge=self.courier.nudge,
+            remembering=self.agent._remembering,
             probe=self._given.probe,
         )
 
