@@ -17,7 +17,8 @@ from tools.git.local import local_tools
 from tools.git.remote import Remotes, remote_tools
 from tools.knowledge import knowledge_tools
 from tools.pictures.tools import Media, media_tools
-from tools.posting import posting_tools
+from tools.posting.changes import changing_tools
+from tools.posting.messages import posting_tools
 from tools.processes.host import ProcessHost
 from tools.processes.tools import process_tools
 from tools.remembering.catalogue import remembering_tools
@@ -31,7 +32,7 @@ from tools.web.sending import request_tool
 from tools.workflows import workflow_tools
 
 if TYPE_CHECKING:
-    from runtime.contract import Figures, Posting, TaskBoard, Timetable, Tool
+    from runtime.contract import Changing, Figures, Posting, TaskBoard, Timetable, Tool
     from runtime.contract.agents.processes import ProcessBook
     from runtime.contract.agents.workflows import Workflows
     from runtime.contract.memory.facts import MemoryBook
@@ -52,6 +53,7 @@ def built_in_tools() -> dict[str, Tool]:
         chart_tool(cast("ChartRenderer", None)),
     )
     posting = posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)
+    posting += changing_tools(cast("Changing", None))
     known = (
         remembering_tools(cast("MemoryBook", None), cast("StateBook", None)),
         knowledge_tools(cast("KnowledgeBook", None)),

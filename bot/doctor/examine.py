@@ -32,6 +32,7 @@ from bot.doctor.services.knowledge import check_knowledge
 from bot.doctor.services.mcp import check_mcp
 from bot.doctor.services.media import check_media
 from bot.doctor.services.model import check_model
+from bot.doctor.services.plugins import check_plugins
 from bot.doctor.services.watching import check_metrics, check_telemetry
 from bot.doctor.services.web import check_web
 from bot.doctor.subject import Check, Subject, fault
@@ -72,6 +73,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "databases": check_databases,
     "channels": check_channels,
     "mcp": check_mcp,
+    "plugins": check_plugins,
 }
 
 

@@ -18,6 +18,7 @@ from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
 from bot.wiring.tools.browser import browsers_of, tools_of_browser
 from bot.wiring.tools.builds import build_tools_of
+from bot.wiring.tools.folder import folder_of
 from bot.wiring.tools.git import git_tools
 from bot.wiring.tools.known import installed_tools
 from bot.wiring.tools.processes import host_of, process_tools_of
@@ -45,6 +46,8 @@ log = structlog.get_logger("app")
 
 WRITERS: Final = ("write_file", "chart", "browser_screenshot", "image_make")
 """Tools that write files into a room; the shell looks after itself."""
+POSTING: Final = ("channel_send",)
+"""Tools that post through the outbox: what is shown is told by rows, also where a test brings the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +94,8 @@ def toolkit_of(
     more: Mapping[str, Tool],
     processes: ProcessBook,
 ) -> Toolkit:
-    """`wrap` is around each tool; `more` are other tools of ours; `instead` of our own, but for those that hand work on, are a
-    test's. Errors: ConfigError."""
+    """`wrap` is around each tool; `more` are other tools of ours; `instead` of our own, but for those and such as hand work on, are
+    a test's. Errors: ConfigError."""
     shell = shell_of(settings)
     sandbox = SpacedSandbox(sandbox_for(shell), space)
     renderer = ChartRenderer(settings.data_dir / "fonts")
@@ -110,5 +113,8 @@ def toolkit_of(
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= installed_tools(settings, own)
-    toolbox = toolbox_of(settings, {**handing, **instead} if instead else own, wrap)
+    posting = {name: more[name] for name in POSTING if name in more}
+    toolbox = toolbox_of(settings, {**handing, **posting, **instead} if instead else own, wrap)
+    if folder := folder_of(settings, toolbox.renew):
+        toolbox.watch_folder(folder)
     return Toolkit(settings, toolbox, reported, sandbox, host, browsers)

@@ -24,6 +24,7 @@ from bot.settings.schedules import faults_together as schedule_faults
 from bot.settings.sources import Layers
 from bot.settings.tools.databases import faults_together as database_faults
 from bot.settings.tools.git import faults_together as git_faults
+from bot.settings.tools.rooms import faults_together as room_tool_faults
 from bot.settings.tools.search import faults_together as search_faults
 from bot.settings.workflows.together import faults_together as workflow_faults
 from runtime.contract import Address
@@ -52,6 +53,7 @@ def add_together(layers: Layers, faults: Faults) -> None:
         database_faults,
         policy_faults,
         search_faults,
+        room_tool_faults,
         workflow_faults,
         git_faults,
     ):

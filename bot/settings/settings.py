@@ -75,6 +75,7 @@ from bot.settings.tables import (
 )
 from bot.settings.telemetry import find_collector
 from bot.settings.tools.databases import DatabaseTable
+from bot.settings.tools.folder import add_tools_folder
 from bot.settings.tools.git import GitTable
 from bot.settings.workflows.folder import add_workflows
 from bot.settings.workflows.tables import WorkflowTable
@@ -459,6 +460,7 @@ class _Reading:
         chain = self._chain(layers)
         resolve(Settings, layers, self.variables, chain, faults, demand)
         take_old_name(layers, faults)
+        add_tools_folder(layers, self._start)
         add_together(layers, faults)
         find_collector(layers, self.variables)
         return chain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
@@ -150,6 +150,10 @@ class RoomTable(Section):
     )
     prompt_file: PromptFile | None = Field(default=None, description="The same as a text file, in place of `prompt`.")
 
+    tools: tuple[Text, ...] = Field(
+        default=(),
+        description="Globs of the only tools that agents have there. Each table that matches narrows. Empty: as everywhere else.",
+    )
     secrets: Strictness | None = Field(default=None, description="Stricter than `guard.secrets` there.")
     personal: Strictness | None = Field(default=None, description="Stricter than `guard.personal` there.")
 
@@ -327,6 +331,24 @@ class Tools(Section):
         default=(),
         description='Tools from installed packages, such as ["count_lines"]: see [extend.md](extend.md). Only '
         "tools named here are offered.",
+    )
+    settings: dict[Text, dict[str, Any]] = Field(
+        default={}, description="Settings of such tools, one table for each: `[tools.settings.count_lines]`."
+    )
+    folder: Place | None = Field(
+        default=None,
+        description="Folder with files of your own tools: see [plugins.md](plugins.md). Default: `tools.d` beside the settings file, "
+        "if it's there at the start.",
+    )
+    folder_uid: Whole | None = Field(
+        default=None,
+        ge=0,
+        description="User as whom those files run when Signalbox runs as root; 0: root. Default: `uid` of `[tools.shell]`.",
+    )
+    trusted: Switch = Field(
+        default=False,
+        description="true: the files of `folder` run inside Signalbox, with all that it may do. Default: each runs in a sandbox, "
+        "without network.",
     )
 
 

@@ -35,6 +35,7 @@ WHAT_I_KNOW: Final = f"""\
 - `search for PATTERN in FOLDER`
 - `look up QUESTION` in the documents that operators gave me
 - `search the web for WORDS`
+- `react with EMOJI`, `change your last answer to TEXT`
 - `send the file PATH`, `post TEXT here` (or `in ROOM`, such as slack:work/C024BE91L)
 - `run: COMMAND`
 {WHAT_I_READ}
@@ -66,6 +67,8 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"look up (?P<query>.+)", "docs_search", {}),
     (r"search the web for (?P<query>.+)", "web_search", {}),
     (r"send (?:me )?the file (?P<path>.+)", "send_file", {}),
+    (r"react with (?P<emoji>\S+)", "react", {}),
+    (r"change your (?P<message>last) (?:answer|message) to (?P<text>.+)", "edit_own", {}),
     (r"post (?P<text>.+) (?P<to>here)", "channel_send", {}),
     (r"post (?P<text>.+) in (?P<to>[a-z]+:\S+)", "channel_send", {}),
     (r"delegate and tell me: ?(?P<goal>.+)", "delegate", {"wait": False}),

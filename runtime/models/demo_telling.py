@@ -56,6 +56,8 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "web_search": ("search the web for", "Found for", "query"),
     "send_file": ("send", "", "path"),
     "channel_send": ("post", "", "text"),
+    "react": ("react with", "", "emoji"),
+    "edit_own": ("change", "", "message"),
     "remember": ("keep", "", "text"),
     "recall": ("look up", "", "query"),
     "forget": ("forget", "", "words"),

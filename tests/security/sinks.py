@@ -32,7 +32,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
             "note",
             "keep_summary",
         ),
-        *("enqueue", "render", "render_shown", "preview", "plain", "retry", "hold", "give_up"),
+        *("enqueue", "put_change", "render", "render_shown", "preview", "plain", "retry", "hold", "give_up"),
         *("doubt", "drop", "detach"),
         *("end_undo", "end_answer", "pay_answer", "refill", "failed", "note_fact", "put_texts"),
         *("accepted_form", "see_form", "told_form", "accept_form"),
@@ -162,7 +162,8 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "runtime/cluster/cooldowns.py": (frozenset({"failed"}), COOLING),
     "runtime/context/builder.py": (frozenset({"ModelRequest"}), MODEL),
     "runtime/context/summaries.py": (frozenset({"ModelRequest"}), MODEL),
-    "runtime/delivery/couriers.py": (frozenset({"enqueue"}), COURIERS),
+    "runtime/delivery/changing.py": (frozenset({"NewDelivery"}), COURIERS),
+    "runtime/delivery/couriers.py": (frozenset({"enqueue", "put_change"}), COURIERS),
     "runtime/delivery/live_status.py": (
         frozenset({"preview"}),
         "previews of a GuardedModel hold back what may be a secret",

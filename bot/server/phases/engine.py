@@ -44,6 +44,7 @@ from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.context.watch import LoopNotices
 from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool, Transcriber
+from runtime.delivery.changing import RoomChanges
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
@@ -63,7 +64,8 @@ from runtime.vectors.near import NearRows
 from runtime.workflows.starting import StartedFlows
 from tools.kit.schemas import schema_faults
 from tools.pictures.tools import Media, media_tools
-from tools.posting import posting_tools
+from tools.posting.changes import changing_tools
+from tools.posting.messages import posting_tools
 from tools.sandbox.spaced import SpacedTool
 from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
@@ -320,7 +322,14 @@ def _more_tools(
         new_id=base.new_id,
         door=lambda: door,
     )
-    every = posting_tools(posting, address_at=at.accounts.address, named=at.called)
+    changes = RoomChanges(
+        outbox=base.store.outbox,
+        change=couriers.change,
+        features=couriers.features,
+        new_id=base.new_id,
+        door=lambda: door,
+    )
+    every = [*posting_tools(posting, address_at=at.accounts.address, named=at.called), *changing_tools(changes)]
     packs = packs_of(base.settings, pack_search(base.store, meaning), at.named)
     flows = StartedFlows(
         book=base.store.schedules,

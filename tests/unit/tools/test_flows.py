@@ -26,8 +26,10 @@ READS: Final = {
             "channel_send",
             "chart",
             "delivery_status",
+            "edit_own",
             "find_tools",
             "image_make",
+            "react",
             "send_file",
             "set_zone",
             "spend_beyond_budget",
@@ -38,7 +40,8 @@ READS: Final = {
         *("task_post", "task_list", "task_complete", "plan_set", "agent_create"),
         *("process_stop", "process_list"),
         *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
-        *("remember", "relate", "forget", "state_set", "state_delete", "workflow_list", "workflow_start"),
+        *("remember", "relate", "forget", "state_set", "state_delete"),
+        *("workflow_list", "workflow_start"),
     },
     Reads.PEOPLE: {
         *("activity", "costs", "dead_letters", "pending_approvals", "task_claim"),
@@ -52,7 +55,7 @@ READS: Final = {
     Reads.OUTSIDE: {"http_get"},
 }
 STAYS: Final = {
-    *("delivery_status", "send_file", "set_zone", "spend_beyond_budget", "write_file"),
+    *("delivery_status", "edit_own", "react", "send_file", "set_zone", "spend_beyond_budget", "write_file"),
     *("git_branch", "git_commit", "process_read", "process_stop", "process_list"),
     *("task_list", "task_claim", "task_complete", "plan_set", "workflow_list"),
     *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
