@@ -17,6 +17,7 @@ from bot.wiring.models.catalogue import ListedModel
 from runtime.agent.previews import Previews
 from runtime.contract import Address, Links, NewId, Notifier, Now, RunId, Sink, Tool
 from runtime.domain.approvals import Rights
+from runtime.domain.workflows.asking import Flows
 from runtime.guard.door import OPEN_DOOR, Door
 from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
@@ -56,7 +57,7 @@ class OperatorContext:
     program is called on its machine. `written` tells where the
     settings name a person, or one of the identities as an owner, and `rights` what they say of approvers.
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
-    models as it would; None where none runs. `models` and `agents` are those of the settings. `guarded` tells how much the leak guard
+    models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
     found in this process, empty where none runs; `door` is the guard with all values that are held here; `scan_door`
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process runs.
     """
@@ -92,6 +93,7 @@ class OperatorContext:
     previews: Previews | None = None
     models: Callable[[], Sequence[ListedModel]] = tuple
     agents: Callable[[], Sequence[View]] = tuple
+    workflows: Callable[[], Flows] = dict
     door: Callable[[], Door] = lambda: OPEN_DOOR
     scan_door: Callable[[], Door] = lambda: OPEN_DOOR
 

@@ -41,6 +41,7 @@ from runtime.store.operations.retention import RetentionStore
 from runtime.store.operations.texts import TextStore
 from runtime.store.operations.trail import TraceStore
 from runtime.store.people.store import PeopleStore
+from runtime.store.processes.store import ProcessStore
 from runtime.store.protocol import (
     Approvals,
     Audit,
@@ -66,6 +67,7 @@ from runtime.store.tasks.store import TaskStore
 from runtime.store.upgrade import upgrade_postgres, upgrade_sqlite
 from runtime.store.vectors.costs import EmbeddingCostStore
 from runtime.store.vectors.store import VectorStore
+from runtime.store.workflows.store import WorkflowStore
 
 SQLITE: Final = "sqlite:///"
 POSTGRES: Final = ("postgresql://", "postgres://")
@@ -100,7 +102,9 @@ class Store:
     texts: Texts
     lives: AgentLives
     tasks: TaskStore
+    processes: ProcessStore
     delegation: DelegationStore
+    workflows: WorkflowStore
     knowledge: KnowledgeStore
     memories: MemoryStore
     memory_search: MemorySearchStore
@@ -137,7 +141,9 @@ class Store:
             texts=TextStore(*given),
             lives=AgentLifeStore(*given),
             tasks=TaskStore(*given),
+            processes=ProcessStore(*given),
             delegation=DelegationStore(*given),
+            workflows=WorkflowStore(*given),
             knowledge=KnowledgeStore(*given),
             memories=MemoryStore(*given),
             memory_search=MemorySearchStore(*given),

@@ -40,9 +40,8 @@ class KnowledgeOperations:
 
     async def shown(self, pack: str) -> list[View]:
         """Documents of a pack, by place."""
+        await self._check(pack)
         found = await self.store.documents(pack)
-        if not found:
-            raise Refusal(404, f"No documents of a pack {pack!r} have been read.")
         parts = await self.store.parts(pack)
         return [
             {
@@ -59,6 +58,10 @@ class KnowledgeOperations:
 
     async def searched(self, query: str, pack: str) -> list[View]:
         """The best passages of a pack, or of all."""
+        if not query.strip():
+            raise Refusal(400, "Say what to look for: words that the passage would have.")
+        if pack:
+            await self._check(pack)
         packs = [pack] if pack else [one.pack for one in await self.store.counts()]
         found = await self.search.search(query, packs, FOUND_MAX, NOBODYS)
         return [
@@ -71,3 +74,15 @@ class KnowledgeOperations:
             }
             for one in found
         ]
+
+    async def _check(self, pack: str) -> None:
+        """Errors: Refusal names the packs there are."""
+        known = [one.pack for one in await self.store.counts()]
+        if pack in known:
+            return
+        there = (
+            f"Read so far: {', '.join(known)}."
+            if known
+            else "None has been read; `[[knowledge]]` in the settings names packs."
+        )
+        raise Refusal(404, f"No pack called {pack[:64]!r} has been read. {there}")

@@ -107,6 +107,7 @@ def _operators(
         tools=lambda: engine.toolkit.toolbox.tools,
         previews=engine.previews,
         models=partial(catalogue_of, settings),
+        workflows=lambda: at.live.gate().workflows,
         agents=lambda: agents_at_work(engine.agents, at.reload.settings),
         guarded=engine.guard_book.words,
         door=lambda: engine.door,

@@ -18,6 +18,8 @@ from runtime.vectors.near import NearRows
 
 if TYPE_CHECKING:
     from runtime.agent.duties.remembering import Remembering
+    from runtime.agent.duties.renewing import DueSummaries, SummaryRenewal
+    from runtime.agent.registry import Agents
     from runtime.memory.recalling import Recalling
 
 
@@ -28,6 +30,7 @@ class MemoryParts:
     book: MemoryBook
     values: StateBook
     remembering: Remembering
+    due: DueSummaries
 
 
 def memory_of(
@@ -38,10 +41,12 @@ def memory_of(
         return None
     from bot.wiring.memory.announced import AnnouncedMemories
     from runtime.agent.duties.remembering import Giving, Remembering
+    from runtime.agent.duties.renewing import DueSummaries
     from runtime.memory.values import ToolValues
 
     search = search_of(store, meaning)
     book = AnnouncedMemories(notifier, store, search, door)
+    due = DueSummaries(store.now)
     return MemoryParts(
         book,
         ToolValues(values=store.state_values, readers=store.memories, door=door),
@@ -53,7 +58,18 @@ def memory_of(
             rung=notifier.listen(MEMORIES),
             now=store.now,
             giving=Giving(settings.given, settings.given_tokens, settings.proposals),
+            due=due,
         ),
+        due,
+    )
+
+
+def renewal_of(parts: MemoryParts, store: Store, agents: Agents, door: Callable[[], Door]) -> SummaryRenewal:
+    """Renews the summaries of people who want that."""
+    from runtime.agent.duties.renewing import SummaryRenewal
+
+    return SummaryRenewal(
+        due=parts.due, summaries=store.person_summaries, costs=store.embedding_costs, agents=agents, door=door
     )
 
 

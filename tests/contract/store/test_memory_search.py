@@ -126,6 +126,22 @@ async def test_what_nobody_said_is_found_only_by_whoever_asks(store: Store) -> N
     assert await found(store, "tea", any_trust=False) == ["tea at five"]
 
 
+async def test_messages_of_a_room_of_several_are_found_from_within_it_alone(stage: Stage) -> None:
+    """Whoever left it can't ask there: no platform tells who left, so nothing of it is read elsewhere."""
+    group = Address.parse("slack:T1/C1")
+    await stage.say("hello")
+    await stage.say("the budget of the group", at=group)
+    ada = await who(stage, "Ada")
+
+    async def texts(here: Address, **given: Any) -> list[str]:
+        hits = await stage.store.message_search.messages(terms_of("budget"), Asker(here, ada.id), **given)
+        return [one.text for one in hits]
+
+    assert await texts(group) == ["the budget of the group"]
+    assert await texts(ROOM) == []
+    assert await texts(ROOM, room=str(group)) == []
+
+
 async def test_messages_are_found_where_the_asker_may_read_them(stage: Stage) -> None:
     store = stage.store
     await stage.say("the budget is due on Friday")

@@ -6,8 +6,8 @@ from struct import pack, unpack
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0037"
-down_revision = "0036"
+revision = "0038"
+down_revision = "0037"
 
 KEYS = {"memory_vectors": "memory_id", "knowledge_vectors": "chunk_id"}
 STEPS = 127
