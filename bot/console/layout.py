@@ -19,6 +19,7 @@ PLACES: Final = (
     ("/console/schedules", "Schedules"),
     ("/console/tasks", "Tasks"),
     ("/console/children", "Handed on"),
+    ("/console/workflows", "Workflows"),
     ("/console/memory", "Memory"),
     ("/console/knowledge", "Knowledge"),
     ("/console/agents", "Agents"),
@@ -70,6 +71,9 @@ TONES: Final = {
     "said": "good",
     "staged": "ask",
     "low": "bad",
+    "at work": "live",
+    "about to begin": "live",
+    "succeeded": "good",
     "read": "good",
 }
 

@@ -12,7 +12,6 @@ from typing import Final, Protocol
 
 import structlog
 
-from runtime.agent.asking import asked_by_us
 from runtime.agent.delegation.orders import Delegating, Faults
 from runtime.agent.duties.remembering import Remembering, actor_of
 from runtime.agent.guard import tripped
@@ -20,7 +19,7 @@ from runtime.agent.outcome import LongText, RunOutcome
 from runtime.agent.questions import QuestionContext, Questions
 from runtime.agent.registry import Agents
 from runtime.agent.rulings import Rulings
-from runtime.agent.run_state import Dropped, Ended, LiveRun, own
+from runtime.agent.run_state import MADE_ROUNDS_MAX, Dropped, Ended, LiveRun, Maker, own
 from runtime.agent.surroundings import Surroundings
 from runtime.agent.tool_calls import Calls, repeatable
 from runtime.chat import budgets
@@ -32,13 +31,12 @@ from runtime.context.resting import SHORTENED_BY_RESTS, Restore, restored
 from runtime.context.watch import LoopNotices
 from runtime.contract import (
     BOUNDLESS,
-    SPEND_MORE,
     Address,
     Busy,
+    Call,
     DeliveryId,
     Effect,
     Job,
-    Model,
     ModelReply,
     NewId,
     Now,
@@ -109,11 +107,15 @@ class Files(Protocol):
         """Fetch what is missing of the files that the model has not seen yet; what it must be told of them."""
 
 
+OwnCall = Callable[[RunId, Sequence[Turn]], Awaitable[Call | None]]
+"""Names the call that a run makes next on its own account, given its conversation; None where there is none."""
+
+
 class AgentLoop:
     """Works on claimed runs. One object serves all of them, each with the things of its agent, which `LiveRun` holds.
 
     `policy` gives what holds at this moment, so that a reload counts from the next decision on. `reporting` makes the
-    deliveries of scheduled runs, `faults` checks JSON against a schema, and `reporter` what speaks in place of the model where their task is none for it.
+    deliveries of scheduled runs, `faults` checks JSON against a schema, `own_call` names a call that a run makes before it asks its model again, and `reporter` what speaks in place of the model where their task is none for it.
     """
 
     def __init__(
@@ -132,17 +134,19 @@ class AgentLoop:
         files: Files | None = None,
         long_replies: LongText | None = None,
         reporting: Reporting | None = None,
-        reporter: Callable[[Job], Model] | None = None,
+        reporter: Callable[[Job], Maker | None] = lambda _: None,
         asking: QuestionContext | None = None,
         space: Space = BOUNDLESS,
         notices: LoopNotices | None = None,
         door: Door = OPEN_DOOR,
         faults: Faults = lambda schema, values: "",
+        own_call: OwnCall | None = None,
         remembering: Remembering | None = None,
     ) -> None:
         self._store, self._agents, self._outlet, self._door = store, agents, outlet, door
         self._busy, self._probe, self._files, self._live = busy, probe, files, dict[RunId, LiveRun]()
         self._whole, self._remembering, self._reporter = WholeTexts(new_id, space), remembering, reporter
+        self._own_call = own_call
         context, self._notices = asking or QuestionContext(), notices or LoopNotices()
         self.surroundings = Surroundings(store=store, policy=policy, named=named, now=now, remembering=remembering)
         self._rulings = rulings = Rulings(store=store, policy=policy, rights=context.rights, now=now)
@@ -172,11 +176,12 @@ class AgentLoop:
 
         Errors: StoreError when a step could not be recorded; the lane is then still ours and must be given back.
         """
-        agent = self._agents[claim.agent]
+        agent, job = self._agents[claim.agent], claim.job
         run = LiveRun(
             *(claim, agent, claim.iterations, claim.next_step, claim.turns),
             files=list(claim.files),
             allowance=claim.allowance,
+            maker=None if job is None or job.task.kind is TaskKind.PROMPT else self._reporter(job),
         )
         self._live[claim.run_id] = run
         try:
@@ -223,11 +228,12 @@ class AgentLoop:
     # ------------------------------------------------------------------------------------------------- the loop
 
     async def _until_end(self, run: LiveRun) -> Released:
+        most = MADE_ROUNDS_MAX if run.maker else run.agent.limits.iterations
         try:
             run.obey(run.claim.stop)
             if run.claim.resumed and (released := await self._pick_up(run)):
                 return released
-            while run.iterations < run.agent.limits.iterations:
+            while run.iterations < most:
                 reply = await self._ask_model(run)
                 if await self._sent_back(run, reply):
                     continue
@@ -238,7 +244,7 @@ class AgentLoop:
                 if run.guard and run.guard.is_tripped:
                     self._notices.watch.ended_by_guard()
                     return await self._finish(run, None, RunState.FAILED, tripped())
-            return await self._finish(run, None, RunState.FAILED, too_long(run.agent.limits.iterations))
+            return await self._finish(run, None, RunState.FAILED, too_long(most))
         except ModelFailed as error:
             log.warning("model failed", reason=str(error), detail=error.detail)
             return await self._finish(run, None, RunState.FAILED, str(error))
@@ -284,6 +290,8 @@ class AgentLoop:
             await self._delegating.look_at_budget(run, run.claim.child)
         self._progress(run.claim, Thinking())
         history = await self._with_files(run, await self._history(run))
+        if self._own_call and (call := await self._own_call(run.claim.run_id, history.turns)):
+            return ModelReply("", (call,), Usage(NO_MODEL))
         run.history, run.known = history, None
         run.facts = facts = await self.surroundings.of(run, history.turns)
         reply = await run.unless_stopped(self._reply(run, facts, history))
@@ -326,8 +334,8 @@ class AgentLoop:
         if limits.rest.restore in SHORTENED_BY_RESTS:
             reads = [name for name, tool in run.agent.tools.items() if tool.spec.effect is Effect.READ]
             history = restored(history, limits.rest, claim.run_id, reads)
-        if is_short(history.turns, limits.window.tokens):
-            return history  # and so is each text in it
+        if run.maker or is_short(history.turns, limits.window.tokens):
+            return history  # and so is each text in it, or no model reads it
         history, long = shortened(history, limits.window.tokens)
         for one in long:
             if sources_in(one.text):
@@ -362,6 +370,8 @@ class AgentLoop:
     async def _reply(self, run: LiveRun, facts: RunFacts, history: History) -> ModelReply:
         """The model's answer to as much of `history` as fits. A request that is refused as too large is sent smaller, once."""
         limits = run.agent.limits
+        if run.maker:
+            return await self._answer(run, facts, partitions(facts, history, UNBOUNDED))
         if limits.rest.restore is Restore.SUMMARY or may_be_full(history, limits.window.tokens):
             parts = await self.condenser.fitted(self._conversation(run, facts), history)
             run.is_full = is_full(parts, history, limits.window.tokens)
@@ -380,9 +390,7 @@ class AgentLoop:
 
     async def _answer(self, run: LiveRun, facts: RunFacts, parts: Partitions) -> ModelReply:
         limit, job = run.agent.limits.model_time, run.claim.job
-        speaker = run.agent.model
-        if job and self._reporter and job.task.kind is not TaskKind.PROMPT:
-            speaker = GuardedModel(self._reporter(job), self._door)  # a report without a model has a maker
+        speaker = GuardedModel(run.maker, self._door) if run.maker else run.agent.model
         work, kept = Work.REPORT if job else Work.CHAT, run.model or run.claim.model
         room = self._door.room(run.claim.address)
         request = replace(parts.request(facts), work=work, wanted=run.claim.wanted, kept=kept, room=room)
@@ -437,10 +445,8 @@ class AgentLoop:
     async def _act(self, run: LiveRun, reply: ModelReply) -> Released | None:
         """One model turn with calls: recorded, then those allowed run, then those asked go up together."""
         lane, number = run.claim.lane, run.next_step
-        if reply.usage.model == NO_MODEL and reply.calls[0].tool == SPEND_MORE:
-            sorted_calls = [asked_by_us(call) for call in reply.calls]  # no rule, grant or mode answers for people
-        else:
-            sorted_calls = await self._calls.sort(run, reply.calls)
+        sort = self._calls.sort_own if reply.usage.model == NO_MODEL else self._calls.sort
+        sorted_calls = await sort(run, reply.calls)
         recorded = own(await self._store.record_model(lane, run.claim.run_id, number, reply, sorted_calls))
         self._probe("step-recorded")
         run.iterations, run.next_step = run.iterations + 1, number + len(reply.calls) + 1

@@ -40,6 +40,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("post", "complete", "plan"),
         *("keep_said", "keep_given", "put_value", "write_summary", "end_renewal"),
         *("put_document", "note_document_fault"),
+        *("begin_process", "happen"),
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -48,6 +49,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
     {
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
         *("stop_child", "end_left_children", "note_agents"),
+        *("sleep", "wake", "cancel"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
         *(
             "account_identity",
@@ -73,7 +75,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "record_uses",
         ),
         *("charge", "drop_other_dims", "keep", "tidy"),
-        *("see_document", "drop_documents"),
+        *("see_document", "drop_documents", "clear_remains"),
         *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge"),
         *(
             "claim",
@@ -92,6 +94,8 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "drop_task",
             "retry_task",
             "end_child",
+            "processes",
+            "processes_named",
         ),
     }
 )
@@ -111,6 +115,11 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/operator/operations.py": (frozenset({"add_person", "note_fact", "pair"}), OPERATOR),
     "bot/operator/people.py": (frozenset({"rename"}), OPERATOR),
     "bot/operator/reports.py": (frozenset({"begin_report"}), "names and options of a report; what it says, COURIERS"),
+    "bot/operator/work/workflows.py": (
+        frozenset({"begin_report"}),
+        "inputs that an operator wrote, and results that were cleaned already; calls made of them pass GuardedModel",
+    ),
+    "runtime/workflows/starting.py": (frozenset({"begin_report"}), "inputs are cleaned in StartedFlows"),
     "bot/operator/work/memories.py": (frozenset({"keep_given"}), "what an operator wrote, cleaned in MemoryOperations"),
     "bot/server/new_agents.py": (frozenset({"spawn_agent"}), "texts of an agent, cleaned in NewAgents"),
     "bot/server/phases/duties.py": (frozenset({"NewDelivery"}), COURIERS),
@@ -146,6 +155,10 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"accept_form", "accepted_form", "finish_tool", "refuse_tool"}),
         "results are cleaned in Calls; forms of tools by `bot.wiring.safety.tools.guarded`, as they are offered",
     ),
+    "runtime/agent/processes/book.py": (
+        frozenset({"begin_process", "happen"}),
+        "commands are cleaned in NotedProcesses; reasons are words of ours",
+    ),
     "runtime/cluster/cooldowns.py": (frozenset({"failed"}), COOLING),
     "runtime/context/builder.py": (frozenset({"ModelRequest"}), MODEL),
     "runtime/context/summaries.py": (frozenset({"ModelRequest"}), MODEL),
@@ -172,6 +185,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"add_schedule", "change_schedule", "turn_schedule"}),
         "LateTimetable cleans what it hands on: wishes in a chat, on a page and of commands",
     ),
+    "tools/pictures/tools.py": (frozenset({"ModelRequest"}), MODEL),
 }
 """By module: its sinks, and where their text is cleaned, or why it need not be."""
 

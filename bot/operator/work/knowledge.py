@@ -8,7 +8,9 @@ from typing import Final
 
 from bot.operator.views import View, at
 from runtime.http.errors import Refusal
-from runtime.store.protocol.memory.knowledge import Knowledge
+from runtime.knowledge.searching import PackSearch
+from runtime.store.protocol.memory.knowledge import NO_PARTS, Knowledge
+from runtime.vectors.near import NOBODYS
 
 FOUND_MAX: Final = 5
 
@@ -18,6 +20,7 @@ class KnowledgeOperations:
     """Packs as operators call things. `mask` hides secrets in what was read."""
 
     store: Knowledge
+    search: PackSearch
     mask: Callable[[str], str]
 
     async def listed(self) -> list[View]:
@@ -27,6 +30,8 @@ class KnowledgeOperations:
                 "pack": one.pack,
                 "documents": one.documents,
                 "characters": one.characters,
+                "parts": one.parts,
+                "vectors": one.vectors,
                 "faults": one.faults,
                 "read_at": at(one.read_at),
             }
@@ -37,11 +42,14 @@ class KnowledgeOperations:
         """Documents of a pack, by place."""
         await self._check(pack)
         found = await self.store.documents(pack)
+        parts = await self.store.parts(pack)
         return [
             {
                 "place": self.mask(one.place),
                 "title": self.mask(one.title),
                 "characters": one.characters,
+                "parts": parts.get(one.id, NO_PARTS).parts,
+                "vectors": parts.get(one.id, NO_PARTS).vectors,
                 "fault": self.mask(one.fault),
                 "read_at": at(one.read_at),
             }
@@ -55,7 +63,7 @@ class KnowledgeOperations:
         if pack:
             await self._check(pack)
         packs = [pack] if pack else [one.pack for one in await self.store.counts()]
-        found = await self.store.search(query, packs, FOUND_MAX) if packs else []
+        found = await self.search.search(query, packs, FOUND_MAX, NOBODYS)
         return [
             {
                 "pack": one.pack,

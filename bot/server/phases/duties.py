@@ -19,9 +19,11 @@ from bot.wiring.memory.embedder import embedding_of
 from bot.wiring.models.made import first_settings, marks_of
 from bot.wiring.retention import retention_of, trimmer_of
 from runtime.agent.duties.expiry import Expiry
+from runtime.agent.duties.sleeping import Waking
 from runtime.audit.sealer import Sealer
 from runtime.cluster.agent_alarms import AgentAlarms
 from runtime.cluster.budget_alarms import BudgetAlarms
+from runtime.cluster.topics import LANES
 from runtime.contract import Address, Content, DeliveryId, Kind
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import digest
@@ -44,6 +46,7 @@ def duties_of(
         yield partial(base.notices.run, engine.peers)
         yield engine.peers.remind
     yield engine.toolkit.check
+    yield engine.toolkit.processes.run
     yield from loading_ahead(settings, engine)
     yield _sealer(base).run
     folders = partial(_workspaces, engine)
@@ -59,15 +62,16 @@ def duties_of(
         probe=base.probe,
     ).run
     yield engine.undoer.run
+    yield Waking(store=store.runs, ready=partial(base.notifier.notify, LANES)).run
     yield engine.guard_book.run
     yield engine.answerer.run
     if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
     yield engine.compactor.run
+    if embedding := embedding_of(settings, store, engine.meaning.embedder, base.membership.take):
+        yield embedding.run
     if engine.renewal:
         yield engine.renewal.run
-    if engine.embedder and settings.memory.enabled:
-        yield embedding_of(store, engine.embedder, base.membership.take, store.now).run
     if store.budgets.rules.is_set or settings.agents:  # a reload may bound an agent
         yield BudgetAlarms(
             store=store.budgets,
@@ -83,9 +87,12 @@ def duties_of(
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
     yield from engine.toolkit.toolbox.duties()
+    if engine.toolkit.browsers:
+        yield engine.toolkit.browsers.run
     if settings.mcp:
         tell = partial(_tell_of_tool, base, at, engine)
-        yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form)
+        tell_login = partial(_tell_of_login, base, at, engine)
+        yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form, tell_login)
 
 
 async def _first(jumps: Jumps, engine: EnginePhase) -> None:
@@ -207,6 +214,14 @@ async def _tell_of_tool(
     """Tell operators that a tool of others is another one. Where they have no room, log and audit tell it."""
     text = f"**The tool {name} changed**: {changed}. Its next call needs approval, whatever the policy says."
     await _post_to_operators(base, at, engine, f"tool:{name}:{digest(form)}", text)
+
+
+async def _tell_of_login(base: StorePhase, at: AccountsPhase, engine: EnginePhase, server: str) -> None:
+    """Tell operators that a server wants a login, at most once a day."""
+    text = (
+        f"**The MCP server {server} needs a login.** Until then its tools can't be used: `signalbox mcp login {server}`"
+    )
+    await _post_to_operators(base, at, engine, f"mcp-login:{server}:{base.store.now():%Y-%m-%d}", text)
 
 
 async def _post_to_operators(base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, text: str) -> None:

@@ -39,6 +39,7 @@ from runtime.store.schema import (
     asked_back,
     children,
     deliveries,
+    memories,
     memory_uses,
     moves,
     nodes,
@@ -46,6 +47,7 @@ from runtime.store.schema import (
     participation,
     parts,
     plans,
+    processes,
     rooms,
     runs,
     schedules,
@@ -63,6 +65,7 @@ from runtime.store.schema import (
 )
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.traces import clear_in_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +293,13 @@ RULES: Final[Mapping[Stock, Rule]] = {
             is_word(tasks.c.state, "done", "failed", "dropped"), tasks.c.ended_at < bindparam("before")
         ),
     ),
+    Stock.PROCESSES: _rule(
+        processes.c.id,
+        processes.c.started_at,
+        delete(processes).where(
+            is_word(processes.c.state, "ended", "stopped", "late", "lost"), processes.c.ended_at < bindparam("before")
+        ),
+    ),
     Stock.MOVES: _rule(moves.c.number, moves.c.at, delete(moves).where(_nobody_asks_about_it())),
     Stock.USAGE: _rule(usage.c.run_id, usage.c.at, delete(usage)),
     Stock.NODES: _rule(
@@ -427,6 +437,9 @@ class RetentionStore(Base):
     async def drop_expired(self, duty: Duty, *, limit: int = 200) -> int | None:
         now = self.now()
         return await self._driver.write(lambda: drop_expired(duty, now, limit))
+
+    async def clear_traces(self) -> None:
+        await clear_in_steps(self._driver, memories.name)
 
     async def quiet_rooms(self, after: str, before: datetime, *, limit: int = 200) -> Quiet:
         return await self._driver.read(lambda: quiet_rooms(after, before, limit))

@@ -594,6 +594,12 @@ class Runs(Forms, Modes, Protocol):
     ) -> Recorded | None:
         """A child for each order of the call at step `number`, whose agents above are `chain`; None when fenced."""
 
+    async def sleep(self, lane: Lane, run: RunId, number: int, until: datetime) -> Recorded | None:
+        """The call at step `number` waits for a time; None when fenced."""
+
+    async def wake(self) -> bool:
+        """End the waits whose time has come; whether a lane became ready by that."""
+
     async def hand_conversation(self, wanted: HandOver) -> HandedOver:
         """Have another agent answer in the room of a run, once for each of its calls."""
 
