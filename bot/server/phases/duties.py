@@ -68,10 +68,7 @@ def duties_of(
     if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
     yield engine.compactor.run
-    if embedding := embedding_of(settings, store, engine.meaning.embedder, base.membership.take):
-        yield embedding.run
-    if engine.renewal:
-        yield engine.renewal.run
+    yield from _of_memory(base, engine)
     if store.budgets.rules.is_set or settings.agents:  # a reload may bound an agent
         yield BudgetAlarms(
             store=store.budgets,
@@ -79,8 +76,6 @@ def duties_of(
             tell=partial(_post_to_operators, base, at, engine),
             now=store.now,
         ).run
-    if settings.knowledge:
-        yield reader_of(settings, store.knowledge, engine.door, base.membership.take, store.now).run
     if settings.agents or settings.operators.room:
         yield AgentAlarms(store=store.lives, tell=partial(_post_to_operators, base, at, engine)).run
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
@@ -93,6 +88,17 @@ def duties_of(
         tell = partial(_tell_of_tool, base, at, engine)
         tell_login = partial(_tell_of_login, base, at, engine)
         yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form, tell_login)
+
+
+def _of_memory(base: StorePhase, engine: EnginePhase) -> Iterator[Duty]:
+    """Vectors of memories, summaries of people, and documents."""
+    settings, store = base.settings, base.store
+    if embedding := embedding_of(settings, store, engine.meaning.embedder, base.membership.take):
+        yield embedding.run
+    if engine.renewal:
+        yield engine.renewal.run
+    if settings.knowledge:
+        yield reader_of(settings, store.knowledge, engine.door, base.membership.take, store.now).run
 
 
 async def _first(jumps: Jumps, engine: EnginePhase) -> None:
