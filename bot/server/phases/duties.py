@@ -83,7 +83,7 @@ def duties_of(
 
 
 def _of_memory(base: StorePhase, engine: EnginePhase) -> Iterator[Duty]:
-    """What is kept beyond a conversation: vectors, summaries of people, documents."""
+    """Vectors of memories, summaries of people, and documents."""
     settings, store = base.settings, base.store
     if embedding := embedding_of(settings, store, engine.meaning.embedder, base.membership.take):
         yield embedding.run
