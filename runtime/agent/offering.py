@@ -45,8 +45,16 @@ Denied = Callable[[ToolSpec], str]
 """The reason for which no call of a tool would run, whatever its arguments; empty where one may."""
 
 
+def nothing_denied(_tool: ToolSpec) -> str:
+    """Denied where no rule and no mode denies anything: `allowed` need not ask it about each of many tools."""
+    return ""
+
+
 def denied_by(policy: Policy, asks: Callable[[ToolSpec], Ask], mode: Mode) -> Denied:
     """Reasons by the rules and by the mode of a conversation. A call that is made all the same goes by both again."""
+
+    if policy.denies_nothing and mode is not Mode.READ_ONLY:
+        return nothing_denied
 
     def denied(tool: ToolSpec) -> str:
         if policy.may_deny(tool.name) and (rule := policy.denies_all(asks(tool))):
@@ -59,6 +67,8 @@ def denied_by(policy: Policy, asks: Callable[[ToolSpec], Ask], mode: Mode) -> De
 
 def allowed(tools: Iterable[ToolSpec], denied: Denied) -> tuple[list[ToolSpec], dict[str, str]]:
     """Tools that may perhaps be called, and of the others why not."""
+    if denied is nothing_denied:
+        return list(tools), {}
     reasons = {tool.name: why for tool in tools if (why := denied(tool))}
     return [tool for tool in tools if tool.name not in reasons], reasons
 

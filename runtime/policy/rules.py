@@ -123,6 +123,8 @@ class Policy:
         self._others = tuple(rule for rule in self.in_order if rule.tool not in named)
         self._deniable = {name: _denies(rules) for name, rules in self._named.items()}
         self._deniable_others = _denies(self._others)
+        self.denies_nothing = not (self._deniable_others or any(self._deniable.values()))
+        """True if no rule can deny a call, of whomever and of whatever tool."""
         self._terms = terms or Terms()
         told = [*map(repr, self.rules), *([repr(terms)] if terms else [])]
         self.version = hashlib.sha256("\n".join(told).encode()).hexdigest()[:12]
