@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from runtime.contract import Call, ModelReply, ModelRequest, ToolTurn
-from tests.fakes.models import USAGE
+from tests.fakes.models import USAGE, Answer
 from tests.unit.bot.notebook import Running, running
 from tests.unit.tools.processes import gone, started
 
@@ -29,7 +29,7 @@ def read_it(request: ModelRequest) -> ModelReply:
 
 
 async def test_a_project_is_tested_committed_and_run(tmp_path: Path) -> None:
-    answers = [
+    answers: list[Answer] = [
         call(1, "shell", command="git init -q . && ls"),
         call(2, "write_file", path="test_sum.py", content=TEST),
         call(3, "run_tests"),
