@@ -9,6 +9,7 @@ from tools.agents import agent_tools
 from tools.builds.tools import OwnCommands, build_tools
 from tools.catalogue import first_tools
 from tools.charting.chart import chart_tool
+from tools.databases.tool import query_tool
 from tools.delegation import delegation_tools
 from tools.git.hosts import GitWeb
 from tools.git.local import local_tools
@@ -25,10 +26,12 @@ from tools.tasks import task_tools
 from tools.web.fetch import http_tool
 from tools.web.searching.tool import search_tool
 from tools.web.sending import request_tool
+from tools.workflows import workflow_tools
 
 if TYPE_CHECKING:
     from runtime.contract import Figures, Posting, TaskBoard, Timetable, Tool
     from runtime.contract.agents.processes import ProcessBook
+    from runtime.contract.agents.workflows import Workflows
     from runtime.contract.memory.facts import MemoryBook
     from runtime.contract.memory.knowledge import KnowledgeBook
     from runtime.contract.memory.values import StateBook
@@ -62,5 +65,20 @@ def built_in_tools() -> dict[str, Tool]:
     )
     started = process_tools(ProcessHost(sandbox, cast("ProcessBook", None)))
     builds = build_tools(sandbox, timeout=ShellSettings().timeout, own=OwnCommands())
-    others = (*git, *started, *builds, *web, chart, *posting, *known[0], *known[1], *reports, *planned, *tasks)
+    flows, asking = workflow_tools(cast("Workflows", None)), query_tool([], str)
+    others = (
+        *git,
+        *started,
+        *builds,
+        *flows,
+        *web,
+        chart,
+        asking,
+        *posting,
+        *known[0],
+        *known[1],
+        *reports,
+        *planned,
+        *tasks,
+    )
     return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing

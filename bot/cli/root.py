@@ -47,6 +47,7 @@ MODULES: Final[Mapping[str, str]] = {
     "tasks": "work.tasks",
     "processes": "work.processes",
     "children": "work.children",
+    "workflows": "work.workflows",
     "memory": "work.memory",
     "knowledge": "work.knowledge",
     "people": "people",

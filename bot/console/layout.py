@@ -19,7 +19,9 @@ PLACES: Final = (
     ("/console/schedules", "Schedules"),
     ("/console/tasks", "Tasks"),
     ("/console/children", "Handed on"),
+    ("/console/workflows", "Workflows"),
     ("/console/memory", "Memory"),
+    ("/console/knowledge", "Knowledge"),
     ("/console/agents", "Agents"),
     ("/console/models", "Models"),
     ("/console/people", "People"),
@@ -69,6 +71,10 @@ TONES: Final = {
     "said": "good",
     "staged": "ask",
     "low": "bad",
+    "at work": "live",
+    "about to begin": "live",
+    "succeeded": "good",
+    "read": "good",
 }
 
 

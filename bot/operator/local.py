@@ -95,6 +95,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         schedules=_schedules(store, known, settings, named, called),
         models=lambda: catalogue_of(load_usable(settings.file)[0]),
         agents=partial(agents_of_settings, settings),
+        workflows=lambda: {table.name: table.flow for table in settings.workflows},
         door=door,
         scan_door=door,
     )

@@ -29,10 +29,15 @@ folder = "handbook"
 
 [[git]]
 url = "https://git.example.org"
+
+[[databases]]
+name = "sales"
+url = "sqlite:///sales.db"
 """
 """Settings under which each tool that needs some is there."""
 NEEDS: Final = {
     "docs_search": "a pack of [documents](knowledge.md)",
+    "query": "a [database](databases.md)",
     "web_search": "`[tools.search]`, see below",
     "git_clone": "a [git server](git.md)",
     "git_pull": "a [git server](git.md)",

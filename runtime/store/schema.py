@@ -24,7 +24,7 @@ from runtime.store.tables.memory import person_summaries as person_summaries
 from runtime.store.tables.memory import state_values as state_values
 from runtime.store.tables.processes import processes as processes
 
-REVISION: Final = "0038"
+REVISION: Final = "0039"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 signals = Table(
@@ -157,6 +157,7 @@ waits = Table(
     words("subject"),
     maybe_number("settled_at"),
     PrimaryKeyConstraint("run_id", "kind", "subject"),
+    partial("ix_waits_timers", "subject", where="kind = 'timer' AND settled_at IS NULL"),
 )
 
 turns = Table(

@@ -19,9 +19,11 @@ from bot.wiring.memory.embedder import embedding_of
 from bot.wiring.models.made import first_settings, marks_of
 from bot.wiring.retention import retention_of, trimmer_of
 from runtime.agent.duties.expiry import Expiry
+from runtime.agent.duties.sleeping import Waking
 from runtime.audit.sealer import Sealer
 from runtime.cluster.agent_alarms import AgentAlarms
 from runtime.cluster.budget_alarms import BudgetAlarms
+from runtime.cluster.topics import LANES
 from runtime.contract import Address, Content, DeliveryId, Kind
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import digest
@@ -60,13 +62,16 @@ def duties_of(
         probe=base.probe,
     ).run
     yield engine.undoer.run
+    yield Waking(store=store.runs, ready=partial(base.notifier.notify, LANES)).run
     yield engine.guard_book.run
     yield engine.answerer.run
     if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
     yield engine.compactor.run
-    if engine.embedder and settings.memory.enabled:
-        yield embedding_of(store, engine.embedder, base.membership.take, store.now).run
+    if embedding := embedding_of(settings, store, engine.meaning.embedder, base.membership.take):
+        yield embedding.run
+    if engine.renewal:
+        yield engine.renewal.run
     if store.budgets.rules.is_set or settings.agents:  # a reload may bound an agent
         yield BudgetAlarms(
             store=store.budgets,

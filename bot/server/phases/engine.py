@@ -16,17 +16,20 @@ from bot.server.tools import Toolkit, toolkit_of
 from bot.wiring.agents import AgentMaker
 from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, marks_in, pace_of
 from bot.wiring.knowledge.packs import book_of as packs_of
+from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
-from bot.wiring.memory.books import MemoryParts, memory_of, search_of, tools_of
-from bot.wiring.memory.embedder import embedder_of
+from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
+from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
+from bot.wiring.tools.databases import query_tools
 from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.delegation.hand_overs import HandOvers
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
 from runtime.agent.duties.reminders import Reminders
+from runtime.agent.duties.renewing import SummaryRenewal
 from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
@@ -39,7 +42,6 @@ from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.context.watch import LoopNotices
 from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool
-from runtime.contract.memory.embedding import Embedder
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
@@ -55,8 +57,12 @@ from runtime.models.guarded import GuardedModel
 from runtime.reports.fan_out import Reporting
 from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
+from runtime.vectors.near import NearRows
+from runtime.workflows.starting import StartedFlows
 from tools.kit.schemas import schema_faults
 from tools.posting import posting_tools
+from tools.sandbox.spaced import SpacedTool
+from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +82,11 @@ class EnginePhase:
     undoer: Undoer
     answerer: Answerer
     compactor: Compactor
+    renewal: SummaryRenewal | None
     previews: Previews
     guard_book: GuardBook
     door: Door
-    embedder: Embedder | None
+    meaning: NearRows
     sink: Sink
 
 
@@ -91,16 +98,14 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     timetable = _timetable(base, at, couriers, door)
     children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
     making = NewAgents(lives=base.store.lives, reload=at.reload, door=door, now=base.store.now)
-    ready = partial(base.notifier.notify, LANES)
-    hands = HandOvers(store=base.store.runs, agents=lambda: agents, door=door, ready=ready)
-    embedder = embedder_of(base.settings, door)
-    search = search_of(base.store, lambda: embedder)
-    memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, search)
-    more = _more_tools(base, at, couriers, door)
+    hands = _hands(base, lambda: agents, door)
+    meaning = meaning_of(base.store, embedder_of(base.settings, door))
+    memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, meaning)
+    more = _more_tools(base, at, couriers, meaning, door)
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
-    reporters = LateReporters(base.store.now)
+    reporters = LateReporters(base.store.now, flows=lambda: at.live.gate().workflows)
     agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
@@ -126,11 +131,12 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         reminders=Reminders(approvals=base.store.approvals, now=base.store.now, context=asking),
         undoer=_undoer(base, agents, couriers, door),
         answerer=_answerer(base, agents, couriers, asking),
-        compactor=_compactor(base, agents, couriers, loop),
+        compactor=_compactor(base, agents, couriers, loop, memory),
+        renewal=renewal_of(memory, base.store, agents, lambda: door) if memory else None,
         previews=previews,
         guard_book=book,
         door=door,
-        embedder=embedder,
+        meaning=meaning,
         sink=base.instruments.sink(reception.sink),
     )
 
@@ -152,6 +158,10 @@ def _children(base: StorePhase, couriers: Couriers, stop: Callable[[RunId], obje
     return ChildRuns(store=base.store.runs, stop=stop, nudge=couriers.nudge, ready=ready)
 
 
+def _hands(base: StorePhase, agents: Callable[[], Agents], door: Door) -> HandOvers:
+    return HandOvers(store=base.store.runs, agents=agents, door=door, ready=partial(base.notifier.notify, LANES))
+
+
 def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: QuestionContext) -> Answerer:
     membership = base.membership
     return Answerer(
@@ -167,7 +177,9 @@ def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: Ques
     )
 
 
-def _compactor(base: StorePhase, agents: Agents, couriers: Couriers, loop: AgentLoop) -> Compactor:
+def _compactor(
+    base: StorePhase, agents: Agents, couriers: Couriers, loop: AgentLoop, memory: MemoryParts | None
+) -> Compactor:
     membership = base.membership
     return Compactor(
         runs=base.store.runs,
@@ -177,6 +189,7 @@ def _compactor(base: StorePhase, agents: Agents, couriers: Couriers, loop: Agent
         rung=base.notifier.listen(COMPACTING),
         lease_is_fresh=membership.lease_is_fresh,
         nudge=couriers.nudge,
+        remembering=memory.remembering if memory else None,
         probe=base.probe,
     )
 
@@ -288,8 +301,10 @@ def _process_book(base: StorePhase, door: Door) -> NotedProcesses:
     )
 
 
-def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Mapping[str, Tool]:
-    """Tools that post messages, and the one that searches packs."""
+def _more_tools(
+    base: StorePhase, at: AccountsPhase, couriers: Couriers, meaning: NearRows, door: Door
+) -> Mapping[str, Tool]:
+    """Tools that post messages, start workflows, search packs and ask databases."""
     posting = RoomPosting(
         post=couriers.post,
         standing=base.store.outbox.standing,
@@ -298,8 +313,17 @@ def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: D
         door=lambda: door,
     )
     every = posting_tools(posting, address_at=at.accounts.address, named=at.called)
-    packs = packs_of(base.settings, base.store.knowledge, at.named)
-    return {tool.spec.name: tool for tool in every} | dict(pack_tools(base.settings, packs))
+    packs = packs_of(base.settings, pack_search(base.store, meaning), at.named)
+    flows = StartedFlows(
+        book=base.store.schedules,
+        flows=lambda: at.live.gate().workflows,
+        begun=partial(base.notifier.notify, LANES),
+        door=lambda: door,
+    )
+    own = {tool.spec.name: tool for tool in (*every, *workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL)}
+    asking = query_tools(base.settings, at.named)
+    spaced = {name: SpacedTool(tool, base.space) for name, tool in asking.items()}  # they keep files of rows
+    return own | dict(pack_tools(base.settings, packs)) | spaced
 
 
 def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agents:

@@ -13,11 +13,13 @@ from bot.wiring.knowledge.packs import tools_of
 from bot.wiring.mcp import terms_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.tools.builds import build_tools_of
+from bot.wiring.tools.databases import query_tools
 from bot.wiring.tools.git import git_tools
 from bot.wiring.tools.processes import known_process_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import Effect, Figures, Posting, TaskBoard, Timetable, Tool
+from runtime.contract.agents.workflows import Workflows
 from runtime.contract.memory.facts import MemoryBook
 from runtime.contract.memory.knowledge import KnowledgeBook
 from runtime.contract.memory.values import StateBook
@@ -32,6 +34,7 @@ from tools.reports import report_tools
 from tools.sandbox.shell import sandbox_for
 from tools.schedules import schedule_tools
 from tools.tasks import task_tools
+from tools.workflows import workflow_tools
 
 
 def known_tools(settings: Settings) -> Mapping[str, Tool]:
@@ -47,9 +50,11 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
         own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
     own |= tools_of(settings, cast("KnowledgeBook", None))
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
+    own |= {tool.spec.name: tool for tool in workflow_tools(cast("Workflows", None))}
     sandbox = sandbox_for(shell_of(settings))
-    own |= {**search_tools(settings), **request_tools(settings), **git_tools(settings, sandbox)}
-    own |= {**known_process_tools(settings, sandbox), **build_tools_of(settings, sandbox)}
+    own |= {**search_tools(settings), **request_tools(settings), **query_tools(settings, str)}
+    own |= {**git_tools(settings, sandbox), **known_process_tools(settings, sandbox)}
+    own |= build_tools_of(settings, sandbox)
     return {**own, **installed_tools(settings, own)}
 
 

@@ -13,7 +13,8 @@ from sqlalchemy import Executable
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from runtime.store.knowledge import searching
-from runtime.store.memory.finding import statements, vectors
+from runtime.store.memory.finding import statements
+from runtime.store.memory.finding.vectors import MEMORY_VECTORS
 from runtime.store.memory.rows import reaching
 from runtime.store.sql.driver import Compiler
 from runtime.store.sql.full_text import (
@@ -25,6 +26,7 @@ from runtime.store.sql.full_text import (
     words_match,
 )
 from runtime.store.upgrade import migrate_sqlite, upgrade_sqlite
+from runtime.store.vectors.source import statements_of
 
 REACHES = ["a1f0", "b2e1"]
 BOUNDS = {**reaching(REACHES), "now": 1, "since": 0, "any_trust": 1, "about": "", "n": 10}
@@ -45,8 +47,8 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], list[str]]] = {
         ["SEARCH m USING INDEX ix_memories_reach"],
     ),
     "vectors": (
-        vectors.OF_REACH,
-        {"reach": "a1f0", "model": "m", "dims": 2, "after": ""},
+        statements_of(MEMORY_VECTORS).some,
+        {"within": "a1f0", "model": "m", "dims": 2, "after": ""},
         ["SEARCH memory_vectors USING INDEX ix_memory_vectors_reach"],
     ),
 }

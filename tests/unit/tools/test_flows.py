@@ -44,7 +44,7 @@ READS: Final = {
         *("recall", "about", "search_messages", "state_get", "state_list"),
     },
     Reads.FILES: {
-        *("list_files", "read_file", "search_files", "shell"),
+        *("list_files", "read_document", "read_file", "search_files", "shell"),
         *("git_status", "git_diff", "git_log", "git_branches", "git_branch", "git_commit"),
         *("process_start", "process_write", "process_read", "run_tests", "compile"),
     },
@@ -60,7 +60,7 @@ STAYS: Final = {
 """Tools that write, and only within the conversation."""
 REACH_OUT: Final = {
     *("process_start", "process_write", "run_tests", "compile"),
-    *("http_get", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
+    *("http_get", "read_document", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
     *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "agent_create", "channel_send"),
     *("forget", "state_set", "state_delete"),
 }
