@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
 from tools.agents import agent_tools
+from tools.browser.tools import browser_tools
 from tools.builds.tools import OwnCommands, build_tools
 from tools.catalogue import first_tools
 from tools.charting.chart import chart_tool
@@ -15,6 +16,7 @@ from tools.git.hosts import GitWeb
 from tools.git.local import local_tools
 from tools.git.remote import Remotes, remote_tools
 from tools.knowledge import knowledge_tools
+from tools.pictures.tools import Media, media_tools
 from tools.posting import posting_tools
 from tools.processes.host import ProcessHost
 from tools.processes.tools import process_tools
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from runtime.contract.memory.values import StateBook
     from runtime.egress import Egress
     from tools.agents import NewAgents
+    from tools.browser.browsers import Browsers
     from tools.charting.renderer import ChartRenderer
     from tools.delegation import Children, HandsOver
 
@@ -67,13 +70,15 @@ def built_in_tools() -> dict[str, Tool]:
     builds = build_tools(sandbox, timeout=ShellSettings().timeout, own=OwnCommands())
     flows, asking = workflow_tools(cast("Workflows", None)), query_tool([], str)
     others = (
+        *flows,
+        asking,
         *git,
         *started,
         *builds,
-        *flows,
+        *browser_tools(cast("Browsers", None)),
+        *media_tools(Media()),
         *web,
         chart,
-        asking,
         *posting,
         *known[0],
         *known[1],

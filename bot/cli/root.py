@@ -50,6 +50,7 @@ MODULES: Final[Mapping[str, str]] = {
     "workflows": "work.workflows",
     "memory": "work.memory",
     "knowledge": "work.knowledge",
+    "mcp": "mcp.servers",
     "people": "people",
     "secrets": "safety.secrets",
     "config": "inspect",

@@ -22,6 +22,7 @@ from bot.doctor.policy import check_policy
 from bot.doctor.question_rooms import check_question_rooms
 from bot.doctor.schedules import check_schedules
 from bot.doctor.secrets import check_secrets
+from bot.doctor.services.browser import check_browser
 from bot.doctor.services.budgets import check_budgets
 from bot.doctor.services.channels import check_channels
 from bot.doctor.services.databases import check_databases
@@ -29,6 +30,7 @@ from bot.doctor.services.embeddings import check_embeddings
 from bot.doctor.services.hooks import check_hooks
 from bot.doctor.services.knowledge import check_knowledge
 from bot.doctor.services.mcp import check_mcp
+from bot.doctor.services.media import check_media
 from bot.doctor.services.model import check_model
 from bot.doctor.services.watching import check_metrics, check_telemetry
 from bot.doctor.services.web import check_web
@@ -63,6 +65,8 @@ CHECKS: Final[Mapping[str, Check]] = {
     "git": check_git,
     "model": check_model,
     "embeddings": check_embeddings,
+    "media": check_media,
+    "browser": check_browser,
     "budgets": check_budgets,
     "knowledge": check_knowledge,
     "databases": check_databases,

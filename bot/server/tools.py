@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
@@ -16,6 +16,7 @@ from bot.wiring.engine import shell_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, toolbox_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
+from bot.wiring.tools.browser import browsers_of, tools_of_browser
 from bot.wiring.tools.builds import build_tools_of
 from bot.wiring.tools.git import git_tools
 from bot.wiring.tools.known import installed_tools
@@ -37,9 +38,12 @@ from tools.sandbox.shell import Sandbox, sandbox_for
 from tools.sandbox.spaced import SpacedSandbox, SpacedTool
 from tools.tasks import task_tools
 
+if TYPE_CHECKING:
+    from tools.browser.browsers import Browsers
+
 log = structlog.get_logger("app")
 
-WRITERS: Final = ("write_file", "chart")
+WRITERS: Final = ("write_file", "chart", "browser_screenshot", "image_make")
 """Tools that write files into a room; the shell looks after itself."""
 
 
@@ -52,6 +56,7 @@ class Toolkit:
     figures: Mapping[str, Tool]
     sandbox: Sandbox
     processes: ProcessHost
+    browsers: Browsers | None
 
     async def check(self) -> None:
         """Test the sandboxes. Beside the start, since it takes longer than the rest of it.
@@ -93,16 +98,17 @@ def toolkit_of(
     renderer = ChartRenderer(settings.data_dir / "fonts")
     reported = figure_tools(figures, now, naming)
     own = first_tools(shell, sandbox=sandbox, egress=egress_of(settings), renderer=renderer)
-    own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     own |= planning_tools(timetable, accounts, named)
     handing = delegation_tools(children, hands, now)
     handing |= {tool.spec.name: tool for tool in (*task_tools(board), *remembering)}
     own |= handing | agent_tools(agents) | reported | dict(more)
+    browsers = browsers_of(settings)
     own |= {**search_tools(settings), **request_tools(settings), **git_tools(settings, sandbox, space)}
     host = host_of(settings, sandbox, processes, space)
-    own |= {**process_tools_of(host), **build_tools_of(settings, sandbox)}
+    own |= {**process_tools_of(host), **build_tools_of(settings, sandbox), **tools_of_browser(browsers)}
+    own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= installed_tools(settings, own)
     toolbox = toolbox_of(settings, {**handing, **instead} if instead else own, wrap)
-    return Toolkit(settings, toolbox, reported, sandbox, host)
+    return Toolkit(settings, toolbox, reported, sandbox, host, browsers)

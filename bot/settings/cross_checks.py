@@ -52,8 +52,8 @@ def add_together(layers: Layers, faults: Faults) -> None:
         database_faults,
         policy_faults,
         search_faults,
-        git_faults,
         workflow_faults,
+        git_faults,
     ):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)

@@ -54,7 +54,11 @@ class Use:
             return "databases"
         if ".env_secret." in self.name:  # two MCP servers may be handed the same variable
             return self.name.rpartition(".")[2]
-        return "model" if self.name.startswith(("model.", "models[", "embeddings.")) else self.name
+        return (
+            "model"
+            if self.name.startswith(("model.", "models[", "embeddings.", "images.", "transcription."))
+            else self.name
+        )
 
     def __str__(self) -> str:
         return f"{self.name} ({self.source})" if self.source else self.name
@@ -91,8 +95,8 @@ def twins_in_lists(layers: Layers) -> list[str]:
     kinds += [(name, HookTable) for name, _ in layers.tables("hooks")]
     kinds += [(name, ModelTable) for name, _ in layers.tables("models")]
     kinds += [(name, McpTable) for name, _ in layers.tables("mcp")]
-    kinds += [(name, GitTable) for name, _ in layers.tables("git")]
     kinds += [(name, DatabaseTable) for name, _ in layers.tables("databases")]
+    kinds += [(name, GitTable) for name, _ in layers.tables("git")]
     unused = ((name, table) for name, table in layers.tables("accounts") if is_unused(table))
     found = [f"{name}.{key.removesuffix('_env')}" for name, table in unused for key in table if key.endswith("_env")]
     return found + [f"{name}.{twin}" for name, kind in kinds for twin in twins(kind)]

@@ -38,6 +38,7 @@ from bot.settings.memory import MemorySection
 from bot.settings.models.aliases import key_names
 from bot.settings.models.budgets import BudgetSection
 from bot.settings.models.embeddings import Embeddings
+from bot.settings.models.media import ImageSection, TranscriptionSection
 from bot.settings.models.tables import Model, ModelTable
 from bot.settings.policy.rules import PolicyRule
 from bot.settings.safety.egress import Egress
@@ -146,6 +147,10 @@ class Settings(Section):
     model: Model = Field(default_factory=Model, description="The language model.")
     models: tuple[ModelTable, ...] = Field(default=(), description="More models, each with a name.")
     embeddings: Embeddings = Field(default_factory=Embeddings, description="The model that finds by meaning.")
+    images: ImageSection = Field(default_factory=ImageSection, description="The model that makes pictures.")
+    transcription: TranscriptionSection = Field(
+        default_factory=TranscriptionSection, description="The model that writes recordings down."
+    )
     budgets: BudgetSection = Field(default_factory=BudgetSection, description="Limits on spending.")
     agents: tuple[AgentTable, ...] = Field(
         default=(), description="More agents, each with its own prompt, tools and rooms; also as files in `agents/`."

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
+from bot.settings.tools.browser import BrowserSection
 from bot.settings.tools.builds import BuildsSection
 from bot.settings.tools.processes import ProcessesSection
 from bot.settings.tools.search import Search
@@ -321,6 +322,7 @@ class Tools(Section):
     )
     builds: BuildsSection = Field(default_factory=BuildsSection, description="Testing and compiling projects.")
     search: Search = Field(default_factory=Search, description="Searching the web.")
+    browser: BrowserSection = Field(default_factory=BrowserSection, description="A real browser.")
     installed: tuple[Text, ...] = Field(
         default=(),
         description='Tools from installed packages, such as ["count_lines"]: see [extend.md](extend.md). Only '

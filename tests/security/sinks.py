@@ -185,6 +185,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"add_schedule", "change_schedule", "turn_schedule"}),
         "LateTimetable cleans what it hands on: wishes in a chat, on a page and of commands",
     ),
+    "tools/pictures/tools.py": (frozenset({"ModelRequest"}), MODEL),
 }
 """By module: its sinks, and where their text is cleaned, or why it need not be."""
 

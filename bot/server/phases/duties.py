@@ -87,9 +87,12 @@ def duties_of(
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
     yield from engine.toolkit.toolbox.duties()
+    if engine.toolkit.browsers:
+        yield engine.toolkit.browsers.run
     if settings.mcp:
         tell = partial(_tell_of_tool, base, at, engine)
-        yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form)
+        tell_login = partial(_tell_of_login, base, at, engine)
+        yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form, tell_login)
 
 
 async def _first(jumps: Jumps, engine: EnginePhase) -> None:
@@ -211,6 +214,14 @@ async def _tell_of_tool(
     """Tell operators that a tool of others is another one. Where they have no room, log and audit tell it."""
     text = f"**The tool {name} changed**: {changed}. Its next call needs approval, whatever the policy says."
     await _post_to_operators(base, at, engine, f"tool:{name}:{digest(form)}", text)
+
+
+async def _tell_of_login(base: StorePhase, at: AccountsPhase, engine: EnginePhase, server: str) -> None:
+    """Tell operators that a server wants a login, at most once a day."""
+    text = (
+        f"**The MCP server {server} needs a login.** Until then its tools can't be used: `signalbox mcp login {server}`"
+    )
+    await _post_to_operators(base, at, engine, f"mcp-login:{server}:{base.store.now():%Y-%m-%d}", text)
 
 
 async def _post_to_operators(base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, text: str) -> None:

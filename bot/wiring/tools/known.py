@@ -12,6 +12,7 @@ from bot.wiring.engine import shell_of
 from bot.wiring.knowledge.packs import tools_of
 from bot.wiring.mcp import terms_of
 from bot.wiring.safety.egress import egress_of
+from bot.wiring.tools.browser import browsers_of, tools_of_browser
 from bot.wiring.tools.builds import build_tools_of
 from bot.wiring.tools.databases import query_tools
 from bot.wiring.tools.git import git_tools
@@ -28,6 +29,7 @@ from tools.agents import NewAgents, agent_tools
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
+from tools.pictures.tools import Media, media_tools
 from tools.posting import posting_tools
 from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
@@ -48,13 +50,19 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= agent_tools(cast("NewAgents", None))
     if settings.memory.enabled:
         own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
+    own |= {tool.spec.name: tool for tool in media_tools(Media())}
     own |= tools_of(settings, cast("KnowledgeBook", None))
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
     own |= {tool.spec.name: tool for tool in workflow_tools(cast("Workflows", None))}
     sandbox = sandbox_for(shell_of(settings))
-    own |= {**search_tools(settings), **request_tools(settings), **query_tools(settings, str)}
-    own |= {**git_tools(settings, sandbox), **known_process_tools(settings, sandbox)}
-    own |= build_tools_of(settings, sandbox)
+    own |= {
+        **search_tools(settings),
+        **request_tools(settings),
+        **query_tools(settings, str),
+        **git_tools(settings, sandbox),
+    }
+    own |= {**known_process_tools(settings, sandbox), **build_tools_of(settings, sandbox)}
+    own |= tools_of_browser(browsers_of(settings))
     return {**own, **installed_tools(settings, own)}
 
 

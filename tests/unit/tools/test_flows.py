@@ -27,6 +27,7 @@ READS: Final = {
             "chart",
             "delivery_status",
             "find_tools",
+            "image_make",
             "send_file",
             "set_zone",
             "spend_beyond_budget",
@@ -44,7 +45,7 @@ READS: Final = {
         *("recall", "about", "search_messages", "state_get", "state_list"),
     },
     Reads.FILES: {
-        *("list_files", "read_document", "read_file", "search_files", "shell"),
+        *("list_files", "read_document", "read_file", "search_files", "shell", "see", "transcribe"),
         *("git_status", "git_diff", "git_log", "git_branches", "git_branch", "git_commit"),
         *("process_start", "process_write", "process_read", "run_tests", "compile"),
     },
