@@ -38,6 +38,7 @@ READS: Final = {
         *("task_post", "task_list", "task_complete", "plan_set", "agent_create"),
         *("process_stop", "process_list"),
         *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
+        *("workflow_list", "workflow_start"),
         *("remember", "relate", "forget", "state_set", "state_delete"),
     },
     Reads.PEOPLE: {
@@ -56,11 +57,12 @@ STAYS: Final = {
     *("git_branch", "git_commit", "process_read", "process_stop", "process_list"),
     *("task_list", "task_claim", "task_complete", "plan_set"),
     *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
+    "workflow_list",
     *("remember", "relate", "recall", "about", "search_messages", "state_get", "state_list"),
 }
 """Tools that write, and only within the conversation."""
 REACH_OUT: Final = {
-    *("process_start", "process_write", "run_tests", "compile"),
+    *("process_start", "process_write", "run_tests", "compile", "workflow_start"),
     *("http_get", "read_document", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
     *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "agent_create", "channel_send"),
     *("forget", "state_set", "state_delete"),
