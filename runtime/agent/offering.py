@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -15,7 +16,9 @@ OFFERED_MAX: Final = 40
 
 MOST_USED: Final = 15
 NAMED_MAX: Final = 40
-"""Names of the others, told with the tool that finds them."""
+"""Names of others, told with the tool that finds them or with why they are not there."""
+FAMILY_MIN: Final = 3
+"""Tools whose names begin with the same word, from which on that word stands for all of them."""
 
 READ_ONLY: Final = "the conversation is read-only"
 BECAUSE: Final = ": "
@@ -46,15 +49,14 @@ Denied = Callable[[ToolSpec], str]
 
 
 def nothing_denied(_tool: ToolSpec) -> str:
-    """Denied where no rule and no mode denies anything: `allowed` need not ask it about each of many tools."""
+    """Where no rule denies anything."""
     return ""
 
 
 def denied_by(policy: Policy, asks: Callable[[ToolSpec], Ask], mode: Mode) -> Denied:
     """Reasons by the rules and by the mode of a conversation. A call that is made all the same goes by both again."""
-
-    if policy.denies_nothing and mode is not Mode.READ_ONLY:
-        return nothing_denied
+    if not policy.denies_some and mode is not Mode.READ_ONLY:
+        return nothing_denied  # a request has many tools
 
     def denied(tool: ToolSpec) -> str:
         if policy.may_deny(tool.name) and (rule := policy.denies_all(asks(tool))):
@@ -144,5 +146,17 @@ def _hidden(tools: Sequence[ToolSpec], most_used: Sequence[str]) -> dict[str, st
 
 def _naming(finder: ToolSpec, hidden: Sequence[str]) -> ToolSpec:
     """The tool that finds others, with their names."""
-    more = f", and {len(hidden) - NAMED_MAX:,} more" if len(hidden) > NAMED_MAX else ""
-    return replace(finder, description=f"{finder.description} There are: {', '.join(hidden[:NAMED_MAX])}{more}.")
+    names = families(hidden)
+    more = f", and {len(names) - NAMED_MAX:,} more" if len(names) > NAMED_MAX else ""
+    return replace(finder, description=f"{finder.description} There are: {', '.join(names[:NAMED_MAX])}{more}.")
+
+
+def families(names: Sequence[str]) -> list[str]:
+    """Names in their order, where several that begin with the same word are one.
+
+    >>> families(["git_log", "query", "git_diff", "git_push", "task_post"])
+    ['git_*', 'query', 'task_post']
+    """
+    counts = Counter(name.partition("_")[0] for name in names if "_" in name)
+    told = (f"{word}_*" if counts[word := name.partition("_")[0]] >= FAMILY_MIN else name for name in names)
+    return list(dict.fromkeys(told))
