@@ -49,7 +49,7 @@ Denied = Callable[[ToolSpec], str]
 
 
 def nothing_denied(_tool: ToolSpec) -> str:
-    """Where no rule denies anything."""
+    """Answer where no rule denies anything."""
     return ""
 
 

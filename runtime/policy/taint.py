@@ -36,7 +36,7 @@ SOURCE_MAX_CHARS: Final = 60
 """Characters of a source, and of a value that nobody named, on a card."""
 UNNAMED_SHOWN: Final = 3
 """Values that nobody named, on a card."""
-ARGUMENTS: Final = re.compile(r"(?:\{\w+\})+")
+SOURCE_ARGUMENTS: Final = re.compile(r"(?:\{\w+\})+")
 """A source that is the value of an argument: the first that is given, where it names several."""
 START_STEP: Final = 0
 """The step of what came with a run: from whoever handed it on, or with its memory."""
@@ -130,7 +130,7 @@ def _is_listed(line: str) -> bool:
 def origin(step: ReadStep) -> str:
     """The source of a call's result as people call it: a host, a path, a word of the tool's own, or else the tool."""
     declared = step.flow.source
-    if not ARGUMENTS.fullmatch(declared):
+    if not SOURCE_ARGUMENTS.fullmatch(declared):
         return declared or step.tool
     names = declared[1:-1].split("}{")
     name = next((one for one in names if step.arguments.get(one)), names[0])

@@ -16,7 +16,7 @@ TSC: Final = re.compile(r"^(?P<file>[^\s(]+)\((?P<line>\d+),\d+\): (?P<kind>erro
 PYTHON_FILE: Final = re.compile(r'^\*{0,3}\s*File "(?P<file>[^"]+)", line (?P<line>\d+)')
 PYTHON_ERROR: Final = re.compile(r"^(?:\*{3} )?(?P<words>\w*(?:Error|Warning): .+)$")
 PLACES_SHOWN: Final = 50
-LINE_MAX_CHARS: Final = 2_000
+FAULT_MAX_CHARS: Final = 2_000
 """Characters of a line that are looked at: a longer one could take for ever."""
 
 
@@ -44,7 +44,7 @@ def complaints(text: str) -> list[Complaint]:
 
 def _complaints(text: str) -> Iterator[Complaint]:
     python: re.Match[str] | None = None
-    for line in (one[:LINE_MAX_CHARS] for one in text.splitlines()):
+    for line in (one[:FAULT_MAX_CHARS] for one in text.splitlines()):
         if found := TSC.match(line) or GCC.match(line):
             kind = found["kind"] or "error"
             yield Complaint(_relative(found["file"]), int(found["line"]), kind, short(found["words"]))

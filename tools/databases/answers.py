@@ -18,7 +18,7 @@ CELL_KEPT_MAX_CHARS: Final = 2_000
 CELL_SHOWN_MAX_CHARS: Final = 200
 ROWS_SHOWN_MAX: Final = 50
 TABLE_MAX_CHARS: Final = 12_000
-ANSWER_MAX_CHARS: Final = 4_000_000
+ROWS_MAX_CHARS: Final = 4_000_000
 """Of all values that are read: rows beyond are left out."""
 COLUMNS_MAX: Final = 200
 NO_VALUE: Final = "NULL"
@@ -114,7 +114,7 @@ def bounded(rows: Iterator[Sequence[str | None]], most: int) -> tuple[list[Seque
     kept, chars = list[Sequence[str | None]](), 0
     for row in rows:
         chars += sum(len(cell or "") for cell in row)
-        if len(kept) == most or chars > ANSWER_MAX_CHARS:
+        if len(kept) == most or chars > ROWS_MAX_CHARS:
             return kept, True
         kept.append(row)
     return kept, False

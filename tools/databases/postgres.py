@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from runtime.text.naming import listed
 from tools.databases.answers import (
-    ANSWER_MAX_CHARS,
     CELL_KEPT_MAX_CHARS,
     COLUMNS_MAX,
+    ROWS_MAX_CHARS,
     QueryBounds,
     QueryFault,
     Rows,
@@ -139,7 +139,7 @@ async def _fetched(
         for record in batch:
             row = [None if value is None else str(value)[:CELL_KEPT_MAX_CHARS] for value in record]
             chars += sum(len(cell or "") for cell in row)
-            if len(rows) == most or chars > ANSWER_MAX_CHARS:
+            if len(rows) == most or chars > ROWS_MAX_CHARS:
                 return columns, rows, True
             rows.append(row)
     return columns, rows, False

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from tools.databases import sqlite_worker
-from tools.databases.answers import ANSWER_MAX_CHARS, CELL_KEPT_MAX_CHARS, QueryBounds, QueryFault, Rows
+from tools.databases.answers import CELL_KEPT_MAX_CHARS, ROWS_MAX_CHARS, QueryBounds, QueryFault, Rows
 from tools.kit.process import capture
 
 MARGIN_TIME: Final = timedelta(seconds=3)
 """Until the process is killed; it ends a statement in time by its own clock."""
 TABLES_MAX: Final = 5_000
-TOLD_MAX_CHARS: Final = 4 * ANSWER_MAX_CHARS
+TOLD_MAX_CHARS: Final = 4 * ROWS_MAX_CHARS
 """Of its answer in JSON, which is longer than the values in it."""
 STOPPED_IN_TIME: Final = "It was stopped after {seconds:g} s. Ask for less: fewer rows, a narrower condition."
 
@@ -46,7 +46,7 @@ class SqliteDatabase:
             "sql": sql,
             "rows": rows,
             "cell": CELL_KEPT_MAX_CHARS,
-            "chars": ANSWER_MAX_CHARS,
+            "chars": ROWS_MAX_CHARS,
             "seconds": max(int(seconds), 1),
             "try_to_write": try_to_write,
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Final
 
 from tools.kit.output import joined
@@ -97,7 +98,7 @@ def told(document: Document, pages: str, most: int) -> str:
 
 def headed(document: Document, name: str, most: int) -> str:
     """The document with its parts as headings of Markdown, for whoever cuts it into passages."""
-    shown = _Shown(document, range(min(document.count, PARTS_READ_MAX)), most, mark="## {label}")
+    shown = _Shown(document, range(min(document.count, PARTS_READ_MAX)), most, mark="## {label}", tells_of_empty=False)
     about = document.title or name.rpartition("/")[2]
     return "\n\n".join([f"# {about}", *([shown.wordless()] if shown.wordless() else []), *shown.texts()])
 
@@ -109,8 +110,17 @@ def counted(count: int, unit: str) -> str:
 class _Shown:
     """The parts that fit. Those in the middle are never read where the ends are full, so a long document costs little."""
 
-    def __init__(self, document: Document, chosen: Sequence[int], most: int, mark: str = "[{label}]") -> None:
+    def __init__(
+        self,
+        document: Document,
+        chosen: Sequence[int],
+        most: int,
+        mark: str = "[{label}]",
+        *,
+        tells_of_empty: bool = True,
+    ) -> None:
         self._document, self._chosen, self._most, self._mark = document, chosen, most, mark
+        self._tells_of_empty = tells_of_empty
         self._read: dict[int, Part] = {}
         self._ahead = self._forward(most)
         self._behind: list[int] = []
@@ -151,11 +161,30 @@ class _Shown:
         return self._read[place]
 
     def texts(self) -> Iterator[str]:
-        yield from map(self._marked, self._ahead)
+        yield from self._told(self._ahead)
         missing = self._chosen[len(self._ahead) : len(self._chosen) - len(self._behind)]
         if missing:
             yield self._left_out(missing[0] + 1, missing[-1] + 1)
-        yield from map(self._marked, self._behind)
+        yield from self._told(self._behind)
+
+    def _told(self, places: Iterable[int]) -> Iterator[str]:
+        """Parts with their marks; those without a text in a row are told together."""
+        for run, counted_places in groupby(enumerate(places), self._run_of):
+            row = [place for _, place in counted_places]
+            if run is None:
+                yield from map(self._marked, row)
+            elif self._tells_of_empty:
+                yield self._empty(row)
+
+    def _run_of(self, counted_place: tuple[int, int]) -> int | None:
+        """The same number for parts without a text that follow each other; None for others."""
+        number, place = counted_place
+        return None if self._part(place).text.strip() else place - number
+
+    def _empty(self, row: Sequence[int]) -> str:
+        if len(row) == 1:
+            return f"[{self._part(row[0]).label}: no text]"
+        return f"[{self._document.unit}s {row[0] + 1:,} to {row[-1] + 1:,}: no text]"
 
     def _left_out(self, first: int, last: int) -> str:
         unit, next_ones = self._document.unit, min(last, first + max(len(self._ahead), 1) - 1)

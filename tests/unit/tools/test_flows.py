@@ -38,8 +38,7 @@ READS: Final = {
         *("task_post", "task_list", "task_complete", "plan_set", "agent_create"),
         *("process_stop", "process_list"),
         *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
-        *("workflow_list", "workflow_start"),
-        *("remember", "relate", "forget", "state_set", "state_delete"),
+        *("remember", "relate", "forget", "state_set", "state_delete", "workflow_list", "workflow_start"),
     },
     Reads.PEOPLE: {
         *("activity", "costs", "dead_letters", "pending_approvals", "task_claim"),
@@ -55,17 +54,16 @@ READS: Final = {
 STAYS: Final = {
     *("delivery_status", "send_file", "set_zone", "spend_beyond_budget", "write_file"),
     *("git_branch", "git_commit", "process_read", "process_stop", "process_list"),
-    *("task_list", "task_claim", "task_complete", "plan_set"),
+    *("task_list", "task_claim", "task_complete", "plan_set", "workflow_list"),
     *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
-    "workflow_list",
     *("remember", "relate", "recall", "about", "search_messages", "state_get", "state_list"),
 }
 """Tools that write, and only within the conversation."""
 REACH_OUT: Final = {
-    *("process_start", "process_write", "run_tests", "compile", "workflow_start"),
+    *("process_start", "process_write", "run_tests", "compile"),
     *("http_get", "read_document", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
     *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "agent_create", "channel_send"),
-    *("forget", "state_set", "state_delete"),
+    *("forget", "state_set", "state_delete", "workflow_start"),
 }
 
 

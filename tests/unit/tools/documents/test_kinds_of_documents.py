@@ -134,7 +134,7 @@ def test_a_password_is_told() -> None:
 
 
 def test_pages_of_pictures_are_told_as_such() -> None:
-    assert text(made.pdf(2), "x.pdf") == "PDF, 2 pages.\n[page 1]\n\n[page 2]"
+    assert text(made.pdf(2), "x.pdf") == "PDF, 2 pages.\n[pages 1 to 2: no text]"
     scan = PdfWriter()
     for _ in range(2):
         scan.add_page(_picture())

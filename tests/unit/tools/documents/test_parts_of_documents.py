@@ -80,3 +80,26 @@ def test_a_text_without_pages_is_cut_into_parts_between_its_lines() -> None:
 
 def test_for_passages_parts_are_headings_under_the_title() -> None:
     assert headed(of(2, 3), "a/leave.pdf", 1_000) == "# leave.pdf\n\n## page 1\n1..\n\n## page 2\n2.."
+
+
+def test_parts_without_a_text_in_a_row_are_told_together() -> None:
+    texts = ["one", "", "", "", "five", "", "seven"]
+    document = Document("PDF", "page", 7, lambda place: Part(f"page {place + 1}", texts[place]))
+    assert told(document, "", 1_000).splitlines()[1:] == [
+        *(
+            "[page 1]",
+            "one",
+            "",
+            "[pages 2 to 4: no text]",
+            "",
+            "[page 5]",
+            "five",
+            "",
+            "[page 6: no text]",
+            "",
+            "[page 7]",
+        ),
+        "seven",
+    ]
+    assert told(document, "2, 4", 1_000).endswith("[page 2: no text]\n\n[page 4: no text]")
+    assert headed(document, "a.pdf", 1_000) == "# a.pdf\n\n## page 1\none\n\n## page 5\nfive\n\n## page 7\nseven"
