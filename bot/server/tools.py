@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +12,7 @@ from bot.accounts.naming import Accounts, Named
 from bot.accounts.supervisor import AccountSupervisor
 from bot.operator.reports import figure_tools
 from bot.settings.settings import Settings
+from bot.telemetry.instrument import Duty
 from bot.wiring.engine import shell_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, toolbox_of
 from bot.wiring.safety.egress import egress_of
@@ -60,6 +61,13 @@ class Toolkit:
     sandbox: Sandbox
     processes: ProcessHost
     browsers: Browsers | None
+
+    def duties(self) -> Iterator[Duty]:
+        """Loops of the tools, for as long as this process is a node."""
+        yield self.check
+        yield self.processes.run
+        if self.browsers:
+            yield self.browsers.run
 
     async def check(self) -> None:
         """Test the sandboxes. Beside the start, since it takes longer than the rest of it.

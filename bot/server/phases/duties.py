@@ -45,12 +45,10 @@ def duties_of(
     if base.notices:
         yield partial(base.notices.run, engine.peers)
         yield engine.peers.remind
-    yield engine.toolkit.check
-    yield engine.toolkit.processes.run
+    yield from engine.toolkit.duties()
     yield from loading_ahead(settings, engine)
     yield _sealer(base).run
-    folders = partial(_workspaces, engine)
-    yield retention_of(settings, store, base.membership.take, folders).run
+    yield retention_of(settings, store, base.membership.take, partial(_workspaces, engine)).run
     yield jumps.run
     yield at.rooms.run
     yield _scheduler(base).run
@@ -74,11 +72,8 @@ def duties_of(
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
     yield from engine.toolkit.toolbox.duties()
-    if engine.toolkit.browsers:
-        yield engine.toolkit.browsers.run
     if settings.mcp:
-        tell = partial(_tell_of_tool, base, at, engine)
-        tell_login = partial(_tell_of_login, base, at, engine)
+        tell, tell_login = partial(_tell_of_tool, base, at, engine), partial(_tell_of_login, base, at, engine)
         yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form, tell_login)
 
 

@@ -24,8 +24,9 @@ async def begun(stage: Stage, by: Starter | None = None, node: NodeId = OWN) -> 
     return made
 
 
-async def states(stage: Stage) -> list[ProcessState]:
-    return [one.state for one in reversed(await stage.store.processes.processes())]
+async def states(stage: Stage, *begun: Process) -> list[ProcessState]:
+    found = {one.id: one.state for one in await stage.store.processes.processes()}
+    return [found[one.id] for one in begun]
 
 
 async def test_a_conversation_has_so_many_at_once(stage: Stage) -> None:
@@ -53,23 +54,21 @@ async def test_those_of_a_dead_node_are_told_as_ended_with_it(stage: Stage) -> N
 
 async def test_a_stop_ends_the_processes_of_its_room_and_threads(stage: Stage) -> None:
     thread = replace(ROOM, thread="t")
-    for room in (ROOM, thread, OTHER_ROOM):
-        await begun(stage, starter(room))
+    three = [await begun(stage, starter(room)) for room in (ROOM, thread, OTHER_ROOM)]
     taken = await stage.stop()
-    assert await states(stage) == [ProcessState.STOPPING, ProcessState.STOPPING, ProcessState.RUNNING]
+    assert await states(stage, *three) == [ProcessState.STOPPING, ProcessState.STOPPING, ProcessState.RUNNING]
     assert taken.verdict.notice == "Stopped 2 processes."
     wanted = await stage.store.processes.to_stop(OWN)
     assert [reason for _, reason in wanted] == ["Stopped by Ada."] * 2
     for process, _ in wanted:
         await stage.store.processes.happen(process, ProcessEvent.EXIT, 143, "")
-    assert await states(stage) == [ProcessState.STOPPED, ProcessState.STOPPED, ProcessState.RUNNING]
+    assert await states(stage, *three) == [ProcessState.STOPPED, ProcessState.STOPPED, ProcessState.RUNNING]
     assert (await stage.stop()).verdict.notice == "There's nothing to stop here."
 
 
 async def test_a_stop_of_ones_own_leaves_those_of_others_alone(stage: Stage) -> None:
     claim = await stage.begin(actor=UMA)
-    await begun(stage, starter(run=claim.run_id))
-    await begun(stage, starter(run="another"))
+    two = [await begun(stage, starter(run=run)) for run in (claim.run_id, RunId("another"))]
 
     await stage.take_in(stage.signal(Stopped(own=True), actor=UMA))
-    assert await states(stage) == [ProcessState.STOPPING, ProcessState.RUNNING]
+    assert await states(stage, *two) == [ProcessState.STOPPING, ProcessState.RUNNING]

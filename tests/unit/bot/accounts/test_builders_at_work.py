@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from runtime.contract import Call, ModelReply, ModelRequest, ToolTurn
-from tests.fakes.models import USAGE
+from tests.fakes.models import USAGE, Answer
 from tests.unit.bot.notebook import Running, running
 from tests.unit.tools.processes import gone, started
 
@@ -29,14 +29,14 @@ def read_it(request: ModelRequest) -> ModelReply:
 
 
 async def test_a_project_is_tested_committed_and_run(tmp_path: Path) -> None:
-    answers = [
+    answers: list[Answer] = [
         call(1, "shell", command="git init -q . && ls"),
         call(2, "write_file", path="test_sum.py", content=TEST),
         call(3, "run_tests"),
         call(4, "git_commit", message="Add up"),
         call(5, "process_start", command="echo begun; sleep 1; echo served; sleep 4281"),
         read_it,
-        "done",
+        "All is built.",
     ]
     async with running(tmp_path, answers, policy=RULES) as people:
         await people.say("build it")
@@ -48,7 +48,7 @@ async def test_a_project_is_tested_committed_and_run(tmp_path: Path) -> None:
         assert "sleep 4281" in card.body
         assert "runs on for up to 60 minutes" in card.body
         await people.approve()
-        await people.notebook.until("done")
+        await people.notebook.until("All is built.")
         await started("4281")
         told = await results(people)
     await gone("4281")
