@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +12,7 @@ from bot.accounts.naming import Accounts, Named
 from bot.accounts.supervisor import AccountSupervisor
 from bot.operator.reports import figure_tools
 from bot.settings.settings import Settings
+from bot.telemetry.instrument import Duty
 from bot.wiring.engine import shell_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, toolbox_of
 from bot.wiring.safety.egress import egress_of
@@ -51,6 +52,12 @@ class Toolkit:
     figures: Mapping[str, Tool]
     sandbox: Sandbox
     browsers: Browsers | None
+
+    def duties(self) -> Iterator[Duty]:
+        """Those of MCP servers and of browsers."""
+        yield from self.toolbox.duties()
+        if self.browsers:
+            yield self.browsers.run
 
     async def check(self) -> None:
         """Test the sandboxes. Beside the start, since it takes longer than the rest of it.

@@ -48,8 +48,7 @@ def duties_of(
     yield engine.toolkit.check
     yield from loading_ahead(settings, engine)
     yield _sealer(base).run
-    folders = partial(_workspaces, engine)
-    yield retention_of(settings, store, base.membership.take, folders).run
+    yield retention_of(settings, store, base.membership.take, partial(_workspaces, engine)).run
     yield jumps.run
     yield at.rooms.run
     yield _scheduler(base).run
@@ -85,9 +84,7 @@ def duties_of(
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
-    yield from engine.toolkit.toolbox.duties()
-    if engine.toolkit.browsers:
-        yield engine.toolkit.browsers.run
+    yield from engine.toolkit.duties()
     if settings.mcp:
         tell = partial(_tell_of_tool, base, at, engine)
         yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form)
