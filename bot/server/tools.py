@@ -54,7 +54,7 @@ class Toolkit:
     browsers: Browsers | None
 
     def duties(self) -> Iterator[Duty]:
-        """Those of MCP servers and of browsers."""
+        """Duties of MCP servers and of browsers."""
         yield from self.toolbox.duties()
         if self.browsers:
             yield self.browsers.run
