@@ -21,6 +21,7 @@ from bench.claim import claim
 from bench.click import clicks
 from bench.cuts import cuts
 from bench.disk import fsync
+from bench.documents import documents
 from bench.failover import failover
 from bench.figures import Figure
 from bench.guard import guard
@@ -49,6 +50,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "guard": guard,
     "browser": browser,
     "recall": recall,
+    "documents": documents,
     "injection": injection,
     **CHANNELS,
 }

@@ -29,11 +29,21 @@ result = "allow"
 [[knowledge]]
 name = "handbook"
 folder = "handbook"
+
+[[databases]]
+name = "sales"
+url = "sqlite:///sales.db"
+[[git]]
+url = "https://git.example.org"
 """
 """Settings under which each tool that needs some is there."""
 NEEDS: Final = {
     "docs_search": "a pack of [documents](knowledge.md)",
+    "query": "a [database](databases.md)",
     "web_search": "`[tools.search]`, see below",
+    "git_clone": "a [git server](git.md)",
+    "git_pull": "a [git server](git.md)",
+    "git_push": "a [git server](git.md)",
     **dict.fromkeys(
         ("browser_open", "browser_read", "browser_screenshot", "browser_click", "browser_fill", "browser_close"),
         "`[tools.browser]`: [browser](browser.md)",

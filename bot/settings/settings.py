@@ -74,6 +74,8 @@ from bot.settings.tables import (
     Web,
 )
 from bot.settings.telemetry import find_collector
+from bot.settings.tools.databases import DatabaseTable
+from bot.settings.tools.git import GitTable
 from bot.settings.workflows.folder import add_workflows
 from bot.settings.workflows.tables import WorkflowTable
 from runtime.errors import ConfigError
@@ -182,9 +184,11 @@ class Settings(Section):
     memory: MemorySection = Field(default_factory=MemorySection, description="What agents keep beyond a conversation.")
     tools: Tools = Field(default_factory=Tools, description="Tools.")
     mcp: tuple[McpTable, ...] = Field(default=(), description="MCP servers, whose tools the agent may call.")
+    git: tuple[GitTable, ...] = Field(default=(), description="Git servers that agents may reach.")
     knowledge: tuple[KnowledgeTable, ...] = Field(
         default=(), description="Packs of documents that agents search and cite."
     )
+    databases: tuple[DatabaseTable, ...] = Field(default=(), description="Databases that agents ask, read-only.")
     egress: Egress = Field(default_factory=Egress, description="The web.")
     files: Files = Field(default_factory=Files, description="Room on the disk.")
     outbox: Outbox = Field(default_factory=Outbox, description="Messages on their way out.")

@@ -12,8 +12,9 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
-from runtime.agent.asking import not_run, refused_or_stopped, sorted_question
+from runtime.agent.asking import asked_by_us, not_run, refused_or_stopped, sorted_question
 from runtime.agent.delegation.orders import Delegating, asked_for
+from runtime.agent.duties.attached import fitting
 from runtime.agent.duties.sleeping import sleep
 from runtime.agent.duties.sources import Sources, fenced
 from runtime.agent.duties.undoing import kept_before
@@ -51,6 +52,7 @@ from runtime.policy.grants import GrantId
 from runtime.policy.rules import DENYING, Ask, By, Policy, Ruling, because, rule
 from runtime.policy.terms import Terms
 from runtime.policy.tool_forms import warning
+from runtime.reports.fan_out import MOST_FILES
 from runtime.store.protocol import Claim, NewStep, Recorded, Runs, ToolStep
 from runtime.text.glyphs import bound
 from runtime.workspace.whole_texts import WholeTexts
@@ -107,6 +109,19 @@ class Calls:
         """The calls of one answer: each open, asked, or done at once with the reason why it does not run."""
         answer = Answer()
         return [await self._judged(run, call, answer) for call in calls]
+
+    async def sort_own(self, run: LiveRun, calls: Sequence[Call]) -> list[NewStep]:
+        """The calls that a run makes on its own account: a question to people, or what goes on after one."""
+        answer = Answer()
+        return [await self._own(run, call, answer) for call in calls]
+
+    async def _own(self, run: LiveRun, call: Call, answer: Answer) -> NewStep:
+        tool = run.agent.tools.get(call.tool)
+        if call.tool == SPEND_MORE:
+            return asked_by_us(call)  # no rule, grant or mode answers for people
+        if tool is None or not tool.spec.untold or tool.spec.asks:
+            return await self._judged(run, call, answer)
+        return NewStep(call, tool.spec.effect, digest(call.arguments), StepState.OPEN)
 
     async def _judged(self, run: LiveRun, call: Call, answer: Answer) -> NewStep:
         tool = run.agent.tools.get(call.tool)
@@ -246,7 +261,6 @@ class Calls:
         if warning := run.warnings.pop(step.call.id, ""):
             result = f"{result}\n\n{warning}"
         recorded = own(await self._record(run, step, result, files, *kept))
-        run.files += files
         for room in recorded.told:
             self._nudge(room)
         run.obey(recorded.stop, after="" if repeatable(run.agent.tools, step) else step.call.tool)
@@ -269,6 +283,9 @@ class Calls:
         self, run: LiveRun, step: ToolStep, result: str, files: Sequence[FileRef], kept: str | None = None
     ) -> Recorded | None:
         """Store a result. One of a tool with effects is known to us alone: as long as we may, we keep trying."""
+        if len(run.files) + len(files) > MOST_FILES:
+            files, result = fitting(len(run.files), files, result)
+        run.files += files  # at once: others may be attached meanwhile
         while True:
             try:
                 lane, run_id = run.claim.lane, run.claim.run_id

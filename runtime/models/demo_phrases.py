@@ -19,8 +19,11 @@ from runtime.models.demo_plans import (
     with_task,
     with_title,
 )
+from runtime.models.phrases.calls import WHAT_I_CALL, named_call
+from runtime.models.phrases.documents import DOCUMENT_PHRASES, THIS_FILE, WHAT_I_READ, sent_last
 from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
 from runtime.models.phrases.pages import PAGE_PHRASES, WHAT_I_DO_WITH_PAGES, parts_of
+from runtime.models.phrases.programs import PROGRAMS, WHAT_I_RUN, program_of
 from runtime.models.phrases.workflows import WHAT_I_START, WORKFLOWS, started
 from runtime.text.outside import unfenced
 
@@ -34,6 +37,8 @@ WHAT_I_KNOW: Final = f"""\
 - `search the web for WORDS`
 - `send the file PATH`, `post TEXT here` (or `in ROOM`, such as slack:work/C024BE91L)
 - `run: COMMAND`
+{WHAT_I_READ}
+{WHAT_I_RUN}
 {WHAT_I_DO_WITH_PAGES}
 - `think about SUBJECT` (`/think` then shows what I thought)
 - `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; you may add `ANSWER or ANSWER`)
@@ -43,6 +48,7 @@ WHAT_I_KNOW: Final = f"""\
 - `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
 - `hand over to NAME: TEXT`: another agent answers here next
 - `create agent NAME with TOOL, TOOL: PROMPT`: an owner has another agent made
+{WHAT_I_CALL}
 - `help`
 
 One message may hold several of them, one per line."""
@@ -50,6 +56,7 @@ One message may hold several of them, one per line."""
 PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"run:\s*(?P<command>.+)", "shell", {}),
     (r"(?:ls|list (?:all )?(?:the )?files)(?: (?:in |of |under )?(?P<path>.+))?", "list_files", {"path": "."}),
+    *DOCUMENT_PHRASES,
     *PAGE_PHRASES,
     (r"read (?:the page )?(?P<url>https?://\S+)", "http_get", {}),
     (r"read (?:the file )?(?P<path>.+?) from byte (?P<offset>[\d,]{1,15})", "read_file", {}),
@@ -75,12 +82,21 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
 # The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
 PHRASES: Final = [
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), tool, defaults)
-    for pattern, tool, defaults in (*PHRASES_FIRST_TRIED, *MEMORIES, *WORKFLOWS, *PLANS)
+    for pattern, tool, defaults in (*PROGRAMS, *PHRASES_FIRST_TRIED, *MEMORIES, *WORKFLOWS, *PLANS)
 ]
-FIRST_PHRASES: Final = PHRASES[: len(PHRASES_FIRST_TRIED)]
+FIRST_PHRASES: Final = PHRASES[: len(PROGRAMS) + len(PHRASES_FIRST_TRIED)]
 PLAN_LINE_MAX_CHARS: Final = 4_000
 """Characters of a line in which a plan is looked for: where a time ends takes many tries to find."""
-VERBATIM: Final = AS_WRITTEN | {"shell", "ask_person", "delegate", "delegate_many", "hand_over", "agent_create"}
+VERBATIM: Final = AS_WRITTEN | {
+    "query",
+    "shell",
+    "ask_person",
+    "delegate",
+    "delegate_many",
+    "hand_over",
+    "agent_create",
+}
+OF_PROGRAMS: Final = frozenset(tool for _, tool, _ in PROGRAMS)
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
 OBEY: Final = re.compile(r"do what (?:it|the page|the file) says[.!]?", re.IGNORECASE)
 OBEYED_MAX: Final = 5
@@ -113,9 +129,13 @@ def wish(line: str) -> Wish | None:
     Wish(tool='write_file', arguments={'content': 'hello', 'path': 'notes.txt'})
     """
     line = parts_of(re.sub(r"^please\s+", "", line, flags=re.IGNORECASE))[0]
+    if called := named_call(line):
+        return Wish(*called)
     for pattern, tool, defaults in PHRASES if len(line) <= PLAN_LINE_MAX_CHARS else FIRST_PHRASES:
-        if found := pattern.fullmatch(line if tool in VERBATIM else without_full_stop(line)):
+        if found := pattern.fullmatch(line if tool in VERBATIM or tool in OF_PROGRAMS else without_full_stop(line)):
             groups = {name: value.strip() for name, value in found.groupdict().items() if value}
+            if tool in OF_PROGRAMS:
+                return Wish(tool, program_of(tool, groups))
             return Wish(tool, {**defaults, **arguments_of(tool, groups)})
     return None
 
@@ -129,6 +149,9 @@ def wishes_of(line: str, turns: Sequence[Turn]) -> list[Wish]:
         found = wish(line)
         if found and found.tool == "plan_set":
             return [Wish(found.tool, one) for one in ticked_off(line.partition(":")[2])]
+        if found and found.arguments.get("path") == THIS_FILE:
+            path = sent_last(turns)
+            return [Wish(found.tool, {**found.arguments, "path": path})] if path else []
         return [found] if found else []
     read = next((turn.text for turn in reversed(turns) if isinstance(turn, ToolTurn)), "")
     return [found for one in unfenced(read).splitlines() if (found := wish(one.strip()))][:OBEYED_MAX]
@@ -178,6 +201,8 @@ def arguments_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
         return ticked_off(groups["steps"])[-1]
     if tool == "task_post":
         return with_title(groups)
+    if tool == "chart":
+        return {"title": groups["path"], **groups}
     if "offset" in groups:
         return {"path": unquoted(groups)["path"], "offset": int(groups["offset"].replace(",", "") or 0)}
     return dict(with_task(groups) if tool in VERBATIM else unquoted(groups))

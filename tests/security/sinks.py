@@ -40,6 +40,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("post", "complete", "plan"),
         *("keep_said", "keep_given", "put_value", "write_summary", "end_renewal"),
         *("put_document", "note_document_fault"),
+        *("begin_process", "happen"),
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -93,6 +94,8 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "drop_task",
             "retry_task",
             "end_child",
+            "processes",
+            "processes_named",
         ),
     }
 )
@@ -151,6 +154,10 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "runtime/agent/tool_calls.py": (
         frozenset({"accept_form", "accepted_form", "finish_tool", "refuse_tool"}),
         "results are cleaned in Calls; forms of tools by `bot.wiring.safety.tools.guarded`, as they are offered",
+    ),
+    "runtime/agent/processes/book.py": (
+        frozenset({"begin_process", "happen"}),
+        "commands are cleaned in NotedProcesses; reasons are words of ours",
     ),
     "runtime/cluster/cooldowns.py": (frozenset({"failed"}), COOLING),
     "runtime/context/builder.py": (frozenset({"ModelRequest"}), MODEL),

@@ -46,6 +46,7 @@ def duties_of(
         yield partial(base.notices.run, engine.peers)
         yield engine.peers.remind
     yield engine.toolkit.check
+    yield engine.toolkit.processes.run
     yield from loading_ahead(settings, engine)
     yield _sealer(base).run
     yield retention_of(settings, store, base.membership.take, partial(_workspaces, engine)).run
@@ -87,7 +88,8 @@ def duties_of(
     yield from engine.toolkit.duties()
     if settings.mcp:
         tell = partial(_tell_of_tool, base, at, engine)
-        yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form)
+        tell_login = partial(_tell_of_login, base, at, engine)
+        yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form, tell_login)
 
 
 async def _first(jumps: Jumps, engine: EnginePhase) -> None:
@@ -209,6 +211,14 @@ async def _tell_of_tool(
     """Tell operators that a tool of others is another one. Where they have no room, log and audit tell it."""
     text = f"**The tool {name} changed**: {changed}. Its next call needs approval, whatever the policy says."
     await _post_to_operators(base, at, engine, f"tool:{name}:{digest(form)}", text)
+
+
+async def _tell_of_login(base: StorePhase, at: AccountsPhase, engine: EnginePhase, server: str) -> None:
+    """Tell operators that a server wants a login, at most once a day."""
+    text = (
+        f"**The MCP server {server} needs a login.** Until then its tools can't be used: `signalbox mcp login {server}`"
+    )
+    await _post_to_operators(base, at, engine, f"mcp-login:{server}:{base.store.now():%Y-%m-%d}", text)
 
 
 async def _post_to_operators(base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, text: str) -> None:

@@ -18,12 +18,14 @@ from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_r
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
+from bot.wiring.mcp import Toolbox
 from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.models.media import media_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
+from bot.wiring.tools.databases import query_tools
 from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.delegation.hand_overs import HandOvers
 from runtime.agent.duties.answering import Answerer
@@ -34,6 +36,7 @@ from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
 from runtime.agent.previews import Previews
+from runtime.agent.processes.book import NotedProcesses
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import Agents
 from runtime.chat.audience import Places
@@ -61,6 +64,7 @@ from runtime.workflows.starting import StartedFlows
 from tools.kit.schemas import schema_faults
 from tools.pictures.tools import Media, media_tools
 from tools.posting import posting_tools
+from tools.sandbox.spaced import SpacedTool
 from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
 
@@ -111,7 +115,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     asking = QuestionContext(lambda: at.live.gate().rights, places)
-    loop = _loop(base, at, agents, couriers, reporters, asking, memory, media.notes, door)
+    loop = _loop(base, at, agents, couriers, reporters, asking, memory, media.notes, door, toolkit.toolbox)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
     reception = _reception(base, at, couriers, peers, _edits(base, at, agents), door)
     previews = Previews(agents, loop.surroundings, loop.condenser)
@@ -294,13 +298,21 @@ def _toolkit(
         instead=instead,
         space=base.space,
         more=more,
+        processes=_process_book(base, door),
+    )
+
+
+def _process_book(base: StorePhase, door: Door) -> NotedProcesses:
+    membership = base.membership
+    return NotedProcesses(
+        base.store.processes, lambda: membership.lease.node if membership.lease else None, lambda: door
     )
 
 
 def _more_tools(
     base: StorePhase, at: AccountsPhase, couriers: Couriers, meaning: NearRows, media: Media, door: Door
 ) -> Mapping[str, Tool]:
-    """Tools that post messages, start workflows, search packs, and make pictures and look at them."""
+    """Tools that post messages, start workflows, search packs, ask databases, and make pictures and look at them."""
     posting = RoomPosting(
         post=couriers.post,
         standing=base.store.outbox.standing,
@@ -320,7 +332,9 @@ def _more_tools(
         tool.spec.name: tool
         for tool in (*every, *media_tools(media), *workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL)
     }
-    return own | dict(pack_tools(base.settings, packs))
+    asking = query_tools(base.settings, at.named)
+    spaced = {name: SpacedTool(tool, base.space) for name, tool in asking.items()}  # they keep files of rows
+    return own | dict(pack_tools(base.settings, packs)) | spaced
 
 
 def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agents:
@@ -347,6 +361,7 @@ def _loop(
     memory: MemoryParts | None,
     notes: Transcriber | None,
     door: Door,
+    toolbox: Toolbox,
 ) -> AgentLoop:
     store, new_id, files_of = base.store, base.new_id, files_in(at.accounts)
     long_replies = long_replies_of(base.settings, base.workspaces, files_of, new_id)
@@ -369,6 +384,7 @@ def _loop(
         space=base.space,
         door=door,
         faults=schema_faults,
+        own_call=toolbox.next_call if base.settings.mcp else None,
         remembering=memory.remembering if memory else None,
         notices=LoopNotices(
             asked=lambda: base.notifier.notify(QUESTIONS),

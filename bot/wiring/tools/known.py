@@ -13,6 +13,10 @@ from bot.wiring.knowledge.packs import tools_of
 from bot.wiring.mcp import terms_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.tools.browser import browsers_of, tools_of_browser
+from bot.wiring.tools.builds import build_tools_of
+from bot.wiring.tools.databases import query_tools
+from bot.wiring.tools.git import git_tools
+from bot.wiring.tools.processes import known_process_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import Effect, Figures, Posting, TaskBoard, Timetable, Tool
@@ -29,6 +33,7 @@ from tools.pictures.tools import Media, media_tools
 from tools.posting import posting_tools
 from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
+from tools.sandbox.shell import sandbox_for
 from tools.schedules import schedule_tools
 from tools.tasks import task_tools
 from tools.workflows import workflow_tools
@@ -49,7 +54,15 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= tools_of(settings, cast("KnowledgeBook", None))
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
     own |= {tool.spec.name: tool for tool in workflow_tools(cast("Workflows", None))}
-    own |= {**search_tools(settings), **request_tools(settings), **tools_of_browser(browsers_of(settings))}
+    sandbox = sandbox_for(shell_of(settings))
+    own |= {
+        **search_tools(settings),
+        **request_tools(settings),
+        **query_tools(settings, str),
+        **git_tools(settings, sandbox),
+    }
+    own |= {**known_process_tools(settings, sandbox), **build_tools_of(settings, sandbox)}
+    own |= tools_of_browser(browsers_of(settings))
     return {**own, **installed_tools(settings, own)}
 
 
