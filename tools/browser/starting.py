@@ -26,7 +26,7 @@ CACHE_BYTES: Final = 32 << 20
 HEAP_MIB: Final = 512
 """Of one page's scripts."""
 FAULT_MAX_CHARS: Final = 300
-ARGUMENTS: Final = (
+CHROMIUM_ARGUMENTS: Final = (
     "--disable-quic",
     "--dns-prefetch-disable",
     "--no-pings",
@@ -77,7 +77,7 @@ async def _launched(
     try:
         return await playwright.chromium.launch(
             executable_path=program,
-            args=[*ARGUMENTS, f"--ignore-certificate-errors-spki-list={pin}"],
+            args=[*CHROMIUM_ARGUMENTS, f"--ignore-certificate-errors-spki-list={pin}"],
             proxy={"server": f"http://{GATEWAY[0]}:{GATEWAY[1]}"},
             timeout=START_TIMEOUT,
             chromium_sandbox=False,
