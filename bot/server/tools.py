@@ -66,6 +66,7 @@ class Toolkit:
         """Loops of the tools, for as long as this process is a node."""
         yield self.check
         yield self.processes.run
+        yield from self.toolbox.duties()
         if self.browsers:
             yield self.browsers.run
 

@@ -71,7 +71,6 @@ def duties_of(
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
-    yield from engine.toolkit.toolbox.duties()
     if settings.mcp:
         tell, tell_login = partial(_tell_of_tool, base, at, engine), partial(_tell_of_login, base, at, engine)
         yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form, tell_login)

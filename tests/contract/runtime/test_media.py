@@ -24,6 +24,7 @@ from runtime.errors import ModelFailed, ToolFailed
 from runtime.guard.door import Door
 from runtime.guard.findings import Detector, Strictness
 from runtime.guard.guard import Guard, GuardRules
+from runtime.models.demo import Demo
 from runtime.models.litellm_loading import VARIABLES
 from runtime.models.media.asking import Unit
 from runtime.models.media.demo import DemoImages
@@ -114,8 +115,10 @@ async def test_a_recording_is_written_down_and_paid_by_the_minute(tmp_path: Path
 async def test_a_picture_is_looked_at_by_the_model_that_answers_and_its_call_is_paid(tmp_path: Path) -> None:
     (tmp_path / "dot.png").write_bytes(dot(3))
     media = Media(eyes=Eyes(), spending=(purse := Purse()))
-    assert (
-        await call(media, "see", context(tmp_path), path="dot.png", question="What is it?") == "What is it? b'\\x89PNG'"
+    told = await call(media, "see", context(tmp_path), path="dot.png", question="What is it?")
+    assert told == "[attached file: dot.png]\nWhat is it? b'\\x89PNG'"
+    assert "I was shown `dot.png` (image/png)" in await call(
+        Media(eyes=Demo()), "see", context(tmp_path), path="dot.png"
     )
     assert purse.charged[0][2].cost_micros == 12
 
