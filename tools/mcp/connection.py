@@ -42,7 +42,7 @@ from tools.mcp.terms import Endpoint, ServerTerms
 
 log = structlog.get_logger("mcp")
 
-OURS: Final = f"{LATEST_MODERN_VERSION} and {LATEST_HANDSHAKE_VERSION}"
+OUR_REVISIONS: Final = f"{LATEST_MODERN_VERSION} and {LATEST_HANDSHAKE_VERSION}"
 UNSUPPORTED: Final = re.compile(r"[Uu]nsupported protocol version[^:]*: (\S+)")
 """How the SDK words that an older handshake named a revision it doesn't know."""
 US: Final = Implementation(name="signalbox", version="1")
@@ -174,7 +174,7 @@ async def connected(terms: ServerTerms, connection: Connection) -> AsyncIterator
         except Exception as error:
             if theirs := _unknown_revision(error):
                 # In place of what the end of its streams tells, which comes first and only follows from this.
-                connection.reason = f"it speaks the protocol's revision {theirs}, and we speak {OURS}"
+                connection.reason = f"it speaks the protocol's revision {theirs}, and we speak {OUR_REVISIONS}"
                 raise NoServer(connection.reason) from error
             raise
         group = await stack.enter_async_context(asyncio.TaskGroup())

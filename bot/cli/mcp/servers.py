@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 commands = typer.Typer(no_args_is_help=True, help="MCP servers: list them, and log in at those that want it.")
 
-COLUMNS: Final = {"name": "Server", "at": "At", "login": "Login", "ends": "Token ends"}
+SERVER_COLUMNS: Final = {"name": "Server", "at": "At", "login": "Login", "ends": "Token ends"}
 NO_SERVERS: Final = "No MCP server is set. `[[mcp]]` in the settings names them."
 Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="Its name in the settings.")]
 
@@ -38,7 +38,7 @@ def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = 
     if as_json:
         show_json(rows)
     else:
-        show_rows(rows, COLUMNS, empty=NO_SERVERS)
+        show_rows(rows, SERVER_COLUMNS, empty=NO_SERVERS)
 
 
 @commands.command()
@@ -94,7 +94,7 @@ def _table(settings: Settings, name: str) -> McpTable:
 
 def _row(settings: Settings, table: McpTable) -> dict[str, object]:
     facts = _facts(settings, table)
-    return {name: facts.get(name, "") for name in COLUMNS}
+    return {name: facts.get(name, "") for name in SERVER_COLUMNS}
 
 
 def _facts(settings: Settings, table: McpTable) -> dict[str, object]:

@@ -87,9 +87,14 @@ def duties_of(
     yield from base.instruments.duties()
     yield from engine.toolkit.toolbox.duties()
     if settings.mcp:
-        tell = partial(_tell_of_tool, base, at, engine)
-        tell_login = partial(_tell_of_login, base, at, engine)
-        yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form, tell_login)
+        yield _watching_tools(base, at, engine)
+
+
+def _watching_tools(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Duty:
+    """Looks at the tools of MCP servers for what operators are told."""
+    runs = base.store.runs
+    tell, tell_login = partial(_tell_of_tool, base, at, engine), partial(_tell_of_login, base, at, engine)
+    return partial(engine.toolkit.toolbox.watch, runs.see_form, tell, runs.told_form, tell_login)
 
 
 async def _first(jumps: Jumps, engine: EnginePhase) -> None:

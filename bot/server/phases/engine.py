@@ -18,7 +18,6 @@ from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_r
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
-from bot.wiring.mcp import Toolbox
 from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.safety.guard import GuardBook, door_of
@@ -107,8 +106,9 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
-    asking = QuestionContext(lambda: at.live.gate().rights, places)
-    loop = _loop(base, at, agents, couriers, reporters, asking, memory, door, toolkit.toolbox)
+    own_call = toolkit.toolbox.next_call if base.settings.mcp else None
+    asking = QuestionContext(lambda: at.live.gate().rights, places, own_call)
+    loop = _loop(base, at, agents, couriers, reporters, asking, memory, door)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
     edits = Edits(
         approvals=base.store.approvals, agents=agents, policy=at.live.policy, named=at.named, faults=schema_faults
@@ -337,7 +337,6 @@ def _loop(
     asking: QuestionContext,
     memory: MemoryParts | None,
     door: Door,
-    toolbox: Toolbox,
 ) -> AgentLoop:
     store, new_id, files_of = base.store, base.new_id, files_in(at.accounts)
     long_replies = long_replies_of(base.settings, base.workspaces, files_of, new_id)
@@ -360,7 +359,6 @@ def _loop(
         space=base.space,
         door=door,
         faults=schema_faults,
-        own_call=toolbox.next_call if base.settings.mcp else None,
         remembering=memory.remembering if memory else None,
         notices=LoopNotices(
             asked=lambda: base.notifier.notify(QUESTIONS),

@@ -17,7 +17,7 @@ PATH: Final = "/callback"
 REQUEST_MAX_BYTES: Final = 16 * 1024  # bytes: the first line and the headers of a browser
 HEAR: Final = 10.0  # seconds until a browser has said what it wants
 PAGE: Final = "<!doctype html><meta charset=utf-8><title>Signalbox</title><p>{}</p>"
-DONE: Final = "You're logged in. You can close this page and go back to the terminal."
+LOGGED_IN: Final = "You're logged in. You can close this page and go back to the terminal."
 
 
 class Callback:
@@ -45,7 +45,7 @@ class Callback:
             raise ValueError("this address has no code in it")
         if not self._back.done():
             self._back.set_result(Return(code, _first(asked, "state") or None, _first(asked, "iss") or None))
-        return DONE
+        return LOGGED_IN
 
     def _end(self, error: NoServer) -> None:
         if not self._back.done():
