@@ -31,6 +31,7 @@ from runtime.context.resting import SHORTENED_BY_RESTS, Restore, restored
 from runtime.context.watch import LoopNotices
 from runtime.contract import (
     BOUNDLESS,
+    SPEND_MORE,
     Address,
     Busy,
     Call,
@@ -107,15 +108,11 @@ class Files(Protocol):
         """Fetch what is missing of the files that the model has not seen yet; what it must be told of them."""
 
 
-OwnCall = Callable[[RunId, Sequence[Turn]], Awaitable[Call | None]]
-"""Names the call that a run makes next on its own account, given its conversation; None where there is none."""
-
-
 class AgentLoop:
     """Works on claimed runs. One object serves all of them, each with the things of its agent, which `LiveRun` holds.
 
     `policy` gives what holds at this moment, so that a reload counts from the next decision on. `reporting` makes the
-    deliveries of scheduled runs, `faults` checks JSON against a schema, `own_call` names a call that a run makes before it asks its model again, and `reporter` what speaks in place of the model where their task is none for it.
+    deliveries of scheduled runs, `faults` checks JSON against a schema, and `reporter` what speaks in place of the model where their task is none for it.
     """
 
     def __init__(
@@ -140,18 +137,17 @@ class AgentLoop:
         notices: LoopNotices | None = None,
         door: Door = OPEN_DOOR,
         faults: Faults = lambda schema, values: "",
-        own_call: OwnCall | None = None,
         remembering: Remembering | None = None,
     ) -> None:
         self._store, self._agents, self._outlet, self._door = store, agents, outlet, door
         self._busy, self._probe, self._files, self._live = busy, probe, files, dict[RunId, LiveRun]()
-        self._remembering, self._reporter, self._own_call = remembering, reporter, own_call
+        self._remembering, self._reporter = remembering, reporter
         context, self._notices = asking or QuestionContext(), notices or LoopNotices()
         self._whole, self.condenser = WholeTexts(new_id, space), Condenser(self._notices.watch)
         self.surroundings = Surroundings(store=store, policy=policy, named=named, now=now, remembering=remembering)
         self._rulings = rulings = Rulings(store=store, policy=policy, rights=context.rights, now=now)
-        wake, known = (self._notices.ready, outlet.nudge), rulings.known
-        self._delegating = Delegating(store, agents, door, known, *wake, faults, probe)
+        ready, known, self._own_call = self._notices.ready, rulings.known, context.own_call
+        self._delegating = Delegating(store, agents, door, known, ready, outlet.nudge, faults, probe)
         self._calls = Calls(
             store=store,
             policy=policy,
@@ -290,6 +286,7 @@ class AgentLoop:
         self._progress(run.claim, Thinking())
         history = await self._with_files(run, await self._history(run))
         if self._own_call and (call := await self._own_call(run.claim.run_id, history.turns)):
+            run.own_call = call.id
             return ModelReply("", (call,), Usage(NO_MODEL))
         run.history, run.known = history, None
         run.facts = facts = await self.surroundings.of(run, history.turns)
@@ -444,8 +441,8 @@ class AgentLoop:
     async def _act(self, run: LiveRun, reply: ModelReply) -> Released | None:
         """One model turn with calls: recorded, then those allowed run, then those asked go up together."""
         lane, number = run.claim.lane, run.next_step
-        sort = self._calls.sort_own if reply.usage.model == NO_MODEL else self._calls.sort
-        sorted_calls = await sort(run, reply.calls)
+        is_own = reply.usage.model == NO_MODEL and is_on_its_own_account(run, reply.calls[0])
+        sorted_calls = await (self._calls.sort_own if is_own else self._calls.sort)(run, reply.calls)
         recorded = own(await self._store.record_model(lane, run.claim.run_id, number, reply, sorted_calls))
         self._probe("step-recorded")
         run.iterations, run.next_step = run.iterations + 1, number + len(reply.calls) + 1
@@ -524,6 +521,11 @@ class AgentLoop:
         finally:
             for delivery in prepared:
                 self._outlet.carry_on(delivery, run.claim.run_id, begun=delivery.id in begun)
+
+
+def is_on_its_own_account(run: LiveRun, call: Call) -> bool:
+    """True for a call that neither a model nor a workflow chose."""
+    return call.tool == SPEND_MORE or call.id == run.own_call
 
 
 def too_long(iterations: int) -> str:

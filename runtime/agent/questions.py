@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
@@ -21,13 +21,16 @@ from runtime.contract import (
     ApprovalId,
     ApprovalKind,
     Asking,
+    Call,
     CardContext,
     DeliveryId,
     Kind,
     NewId,
     Now,
     PersonId,
+    RunId,
     TaskKind,
+    Turn,
 )
 from runtime.domain.approvals import Approval, ApprovalState, Home, Rights
 from runtime.domain.runs import StepState
@@ -41,12 +44,18 @@ CARD_TIMEOUT: Final = timedelta(seconds=5)
 """For a tool to say how its call is shown."""
 
 
+OwnCall = Callable[[RunId, Sequence[Turn]], Awaitable[Call | None]]
+"""Names the call that a run makes next on its own account, given its conversation; None where there is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionContext:
-    """Process of questions, as far as they need it. `rights` are the settings' as of now."""
+    """Process of questions, as far as they need it. `rights` are the settings' as of now. `own_call` is for those that
+    others than a model have put to people."""
 
     rights: Callable[[], Rights] = Rights
     places: Places = field(default_factory=Places)
+    own_call: OwnCall | None = None
 
 
 class Questions:

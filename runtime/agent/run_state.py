@@ -78,6 +78,7 @@ class LiveRun:
     known: Known | None = None
     handed: bool = False
     corrected: bool = False
+    own_call: str = ""
     remembered: str | None = None
     maker: Maker | None = None
 

@@ -26,7 +26,7 @@ from tools.mcp.results import Answer, prompt_of, resource_of
 
 MOST_LISTED: Final = 100  # of one page
 LINE_MAX_CHARS: Final = 300
-FILE_NAME_MAX_CHARS: Final = 2_000
+ARGUMENT_MAX_CHARS: Final = 2_000
 MOST_ARGUMENTS: Final = 50
 ASKS_BACK: Final = "It asks for input before it answers. Signalbox gives that to tools alone; nothing was read."
 
@@ -84,8 +84,8 @@ async def _templates(session: ClientSession) -> list[ResourceTemplate]:
 
 def _word(arguments: Mapping[str, Json], name: str) -> str:
     value = arguments.get(name) or ""
-    if not isinstance(value, str) or len(value) > FILE_NAME_MAX_CHARS:
-        raise ToolRetry(f"Give {name} as a text of at most {FILE_NAME_MAX_CHARS:,} characters. Nothing was read.")
+    if not isinstance(value, str) or len(value) > ARGUMENT_MAX_CHARS:
+        raise ToolRetry(f"Give {name} as a text of at most {ARGUMENT_MAX_CHARS:,} characters. Nothing was read.")
     return value
 
 

@@ -18,7 +18,6 @@ from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_r
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
-from bot.wiring.mcp import Toolbox
 from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.models.media import media_of
@@ -116,8 +115,9 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     agents = _agents(base, at, guarded_model, toolkit)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
-    asking = QuestionContext(lambda: at.live.gate().rights, places)
-    loop = _loop(base, at, agents, couriers, reporters, asking, memory, media.notes, door, toolkit.toolbox)
+    own_call = toolkit.toolbox.next_call if base.settings.mcp else None
+    asking = QuestionContext(lambda: at.live.gate().rights, places, own_call)
+    loop = _loop(base, at, agents, couriers, reporters, asking, memory, media.notes, door)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
     reception = _reception(base, at, couriers, peers, _edits(base, at, agents), door)
     previews = Previews(agents, loop.surroundings, loop.condenser)
@@ -370,7 +370,6 @@ def _loop(
     memory: MemoryParts | None,
     notes: Transcriber | None,
     door: Door,
-    toolbox: Toolbox,
 ) -> AgentLoop:
     store, new_id, files_of = base.store, base.new_id, files_in(at.accounts)
     long_replies = long_replies_of(base.settings, base.workspaces, files_of, new_id)
@@ -393,7 +392,6 @@ def _loop(
         space=base.space,
         door=door,
         faults=schema_faults,
-        own_call=toolbox.next_call if base.settings.mcp else None,
         remembering=memory.remembering if memory else None,
         notices=LoopNotices(
             asked=lambda: base.notifier.notify(QUESTIONS),

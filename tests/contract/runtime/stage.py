@@ -24,10 +24,10 @@ from runtime.agent.duties.reminders import Reminders
 from runtime.agent.duties.renewing import SummaryRenewal
 from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
-from runtime.agent.loop import AgentLoop, OwnCall
+from runtime.agent.loop import AgentLoop
 from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.previews import Previews
-from runtime.agent.questions import QuestionContext
+from runtime.agent.questions import OwnCall, QuestionContext
 from runtime.agent.registry import Agent, Agents, Limits, Prompt
 from runtime.agent.run_state import Maker
 from runtime.chat.audience import Places
@@ -288,7 +288,7 @@ class Process:
         self.policy = Policy(given.rules, given.terms)
         self.gate = Gate(open_to_all=False, busy=given.busy, rights=given.rights, agent="main", rooms=given.rooms)
         self.courier = self._make_courier()
-        self.asking = QuestionContext(lambda: self.gate.rights, given.places)
+        self.asking = QuestionContext(lambda: self.gate.rights, given.places, given.own_call)
         self.reminders = Reminders(approvals=self.store.approvals, now=stage.clock, context=self.asking)
         self.agent = self._make_agent(model)
         self.undoer = self._make_undoer()
@@ -360,7 +360,6 @@ class Process:
             probe=given.probe,
             asking=self.asking,
             faults=schema_faults,
-            own_call=given.own_call,
             notices=LoopNotices(ready=partial(self.notifier.notify, LANES)),
         )
 

@@ -18,12 +18,12 @@ MOST_BUTTONS: Final = 3  # beside the one that refuses
 LABEL_MAX_CHARS: Final = 60
 MESSAGE_MAX_CHARS: Final = 500
 ADDRESS_MAX_CHARS: Final = 400
-GIVEN_MAX_CHARS: Final = 4_000
+ANSWER_MAX_CHARS: Final = 4_000
 DECLINE: Final = "Decline"
-DONE: Final = "Done"
+PAGE_DONE: Final = "Done"
 YES: Final = "Yes"
 NO: Final = "No"
-USUAL_FIELD: Final = "-"
+TAKE_USUAL: Final = "-"
 """Answer that takes the value which the server proposes."""
 WORDS_FOR_YES: Final = frozenset({"yes", "y", "true", "1", "ok", "okay", "ja"})
 WORDS_FOR_NO: Final = frozenset({"no", "n", "false", "0", "nein"})
@@ -88,14 +88,14 @@ def question_of(server: str, params: Mapping[str, Json], field: Field | None, un
         return Question(
             f"{head}The MCP server {server} asks you to open a page at {host}: {clip(url, ADDRESS_MAX_CHARS)} . "
             f"It says: {said}",
-            (DONE, DECLINE),
+            (PAGE_DONE, DECLINE),
         )
     asks = f"{head}The MCP server {server} asks: {said}"
     if field is None:
         return Question(asks, (YES, DECLINE))
     about = f" ({field.about})" if field.about else ""
-    skips = "" if field.needed else f" {USUAL_FIELD} skips it."
-    usual = f" {USUAL_FIELD} takes {_shown(field.usual)}." if field.usual is not None else skips
+    skips = "" if field.needed else f" {TAKE_USUAL} skips it."
+    usual = f" {TAKE_USUAL} takes {_shown(field.usual)}." if field.usual is not None else skips
     if field.is_yes_or_no:
         return Question(f"{asks} — {field.label}{about}?{usual}", (YES, NO, DECLINE))
     labels = [label for _, label in field.choices]
@@ -112,8 +112,8 @@ def is_refusal(text: str) -> bool:
 
 def value_of(field: Field, text: str) -> Json:
     """The value that an answer in words stands for. Errors: Unfit."""
-    said = text.strip()[:GIVEN_MAX_CHARS]
-    if said == USUAL_FIELD:
+    said = text.strip()[:ANSWER_MAX_CHARS]
+    if said == TAKE_USUAL:
         if field.usual is None and field.needed:
             raise Unfit("There is no usual value for this.")
         return field.usual

@@ -38,7 +38,7 @@ ASKS: Final = "asks_you"
 GO_ON: Final = "goes_on"
 OWN: Final = (ASKS, GO_ON)
 """Names of our two tools of a server: a tool of its own by such a name is left out."""
-ANSWERED: Final = re.compile(r' answered: ("(?:[^"\\]|\\.)*")')
+ANSWERED_WITH: Final = re.compile(r' answered: ("(?:[^"\\]|\\.)*")')
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Waiting:
 
     def answered(self, told: str) -> Waiting:
         """With what a person said, as the result of the question tells it."""
-        found = ANSWERED.search(told)
+        found = ANSWERED_WITH.search(told)
         now = self.open()
         if found is None or now is None:
             return self.refused("cancel")
