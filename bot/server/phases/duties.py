@@ -88,7 +88,7 @@ def _of_memory(base: StorePhase, engine: EnginePhase) -> Iterator[Duty]:
 
 
 def _alarms(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
-    """What operators are told by itself."""
+    """Alarms that operators get by themselves."""
     settings, store = base.settings, base.store
     if store.budgets.rules.is_set or settings.agents:  # a reload may bound an agent
         yield BudgetAlarms(
