@@ -13,6 +13,7 @@ from functools import partial
 from typing import Final
 
 from bench import program
+from bench.browser import browser
 from bench.channels import BENCHES as CHANNELS
 from bench.channels import Bench
 from bench.children import children
@@ -20,6 +21,7 @@ from bench.claim import claim
 from bench.click import clicks
 from bench.cuts import cuts
 from bench.disk import fsync
+from bench.documents import documents
 from bench.failover import failover
 from bench.figures import Figure
 from bench.guard import guard
@@ -46,7 +48,9 @@ BENCHES: Final[dict[str, Bench]] = {
     "long": long,
     "schedules": schedules,
     "guard": guard,
+    "browser": browser,
     "recall": recall,
+    "documents": documents,
     "injection": injection,
     **CHANNELS,
 }

@@ -25,8 +25,10 @@ from runtime.contract import (
 )
 from runtime.errors import ToolError, ToolFailed, ToolRetry
 from tools.kit.declare import tool
+from tools.kit.plugin import TOOL_INTERFACE, ToolPlugin
 
 __all__ = [
+    "TOOL_INTERFACE",
     "Address",
     "CardChange",
     "CardContext",
@@ -46,6 +48,7 @@ __all__ = [
     "ToolContext",
     "ToolError",
     "ToolFailed",
+    "ToolPlugin",
     "ToolRetry",
     "ToolSpec",
     "Undo",

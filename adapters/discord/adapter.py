@@ -40,6 +40,7 @@ from runtime.contract import (
     Sink,
     Wire,
 )
+from runtime.text.emoji import any_emoji
 
 # Discord's bounds are by its answers alone; these keep below what they were seen to be. Source of the first:
 # discord.com/developers/docs/topics/rate-limits#global-rate-limit, read 2026-08.
@@ -85,6 +86,7 @@ class DiscordAdapter:
             ping=self.ping,
             reach=self.reach,
             link=self._links.link,
+            reacts=any_emoji,
             title="Discord",
             writing="A message holds 2,000 characters, and tables are shown as columns of plain text.",
         )

@@ -23,6 +23,7 @@ RIGHTS: Final = discord.Permissions(
     create_public_threads=True,
     attach_files=True,
     read_message_history=True,
+    add_reactions=True,
 )
 SESSIONS_LEFT: Final = 10
 

@@ -40,7 +40,7 @@ FIXES: Final[Mapping[int, str]] = {
     50005: "The message belongs to someone else.",
     50007: "This person can't be messaged: they blocked the bot, or share no server with it.",
     NO_RIGHT: "The bot's role is missing a permission. It needs Send Messages, Send Messages in Threads, Attach Files, "
-    "Read Message History and Create Public Threads.",
+    "Add Reactions, Read Message History and Create Public Threads.",
     ARCHIVED: "The thread is archived.",
     NO_REPLIES: "To reply there, the bot's role needs Read Message History.",
     THREAD_LOCKED: "The thread is locked. A moderator has to unlock it.",

@@ -27,7 +27,7 @@ from adapters.slack.outgoing.homes import Homes
 from adapters.slack.outgoing.notices import Notices
 from adapters.slack.outgoing.reach import Reach
 from adapters.slack.outgoing.render import render
-from adapters.slack.outgoing.send import CUSTOMIZE, Posts, body_of, thread_of
+from adapters.slack.outgoing.send import CUSTOMIZE, REACT, Posts, body_of, thread_of
 from adapters.slack.outgoing.settle import Settling
 from adapters.slack.outgoing.streams import Streams
 from adapters.slack.outgoing.uploads import Uploads
@@ -111,6 +111,7 @@ class SlackAdapter:
             ping=self.ping,
             reach=self.reach,
             link=self.link,
+            reacts=self._posts.refused_emoji,
             routes=self.routes,
             command_mark=COMMAND_MARK,
             title="Slack",
@@ -143,6 +144,7 @@ class SlackAdapter:
         told, headers = await self._web.answer("auth.test")
         lacking, scopes = refusal_for_want_of_scopes(headers), granted(headers)
         self._posts.may_name = CUSTOMIZE in (scopes or ())
+        self._posts.may_react = scopes is None or REACT in scopes
         if lacking is None:
             self._health.token_works()
         else:

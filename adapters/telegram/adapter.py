@@ -26,6 +26,7 @@ from adapters.telegram.incoming.polling import Poller
 from adapters.telegram.incoming.webhook import Hook
 from adapters.telegram.outgoing.drafts import Drafting
 from adapters.telegram.outgoing.reach import Reach
+from adapters.telegram.outgoing.reactions import refused_emoji
 from adapters.telegram.outgoing.render import render
 from adapters.telegram.outgoing.send import Sending
 from adapters.telegram.parse import CHANNEL, Reader, moved
@@ -146,6 +147,7 @@ class TelegramAdapter:
             ping=self.ping,
             reach=self.reach,
             link=link,
+            reacts=refused_emoji,
             routes=self.routes,
             title="Telegram",
             writing="A message holds 4,096 characters, and tables are shown as columns of plain text.",

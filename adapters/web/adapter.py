@@ -36,6 +36,7 @@ from runtime.contract import (
 )
 from runtime.http.authentication import Authenticator
 from runtime.http.errors import Refusal
+from runtime.text.emoji import any_emoji
 
 CHANNEL: Final = "web"
 ACCOUNT: Final = "main"
@@ -102,6 +103,7 @@ class WebAdapter:
             stored=True,
             progress=self.progress,
             reach=self.reach,
+            reacts=any_emoji,
             routes=self.routes,
             title="the web page",
             own_rooms=True,

@@ -17,14 +17,18 @@ from runtime.text.glyphs import visible
 def render(delivery: Delivery) -> Wire:
     """One wire message, however long: the page has no limit of its own. HTML is made here, once."""
     content = delivery.content
+    if content.reaction:
+        return Wire(json.dumps({"reaction": content.reaction}, ensure_ascii=False))
     document = parse(content.all_text)
-    body = {
+    body: dict[str, Any] = {
         "kind": delivery.kind,
         "markdown": in_words(content.all_text),
         "html": html(content, document),
         "buttons": [_button(button) for button in content.buttons],
         "files": [file(ref) for ref in content.files],
     }
+    if content.rewritten:
+        body["rewritten"] = True
     if content.mark:
         body |= {"mark": content.mark.name.lower(), "ended": _ended(document)}
     return Wire(json.dumps(body, ensure_ascii=False), to_plain(document))
@@ -77,6 +81,8 @@ def entry(entry: Entry) -> dict[str, Any]:
         "answered": entry.answered,
         "files": [file(ref) for ref in entry.files],
     }
+    if entry.reactions:
+        made["reactions"] = [json.loads(body)["reaction"] for body in entry.reactions]
     if entry.author is Author.SUMMARY:
         return {**made, "summary": summary(entry.body)}
     body = _body(entry.body) if entry.author is Author.AGENT else None

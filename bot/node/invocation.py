@@ -32,6 +32,7 @@ COMMANDS: Final = (
         "workflows",
         "memory",
         "knowledge",
+        "tools",
         "people",
         "secrets",
         "guard",

@@ -6,15 +6,20 @@ is offered to anybody.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Final
 
+import structlog
+
 from runtime.contract import Model, Tool
 from runtime.errors import ConfigError
+from tools.kit.plugin import TOOL_INTERFACE, ToolPlugin
 
 if TYPE_CHECKING:
     from runtime.models.settings import ModelSettings
+
+log = structlog.get_logger("tools")
 
 TOOLS: Final = "signalbox.tools"
 MODELS: Final = "signalbox.models"
@@ -25,18 +30,66 @@ def names_in(group: str) -> Sequence[str]:
     return sorted(entry_points(group=group).names)
 
 
-def tools_named(names: Iterable[str]) -> dict[str, Tool]:
-    """Tools of packages, by name. Errors: ConfigError for one that no package brings, or that cannot be used."""
-    return {name: _tool(name) for name in names}
+def tools_named(names: Iterable[str], settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Tool]:
+    """Tools of packages, by name; one that can't be used is left out, and told in the log.
+
+    Errors: ConfigError for one that no package provides, or that several do.
+    """
+    found: dict[str, Tool] = {}
+    for name in names:
+        check_provided(name)
+        try:
+            found[name] = _tool(name, settings.get(name, {}))
+        except ConfigError as error:
+            log.error("an installed tool isn't used", tool=name, reason=str(error))  # noqa: TRY400 - in words already
+    return found
 
 
-def _tool(name: str) -> Tool:
-    tool: Tool | None = brought(TOOLS, name)
-    if tool is None:
+def broken_tools(names: Iterable[str], settings: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Reasons for which tools of packages can't be used, by name."""
+    faults: dict[str, str] = {}
+    for name in names:
+        try:
+            check_provided(name)
+            _tool(name, settings.get(name, {}))
+        except ConfigError as error:
+            faults[name] = str(error)
+    return faults
+
+
+def check_provided(name: str) -> None:
+    """Errors: ConfigError for a tool that no package provides, or that several do."""
+    packages = sorted({_package(point) for point in entry_points(group=TOOLS, name=name)})
+    if not packages:
         raise ConfigError(f"tools.installed: no installed package provides the tool {name}. Install one, or remove it.")
-    if getattr(getattr(tool, "spec", None), "name", None) != name:
-        raise ConfigError(f"tools.installed: the package of {name} provides no tool with that name. Fix the package.")
+    if len(packages) > 1:
+        raise ConfigError(f"tools.installed: {' and '.join(packages)} both provide the tool {name}. Uninstall one.")
+
+
+def package_of(name: str) -> str:
+    """The package that provides a tool; empty where none does."""
+    return next((_package(point) for point in entry_points(group=TOOLS, name=name)), "")
+
+
+def _tool(name: str, settings: Mapping[str, Any]) -> Tool:
+    thing = brought(TOOLS, name, _no_tool)
+    if isinstance(thing, ToolPlugin):
+        try:
+            thing = thing.made(settings)
+        except Exception as error:
+            raise unusable(TOOLS, name, f"it fails to make the tool ({type(error).__name__}: {error})") from error
+    elif settings:
+        raise ConfigError(f"tools.settings.{name}: this tool takes no settings. Remove the table.")
+    if getattr(getattr(thing, "spec", None), "name", None) != name:
+        raise unusable(TOOLS, name, "it provides no tool with that name")
+    tool: Tool = thing
     return tool
+
+
+def _no_tool(thing: object) -> str:
+    if isinstance(thing, ToolPlugin) and thing.interface != TOOL_INTERFACE:
+        return f"it is written for version {thing.interface} of the tool interface, and this Signalbox has {TOOL_INTERFACE}"
+    return ""
 
 
 def model_driver(name: str) -> Callable[..., Model] | None:
@@ -100,8 +153,12 @@ def unusable(group: str, name: str, why: str) -> ConfigError:
     return next(_unusable(point, why) for point in entry_points(group=group, name=name))
 
 
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else point.module
+
+
 def _unusable(point: EntryPoint, why: str) -> ConfigError:
-    package = point.dist.name if point.dist else point.module
+    package = _package(point)
     return ConfigError(
         f"{point.name}: the package {package} provides it (entry point {point.value}), but {why}. Fix the package, or remove its use from the settings."
     )

@@ -18,6 +18,9 @@ ALL_ON: Final = """
 provider = "searxng"
 url = "https://search.example.org"
 
+[tools.browser]
+enabled = true
+
 [[egress.rules]]
 method = "POST"
 host = "api.example.org"
@@ -26,11 +29,28 @@ result = "allow"
 [[knowledge]]
 name = "handbook"
 folder = "handbook"
+
+[[databases]]
+name = "sales"
+url = "sqlite:///sales.db"
+[[git]]
+url = "https://git.example.org"
 """
 """Settings under which each tool that needs some is there."""
 NEEDS: Final = {
     "docs_search": "a pack of [documents](knowledge.md)",
+    "query": "a [database](databases.md)",
     "web_search": "`[tools.search]`, see below",
+    "git_clone": "a [git server](git.md)",
+    "git_pull": "a [git server](git.md)",
+    "git_push": "a [git server](git.md)",
+    **dict.fromkeys(
+        ("browser_open", "browser_read", "browser_screenshot", "browser_click", "browser_fill", "browser_close"),
+        "`[tools.browser]`: [browser](browser.md)",
+    ),
+    "image_make": "`[images]`: [pictures and voice](pictures.md)",
+    "see": "a model that [sees](pictures.md)",
+    "transcribe": "`[transcription]`: [pictures and voice](pictures.md)",
     "http_request": "an [egress rule](egress.md) that allows a method other than GET and HEAD",
 }
 INTRODUCTION: Final = """\
@@ -38,7 +58,7 @@ INTRODUCTION: Final = """\
 
 This page is made from the tools themselves by `python -m bot.reference.tools`; a test fails when it is stale.
 
-Agents call these tools. MCP servers bring [more](mcp.md), and so do [packages](extend.md). Which agent may call which is said in
+Agents call these tools. MCP servers bring [more](mcp.md), and so do [files and packages](plugins.md). Which agent may call which is said in
 [its manifest](agents.md); which calls ask first is the [policy's](policy.md) to say: usually those that write, and those that run commands.
 
 - **Effect**: what a call may do at most. A `read` changes nothing and may be repeated; `write` changes something; `danger` may change anything.
@@ -86,6 +106,12 @@ nobody knows whether it was carried out, and nothing is sent again by itself.
 `channel_send` posts a message beside the reply: in this room (`here`) without asking, in any other room after a person's OK. The outbox knows the call, so a
 message is shown once, whatever is killed or repeated; `delivery_status` tells how it stands. Its files are copied to the other room. Only people with the
 role `user` or higher can have messages posted.
+
+## Reactions and corrections
+
+`react` marks a message of the room with one emoji: the one that is answered, one that the agent posted, or its last answer. `edit_own` replaces the text of
+such a message of its own, if it is a single one without files; people see that it was edited. Neither asks, since both stay in the room, and each is made
+once, whatever is killed or repeated. One answer makes up to five of each. Telegram takes [fewer emoji](channels/telegram.md) than the others.
 
 ## Handing over files
 

@@ -22,6 +22,9 @@ from bot.settings.policy.together import faults_together as policy_faults
 from bot.settings.safety.guard import faults_together as guard_faults
 from bot.settings.schedules import faults_together as schedule_faults
 from bot.settings.sources import Layers
+from bot.settings.tools.databases import faults_together as database_faults
+from bot.settings.tools.git import faults_together as git_faults
+from bot.settings.tools.rooms import faults_together as room_tool_faults
 from bot.settings.tools.search import faults_together as search_faults
 from bot.settings.workflows.together import faults_together as workflow_faults
 from runtime.contract import Address
@@ -47,9 +50,12 @@ def add_together(layers: Layers, faults: Faults) -> None:
         budget_faults,
         guard_faults,
         knowledge_faults,
+        database_faults,
         policy_faults,
         search_faults,
+        room_tool_faults,
         workflow_faults,
+        git_faults,
     ):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)
@@ -65,6 +71,7 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
         ("agents", "agent"),
         ("knowledge", "pack"),
         ("workflows", "workflow"),
+        ("databases", "database"),
     ):
         first: dict[Any, str] = {}
         for place, table in layers.tables(kind):

@@ -168,11 +168,12 @@ def _ways(server: str, table: Mapping[str, Any]) -> Iterator[Fault]:
             yield f"{server}.{name}", f"is only for {what}; remove it"
     if table.get("sandbox") == "external" and table.get("network") is False:
         yield f"{server}.network", 'only works in a sandbox; remove it, or set sandbox = "auto"'
-    if isinstance(url, str) and _open_to_all(url) and any(table.get(name) for name in SECRET_SETTINGS):
+    if isinstance(url, str) and is_open_to_all(url) and any(table.get(name) for name in SECRET_SETTINGS):
         yield f"{server}.url", "what is sent to it could be read on the way to another machine; use https://"
 
 
-def _open_to_all(url: str) -> bool:
+def is_open_to_all(url: str) -> bool:
+    """True for an address on the way to which others can read what is sent."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
+from bot.settings.tools.browser import BrowserSection
+from bot.settings.tools.builds import BuildsSection
+from bot.settings.tools.processes import ProcessesSection
 from bot.settings.tools.search import Search
 from runtime.contract import Address, Busy
 from runtime.domain.routing import Attention
@@ -147,6 +150,10 @@ class RoomTable(Section):
     )
     prompt_file: PromptFile | None = Field(default=None, description="The same as a text file, in place of `prompt`.")
 
+    tools: tuple[Text, ...] = Field(
+        default=(),
+        description="Globs of the only tools that agents have there. Each table that matches narrows. Empty: as everywhere else.",
+    )
     secrets: Strictness | None = Field(default=None, description="Stricter than `guard.secrets` there.")
     personal: Strictness | None = Field(default=None, description="Stricter than `guard.personal` there.")
 
@@ -314,11 +321,34 @@ class Tools(Section):
 
     shell: ShellTool = Field(default_factory=ShellTool, description="The shell tool.")
     transcribe: Transcribe = Field(default_factory=Transcribe, description="Transcription of voice notes.")
+    processes: ProcessesSection = Field(
+        default_factory=ProcessesSection, description="Programs that run on between calls."
+    )
+    builds: BuildsSection = Field(default_factory=BuildsSection, description="Testing and compiling projects.")
     search: Search = Field(default_factory=Search, description="Searching the web.")
+    browser: BrowserSection = Field(default_factory=BrowserSection, description="A real browser.")
     installed: tuple[Text, ...] = Field(
         default=(),
         description='Tools from installed packages, such as ["count_lines"]: see [extend.md](extend.md). Only '
         "tools named here are offered.",
+    )
+    settings: dict[Text, dict[str, Any]] = Field(
+        default={}, description="Settings of such tools, one table for each: `[tools.settings.count_lines]`."
+    )
+    folder: Place | None = Field(
+        default=None,
+        description="Folder with files of your own tools: see [plugins.md](plugins.md). Default: `tools.d` beside the settings file, "
+        "if it's there at the start.",
+    )
+    folder_uid: Whole | None = Field(
+        default=None,
+        ge=0,
+        description="User as whom those files run when Signalbox runs as root; 0: root. Default: `uid` of `[tools.shell]`.",
+    )
+    trusted: Switch = Field(
+        default=False,
+        description="true: the files of `folder` run inside Signalbox, with all that it may do. Default: each runs in a sandbox, "
+        "without network.",
     )
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from bot.accounts.naming import Accounts
 from bot.accounts.supervisor import AccountSupervisor
 from bot.settings.settings import Planning, PolicyRule, Settings
+from bot.settings.tables import RoomTable
 from bot.wiring.access import UNNAMED, gate_of
 from bot.wiring.agents import manifests_of
 from runtime.context.prompt.here import NOWHERE, Here, Place
 from runtime.context.prompt.prompts import Prompted, Prompts
-from runtime.contract import Address, Busy, Features
+from runtime.contract import FIND_TOOLS, SPEND_MORE, Address, Busy, Features
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.routing import AccountNames, BusyRules
 from runtime.policy.rules import SHIPPED, Policy, Rule, Ruling
@@ -141,8 +142,16 @@ def destinations_of(settings: Settings) -> frozenset[str]:
 
 
 def policy_of(settings: Settings) -> Policy:
-    """The rules of the settings, and behind them those that come with the program."""
-    return Policy([*map(rule_of, settings.policy), *SHIPPED], settings.approvals.terms)
+    """Vetoes of rooms, the rules of the settings, and behind them those that come with the program."""
+    return Policy([*narrowed(settings.rooms), *map(rule_of, settings.policy), *SHIPPED], settings.approvals.terms)
+
+
+def narrowed(rooms: Iterable[RoomTable]) -> Iterator[Rule]:
+    """Vetoes of all tools that a room, with its threads, doesn't have. The one that finds others is everybody's."""
+    for room in rooms:
+        for address in (room.address, f"{room.address}/*") if room.tools else ():
+            name = f"[[rooms]] {room.address}: tools"
+            yield Rule(Ruling.VETO, room=address, name=name, spares=(*room.tools, FIND_TOOLS, SPEND_MORE))
 
 
 def rule_of(rule: PolicyRule) -> Rule:

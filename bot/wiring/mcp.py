@@ -25,6 +25,7 @@ from tools.sandbox.sandbox import PATH
 if TYPE_CHECKING:
     from tools.mcp.server import McpServer
     from tools.mcp.terms import Endpoint, Program, SandboxTerms, ServerTerms
+    from tools.plugins.folder import FolderTools
 
 RECONNECT_SECONDS: Final = 5.0  # seconds
 
@@ -49,6 +50,7 @@ class Toolbox:
         self._own = own
         self._wrap = wrap
         self._servers: Sequence[McpServer] = ()
+        self._folder: FolderTools | None = None
         self.tools = dict(wrap(own))
         self._renewed = asyncio.Event()
         self._logins: set[str] = set()
@@ -63,11 +65,16 @@ class Toolbox:
                 )
         self._servers = servers
 
+    def watch_folder(self, folder: FolderTools) -> None:
+        """From now on with tools of files."""
+        self._folder = folder
+
     def renew(self) -> None:
-        """The tools of a server are others."""
+        """The tools of a server or a file are others."""
         theirs: dict[str, Tool] = {tool.spec.name: tool for server in self._servers for tool in server.tools}
         asking = {tool.spec.name: tool for server in self._servers for tool in server.asking}
-        now = self._wrap({**self._own, **theirs, **asking})
+        known = {**self._own, **theirs, **asking}
+        now = self._wrap({**known, **(self._folder.beside(known) if self._folder else {})})
         self.tools.clear()
         self.tools.update(now)
         self._renewed.set()
@@ -107,8 +114,8 @@ class Toolbox:
                 await asyncio.sleep(RECONNECT_SECONDS)
 
     def duties(self) -> Sequence[Callable[[], Coroutine[Any, Any, None]]]:
-        """Loops that keep the servers at work, one each."""
-        return [server.run for server in self._servers]
+        """Loops that keep the servers at work, one each, and the folder of files."""
+        return [server.run for server in self._servers] + ([self._folder.run] if self._folder else [])
 
 
 def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap) -> Toolbox:

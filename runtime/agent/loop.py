@@ -141,8 +141,9 @@ class AgentLoop:
     ) -> None:
         self._store, self._agents, self._outlet, self._door = store, agents, outlet, door
         self._busy, self._probe, self._files, self._live = busy, probe, files, dict[RunId, LiveRun]()
-        self._whole, self._remembering, self._reporter = WholeTexts(new_id, space), remembering, reporter
+        self._remembering, self._reporter = remembering, reporter
         context, self._notices = asking or QuestionContext(), notices or LoopNotices()
+        self._whole, self.condenser = WholeTexts(new_id, space), Condenser(self._notices.watch)
         self.surroundings = Surroundings(store=store, policy=policy, named=named, now=now, remembering=remembering)
         self._rulings = rulings = Rulings(store=store, policy=policy, rights=context.rights, now=now)
         ready, known, self._own_call = self._notices.ready, rulings.known, context.own_call
@@ -163,7 +164,6 @@ class AgentLoop:
             findable=self.surroundings.findable,
         )
         self._questions = Questions(store=store, policy=policy, now=now, new_id=new_id, context=context)
-        self.condenser = Condenser(self._notices.watch)
         self._last_words = RunOutcome(new_id=new_id, long_replies=long_replies, reporting=reporting)
 
     async def work(self, claim: Claim) -> bool:

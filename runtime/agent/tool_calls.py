@@ -14,6 +14,7 @@ import structlog
 
 from runtime.agent.asking import asked_by_us, not_run, refused_or_stopped, sorted_question
 from runtime.agent.delegation.orders import Delegating, asked_for
+from runtime.agent.duties.attached import fitting
 from runtime.agent.duties.sleeping import sleep
 from runtime.agent.duties.sources import Sources, fenced
 from runtime.agent.duties.undoing import kept_before
@@ -51,6 +52,7 @@ from runtime.policy.grants import GrantId
 from runtime.policy.rules import DENYING, Ask, By, Policy, Ruling, because, rule
 from runtime.policy.terms import Terms
 from runtime.policy.tool_forms import warning
+from runtime.reports.fan_out import MOST_FILES
 from runtime.store.protocol import Claim, NewStep, Recorded, Runs, ToolStep
 from runtime.text.glyphs import bound
 from runtime.workspace.whole_texts import WholeTexts
@@ -259,7 +261,6 @@ class Calls:
         if warning := run.warnings.pop(step.call.id, ""):
             result = f"{result}\n\n{warning}"
         recorded = own(await self._record(run, step, result, files, *kept))
-        run.files += files
         for room in recorded.told:
             self._nudge(room)
         run.obey(recorded.stop, after="" if repeatable(run.agent.tools, step) else step.call.tool)
@@ -282,6 +283,9 @@ class Calls:
         self, run: LiveRun, step: ToolStep, result: str, files: Sequence[FileRef], kept: str | None = None
     ) -> Recorded | None:
         """Store a result. One of a tool with effects is known to us alone: as long as we may, we keep trying."""
+        if len(run.files) + len(files) > MOST_FILES:
+            files, result = fitting(len(run.files), files, result)
+        run.files += files  # at once: others may be attached meanwhile
         while True:
             try:
                 lane, run_id = run.claim.lane, run.claim.run_id

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from runtime.contract.calls import Mention, Whole
-from runtime.contract.people import Address, ApprovalId, DeliveryId, Identity
+from runtime.contract.people import Address, ApprovalId, DeliveryId, Identity, RunId, SessionKey
 from runtime.contract.signals import Choice, FileRef, files_json
 
 
@@ -103,6 +103,9 @@ class Content:
     the channel can. `mark` begins `text`. `mentions` are called once, by a channel that notifies those it names.
     `tasks` say the same as `text`, for a channel that has cards for pieces of work. `speaker` is the agent whose words these are, where
     that isn't the usual one: `text` of an answer is led by its name, which a channel leaves out that shows it as the author.
+
+    With `reaction` it is no message: that emoji is put onto the message that it `edits`. `rewritten`: the agent changed words
+    of its own that stood there.
     """
 
     text: str
@@ -117,6 +120,8 @@ class Content:
     mentions: tuple[Mention, ...] = ()
     tasks: TaskCards | None = None
     speaker: str = ""
+    reaction: str = ""
+    rewritten: bool = False
 
     @property
     def asks(self) -> bool:
@@ -139,7 +144,7 @@ class Content:
         if self.whole is not None:
             made["whole"] = [self.whole.sha256, self.whole.text]
         more = {"threaded": self.threaded, "under": self.under, "folded": self.folded, "mark": self.mark}
-        more["speaker"] = self.speaker
+        more |= {"speaker": self.speaker, "reaction": self.reaction, "rewritten": self.rewritten}
         made |= {name: value for name, value in more.items() if value}
         if self.mentions:
             made["mentions"] = [[one.identity, one.name] for one in self.mentions]
@@ -164,6 +169,8 @@ class Content:
             tuple(Mention(Identity(who), name) for who, name in raw.get("mentions", ())),
             _task_cards(*raw["tasks"]) if "tasks" in raw else None,
             raw.get("speaker", ""),
+            raw.get("reaction", ""),
+            raw.get("rewritten", False),
         )
 
 
@@ -175,7 +182,8 @@ def _task_cards(title: str, cards: Sequence[Sequence[str]]) -> TaskCards:
 class Delivery:
     """One thing to show at one address.
 
-    `edits` names an earlier delivery whose message this one replaces: its last one, which carries the buttons.
+    `edits` names an earlier delivery whose message this one replaces: its last one, which carries the buttons. A reaction
+    names there what it is put onto, which may be a signal.
     `reply_to` is the wire's id of the message it answers, empty where it answers none: channels that can, say so.
     """
 
@@ -278,6 +286,30 @@ class PostStanding:
 
     state: str
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeWish:
+    """A run's wish about a message that is shown in its room. `call` makes a repeat of the same call the same change.
+
+    `message` names it: a name that the conversation knows, `last` for its last answer, or empty for the message that is answered.
+    """
+
+    run: RunId
+    session: SessionKey
+    call: str
+    room: Address
+    message: str = ""
+
+
+class Changing(Protocol):
+    """Changes what a room shows, through the outbox: each change is made once, whatever is killed or repeated."""
+
+    async def react(self, wish: ChangeWish, emoji: str) -> None:
+        """Put an emoji onto a message. Errors: ToolRetry in words for the model."""
+
+    async def rewrite(self, wish: ChangeWish, text: str) -> None:
+        """Put `text` in place of a message of the agent's own. Errors: ToolRetry in words for the model."""
 
 
 class Posting(Protocol):

@@ -107,6 +107,7 @@ class Features:
                ChannelError when it did not answer, or not as itself (else: its way is not tried)
     `reach`    why nothing can be posted in a room, with the fix; None when it can, or the platform cannot be asked now
     `link`     the address of a message of a room on the web, for people; empty where it has none (else: no links)
+    `reacts`   why a message can't be marked with an emoji here, empty where it can: `edit` gets such a part (else: never)
     `routes`   web requests that it answers, as aiohttp's routes; it checks by itself who sent them
     `command_mark` how commands are written outside of threads
     `title`    the channel as people call it, for models (else: its word)
@@ -127,6 +128,7 @@ class Features:
     ping: Callable[[], Coroutine[Any, Any, None]] | None = None
     reach: Callable[[Address], Awaitable[str | None]] | None = None
     link: Callable[[Address, str], str] | None = None
+    reacts: Callable[[str], str] | None = None
     routes: Callable[[], Sequence[Any]] | None = None
     command_mark: str = "/"
     title: str = ""

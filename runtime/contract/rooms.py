@@ -66,7 +66,8 @@ class Entry:
 
     `id` is stable and sorts with `at`; `body` is the wire text of a shown part (author agent) or what was said.
     `version` grows when a shown message is edited. `client_id` is the dedupe key of what a person said. A summary's
-    body is JSON: its text, kind, model and sizes, and of how many turns it is, from when to when.
+    body is JSON: its text, kind, model and sizes, and of how many turns it is, from when to when. `reactions` are the wire
+    texts of the emoji on it.
     """
 
     id: str
@@ -78,6 +79,7 @@ class Entry:
     version: int = 0
     answered: bool = True
     client_id: str = ""
+    reactions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

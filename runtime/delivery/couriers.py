@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from runtime.contract import Address, Progress, RunId
+from runtime.contract import Address, Features, Progress, RunId
 from runtime.delivery.courier import Courier
 from runtime.delivery.sent_files import SentFiles
 from runtime.errors import Rejected
@@ -53,6 +53,19 @@ class Couriers:
         fresh = await self._outbox.enqueue(await self._cleaned(delivery))
         self.nudge(delivery.address)
         return fresh
+
+    async def change(self, delivery: NewDelivery, most: int) -> bool:
+        """Put a change of something shown into the outbox; False where its run made `most` of them already. Errors: as `post`."""
+        if not self.serves(delivery.address):
+            raise Rejected(f"No account here serves {delivery.address}: is its account in the settings?")
+        made = await self._outbox.put_change(await self._cleaned(delivery), most=most)
+        self.nudge(delivery.address)
+        return made
+
+    def features(self, address: Address) -> Features | None:
+        """Abilities of the channel there; None where no account here serves it."""
+        courier = self._of(address)
+        return courier.features if courier else None
 
     async def prepare(self, new: NewDelivery, claim: Claim) -> NewDelivery:
         """Prepare what a run is about to commit: over its preview, and rendered if its courier is here and its room free."""

@@ -16,8 +16,8 @@ from runtime.domain.ids import digest
 from runtime.domain.memory.chunks import Chunk, chunks, heading_of
 from runtime.egress import NoAnswer, Refused
 from runtime.errors import StoreError, ToolError
-from runtime.knowledge.folders import FILE_MAX_BYTES, Changing, FoundFile, TooLarge, files_of, read_file
-from runtime.knowledge.packs import Pack, Packs
+from runtime.knowledge.folders import Changing, FoundFile, TooLarge, files_of, read_file
+from runtime.knowledge.packs import Pack, Packs, most_of
 from runtime.store.protocol import Duty
 from runtime.store.protocol.memory.knowledge import Document, DocumentText, Knowledge
 from runtime.workspace.safe_fs import BadPath
@@ -37,7 +37,7 @@ DROPPED_AT_ONCE: Final = 50
 """Documents that one transaction removes."""
 ROOT: Final = "."
 """Place of the folder itself, where that is what can't be read."""
-TOO_LARGE: Final = f"It has more than {FILE_MAX_BYTES // 1_000_000} MB, which is the limit for one document."
+TOO_LARGE: Final = "It has more than {most} MB, which is the limit for one document."
 NO_TEXT: Final = "It isn't a text that can be read here."
 TOO_SLOW: Final = "To read it took longer than a minute, so it was left out. Make it smaller, or split it."
 BROKEN: Final = "It couldn't be read ({error}). The log has more. It's tried again once it changes."
@@ -252,7 +252,8 @@ def _data_of(pack: Pack, file: FoundFile) -> bytes:
     try:
         return read_file(pack, file)
     except TooLarge:
-        raise _Unreadable(TOO_LARGE, until_changed=True) from None
+        most = most_of(file.place) // 1_000_000
+        raise _Unreadable(TOO_LARGE.format(most=most), until_changed=True) from None
     except OSError as error:
         raise _Unreadable(error.strerror or str(error)) from error
     except BadPath as error:

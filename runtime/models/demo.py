@@ -48,7 +48,7 @@ from runtime.models.demo_phrases import (
 from runtime.models.demo_plans import due_in, report, unless_told
 from runtime.models.demo_telling import inline, is_waiting, outcome, purpose
 from runtime.models.images import NO_IMAGES, has_files, kinds
-from runtime.models.phrases.memories import proposed
+from runtime.models.phrases.memories import kept_in, proposed
 from runtime.text.glyphs import bound
 
 I_AM: Final = "I'm the demo model built into Signalbox: no network, no key, and no understanding of my own."
@@ -121,6 +121,8 @@ def record_in(turns: Sequence[Turn], *, keeps: bool = False) -> str:
     if not whole.startswith(RECORD_BEGINS):
         return ""
     told = whole.partition(RECORD_BEGINS)[2].partition(RECORD_ENDS)[0].splitlines()
+    if kept := kept_in(told):
+        return "\n".join(kept)
     said = [line.strip() for line in told if line.strip() and not line.startswith(("assistant", "result of"))]
     facts = proposed([AUTHOR.sub("", line, count=1) for line in said]) if keeps else []
     listed = ["Said so far:", *(f"- {bound(line, RECORD_LINE)}" for line in said[-RECORD_LINES:])]

@@ -42,7 +42,7 @@ class Rule:
 
     Every glob in `arguments` must match, and every matcher in `where` hold: surely for an allow, else perhaps. `reason` is
     for people and the model; beyond `limit` the calls that the rule decides are denied. `tainted`: an allow holds after
-    outside text too (`runtime.policy.taint`).
+    outside text too (`runtime.policy.taint`). It isn't about tools that a glob of `spares` fits.
     """
 
     ruling: Ruling
@@ -58,6 +58,7 @@ class Rule:
     reason: str = ""
     limit: Limit | None = None
     tainted: bool = False
+    spares: tuple[str, ...] = ()
 
 
 OWN_PLANS: Final = (
@@ -100,9 +101,12 @@ WIDER: Final = tuple(
 POSTS_HERE: Final = Rule(Ruling.ALLOW, "channel_send", arguments={"to": "here"})
 """A message in the very room where people ask for it."""
 
+OWN_ROOM: Final = ("react", "edit_own")
+"""The same of what the room shows: an emoji on a message there, and other words of the agent's own."""
+
 SHIPPED: Final[Sequence[Rule]] = (
     *WIDER,
-    *(Rule(Ruling.ALLOW, name) for name in (*OWN_PLANS, *OWN_TASKS, *OWN_MEMORY)),
+    *(Rule(Ruling.ALLOW, name) for name in (*OWN_PLANS, *OWN_TASKS, *OWN_MEMORY, *OWN_ROOM)),
     POSTS_HERE,
 )
 """Rules that come after those of the settings: a rule there goes before them."""
@@ -111,7 +115,7 @@ SHIPPED: Final[Sequence[Rule]] = (
 class Policy:
     """Rules of which the first match wins, vetoes before all others; without one the effect decides.
 
-    `in_order` are the rules as they are asked. `version` changes with the rules. `terms` are those of every question, as far
+    `in_order` are the rules as they are asked, and `denies_some` tells whether one of them denies anything at all. `version` changes with the rules. `terms` are those of every question, as far
     as its rule sets no others.
     """
 
@@ -123,6 +127,7 @@ class Policy:
         self._others = tuple(rule for rule in self.in_order if rule.tool not in named)
         self._deniable = {name: _denies(rules) for name, rules in self._named.items()}
         self._deniable_others = _denies(self._others)
+        self.denies_some = self._deniable_others or any(self._deniable.values())
         self._terms = terms or Terms()
         told = [*map(repr, self.rules), *([repr(terms)] if terms else [])]
         self.version = hashlib.sha256("\n".join(told).encode()).hexdigest()[:12]
@@ -280,7 +285,8 @@ def is_glob(text: str) -> bool:
 
 
 def is_of(rule: Rule, tool: str) -> bool:
-    return rule.tool == tool or (is_glob(rule.tool) and fnmatchcase(tool, rule.tool))
+    fits = rule.tool == tool or (is_glob(rule.tool) and fnmatchcase(tool, rule.tool))
+    return fits and not any(fnmatchcase(tool, glob) for glob in rule.spares)
 
 
 def is_about(rule: Rule, ask: Ask) -> bool:

@@ -22,8 +22,9 @@ from runtime.store.tables.memory import memory_uses as memory_uses
 from runtime.store.tables.memory import memory_vectors as memory_vectors
 from runtime.store.tables.memory import person_summaries as person_summaries
 from runtime.store.tables.memory import state_values as state_values
+from runtime.store.tables.processes import processes as processes
 
-REVISION: Final = "0038"
+REVISION: Final = "0039"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 signals = Table(

@@ -169,6 +169,8 @@ class FakeAdapter:
     # The way out.
 
     def render(self, delivery: Delivery) -> list[Wire]:
+        if delivery.content.reaction:  # seen in place of the message that it is put onto
+            return [wire(delivery.content.reaction, ())]
         if delivery.content.whole is not None:  # one message with its buttons; what is behind it is but its file
             first, *others = split(delivery.content.all_text, self._limit)
             return [wire(first, delivery.content.buttons)] + [wire(text, ()) for text in others]

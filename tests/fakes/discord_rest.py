@@ -27,6 +27,7 @@ from tests.fakes.discord_rules import (
     THREAD_NAME,
     TOO_LARGE,
     UNAUTHORIZED,
+    UNKNOWN_EMOJI,
     UNKNOWN_MESSAGE,
     UPLOAD,
     Refusal,
@@ -91,6 +92,7 @@ class Rest:
             ("GET", channel + "/messages/{message}", self._message),
             ("PATCH", channel + "/messages/{message}", self._edit),
             ("DELETE", channel + "/messages/{message}", self._delete),
+            ("PUT", channel + "/messages/{message}/reactions/{emoji}/@me", self._react),
             ("POST", channel + "/messages/{message}/threads", self._thread),
             ("POST", "/interactions/{interaction}/{token}/callback", interactions.callback),
             ("POST", "/webhooks/{application}/{token}", interactions.follow_up),
@@ -334,6 +336,26 @@ class Rest:
         self._room(request)
         self.world.delete(*places(request))
         return web.Response(status=204)
+
+    async def _react(self, request: web.Request) -> web.StreamResponse:
+        """Mark a message; what is marked so already stays so."""
+        self._room(request, "READ_MESSAGE_HISTORY"), self._room(request, "ADD_REACTIONS")
+        (channel, number), emoji = places(request), request.match_info["emoji"]
+        if emoji.isascii():
+            raise UNKNOWN_EMOJI
+        found = self.world.find(channel, number).data.get("reactions", ())
+        marked = [*(one for one in found if one["emoji"]["name"] != emoji), {"emoji": {"name": emoji}, "me": True}]
+        match self.faults.strike("react"):
+            case Fault(Do.CUT_BEFORE):
+                return abort(request)
+            case Fault(Do.CUT_AFTER):
+                self.world.mark(channel, number, marked)
+                return abort(request)
+            case None:
+                self.world.mark(channel, number, marked)
+                return web.Response(status=204)
+            case fault:
+                return refusal(fault)
 
     async def _thread(self, request: web.Request) -> web.Response:
         channel, number = places(request)

@@ -31,6 +31,7 @@ COMMAND_NAME: Final = re.compile(r"[-_'\w]{1,32}")
 MARKUP: Final = re.compile(r"[*_~`>#\[|]")
 EPHEMERAL: Final = 1 << 6
 RIGHTS: Final = {
+    "ADD_REACTIONS": 1 << 6,
     "VIEW_CHANNEL": 1 << 10,
     "SEND_MESSAGES": 1 << 11,
     "EMBED_LINKS": 1 << 14,
@@ -78,6 +79,7 @@ UNAUTHORIZED: Final = Refusal(401, 0, "401: Unauthorized")
 UNKNOWN_CHANNEL: Final = Refusal(404, 10003, "Unknown Channel")
 UNKNOWN_GUILD: Final = Refusal(404, 10004, "Unknown Guild")
 UNKNOWN_MESSAGE: Final = Refusal(404, 10008, "Unknown Message")
+UNKNOWN_EMOJI: Final = Refusal(400, 10014, "Unknown Emoji")
 UNKNOWN_WEBHOOK: Final = Refusal(404, 10015, "Unknown Webhook")
 UNKNOWN_INTERACTION: Final = Refusal(404, 10062, "Unknown interaction")
 ACKNOWLEDGED: Final = Refusal(400, 40060, "Interaction has already been acknowledged.")

@@ -232,6 +232,9 @@ class World:
         self.emit("MESSAGE_UPDATE", self.told(data), self.channels[channel].get("guild_id"))
         return self.posts[number]
 
+    def mark(self, channel: str, number: str, reactions: list[Record]) -> None:
+        self._write({"op": "edited", "data": {**self.find(channel, number).data, "reactions": reactions}})
+
     def delete(self, channel: str, number: str) -> None:
         self.find(channel, number)
         self._write({"op": "deleted", "id": number})

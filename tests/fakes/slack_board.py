@@ -52,6 +52,7 @@ class Message:
     version: int = 0
     first: Any = None
     username: str = ""
+    reactions: tuple[str, ...] = ()
 
     @property
     def root(self) -> str:

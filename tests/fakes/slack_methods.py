@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -123,6 +124,18 @@ class Methods:
         after = self.board.edit(message, **changes)
         self.on_shown(message, after)
         return {"channel": after.channel, "ts": after.ts, "text": after.text}
+
+    def react(self, args: Args, who: Caller) -> Answer:
+        kind_of(_need(args, "channel"))
+        message = self.board.root(args["channel"], _need(args, "timestamp"))
+        if message is None:
+            raise Refused("message_not_found")
+        if not re.fullmatch(r"[a-z0-9_+-]+", name := str(_need(args, "name"))):
+            raise Refused("invalid_name")
+        if name in message.reactions:
+            raise Refused("already_reacted")
+        self.board.edit(message, reactions=(*message.reactions, name))
+        return {}
 
     def ephemeral(self, args: Args, who: Caller) -> Answer:
         kind_of(_need(args, "channel"))
@@ -322,6 +335,7 @@ METHODS: Final[dict[str, Method]] = {
     "chat.startStream": Method(Methods.start_stream, "chat:write"),
     "chat.appendStream": Method(Methods.append_stream, "chat:write"),
     "chat.stopStream": Method(Methods.stop_stream, "chat:write"),
+    "reactions.add": Method(Methods.react, "reactions:write"),
     "conversations.history": Method(Methods.history, history=True),
     "conversations.replies": Method(Methods.replies, history=True),
     "conversations.info": Method(Methods.conversation, "channels:read"),

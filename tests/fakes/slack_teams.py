@@ -39,6 +39,7 @@ SCOPES: Final = (
     "metadata.message:read",
     "mpim:history",
     "mpim:read",
+    "reactions:write",
     "users:read",
 )
 """What the app was granted, unless a test takes some away."""

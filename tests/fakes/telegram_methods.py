@@ -33,6 +33,7 @@ METHODS: Final = frozenset(
         "editMessageText",
         "editMessageCaption",
         "editMessageReplyMarkup",
+        "setMessageReaction",
         "answerCallbackQuery",
         "sendChatAction",
         "sendMessageDraft",
@@ -48,6 +49,8 @@ METHODS: Final = frozenset(
         "close",
     ]
 )
+REACTIONS: Final = frozenset(["👍", "👎", "❤", "🔥", "🎉", "👏", "😁", "🤔", "👀", "🙏", "👌", "💯", "🤝", "🤷"])
+"""Some emoji that Telegram takes, as it writes them: without the selector of their form."""
 PACED: Final = frozenset(
     [
         "sendMessage",
@@ -182,6 +185,16 @@ class Methods:
 
     def _editMessageReplyMarkup(self, asked: Mapping[str, Any]) -> Raw:  # noqa: N802
         return self._edit(self._editable(asked), asked)
+
+    def _setMessageReaction(self, asked: Mapping[str, Any]) -> bool:  # noqa: N802
+        chat, number = self._world.open_chat(chat_id(asked)), int(asked.get("message_id") or 0)
+        given = asked.get("reaction") or []
+        if (chat.id, number) not in self._world.messages:
+            raise bad("message to react not found")
+        if len(given) > 1 or any(one["type"] != "emoji" or one["emoji"] not in REACTIONS for one in given):
+            raise bad("REACTION_INVALID")
+        self._world.change(chat.id, number, reactions=[one["emoji"] for one in given])
+        return True
 
     def _editable(self, asked: Mapping[str, Any]) -> Raw:
         chat = self._world.chat(chat_id(asked))

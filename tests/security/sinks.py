@@ -32,7 +32,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
             "note",
             "keep_summary",
         ),
-        *("enqueue", "render", "render_shown", "preview", "plain", "retry", "hold", "give_up"),
+        *("enqueue", "put_change", "render", "render_shown", "preview", "plain", "retry", "hold", "give_up"),
         *("doubt", "drop", "detach"),
         *("end_undo", "end_answer", "pay_answer", "refill", "failed", "note_fact", "put_texts"),
         *("accepted_form", "see_form", "told_form", "accept_form"),
@@ -40,6 +40,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("post", "complete", "plan"),
         *("keep_said", "keep_given", "put_value", "write_summary", "end_renewal"),
         *("put_document", "note_document_fault"),
+        *("begin_process", "happen"),
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -93,6 +94,8 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "drop_task",
             "retry_task",
             "end_child",
+            "processes",
+            "processes_named",
         ),
     }
 )
@@ -152,10 +155,15 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"accept_form", "accepted_form", "finish_tool", "refuse_tool"}),
         "results are cleaned in Calls; forms of tools by `bot.wiring.safety.tools.guarded`, as they are offered",
     ),
+    "runtime/agent/processes/book.py": (
+        frozenset({"begin_process", "happen"}),
+        "commands are cleaned in NotedProcesses; reasons are words of ours",
+    ),
     "runtime/cluster/cooldowns.py": (frozenset({"failed"}), COOLING),
     "runtime/context/builder.py": (frozenset({"ModelRequest"}), MODEL),
     "runtime/context/summaries.py": (frozenset({"ModelRequest"}), MODEL),
-    "runtime/delivery/couriers.py": (frozenset({"enqueue"}), COURIERS),
+    "runtime/delivery/changing.py": (frozenset({"NewDelivery"}), COURIERS),
+    "runtime/delivery/couriers.py": (frozenset({"enqueue", "put_change"}), COURIERS),
     "runtime/delivery/live_status.py": (
         frozenset({"preview"}),
         "previews of a GuardedModel hold back what may be a secret",
@@ -178,6 +186,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"add_schedule", "change_schedule", "turn_schedule"}),
         "LateTimetable cleans what it hands on: wishes in a chat, on a page and of commands",
     ),
+    "tools/pictures/tools.py": (frozenset({"ModelRequest"}), MODEL),
 }
 """By module: its sinks, and where their text is cleaned, or why it need not be."""
 

@@ -111,6 +111,7 @@ def counts(evidence: Evidence) -> Counter[str]:
     found["pieces nobody waited for"] = sum(not row["awaits"] for row in tables["children"])
     found["pieces stopped"] = sum(row["state"] == "stopped" for row in tables["children"])
     found["tasks"] = len(tables["tasks"])
+    found["messages posted elsewhere"] = sum(row["origin"].startswith("posted:") for row in tables["deliveries"])
     for kind in (SummaryKind.MODEL, SummaryKind.HANDOFF):
         found[kind.value] = sum(row["kind"] == kind for row in tables["summaries"])
     found["fallbacks"] = sum(bool(row["instead_of"]) for row in tables["usage"])
@@ -140,7 +141,13 @@ def summary(counted: Counter[str]) -> str:
         ("tool calls", counted["calls"]),
         *(
             (name, counted[name])
-            for name in ("pieces handed on", "pieces nobody waited for", "pieces stopped", "tasks")
+            for name in (
+                "pieces handed on",
+                "pieces nobody waited for",
+                "pieces stopped",
+                "tasks",
+                "messages posted elsewhere",
+            )
         ),
         ("summaries", counted[SummaryKind.MODEL.value]),
         ("handoffs", counted[SummaryKind.HANDOFF.value]),

@@ -10,7 +10,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import count
 from typing import Any, Final
@@ -18,12 +18,12 @@ from typing import Any, Final
 from runtime.context import handoff, summaries
 from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage, UserTurn
 from runtime.domain.transcript import RECORD_BEGINS, STILL_AT_WORK, TOLD_LATER, WAITING_FOR_APPROVAL
-from tests.soak.plan import HANDED, Line, Want
+from tests.soak.plan import HANDED, Line, Want, board_of
 
 LINE: Final = re.compile(rf"\b(w\d+) ({'|'.join(Want)})( slowly)?(?: (\d+))?$", re.MULTILINE)
 HEARD: Final = re.compile(r"\bheard (w\d+)\b")
 MADE: Final = re.compile(r"\bmade (w\d+-\d+)\b")
-CALLED: Final = re.compile(r"^assistant called \w+ {\"(tag|goals?|title)\": \[?\"(w\d+)", re.MULTILINE)
+CALLED: Final = re.compile(r"^assistant called \w+ {\"(tag|goals?|title|text)\": \[?\"(w\d+)", re.MULTILINE)
 ENDED: Final = re.compile(r"\bended (w\d+-\d+)\b")
 OVER: Final = re.compile(
     rf"(?:{re.escape(TOLD_LATER)}: “(w\d+)[^”]*”[^\n]*\n\n(?:\w+ answered:\n)?|^over (w\d+) )([^\n]*)", re.MULTILINE
@@ -118,7 +118,7 @@ def record(told: str) -> str:
     made = dict.fromkeys(MADE.findall(told))
     times = Counter(name.partition("-")[0] for name in made)
     for key, named in CALLED.findall(told):
-        tag = named if key == "tag" else named[:-1]  # a call that hands work on names its first piece
+        tag = named if key in ("tag", "text") else named[:-1]  # a call that hands work on names its first piece
         times[tag] += 1
         made[call_id(tag, times[tag])] = None
     return "\n".join(
@@ -142,10 +142,18 @@ def call_id(tag: str, time: int) -> str:
     return f"{tag}-{time}"
 
 
+def sent(tag: str) -> str:
+    """Text of a message that is posted for a line."""
+    return f"{tag} was sent"
+
+
+PROGRAM_TOOLS: Final[Mapping[Want, str]] = {Want.TASK: "task_post", Want.SEND: "channel_send"}
+
+
 def tool_of(want: Want) -> str:
     """The tool by which a want is met."""
-    if want is Want.TASK:
-        return "task_post"
+    if want in PROGRAM_TOOLS:
+        return PROGRAM_TOOLS[want]
     return {Want.SPLIT: "delegate_many"}.get(want, "delegate") if want in HANDED else want
 
 
@@ -160,5 +168,7 @@ def arguments(tag: str, slowly: bool, want: Want = Want.LOOK) -> dict[str, Any]:
             return {"goal": goals[0], "wait": False}
         case Want.TASK:
             return {"title": goals[0].partition(" ")[0], "goal": goals[0], "agent": "me"}
+        case Want.SEND:
+            return {"text": sent(tag), "to": board_of(tag)}
         case _:
             return {"tag": tag, "slowly": slowly}

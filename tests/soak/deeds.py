@@ -23,7 +23,7 @@ EFFECT_OF: Final[Mapping[Want, Effect]] = {
     Want.POST: Effect.WRITE,
     Want.STAMP: Effect.WRITE,
 }
-ALLOWED: Final = [{"tool": Want.POST, "result": "allow"}, {"tool": Want.STAMP, "result": "allow"}]
+ALLOWED: Final = [{"tool": tool, "result": "allow"} for tool in (Want.POST, Want.STAMP, "channel_send")]
 """The policy under which these are offered."""
 SCHEMA: Final[Mapping[str, Json]] = {
     "type": "object",

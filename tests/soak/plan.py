@@ -39,6 +39,7 @@ class Want(StrEnum):
     ERRAND = "errand"  # a piece that asks people for approval
     LATER = "later"  # a piece that nobody waits for: the conversation is told of its end
     TASK = "task"  # a piece in the background: the room is told
+    SEND = "send"  # a message in another room, beside the answer
 
 
 class Manner(StrEnum):
@@ -89,6 +90,12 @@ class Line:
         yield self
         for piece in self.pieces:
             yield from piece.family
+
+
+def board_of(tag: str) -> str:
+    """The room, as people write it, in which a line of `Want.SEND` has its message posted: nobody else speaks there."""
+    place = FAKES[int(tag[1:]) % len(FAKES)]
+    return f"fake:{place}/{place}board"
 
 
 TAG_CHARS: Final = 6
@@ -256,7 +263,7 @@ def acts(chance: Random, place: str, tags: Iterator[str]) -> Iterator[Act]:
 
 
 def line(chance: Random, tags: Iterator[str]) -> Line:
-    want = chance.choices(list(Want), [36, 12, 10, 7, 10, 7, 6, 5, 5, 4, 6])[0]
+    want = chance.choices(list(Want), [36, 12, 10, 7, 10, 7, 6, 5, 5, 4, 6, 9])[0]
     slowly = want is not Want.CHAT and chance.random() < 0.4
     length = chance.choice([0, 0, 0, 120]) if want is Want.CHAT else 0
     weights = [30, 14, 14, 8, 8, 6, 6, 6, 6, 2]

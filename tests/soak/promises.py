@@ -20,6 +20,7 @@ from tests.soak.handed import (
     each_task_is_told_once,
 )
 from tests.soak.plan import ADA, ASKED, EFFECTS, WEB, Want
+from tests.soak.posted import each_call_posts_one_message
 from tests.soak.rows import Row
 from tests.soak.screens import (
     each_delivery_is_whole,
@@ -277,6 +278,7 @@ PROMISES: Final[Sequence[Callable[[Evidence], Complaints]]] = (
     each_result_reaches_its_parent_once,
     each_end_is_passed_on_once,
     each_task_is_told_once,
+    each_call_posts_one_message,
     parts_come_in_order,
     answers_come_in_order,
     no_buttons_are_left,

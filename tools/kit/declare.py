@@ -53,7 +53,7 @@ class FunctionTool:
 
 def tool(
     *,
-    effect: Effect,
+    effect: Effect = Effect.DANGER,
     idempotent: bool = False,
     timeout: timedelta = timedelta(seconds=60),
     output_bound: int = 50_000,
@@ -64,7 +64,7 @@ def tool(
     seldom: bool = False,
     flow: Flow = UNDECLARED,
 ) -> Callable[[Function], FunctionTool]:
-    """Make the decorated function a Tool. `output_bound` counts characters; `caution` is shown on approval cards, and `card`
+    """Make the decorated function a Tool. Without an `effect` it may change anything. `output_bound` counts characters; `caution` is shown on approval cards, and `card`
     says in which parts a call is shown there: it gets the arguments and a CardContext. With `undo` a call that was approved
     can be taken back for a while. `polls`: the same call is meant to be made until something is ready. `seldom`: models find
     it by `find_tools`. `flow` says whose words its results are, and where its calls go: without it both may be anything.

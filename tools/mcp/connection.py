@@ -35,7 +35,7 @@ from tools.mcp.errors import Lost, NoServer
 from tools.mcp.flood import Tamed
 from tools.mcp.http import http
 from tools.mcp.material import has_prompts, has_resources, looked_up, prompted
-from tools.mcp.offers import MOST_TOOLS, PROMPTS, RESOURCES, Offer, prompts_offer, resources_offer
+from tools.mcp.offers import DECLARED, MOST_TOOLS, PROMPTS, RESOURCES, Offer, prompts_offer, resources_offer
 from tools.mcp.results import Answer, answer_of
 from tools.mcp.stdio import stdio
 from tools.mcp.terms import Endpoint, ServerTerms
@@ -227,6 +227,7 @@ def _offer(tool: Tool) -> Offer:
         idempotent=bool(hints and hints.idempotent_hint),
         hints=hints.model_dump(mode="json", by_alias=True, exclude_none=True) if hints else {},
         needs_task=bool(tool.execution and tool.execution.task_support == "required"),
+        declared=(tool.meta or {}).get(DECLARED) or {},
     )
 
 

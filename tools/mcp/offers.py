@@ -22,7 +22,9 @@ LONGEST_DESCRIPTION: Final = 2_000  # characters: every tool's goes into every m
 LONGEST_SCHEMA: Final = 20_000  # characters of JSON
 WORDS: Final = ("description", "title", "$comment")
 """Fields of a schema for whoever reads it."""
-LATER: Final = ("hints", "needs_task", "kind")
+DECLARED: Final = "signalbox/declared"
+"""Key of `_meta` under which a file of tools declares them."""
+LATER: Final = ("hints", "needs_task", "kind", "declared")
 RESOURCES: Final = "resources"
 PROMPTS: Final = "prompts"
 READ_ONLY_KINDS: Final = (RESOURCES, PROMPTS)
@@ -36,7 +38,8 @@ class Offer:
     """A tool as its server describes it. `read_only` and `idempotent` are the server's word, and no more than that.
 
     `hints` are all that it says beside, and `needs_task`: it works as a task alone, which we do not know. `kind` is empty for
-    a tool; else it is one that we make of the server's resources or prompts.
+    a tool; else it is one that we make of the server's resources or prompts. `declared` is what a file of tools says of one,
+    which counts for its own host alone.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Offer:
     hints: Mapping[str, Json] = field(default_factory=dict)
     needs_task: bool = False
     kind: str = ""
+    declared: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def form(self) -> str:
@@ -67,6 +71,8 @@ def tool_name(server: str, tool: str) -> str:
 
 
 def spec_of(offer: Offer, terms: ServerTerms) -> ToolSpec:
+    if terms.make:
+        return terms.make(offer, terms)
     return ToolSpec(
         name=tool_name(terms.name, offer.name),
         description=offer.description,
@@ -88,7 +94,7 @@ def taken(offers: Iterable[Offer], terms: ServerTerms) -> tuple[list[Offer], lis
     for offer in offers:
         if not terms.wants(offer.name):
             continue
-        name = tool_name(terms.name, offer.name)
+        name = offer.name if terms.make else tool_name(terms.name, offer.name)
         if reason := _objection(offer, name, kept):
             left_out.append(reason)
         else:

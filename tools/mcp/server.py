@@ -98,7 +98,10 @@ class McpServer:
             if timedelta(seconds=time.monotonic() - began) >= self._patience.healthy:
                 wait = self._patience.first
             log.warning(
-                "an MCP server is not at work", server=self.name, reason=self.trouble, again_after=wait.total_seconds()
+                "an MCP server is not at work",
+                server=self._terms.called,
+                reason=self.trouble,
+                again_after=wait.total_seconds(),
             )
             await asyncio.sleep(wait.total_seconds())
             wait = min(2 * wait, self._patience.most)
@@ -112,11 +115,11 @@ class McpServer:
                 live = await self._living()
         except TimeoutError:
             raise ToolFailed(
-                f"The MCP server {self.name} isn't running ({self.trouble}). Nothing was called. Try later."
+                f"The {self._terms.called} isn't running ({self.trouble}). Nothing was called. Try later."
             ) from None
         now = next((tool.offer for tool in self.tools if tool.offer.name == offer.name), None)
         if now is None:
-            raise ToolFailed(f"The MCP server {self.name} no longer has the tool {offer.name}. Nothing was called.")
+            raise ToolFailed(f"The {self._terms.called} no longer has the tool {offer.name}. Nothing was called.")
         if now != offer:
             raise ToolFailed(f"The tool {offer.name} of {self.name} has changed, so it was not called.")
         return live

@@ -14,6 +14,7 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -25,7 +26,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from tools.files.workspace import own
+from runtime.workspace.safe_fs import replace
+from tools.files.workspace import opened_parent, own, own_like
 from tools.mcp import child
 from tools.mcp.errors import NoServer
 from tools.mcp.sandbox import home_of, order_for, unseen
@@ -114,8 +116,16 @@ def _make_folder(program: Program) -> None:
         program.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if program.uid is not None:
             own(program.folder, program.uid)
+        _write(program)
     except OSError as error:
         raise NoServer(f"its folder {program.folder} cannot be made ({error.strerror})") from error
+
+
+def _write(program: Program) -> None:
+    """Its files, anew: a life before this one may have changed them."""
+    for name, text in program.files.items():
+        with opened_parent(program.folder, name) as (folder, last):  # never through a link that it made
+            replace(last, folder, text.encode(), partial(own_like, folder=folder))
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from runtime.contract import Effect
+from runtime.contract import Effect, ToolSpec
 from tools.mcp.oauth.grants import Login
+
+if TYPE_CHECKING:
+    from tools.mcp.offers import Offer
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,7 @@ class Program:
     `folder` is its own: made where it is missing, its home, and where it starts unless `cwd` says otherwise. `env` is
     all of its environment but for HOME and LANG; what of that is `hidden` is cut out of what it says of itself. `uid` is
     whom it runs as where this process is root; None is as we do. Without `sandbox` it reaches whatever its user does.
+    `files` are written into its folder before each start: texts by name.
     """
 
     command: tuple[str, ...]
@@ -38,6 +43,7 @@ class Program:
     uid: int | None = None
     hidden: tuple[str, ...] = field(default=(), repr=False)
     sandbox: SandboxTerms | None = None
+    files: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __str__(self) -> str:
         return self.command[0]
@@ -56,12 +62,16 @@ class Endpoint:
         return f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
 
 
+MakeSpec = Callable[["Offer", "ServerTerms"], ToolSpec]
+
+
 @dataclass(frozen=True, slots=True)
 class ServerTerms:
     """One server. `effects` are globs of its tools' own names, the first that fits counts; `effect` is for the others.
 
     `trust_hints` takes its word for which tools only read. `wanted` are globs of the tools to take. `timeout` is for
-    one call. `memory` is the file that keeps what it offered, over restarts.
+    one call. `memory` is the file that keeps what it offered, over restarts. `title` is what people call it, and `make` makes
+    a spec of an offer, where that is other than for a server of strangers.
     """
 
     name: str
@@ -72,6 +82,13 @@ class ServerTerms:
     trust_hints: bool = False
     wanted: tuple[str, ...] = ("*",)
     timeout: timedelta = timedelta(seconds=60)
+    title: str = ""
+    make: MakeSpec | None = None
+
+    @property
+    def called(self) -> str:
+        """The name by which people know it."""
+        return self.title or f"MCP server {self.name}"
 
     def effect_of(self, tool: str, *, read_only: bool, usual: Effect | None = None) -> Effect:
         """Effect that the operator gives it; only where they trust the server its own hint counts for anything.

@@ -19,7 +19,7 @@ from tools.mcp.asked.fields import Unfit
 from tools.mcp.asked.held import MOST_ROUNDS, Held, Waiting
 from tools.mcp.asked.needs import GoesOn, Needs
 from tools.mcp.errors import Lost
-from tools.mcp.offers import Offer, spec_of
+from tools.mcp.offers import MARGIN, Offer, spec_of
 from tools.mcp.terms import ServerTerms
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class McpTool:
     def caution(self) -> str:
         """Also names the form of the tool: a yes to one form is none to another."""
         terms = self._terms
-        return f"A tool of the MCP server {terms.name}, in its form {self.offer.form}. {terms.whereabouts}"
+        return f"A tool of the {terms.called}, in its form {self.offer.form}. {terms.whereabouts}"
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
         connection = await self._reach(self.offer)
@@ -83,7 +83,7 @@ class McpTool:
         return await self._wait(replace(again, rounds=waiting.rounds + 1), connection)
 
     async def _within(self, work: Awaitable[Answer | Needs]) -> Answer | Needs:
-        limit = self._terms.timeout.total_seconds()
+        limit = (self.spec.timeout - MARGIN).total_seconds()
         try:
             async with asyncio.timeout(limit):
                 return await work
@@ -111,7 +111,7 @@ class McpTool:
         return f"The MCP server {name} asks a person something before it goes on. What comes of it stands below."
 
     def _without_answer(self, what: str) -> str:
-        head = f"The MCP server {self._terms.name} {what}."
+        head = f"The {self._terms.called} {what}."
         if self.spec.repeatable:
             return f"{head} The call changes nothing, so it may be made again."
         return f"{head} Whether the call was carried out is unknown. Don't repeat it until somebody has checked."

@@ -150,11 +150,17 @@ class Bubblewrap:
         return None if self._chosen else self._trouble
 
     async def run(self, command: str, workspace: Path, *, limit: int, writes: int | None = None) -> Ended:
+        bounds = limits(self._settings, writes)
+        return await self._run(await self._works(), command, workspace, self._settings.timeout, limit, bounds)
+
+    async def order(self, command: str, workspace: Path, *, seconds: int) -> Order:
+        return self._order(await self._works(), command, limits(self._settings) | {"CPU": seconds})
+
+    async def _works(self) -> Bwrap:
         if trouble := await self.self_test():
             raise ToolFailed(trouble)
         assert self._chosen is not None  # noqa: S101 - the self-test chose it
-        bounds = limits(self._settings, writes)
-        return await self._run(self._chosen, command, workspace, self._settings.timeout, limit, bounds)
+        return self._chosen
 
     async def _choose(self) -> None:
         self._chosen, reasons = await first_sealed([] if self._uid == 0 else self._candidates, self._test, self._uid)
@@ -166,9 +172,12 @@ class Bubblewrap:
     async def _run(
         self, bwrap: Bwrap, command: str, workspace: Path, deadline: timedelta, limit: int, bounds: dict[str, int]
     ) -> Ended:
+        return await launch(self._order(bwrap, command, bounds), workspace, deadline=deadline, limit=limit)
+
+    def _order(self, bwrap: Bwrap, command: str, bounds: dict[str, int]) -> Order:
         carry = bwrap.carried() if self._uid is not None else {}
         program = next(iter(carry), str(bwrap.program))
-        order = Order(
+        return Order(
             argv=[program, *arguments(self._settings, command)],
             env={},
             limits=bounds,
@@ -179,7 +188,6 @@ class Bubblewrap:
             files=[ACCOUNTS, GROUPS],
             calls=call_filter().hex(),
         )
-        return await launch(order, workspace, deadline=deadline, limit=limit)
 
 
 Test = Callable[[Bwrap, Path], Awaitable[Ended]]

@@ -7,6 +7,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from runtime.errors import ToolFailed
 from tools.kit.process import Ended
 from tools.sandbox.launcher import Order
 from tools.sandbox.sandbox import PATH, ShellSettings, launch, limits, shell_argv
@@ -29,13 +30,22 @@ class External:
         return None
 
     async def run(self, command: str, workspace: Path, *, limit: int, writes: int | None = None) -> Ended:
+        order = await self._order(command, workspace, limits(self._settings, writes))
+        return await launch(order, workspace, deadline=self._settings.timeout, limit=limit)
+
+    async def order(self, command: str, workspace: Path, *, seconds: int) -> Order:
+        if trouble := await self.self_test():
+            raise ToolFailed(trouble)
+        return await self._order(command, workspace, limits(self._settings) | {"CPU": seconds})
+
+    async def _order(self, command: str, workspace: Path, bounds: dict[str, int]) -> Order:
         # Without a user namespace the kernel counts all processes of the user, ours too: allow so many more.
         others = await asyncio.to_thread(_tasks_of, os.geteuid() if self._uid is None else self._uid)
         argv = shell_argv(command, self._settings.processes + others)
-        order = Order(
+        return Order(
             argv=argv,
             env={"PATH": PATH, "HOME": str(workspace), "LANG": "C.UTF-8", "TERM": "dumb"},
-            limits=limits(self._settings, writes),
+            limits=bounds,
             uid=self._uid,
             view=False,
             carry={},
@@ -43,7 +53,6 @@ class External:
             files=[],
             calls="",
         )
-        return await launch(order, workspace, deadline=self._settings.timeout, limit=limit)
 
 
 def _tasks_of(uid: int) -> int:

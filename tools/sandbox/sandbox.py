@@ -66,6 +66,9 @@ class Sandbox(Protocol):
         `writes`: bytes that a file may grow to, where that is less than the settings say.
         """
 
+    async def order(self, command: str, workspace: Path, *, seconds: int) -> Order:
+        """Order to become a shell command that lives on, with so much processor time. Errors: ToolFailed if none may start."""
+
 
 def limits(settings: ShellSettings, writes: int | None = None) -> dict[str, int]:
     """The limits that each process inherits, by resource name. Processes are counted elsewhere: see `shell_argv`."""
@@ -94,12 +97,17 @@ def shell_argv(command: str, processes: int) -> list[str]:
     return [shell, "-c", f'{bound} || {refuse}; exec {shell} -c "$1"', "sh", command]
 
 
-async def launch(order: Order, workspace: Path, *, deadline: timedelta, limit: int) -> Ended:
-    """Carry out `order` in `workspace`. Errors: ToolFailed when it cannot even start."""
+def launcher_argv(order: Order) -> list[str]:
+    """The program that carries out `order`. Errors: ToolFailed for one that is too long."""
     text = json.dumps(order, ensure_ascii=False)
     if len(text.encode()) > LONGEST_ORDER:
         raise ToolFailed("The command is too long; write it to a file with write_file and run that.")
-    argv = [sys.executable, "-I", "-S", launcher.__file__, text]
+    return [sys.executable, "-I", "-S", launcher.__file__, text]
+
+
+async def launch(order: Order, workspace: Path, *, deadline: timedelta, limit: int) -> Ended:
+    """Carry out `order` in `workspace`. Errors: ToolFailed when it cannot even start."""
+    argv = launcher_argv(order)
     try:
         return await capture(argv, cwd=workspace, deadline=deadline, limit=limit)
     except OSError as error:

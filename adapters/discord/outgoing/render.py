@@ -2,6 +2,8 @@
 
     {"content": "…", "components": […], "files": [{"name": "…", "path": "…"}], "reply_to": "…", "calls": ["…"]}
 
+    {"reaction": "👍"}      an emoji for the message that it edits
+
 `text` in place of a file's path is what it holds; `calls` are users whom the message notifies.
 
 Limits: discord.com/developers/docs/resources/message and …/components/reference, read 2026-08.
@@ -46,6 +48,8 @@ Texts = tuple[str, str]
 def render(delivery: Delivery) -> list[Wire]:
     """The messages of `delivery`; buttons and files are under the last, and only the first is a reply."""
     content = delivery.content
+    if content.reaction:
+        return [Wire(json.dumps({"reaction": content.reaction}, ensure_ascii=False))]
     document = neutralised(parse(content.all_text), EVERYBODY)
     threaded = content.threaded and not delivery.address.thread  # a thread has no threads
     above, rest = headline(document) if threaded else (Document(()), document)

@@ -104,12 +104,30 @@ class Sending:
         if receipt == DELETED:
             raise Rejected(f'account "{self._account}": somebody deleted the message before it could be changed.')
         shown = json.loads(part.body)
+        if emoji := shown.get("reaction"):
+            return await self._react(part.address, receipt, emoji)
         body = {"content": shown["content"], "components": shown["components"], **CALLS_NOBODY, "attachments": []}
         files = await self._files(part)
         try:
             return await self._changed(part.address, receipt, body, files)
         except Exception as error:
             raise self._ours(error) from error
+
+    async def _react(self, address: Address, receipt: Receipt, emoji: str) -> Receipt:
+        """Mark a message; the same once more changes nothing."""
+        try:
+            await self._marked(channel_of(address), receipt.message_id, emoji)
+        except discord.HTTPException as error:
+            if error.code not in (UNKNOWN_MESSAGE, UNKNOWN_CHANNEL) or not address.thread:
+                raise self._ours(error) from error
+            await self._react(replace(address, thread=""), receipt, emoji)  # the message that the thread hangs on
+        except Exception as error:
+            raise self._ours(error) from error
+        return receipt
+
+    async def _marked(self, channel: str, message: str, emoji: str) -> None:
+        path = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
+        await self._http.request(Route("PUT", path, channel_id=channel, message_id=message, emoji=emoji))
 
     async def _changed(
         self, address: Address, receipt: Receipt, body: Body, files: Sequence[tuple[str, bytes]]

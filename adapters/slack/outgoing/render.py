@@ -4,6 +4,7 @@
 {…, "listed": …}               a message with task cards, and the blocks that stand in their place where Slack has none
 {…, "as": {"name", …}}         one in the name of an agent: "text" and "blocks" without that, where Slack shows it as the author
 {…, "stream": …}               a preview: what a stream says so far; `text` and `blocks` where there is no stream
+{"reaction": "👍"}             an emoji for the message that it edits
 {"file": {"name", "path", "size"}, "comment": …}    "text" in place of "path" is what it holds
 """
 
@@ -71,6 +72,8 @@ class Made(NamedTuple):
 def render(delivery: Delivery) -> list[Wire]:
     """Wire messages of `delivery`, each valid alone. Buttons stand under the last one with text."""
     content = delivery.content
+    if content.reaction:
+        return [Wire(_dumped({"reaction": content.reaction}))]
     document = neutralised(parse(content.all_text), NOBODY)
     if not content.threaded or delivery.address.thread:  # a thread has no threads
         return _rendered(delivery, document)

@@ -12,6 +12,7 @@ from adapters.slack.errors import Refusal
 from adapters.slack.outgoing.streams import STREAMING, Streams
 from adapters.slack.web import Answer, Web, value
 from runtime.contract import Part, Receipt
+from runtime.text.emoji import SHORT_NAMES
 
 EVENT: Final = "signalbox_part"
 """The event_type of our marker. Its payload names the part: the history is searched for it."""
@@ -19,6 +20,9 @@ CUSTOMIZE: Final = "chat:write.customize"
 """The scope for another author's name. Without it Slack leaves the name out, and says nothing."""
 NAMED_REMEMBERED: Final = 1_000
 NO_SUCH_BLOCK: Final = frozenset({"invalid_blocks", "invalid_blocks_format"})
+REACT: Final = "reactions:write"
+"""The scope without which no message can be marked."""
+ALREADY_MARKED: Final = "already_reacted"
 REPEATED: Final = "(repeated: it may already be above)"
 
 
@@ -39,6 +43,7 @@ class Posts:
     """Shows and changes the messages of one account. Task cards are tried until Slack refuses their blocks.
 
     `may_name`: the app may show an agent's name as the author of a message. `_named` are the messages that have one.
+    `may_react`: nothing is known that keeps it from marking messages with emoji.
     """
 
     def __init__(self, web: Web, streams: Streams) -> None:
@@ -46,6 +51,7 @@ class Posts:
         self._streams = streams
         self._has_cards = True
         self.may_name = False
+        self.may_react = True
         self._named: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     async def show(self, part: Part, body: Mapping[str, Any], thread: str) -> Receipt:
@@ -85,6 +91,9 @@ class Posts:
     async def edit(self, receipt: Receipt, part: Part, body: Mapping[str, Any]) -> Receipt:
         """It says exactly this afterwards, stream or not. Errors: Retryable, Uncertain, Rejected."""
         room, ts = part.address.room, receipt.message_id
+        if "reaction" in body:
+            await self._react(room, ts, body["reaction"])
+            return receipt
         if (room, ts) in self._named:  # its author stays; of messages of an earlier life nobody knows
             body = _by_its_author(body)
         if "stream" in body and await self._streams.grow(room, ts, body["stream"]):
@@ -99,6 +108,22 @@ class Posts:
             await self._streams.end(room, ts)  # one of another life of ours, or of which an append was cut
             await self._update(room, ts, part, body)
         return receipt
+
+    def refused_emoji(self, emoji: str) -> str:
+        """The reason why no message can be marked, or empty: Slack takes every emoji that we know."""
+        return (
+            ""
+            if self.may_react
+            else f"Slack lets the app mark nothing: it lacks the scope {REACT}, which an operator can add."
+        )
+
+    async def _react(self, room: str, ts: str, emoji: str) -> None:
+        """Mark a message. What was marked already, by an attempt that was cut, is done."""
+        try:
+            await self._web.call("reactions.add", channel=room, timestamp=ts, name=SHORT_NAMES[emoji][0])
+        except Refusal as error:
+            if error.code != ALREADY_MARKED:
+                raise
 
     async def _update(self, room: str, ts: str, part: Part, body: Mapping[str, Any]) -> None:
         await self._call("chat.update", part, body, channel=room, ts=ts)

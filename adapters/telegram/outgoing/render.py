@@ -1,6 +1,7 @@
 """Delivery to wire: JSON that holds everything a call needs. Pure.
 
     {"text": …, "entities": […], "buttons": [["Approve", "<id>:approve"], …], "reply_to": "<chat>:<id>"}
+    {"reaction": "👍", …}            an emoji for the message that it edits
     {"file": "report.pdf", "name": …, "mime": …, "text": "", …}      a file of the session's workspace; `holds`: its text
 
 The plain twin has the text without entities, with the addresses of its links written out.
@@ -20,6 +21,7 @@ from runtime.markup import Document, once, parse, split, split_made, to_plain
 from runtime.markup.attachment import abridged, opening
 from runtime.markup.headline import headline
 from runtime.markup.mentions import WAITING
+from runtime.text.emoji import bare
 from runtime.text.glyphs import clip, legible
 from runtime.text.lengths import utf16
 
@@ -62,6 +64,7 @@ class Body:
     mime: str = ""
     size: int = 0
     holds: str = ""
+    reaction: str = ""
 
     @property
     def is_photo(self) -> bool:
@@ -76,6 +79,8 @@ class Body:
             said |= {"file": self.file, "name": self.name, "mime": self.mime, "size": self.size}
         if self.holds:
             said["holds"] = self.holds
+        if self.reaction:
+            said["reaction"] = self.reaction
         return json.dumps(said, ensure_ascii=False)
 
     @classmethod
@@ -95,6 +100,8 @@ class Body:
 def render(delivery: Delivery) -> list[Wire]:
     """Text first, then a message for each file. The first answers, the last has the buttons."""
     content, document = delivery.content, parse(delivery.content.text)
+    if content.reaction:
+        return [Wire(Body("", reaction=bare(content.reaction)).to_json())]
     above, rest = headline(document) if content.threaded else (Document(()), document)
     if not above.blocks:
         return _rendered(delivery, document)

@@ -15,6 +15,7 @@ from telegram import (
     LinkPreviewOptions,
     Message,
     MessageEntity,
+    ReactionTypeEmoji,
     ReplyParameters,
 )
 from telegram.error import TelegramError
@@ -87,13 +88,16 @@ class Sending:
         if body.file:
             raise Rejected("Telegram: a text that's already shown can't become a file", form=True)
         try:
-            await self._edit(*found, body)
+            await (self._react(*found, body.reaction) if body.reaction else self._edit(*found, body))
         except Refused as error:
             if not error.is_untouched:
                 raise ours(error, self._account) from error
         except TelegramError as error:
             raise ours(error, self._account) from error
         return receipt
+
+    async def _react(self, chat: int, number: int, emoji: str) -> None:
+        await self._bot.set_message_reaction(chat, number, ReactionTypeEmoji(emoji))
 
     async def _edit(self, chat: int, number: int, body: Body) -> None:
         try:

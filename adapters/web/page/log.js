@@ -140,13 +140,14 @@ export class Log {
     const mine = entry.name === this.#me.name;
     return h("li", { class: "message person", "data-testid": "message", "data-author": "person" },
       h("div", { class: "bubble" }, entry.text && h("p", { class: "said" }, entry.text), fileLinks(this.#room, entry.files)),
+      reactions(entry),
       h("p", { class: "meta" }, mine ? h("span", { class: "visually-hidden" }, words.you) : `${entry.name} · `, timeOf(entry.at), h("span", { class: "sent", title: words.sent }, icon("check"), h("span", { class: "visually-hidden" }, words.sent))));
   }
 
   #agent(entry) {
     return h("li", { class: "message agent", "data-testid": "message", "data-author": "agent" },
-      h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at)),
-      prose(entry), fileLinks(this.#room, entry.files));
+      h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at), entry.rewritten && h("span", { "data-testid": "edited" }, words.edited)),
+      prose(entry), fileLinks(this.#room, entry.files), reactions(entry));
   }
 
   #card(entry) {
@@ -187,6 +188,12 @@ export class Log {
         item.state === "failed" && button(words.edit, () => this.#actions.edit(item)),
         item.state === "failed" && button(words.discard, () => this.#actions.discard(item.id))));
   }
+}
+
+/** Emoji that the agent put onto a message; null where there are none. */
+function reactions({ reactions: marks = [] }) {
+  if (marks.length === 0) return null;
+  return h("p", { class: "reactions", "data-testid": "reactions" }, h("span", { class: "visually-hidden" }, words.reactedWith), ...marks.map((mark) => h("span", {}, mark)));
 }
 
 /** A thin rule where a summary speaks for what is above it, with its text folded behind. */

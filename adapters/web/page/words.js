@@ -24,6 +24,8 @@ export const words = {
   // messages
   you: "You, ",
   sent: "Sent",
+  edited: "edited",
+  reactedWith: "Marked with",
   sending: "Sending…",
   waiting: "Not sent yet, still trying.",
   failed: "Couldn't send this.",

@@ -45,11 +45,10 @@ def duties_of(
     if base.notices:
         yield partial(base.notices.run, engine.peers)
         yield engine.peers.remind
-    yield engine.toolkit.check
+    yield from engine.toolkit.duties()
     yield from loading_ahead(settings, engine)
     yield _sealer(base).run
-    folders = partial(_workspaces, engine)
-    yield retention_of(settings, store, base.membership.take, folders).run
+    yield retention_of(settings, store, base.membership.take, partial(_workspaces, engine)).run
     yield jumps.run
     yield at.rooms.run
     yield _scheduler(base).run
@@ -67,10 +66,30 @@ def duties_of(
     if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
     yield engine.compactor.run
+    yield from _of_memory(base, engine)
+    yield from _alarms(base, at, engine)
+    yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
+    yield from (failover.run for failover in _failovers(base, at, engine, others))
+    yield from base.instruments.duties()
+    if settings.mcp:
+        tell, tell_login = partial(_tell_of_tool, base, at, engine), partial(_tell_of_login, base, at, engine)
+        yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form, tell_login)
+
+
+def _of_memory(base: StorePhase, engine: EnginePhase) -> Iterator[Duty]:
+    """Vectors of memories, summaries of people, and documents."""
+    settings, store = base.settings, base.store
     if embedding := embedding_of(settings, store, engine.meaning.embedder, base.membership.take):
         yield embedding.run
     if engine.renewal:
         yield engine.renewal.run
+    if settings.knowledge:
+        yield reader_of(settings, store.knowledge, engine.door, base.membership.take, store.now).run
+
+
+def _alarms(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
+    """What operators are told by itself."""
+    settings, store = base.settings, base.store
     if store.budgets.rules.is_set or settings.agents:  # a reload may bound an agent
         yield BudgetAlarms(
             store=store.budgets,
@@ -78,23 +97,8 @@ def duties_of(
             tell=partial(_post_to_operators, base, at, engine),
             now=store.now,
         ).run
-    if settings.knowledge:
-        yield reader_of(settings, store.knowledge, engine.door, base.membership.take, store.now).run
     if settings.agents or settings.operators.room:
         yield AgentAlarms(store=store.lives, tell=partial(_post_to_operators, base, at, engine)).run
-    yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
-    yield from (failover.run for failover in _failovers(base, at, engine, others))
-    yield from base.instruments.duties()
-    yield from engine.toolkit.toolbox.duties()
-    if settings.mcp:
-        yield _watching_tools(base, at, engine)
-
-
-def _watching_tools(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Duty:
-    """Looks at the tools of MCP servers for what operators are told."""
-    runs = base.store.runs
-    tell, tell_login = partial(_tell_of_tool, base, at, engine), partial(_tell_of_login, base, at, engine)
-    return partial(engine.toolkit.toolbox.watch, runs.see_form, tell, runs.told_form, tell_login)
 
 
 async def _first(jumps: Jumps, engine: EnginePhase) -> None:

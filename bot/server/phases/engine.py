@@ -20,9 +20,11 @@ from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
 from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
+from bot.wiring.models.media import media_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
+from bot.wiring.tools.databases import query_tools
 from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.delegation.hand_overs import HandOvers
 from runtime.agent.duties.answering import Answerer
@@ -33,13 +35,15 @@ from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
 from runtime.agent.previews import Previews
+from runtime.agent.processes.book import NotedProcesses
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import Agents
 from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.context.watch import LoopNotices
-from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool
+from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool, Transcriber
+from runtime.delivery.changing import RoomChanges
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
@@ -58,7 +62,10 @@ from runtime.store.protocol import Lease
 from runtime.vectors.near import NearRows
 from runtime.workflows.starting import StartedFlows
 from tools.kit.schemas import schema_faults
-from tools.posting import posting_tools
+from tools.pictures.tools import Media, media_tools
+from tools.posting.changes import changing_tools
+from tools.posting.messages import posting_tools
+from tools.sandbox.spaced import SpacedTool
 from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
 
@@ -98,22 +105,21 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     hands = _hands(base, lambda: agents, door)
     meaning = meaning_of(base.store, embedder_of(base.settings, door))
     memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, meaning)
-    more = _more_tools(base, at, couriers, meaning, door)
+    guarded_model = GuardedModel(base.instruments.model(model), door)
+    media = media_of(base.settings, base.store.embedding_costs, guarded_model, door)
+    more = _more_tools(base, at, couriers, meaning, media, door)
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now, flows=lambda: at.live.gate().workflows)
-    agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
+    agents = _agents(base, at, guarded_model, toolkit)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     own_call = toolkit.toolbox.next_call if base.settings.mcp else None
     asking = QuestionContext(lambda: at.live.gate().rights, places, own_call)
-    loop = _loop(base, at, agents, couriers, reporters, asking, memory, door)
+    loop = _loop(base, at, agents, couriers, reporters, asking, memory, media.notes, door)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
-    edits = Edits(
-        approvals=base.store.approvals, agents=agents, policy=at.live.policy, named=at.named, faults=schema_faults
-    )
-    reception = _reception(base, at, couriers, peers, edits, door)
+    reception = _reception(base, at, couriers, peers, _edits(base, at, agents), door)
     previews = Previews(agents, loop.surroundings, loop.condenser)
     at.live.measures(previews.measured)
     return EnginePhase(
@@ -136,6 +142,12 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         door=door,
         meaning=meaning,
         sink=base.instruments.sink(reception.sink),
+    )
+
+
+def _edits(base: StorePhase, at: AccountsPhase, agents: Agents) -> Edits:
+    return Edits(
+        approvals=base.store.approvals, agents=agents, policy=at.live.policy, named=at.named, faults=schema_faults
     )
 
 
@@ -288,13 +300,21 @@ def _toolkit(
         instead=instead,
         space=base.space,
         more=more,
+        processes=_process_book(base, door),
+    )
+
+
+def _process_book(base: StorePhase, door: Door) -> NotedProcesses:
+    membership = base.membership
+    return NotedProcesses(
+        base.store.processes, lambda: membership.lease.node if membership.lease else None, lambda: door
     )
 
 
 def _more_tools(
-    base: StorePhase, at: AccountsPhase, couriers: Couriers, meaning: NearRows, door: Door
+    base: StorePhase, at: AccountsPhase, couriers: Couriers, meaning: NearRows, media: Media, door: Door
 ) -> Mapping[str, Tool]:
-    """Tools that post messages, start workflows and search packs."""
+    """Tools that post messages, start workflows, search packs, ask databases, and make pictures and look at them."""
     posting = RoomPosting(
         post=couriers.post,
         standing=base.store.outbox.standing,
@@ -302,7 +322,14 @@ def _more_tools(
         new_id=base.new_id,
         door=lambda: door,
     )
-    every = posting_tools(posting, address_at=at.accounts.address, named=at.called)
+    changes = RoomChanges(
+        outbox=base.store.outbox,
+        change=couriers.change,
+        features=couriers.features,
+        new_id=base.new_id,
+        door=lambda: door,
+    )
+    every = [*posting_tools(posting, address_at=at.accounts.address, named=at.called), *changing_tools(changes)]
     packs = packs_of(base.settings, pack_search(base.store, meaning), at.named)
     flows = StartedFlows(
         book=base.store.schedules,
@@ -310,8 +337,13 @@ def _more_tools(
         begun=partial(base.notifier.notify, LANES),
         door=lambda: door,
     )
-    own = {tool.spec.name: tool for tool in (*every, *workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL)}
-    return own | dict(pack_tools(base.settings, packs))
+    own = {
+        tool.spec.name: tool
+        for tool in (*every, *media_tools(media), *workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL)
+    }
+    asking = query_tools(base.settings, at.named)
+    spaced = {name: SpacedTool(tool, base.space) for name, tool in asking.items()}  # they keep files of rows
+    return own | dict(pack_tools(base.settings, packs)) | spaced
 
 
 def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agents:
@@ -336,6 +368,7 @@ def _loop(
     reporters: LateReporters,
     asking: QuestionContext,
     memory: MemoryParts | None,
+    notes: Transcriber | None,
     door: Door,
 ) -> AgentLoop:
     store, new_id, files_of = base.store, base.new_id, files_in(at.accounts)
@@ -351,7 +384,7 @@ def _loop(
         named=at.named,
         busy=at.live.busy,
         probe=base.probe,
-        files=fetching_of(base.settings, files_of, store.runs.senders, new_id, base.space, base.workspaces),
+        files=fetching_of(base.settings, files_of, store.runs.senders, new_id, base.space, base.workspaces, notes),
         long_replies=long_replies,
         reporting=Reporting(base.workspaces, new_id, long_replies.content, store.schedules.report_root),
         reporter=reporters,

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from bot.settings.agents.tables import AgentTable
 from bot.settings.faults import nearest
+from bot.settings.tools.folder import declared
 from runtime.contract import Effect
 from runtime.domain.agents.binding import Tie, binding_of, ties
 from runtime.domain.agents.capabilities import Capabilities, Excess, covers, is_within, of_manifest
@@ -97,6 +98,7 @@ def tools_known(layers: Layers) -> dict[str, Effect]:
     found = {name: tool.spec.effect for name, tool in built_in_tools().items()}
     installed = layers.get("tools.installed")
     found |= {name: Effect.READ for name in installed if isinstance(name, str)} if isinstance(installed, list) else {}
+    found |= dict(declared(layers))
     servers = [table["name"] for _, table in layers.tables("mcp") if isinstance(table.get("name"), str)]
     return found | {f"{name}_*": Effect.READ for name in servers}
 
@@ -121,11 +123,21 @@ def _models(given: Given, layers: Layers) -> Iterator[Fault]:
 
 def _tools(given: Given, known: Callable[[], Mapping[str, Effect]]) -> Iterator[Fault]:
     for glob in given.table.tools:
-        if glob == ANYTHING or any(_may_be(glob, name) for name in known()):
-            continue
-        near = nearest(glob.strip("*?"), known())
-        fix = f"did you mean {near}?" if near else "signalbox policy test --all lists the tools"
-        yield "tools", f'"{glob}" fits no tool; {fix}'
+        if why := _fits_none(glob, known):
+            yield "tools", why
+
+
+def names_no_tool(glob: str, layers: Layers) -> str:
+    """The fault of a glob that fits no tool, with what it may stand for; empty for one that does."""
+    return _fits_none(glob, lambda: tools_known(layers))
+
+
+def _fits_none(glob: str, known: Callable[[], Mapping[str, Effect]]) -> str:
+    if glob == ANYTHING or any(_may_be(glob, name) for name in known()):
+        return ""
+    near = nearest(glob.strip("*?"), known())
+    fix = f"did you mean {near}?" if near else "signalbox tools list shows them"
+    return f'"{glob}" fits no tool; {fix}'
 
 
 def _may_be(glob: str, name: str) -> bool:

@@ -15,8 +15,7 @@ from runtime.contract.memory.knowledge import KnowledgeBook
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.knowledge.book import PackBook
-from runtime.knowledge.folders import FILE_MAX_BYTES
-from runtime.knowledge.packs import Packs
+from runtime.knowledge.packs import TEXT_MAX_BYTES, Packs
 from runtime.knowledge.pages import PackPages
 from runtime.knowledge.reading import KnowledgeReader
 from runtime.knowledge.searching import PackSearch
@@ -24,6 +23,8 @@ from runtime.store.protocol import Duty
 from runtime.store.protocol.memory.knowledge import Knowledge
 from runtime.store.store import Store
 from runtime.vectors.near import NearRows
+from tools.documents.kinds import is_document
+from tools.documents.reader import DocumentReader
 from tools.knowledge import knowledge_tools
 from tools.web.bodies import Body, text_of
 
@@ -65,7 +66,9 @@ def reader_of(
 
 
 async def document_text(data: bytes, media: str, place: str) -> str | None:
-    """The text of a file or a page; None for what is no text. Errors: ToolFailed for a page that can't be read in time."""
+    """The text of a file or a page; None for what is no text. Errors: ToolFailed for a page or a document that can't be read."""
+    if is_document(data, place, media):
+        return await DocumentReader().read_bytes(data, place, media=media, most=TEXT_MAX_BYTES, headed=True)
     guessed = "" if media else mimetypes.guess_type(place)[0] or ""
     kind = media or (guessed if guessed in PAGES else "")
-    return await text_of(Body.of(data, kind, place), most=FILE_MAX_BYTES)
+    return await text_of(Body.of(data, kind, place), most=TEXT_MAX_BYTES)

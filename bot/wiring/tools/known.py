@@ -6,15 +6,21 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import cast
 
-from bot.plugins.packages import tools_named
+from bot.plugins.packages import package_of, tools_named
 from bot.settings.settings import Settings
 from bot.wiring.engine import shell_of
 from bot.wiring.knowledge.packs import tools_of
 from bot.wiring.mcp import terms_of
 from bot.wiring.safety.egress import egress_of
+from bot.wiring.tools.browser import browsers_of, tools_of_browser
+from bot.wiring.tools.builds import build_tools_of
+from bot.wiring.tools.databases import query_tools
+from bot.wiring.tools.folder import declared_tools
+from bot.wiring.tools.git import git_tools
+from bot.wiring.tools.processes import known_process_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
-from runtime.contract import Effect, Figures, Posting, TaskBoard, Timetable, Tool
+from runtime.contract import Changing, Effect, Figures, Posting, TaskBoard, Timetable, Tool
 from runtime.contract.agents.workflows import Workflows
 from runtime.contract.memory.facts import MemoryBook
 from runtime.contract.memory.knowledge import KnowledgeBook
@@ -24,9 +30,12 @@ from tools.agents import NewAgents, agent_tools
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
-from tools.posting import posting_tools
+from tools.pictures.tools import Media, media_tools
+from tools.posting.changes import changing_tools
+from tools.posting.messages import posting_tools
 from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
+from tools.sandbox.shell import sandbox_for
 from tools.schedules import schedule_tools
 from tools.tasks import task_tools
 from tools.workflows import workflow_tools
@@ -43,11 +52,22 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= agent_tools(cast("NewAgents", None))
     if settings.memory.enabled:
         own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
+    own |= {tool.spec.name: tool for tool in media_tools(Media())}
     own |= tools_of(settings, cast("KnowledgeBook", None))
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
+    own |= {tool.spec.name: tool for tool in changing_tools(cast("Changing", None))}
     own |= {tool.spec.name: tool for tool in workflow_tools(cast("Workflows", None))}
-    own |= {**search_tools(settings), **request_tools(settings)}
-    return {**own, **installed_tools(settings, own)}
+    sandbox = sandbox_for(shell_of(settings))
+    own |= {
+        **search_tools(settings),
+        **request_tools(settings),
+        **query_tools(settings, str),
+        **git_tools(settings, sandbox),
+    }
+    own |= {**known_process_tools(settings, sandbox), **build_tools_of(settings, sandbox)}
+    own |= tools_of_browser(browsers_of(settings))
+    own |= installed_tools(settings, own)
+    return {**declared_tools(settings), **own}
 
 
 def server_effect(settings: Settings, tool: str) -> Effect | None:
@@ -63,5 +83,8 @@ def installed_tools(settings: Settings, own: Mapping[str, Tool]) -> Mapping[str,
     if not settings.tools.installed:
         return {}
     if taken := own.keys() & settings.tools.installed:
-        raise ConfigError(f"tools.installed: {', '.join(sorted(taken))} is built in. Remove it here.")
-    return tools_named(settings.tools.installed)
+        packages = ", ".join(sorted({package_of(name) or "a package" for name in taken}))
+        raise ConfigError(
+            f"tools.installed: {', '.join(sorted(taken))} is built in, so the one of {packages} can't be used. Remove it here."
+        )
+    return tools_named(settings.tools.installed, settings.tools.settings)

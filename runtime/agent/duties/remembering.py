@@ -109,6 +109,7 @@ class Remembering:
         if self._rung.heard:
             self._rung.forget()
             self._empty.clear()
+            self._due.look_anew()
             self._unused_until = None
         whose, now = (claim.agent, claim.address, claim.requester, claim.job is None), self._now()
         empty_until = self._unused_until or self._empty.get(whose)

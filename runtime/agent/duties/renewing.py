@@ -41,7 +41,7 @@ class Due:
 
 
 class DueSummaries:
-    """Summaries that runs found to be due, each once an hour."""
+    """Summaries that runs found to be due, each once an hour, unless something was kept meanwhile."""
 
     def __init__(self, now: Now) -> None:
         self._now = now
@@ -59,6 +59,10 @@ class DueSummaries:
         self._noted[whose] = now
         self._waiting.append(due)
         self._rung.set()
+
+    def look_anew(self) -> None:
+        """Something was kept: a summary to which there was nothing to add may be looked at again."""
+        self._noted.clear()
 
     def taken(self) -> list[Due]:
         """All that wait, which wait no more."""

@@ -16,7 +16,7 @@ from runtime.text.glyphs import clip
 ADDED_MARK: Final = "+ "
 ADDED_MAX_CHARS: Final = 1_500
 """Characters of all that a model adds."""
-LINE_MAX_CHARS: Final = 300
+ADDED_LINE_MAX_CHARS: Final = 300
 RENEWAL_INTERVAL: Final = timedelta(days=1)
 """From the last change on, whoever made it: so a model adds to it at most once a day."""
 BORNE_OUT_PART: Final = 0.6
@@ -70,7 +70,7 @@ def additions(reply: str, own: str, rows: Iterable[str]) -> list[str]:
 def _borne_out(reply: str, own: str, rows: Iterable[str]) -> Iterator[str]:
     known, said = telling("\n".join(rows)), telling(own)
     for line in reply.splitlines():
-        sentence = clip(" ".join(line.strip().lstrip(LIST_MARKS).split()), LINE_MAX_CHARS)
+        sentence = clip(" ".join(line.strip().lstrip(LIST_MARKS).split()), ADDED_LINE_MAX_CHARS)
         about = telling(sentence)
         if about and len(about & known) >= BORNE_OUT_PART * len(about) and not about <= said:
             yield sentence

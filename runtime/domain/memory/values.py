@@ -14,8 +14,8 @@ KEYS_FULL: Final = f"{KEYS_MAX:,} keys are kept here, which is the limit. Delete
 
 def fault_of_value(key: str, value: str) -> str:
     """Reason for which a value is not kept; empty where there's none."""
-    if not key.strip() or len(key) > KEY_MAX_CHARS or not key.isprintable():
-        return f"A key has 1 to {KEY_MAX_CHARS} characters that can be read."
+    if fault := _fault_of_key(key):
+        return fault
     size = len(value.encode("utf-8", "surrogatepass"))
     if size > VALUE_MAX_BYTES:
         return (
@@ -26,6 +26,17 @@ def fault_of_value(key: str, value: str) -> str:
     except (ValueError, RecursionError) as error:
         return f"A value is written as JSON, and this one can't be read as such: {error}."
     return ""
+
+
+def _fault_of_key(key: str) -> str:
+    plain = key.strip()
+    if not plain:
+        return "The key is empty. Name one, such as deploy/last."
+    if len(key) > KEY_MAX_CHARS:
+        return f"A key has at most {KEY_MAX_CHARS} characters, and this one has {len(key):,}. Shorten it."
+    if plain != key:
+        return f"The key {key!r} has a blank at its beginning or end. Write {plain!r}."
+    return "" if key.isprintable() else f"The key {key!r} has signs that can't be read. Use letters and digits."
 
 
 def changed_meanwhile(key: str, expected: int, version: int) -> str:

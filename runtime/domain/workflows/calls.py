@@ -21,7 +21,7 @@ PAUSE: Final = "wait_until"
 DELEGATE: Final = "delegate"
 ASK: Final = "ask_person"
 POST: Final = "channel_send"
-ANSWERED: Final = " answered: "
+BEFORE_ANSWER: Final = " answered: "
 SECONDS_A_MINUTE: Final = 60
 
 
@@ -76,7 +76,7 @@ def _answer_in(text: str) -> str:
     >>> _answer_in('Anna answered: "Yes" They add: "soon"')
     'Yes'
     """
-    said = text.partition(ANSWERED)[2]
+    said = text.partition(BEFORE_ANSWER)[2]
     try:
         return str(json.JSONDecoder().raw_decode(said)[0])
     except ValueError:

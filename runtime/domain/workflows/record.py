@@ -15,7 +15,7 @@ from runtime.domain.workflows.progress import Result, Standing, standing
 
 DEFINITION: Final = "definition"
 INPUTS: Final = "inputs"
-DONE: Final = "done"
+DONE_BEFORE: Final = "done"
 """Parts of what is frozen; the last are results of an earlier run, by call, with which this one goes on."""
 Recorded = tuple[Call, str | None]
 """A call of a run, and its result; None while there is none."""
@@ -32,7 +32,7 @@ class Frozen:
 
 def freezing(flow: Workflow, inputs: Mapping[str, Json], done: Json) -> Call:
     """The call by which a run begins with a workflow."""
-    frozen = {DEFINITION: flow.to_json(), "sha256": flow.sha256, INPUTS: dict(inputs), DONE: done}
+    frozen = {DEFINITION: flow.to_json(), "sha256": flow.sha256, INPUTS: dict(inputs), DONE_BEFORE: done}
     return Call(BEGIN_ID, BEGIN, json.dumps(frozen, ensure_ascii=False))
 
 
@@ -41,7 +41,7 @@ def frozen_in(calls: Iterable[Recorded]) -> Frozen | None:
     for call, _ in calls:
         if call.tool == BEGIN:
             raw = json.loads(call.arguments)
-            done = {key: Result(text) for key, text in raw[DONE].items()}
+            done = {key: Result(text) for key, text in raw[DONE_BEFORE].items()}
             return Frozen(Workflow.from_json(raw[DEFINITION]), raw[INPUTS], done)
     return None
 
@@ -68,4 +68,4 @@ def to_resume(calls: Sequence[Recorded]) -> dict[str, Json] | None:
         return None
     results = {**frozen.done, **results_in(calls)}
     good: dict[str, Json] = {key: one.text for key, one in results.items() if not one.failed and key != BEGIN_ID}
-    return {DEFINITION: frozen.flow.to_json(), DONE: good}
+    return {DEFINITION: frozen.flow.to_json(), DONE_BEFORE: good}

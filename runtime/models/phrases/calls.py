@@ -10,7 +10,8 @@ from typing import Final
 from runtime.contract import Json
 
 CALL: Final = re.compile(
-    r"call (?P<tool>[a-z0-9-]+_[\w-]+)(?: (?:with )?(?P<arguments>\{.*\}))?[.!]?", re.IGNORECASE | re.DOTALL
+    r"call (?P<tool>[a-z0-9-]+_[\w-]+|[a-z]+(?= (?:with )?\{))(?: (?:with )?(?P<arguments>\{.*\}))?[.!]?",
+    re.IGNORECASE | re.DOTALL,
 )
 WHAT_I_CALL: Final = '- `call SERVER_TOOL {"name": "value"}` (any tool by its name, such as one of an MCP server)'
 

@@ -32,6 +32,8 @@ FACT: Final = re.compile(
 WHOSE: Final = {"my": "the person", "our": "the room", "the": "the room"}
 PROPOSED_MAX: Final = 5
 KEEPS: Final = re.compile(r"(?:remember|correct)\b", re.IGNORECASE)
+FACTS_HEAD: Final = "Facts:"
+KEPT_FACT: Final = re.compile(r"- \d{4}-\d\d-\d\d[^:]*\(\w+\): (.+)")
 
 
 def memory_of(groups: Mapping[str, str]) -> dict[str, Json]:
@@ -55,3 +57,9 @@ def proposed(said: Sequence[str]) -> list[str]:
     facts = [(line, found) for line in said if not KEEPS.match(line) and (found := FACT.fullmatch(line.rstrip(".!")))]
     own = [f"- {_subject(found)} | {found['relation']} | {line}" for line, found in facts if found["subject"] != "the"]
     return own[-PROPOSED_MAX:]
+
+
+def kept_in(told: Sequence[str]) -> list[str]:
+    """Facts under the head of a request that adds to a person's summary, without their dates; none in any other request."""
+    below = [*told[told.index(FACTS_HEAD) + 1 :]] if FACTS_HEAD in told else []
+    return [found[1] for line in below if (found := KEPT_FACT.fullmatch(line))]

@@ -107,6 +107,8 @@ def opened(row: tuple[Any, ...]) -> Op[OpenDelivery]:
     )
     own = (yield PARTS_OF, {"d": delivery_id}) if state != DeliveryState.QUEUED else []  # which is not rendered yet
     receipt, over = (yield from message_of(DeliveryId(edits))) if edits else (None, "")
+    if delivery.content.reaction:  # it may be put onto a person's message, which was never a delivery
+        receipt, over = Receipt(reply_to), ""
     return OpenDelivery(
         delivery,
         DeliveryState(state),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from runtime.contract import Address, DeliveryId, Receipt, RunId, Wire
+from runtime.contract import Address, DeliveryId, Receipt, RunId, SessionKey, Wire
 from runtime.contract.deliveries import PostStanding
 from runtime.domain.deliveries import DeliveryEvent, PartEvent
+from runtime.store.delivery.changing import asked_in, change_shown, last_answer, posted_as
 from runtime.store.delivery.open_deliveries import open_at, rooms
 from runtime.store.delivery.outbox import (
     adopt,
@@ -26,6 +27,7 @@ from runtime.store.delivery.previews import detach, drop, preview
 from runtime.store.delivery.standing import standing
 from runtime.store.observer import PartOutcome
 from runtime.store.protocol import Duty, Lane, NewDelivery, OpenDelivery, Previewed
+from runtime.store.protocol.outbox import ChangeTarget
 from runtime.store.sql.base import Base
 
 
@@ -39,6 +41,19 @@ class OutboxStore(Base):
     async def standing(self, origin: str) -> PostStanding | None:
         """State of the first delivery of an origin."""
         return await self._driver.read(lambda: standing(origin))
+
+    async def asked_in(self, run: RunId, room: Address) -> ChangeTarget | None:
+        return await self._driver.read(lambda: asked_in(run, room))
+
+    async def posted_as(self, origin: str, room: Address) -> ChangeTarget | None:
+        return await self._driver.read(lambda: posted_as(origin, room))
+
+    async def last_answer(self, session: SessionKey, room: Address) -> ChangeTarget | None:
+        return await self._driver.read(lambda: last_answer(session, room))
+
+    async def put_change(self, delivery: NewDelivery, *, most: int) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: change_shown(delivery, most, now))
 
     async def open_rooms(self, channel: str, account: str) -> list[Address]:
         return await self._driver.read(lambda: rooms(channel, account))

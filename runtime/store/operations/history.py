@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Integer, bindparam, exists, func, literal_column, or_, select, true
 
@@ -110,7 +111,7 @@ PARTS_SHOWN = (
     .limit(bindparam("n", type_=Integer))
 )
 EDITED = (
-    select(deliveries.c.edits, deliveries.c.ordinal, parts.c.body)
+    select(deliveries.c.edits, deliveries.c.ordinal, parts.c.body, deliveries.c.origin)
     .join(parts, parts.c.delivery_id == deliveries.c.id)
     .where(
         deliveries.c.address == bindparam("room"),
@@ -120,6 +121,20 @@ EDITED = (
     )
     .order_by(deliveries.c.number)
 )
+
+
+class _Changed(NamedTuple):
+    """Newest number of a change, the text that stands there now unless it is as ever, and reactions as they are rendered."""
+
+    version: int
+    body: str | None = None
+    reactions: tuple[str, ...] = ()
+
+
+UNCHANGED: Final = _Changed(0)
+REACTED: Final = "reacted:"
+"""Begins the origin of a reaction."""
+
 Found = tuple[int, str, Callable[[], Entry]]
 """When an entry stands in a room, in microseconds, its id, and how it is made."""
 
@@ -215,19 +230,19 @@ def timeline(
     said_rows = yield SAID, key
     shown_rows = yield PARTS_SHOWN, key
     # An edit is never older than the message it replaces.
-    oldest = min((row[2] for row in shown_rows), default=until)
-    edits = yield EDITED, {"room": str(address), "since": oldest - 24 * 3600 * 10**6}
-    latest = {row[0]: (row[1], row[2]) for row in edits}
+    oldest = min((row[2] for row in (*shown_rows, *said_rows)), default=until)
+    changes = yield EDITED, {"room": str(address), "since": oldest - 24 * 3600 * 10**6}
+    latest = _changes(changes)
     # By time and id; of most rows nothing more is made, since a page has room for half of them.
-    found: list[Found] = [(row[2], row[0], partial(_said, row)) for row in said_rows]
+    found: list[Found] = [(row[2], row[0], partial(_said, row, latest.get(row[0]))) for row in said_rows]
     found += [(row[2], f"{row[0]}.{row[1]}", partial(_shown, row, latest.get(row[0]))) for row in shown_rows]
     found.sort(key=itemgetter(0, 1))
     if summarised:
         summary_rows = yield SUMMARISED, {**key, "since": found[-limit][0] if len(found) > limit else 0}
         found += [(row[6], f"summary.{row[0]}.{row[7]}", partial(_summary, row)) for row in summary_rows]
     entries = [make() for _, _, make in last_page(sorted(found, key=itemgetter(0, 1)), limit)]
-    told = {one.id for one in entries}
-    edited = {f"{delivery}.1": version for delivery, (version, _) in latest.items()}
+    told, spoken = {one.id for one in entries}, {row[0] for row in said_rows}
+    edited = {(one if one in spoken else f"{one}.1"): change.version for one, change in latest.items()}
     return entries, {entry: version for entry, version in edited.items() if entry not in told}
 
 
@@ -248,16 +263,32 @@ def last_page(found: list[Found], limit: int) -> list[Found]:
     return [one for one in page if one[0] != cut] or page
 
 
-def _said(row: tuple[Any, ...]) -> Entry:
+def _changes(rows: Sequence[tuple[Any, ...]]) -> dict[str, _Changed]:
+    """Changes of each message: the newest text in its place, and the emoji on it."""
+    found: dict[str, _Changed] = {}
+    for message, version, body, origin in rows:
+        known = found.get(message, UNCHANGED)
+        if origin.startswith(REACTED):
+            marks = known.reactions if body in known.reactions else (*known.reactions, body)
+            found[message] = _Changed(version, known.body, marks)
+        else:
+            found[message] = _Changed(version, body, known.reactions)
+    return found
+
+
+def _said(row: tuple[Any, ...], change: _Changed | None) -> Entry:
     signal_id, name, at, text, files, answered, client_id = row
     refs = tuple(FileRef(*f) for f in json.loads(files)) if files != NO_FILES else ()
-    return Entry(signal_id, Author.PERSON, name, moment(at), text, refs, 0, answered is not None, client_id)
+    made = Entry(signal_id, Author.PERSON, name, moment(at), text, refs, 0, answered is not None, client_id)
+    return replace(made, version=change.version, reactions=change.reactions) if change else made
 
 
-def _shown(row: tuple[Any, ...], edit: tuple[int, str] | None) -> Entry:
+def _shown(row: tuple[Any, ...], change: _Changed | None) -> Entry:
     delivery, ordinal, at, body = row
-    version, body = edit if edit and ordinal == 1 else (0, body)
-    return Entry(f"{delivery}.{ordinal}", Author.AGENT, "", moment(at), body, (), version)
+    if change is None or ordinal != 1:
+        return Entry(f"{delivery}.{ordinal}", Author.AGENT, "", moment(at), body)
+    new = body if change.body is None else change.body
+    return Entry(f"{delivery}.1", Author.AGENT, "", moment(at), new, version=change.version, reactions=change.reactions)
 
 
 def _summary(row: tuple[Any, ...]) -> Entry:

@@ -9,10 +9,12 @@ from typing import Protocol
 
 from runtime.contract import (
     Address,
+    Content,
     Delivery,
     DeliveryId,
     Receipt,
     RunId,
+    SessionKey,
     Wire,
 )
 from runtime.contract.deliveries import PostStanding
@@ -77,6 +79,19 @@ class KeptRoom:
     go_on: Callable[[OpenDelivery | None], None] = lambda _: None
 
 
+@dataclass(frozen=True, slots=True)
+class ChangeTarget:
+    """A message as something that may be changed: a delivery with its `content`, or a signal, which has none.
+
+    `receipts` are the wire's ids of its parts on screen; a channel that needs none for people's messages may have given none.
+    """
+
+    id: str
+    receipts: tuple[str, ...]
+    content: Content | None = None
+    state: DeliveryState = DeliveryState.SHOWN
+
+
 class Outbox(Protocol):
     """All writes return False when the duty was lost, or when a person discarded the delivery meanwhile."""
 
@@ -85,6 +100,21 @@ class Outbox(Protocol):
 
     async def standing(self, origin: str) -> PostStanding | None:
         """State of the first delivery of an origin."""
+
+    async def asked_in(self, run: RunId, room: Address) -> ChangeTarget | None:
+        """The message of a person that `run` answers in this room; None where nobody said anything there."""
+
+    async def posted_as(self, origin: str, room: Address) -> ChangeTarget | None:
+        """The first delivery of an origin, if it is one of this room."""
+
+    async def last_answer(self, session: SessionKey, room: Address) -> ChangeTarget | None:
+        """The last answer that was shown there in this conversation."""
+
+    async def put_change(self, delivery: NewDelivery, *, most: int) -> bool:
+        """Add a change of what it `edits`; again for the same origin it adds nothing. False once there are `most` of its run.
+
+        Changes of one run have origins that begin alike, up to the last colon.
+        """
 
     async def open_rooms(self, channel: str, account: str) -> list[Address]:
         """Addresses of the account with deliveries that are not settled."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from runtime.contract import DeliveryId, Features, Kind, Whole
+from runtime.contract import Content, DeliveryId, Features, Kind, Whole
 from runtime.delivery.retry_policy import RetryPolicy, Unknown
 from runtime.domain.deliveries import DeliveryState
 from tests.contract.courier.stage import CARD, LONG, Stage
@@ -144,3 +144,24 @@ async def test_where_the_channel_cannot_edit_the_outcome_is_a_message_of_its_own
     adapter.offers = Features(settles=True)
     await (await stage.courier(adapter=adapter)).drain()
     assert shown(stage) == [("May I?", 2), ("Approved by Ada", 0)]
+
+
+@pytest.mark.parametrize("point", ["part-marked", "part-shown", "part-checkpointed"])
+@pytest.mark.parametrize("kind", EVERY)
+async def test_a_killed_reaction_is_put_once_onto_a_persons_message(
+    kind: ChannelKind, point: str, stage: Stage
+) -> None:
+    """A message that was never a delivery: the wire's id comes with the reaction."""
+    await stage.put("a person's words")
+    await (await stage.courier()).drain()
+    [receipt] = stage.channel.board.posts
+    new = stage.new("", origin="reacted:r:c", edits=DeliveryId("signal"))
+    new = replace(new, content=Content("", reaction="👍"), reply_to=receipt)
+    assert await stage.store.outbox.put_change(new, most=5)
+    assert await stage.store.outbox.put_change(replace(new, id=DeliveryId("again")), most=5)
+    with pytest.raises(Crash):
+        await (await stage.courier(probe=crash_at(point))).drain()
+    stage.clock.advance(LEASE)
+    await stage.settle(await stage.courier())
+    assert shown(stage) == [("👍", 0)]
+    assert await stage.outbox(DeliveryState.OPEN) == []

@@ -103,6 +103,7 @@ from runtime.schedules.service import ScheduleService
 from runtime.store.protocol import Duty, Gate, Lease, RunRow
 from runtime.store.sql.driver import Op
 from runtime.store.store import Store
+from runtime.text.emoji import any_emoji
 from runtime.workspace.workspaces import WorkspaceFolders
 from tools.kit.schemas import schema_faults
 
@@ -213,12 +214,14 @@ class Page:
         self.seen: list[Progress] = []
 
     def features(self) -> Features:
-        return Features(stored=True, edits=True, progress=self.progress)
+        return Features(stored=True, edits=True, progress=self.progress, reacts=any_emoji)
 
     async def listen(self, sink: Sink) -> None:
         await asyncio.Event().wait()
 
     def render(self, delivery: Delivery) -> list[Wire]:
+        if delivery.content.reaction:
+            return [Wire(delivery.content.reaction)]
         buttons = [f"[{button.label}]" for button in delivery.content.buttons]
         return [Wire("\n".join([delivery.content.all_text, *buttons]))]
 

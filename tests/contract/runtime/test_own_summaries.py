@@ -102,6 +102,17 @@ async def test_a_summary_is_renewed_once_a_day_and_only_where_something_new_is_k
     assert len(model.requests) == 2
 
 
+async def test_the_first_thing_that_is_kept_after_it_was_turned_on_is_added_soon(stage: Stage) -> None:
+    process = await life(stage, model := Summing())
+    await tell(process, call("remember", text="The build is at ten.", scope="person"), who=UMA, room="r2")
+    await command(process, "/memory summary on")
+    await renewed(process)
+    assert model.requests == []
+    await tell(process, call("remember", 2, text="Ada's dog is called Rex."))
+    await renewed(process)
+    assert "- Ada's dog is called Rex." in await command(process, "/memory summary")
+
+
 async def test_the_persons_words_stand_and_what_they_left_out_stays_out(any_stage: Stage) -> None:
     process = await begun(any_stage, model := Summing())
     await renewed(process)

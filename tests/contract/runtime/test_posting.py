@@ -15,7 +15,7 @@ from runtime.policy.rules import SHIPPED
 from runtime.store.protocol import NewDelivery
 from tests.contract.runtime.stage import LEASE, Process, ServingAll, Stage, address, crash_at
 from tests.contract.runtime.strict import Planned
-from tools.posting import posting_tools
+from tools.posting.messages import posting_tools
 
 ELSEWHERE: Final = "web:main/other1"
 

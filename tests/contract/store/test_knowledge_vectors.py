@@ -78,6 +78,17 @@ async def test_a_question_in_other_words_is_found_once_the_vectors_are_there(vec
     assert [(one.parts, one.vectors) for one in rows.values()] == [(1, 1)] * 3
 
 
+async def test_a_part_without_a_heading_of_its_own_is_embedded_under_the_one_above(vectored: Vectored) -> None:
+    long = "\n\n".join(f"Line {at} of many that stand there one after another." for at in range(60))
+    (vectored.folder / "long.md").write_text(f"# Vacations\n\n{long}\n")
+    vectored.model = model = Model()
+    await vectored.read()
+    await vectored.embedded()
+    texts = [text for text in model.asked if "of many" in text]
+    assert len(texts) > 1
+    assert all(text.count("Vacations") == 1 for text in texts)
+
+
 async def test_both_orders_are_one_and_whoever_asks_pays(vectored: Vectored) -> None:
     (vectored.folder / "visit.md").write_text("# Visits\n\nEach physician signs in.\n")
     await vectored.read()

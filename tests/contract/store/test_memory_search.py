@@ -8,13 +8,17 @@ from typing import Any, Final
 
 import asyncpg
 import pytest
+from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 
 from runtime.contract import Address, PersonId
 from runtime.contract.memory.facts import Memory, MemoryRequest, Reader, Scope, ScopeKind, Trust
 from runtime.domain.memory.terms import terms_of
+from runtime.store.memory.finding.vectors import MEMORY_VECTORS
 from runtime.store.protocol.memory.finding import Asker, Sought
+from runtime.store.sql.driver import Compiler
 from runtime.store.sql.full_text import INDEXED
 from runtime.store.store import Store
+from runtime.store.vectors.source import statements_of
 from tests.contract.database import EmptyDatabase
 from tests.contract.store.stage import OTHER_ROOM, ROOM, UMA, HandClock, Stage
 from tests.contract.store.test_memories import who
@@ -170,3 +174,26 @@ async def test_the_indexes_that_upgrades_make_are_those_that_searches_ask(databa
             await connection.execute(f"CREATE INDEX {one.words} ON {one.table} USING gin ({one.vector})")
             assert await connection.fetchval(INDEX.format(one.words)) == made
     await connection.close()
+
+
+async def test_postgresql_reads_vectors_along_an_index_and_sorts_none(database: EmptyDatabase) -> None:
+    """A condition that it takes for a rare thing has it sort all of them for each batch: forty times the cost."""
+    compiled = Compiler(PGDialect_asyncpg())(statements_of(MEMORY_VECTORS).some)  # type: ignore[no-untyped-call]  # as in the driver
+    given = {"within": "r", "model": "m", "dims": 4, "after": "m00002000", "n": 100}
+    connection = await asyncpg.connect(database.url)
+    async with connection.transaction():
+        await connection.execute(
+            "INSERT INTO memory_vectors SELECT 'm' || lpad(n::text, 8, '0'), 'm', 'r', 4, decode('0000803f7f000000', 'hex') "
+            "FROM generate_series(1, 5000) AS n"
+        )
+        await connection.execute("ANALYZE memory_vectors")
+        rows = await connection.fetch(f"EXPLAIN {compiled.sql}", *compiled.arguments(given))
+        found = await connection.fetchrow(compiled.sql, *compiled.arguments(given))
+        await connection.execute("DELETE FROM memory_vectors")
+    await connection.close()
+    plan = "\n".join(row[0] for row in rows)
+    assert "Index Scan" in plan
+    assert "Sort" not in plan
+    assert found is not None
+    assert found[0].split()[0] == "m00002001"
+    assert len(found[1]) == 100 * 8

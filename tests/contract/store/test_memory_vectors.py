@@ -203,3 +203,11 @@ async def test_vectors_of_no_use_go_a_few_at_a_time(store: Store, monkeypatch: p
     assert await store.memory_vectors.tidy("fake/new") == DROPPED_AT_ONCE + 1
     assert dropped == [DROPPED_AT_ONCE, 1]
     assert [(row.model, row.count) for row in await store.memory_vectors.stock()] == [("fake/new", 1)]
+
+
+async def test_a_vector_of_another_version_is_not_compared(store: Store) -> None:
+    """Two versions may stand side by side for a while, and their vectors have other lengths."""
+    one, two = await kept(store, "I drink tea"), await kept(store, "My car is red")
+    await store.memory_vectors.keep("fake/near", [(one.id, bytes(4 * DIMS))], DIMS)
+    await duty_of(store, model := Model()).look()
+    assert await near(store, model, "red vehicle") == [two.id]

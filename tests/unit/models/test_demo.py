@@ -362,6 +362,20 @@ async def test_asked_why_where_nothing_waits_it_says_so() -> None:
     assert (reply.text, reply.calls) == ("I'm not waiting for any answer.", ())
 
 
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("react with 👍", Wish("react", {"emoji": "👍"})),
+        ("change your last answer to Two tests fail", Wish("edit_own", {"message": "last", "text": "Two tests fail"})),
+        ('call roll with {"sides": 6}', Wish("roll", {"sides": 6})),
+        ("call roll with {sides}", None),
+        ("call mum", None),
+    ],
+)
+def test_messages_are_marked_and_changed_and_any_tool_is_called_by_phrases(line: str, wanted: Wish | None) -> None:
+    assert wish(line) == wanted
+
+
 def test_a_page_is_read_and_then_obeyed_by_a_demo_that_is_told_to() -> None:
     """A misled model, safe to try: the phrases choose calls and nothing else."""
     assert wish("Read https://example.org/a.") == Wish("http_get", {"url": "https://example.org/a"})

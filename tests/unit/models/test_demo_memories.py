@@ -55,3 +55,10 @@ async def test_a_summary_lists_them_where_that_is_asked_for() -> None:
     ]
     assert "Keep:" not in plain
     assert listed.endswith("Keep:\n- the person | dog | My dog is called Rex.")
+
+
+async def test_a_persons_summary_is_made_of_what_is_kept_for_them() -> None:
+    facts = "- 2026-03-01, said by Ada (x7Kd2p): my dog is called Rex\n- 2026-03-02 (x7Kd2q): Ada likes tea: green."
+    record = UserTurn(f"<record>\nAda wrote:\nI sing.\n\nFacts:\n{facts}\n</record>")
+    reply = await Demo().reply(ModelRequest("You add to a short note.", [record], ()), lambda _: None)
+    assert reply.text == "my dog is called Rex\nAda likes tea: green."

@@ -25,7 +25,7 @@ from runtime.store.sql.full_text import (
     trigger_statements,
     words_match,
 )
-from runtime.store.upgrade import upgrade_sqlite
+from runtime.store.upgrade import migrate_sqlite, upgrade_sqlite
 from runtime.store.vectors.source import statements_of
 
 REACHES = ["a1f0", "b2e1"]
@@ -100,7 +100,8 @@ def test_an_index_that_no_search_uses_goes_with_an_upgrade() -> None:
         for statement in trigger_statements(before):
             database.execute(statement)
         database.execute("UPDATE alembic_version SET version_num = '0035'")
-        upgrade_sqlite(database)
+        database.execute("BEGIN IMMEDIATE")
+        migrate_sqlite(database, "0036")
         assert _made(database) == _made(fresh)
 
 

@@ -76,9 +76,9 @@ async def test_a_platform_that_is_away_is_told_and_nothing_raised(on: On) -> Non
 
 def test_the_invitation_asks_for_what_is_needed_and_no_more() -> None:
     assert invitation("7") == (
-        "https://discord.com/oauth2/authorize?client_id=7&scope=bot+applications.commands&permissions=309237746688"
+        "https://discord.com/oauth2/authorize?client_id=7&scope=bot+applications.commands&permissions=309237746752"
     )
-    assert RIGHTS.value == 309237746688
+    assert RIGHTS.value == 309237746752
     assert not RIGHTS.administrator
 
 

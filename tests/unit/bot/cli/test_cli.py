@@ -432,7 +432,7 @@ def test_doctor_tells_that_a_local_model_server_is_away(tmp_path: Path) -> None:
 
 
 def test_a_start_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
-    code = "import sys, bot.server.app, bot.server.process, bot.cli.root; print([m for m in ('litellm', 'alembic', 'asyncpg', 'numpy', 'runtime.memory', 'runtime.vectors.embedding') if m in sys.modules])"
+    code = "import sys, bot.server.app, bot.server.process, bot.cli.root; names = 'litellm alembic asyncpg pypdf docx openpyxl pptx lxml numpy runtime.memory runtime.vectors.embedding'; print([m for m in names.split() if m in sys.modules])"
     ended = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,

@@ -1,0 +1,1 @@
+"""Tools that show something beside the answer: messages, reactions, and changes of messages."""
