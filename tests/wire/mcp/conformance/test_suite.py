@@ -54,7 +54,7 @@ def test_our_client_passes_what_a_revision_requires(suite: Path, revision: str, 
         check=False,
     )
     told = done.stdout + done.stderr
-    assert "timed out" not in told
+    assert "Client timed out" not in told
     beside = set(BESIDE.findall(told))
     results = {name: (mark, int(failed)) for mark, name, _, failed in LINE.findall(told)}
     counted = {name: result for name, result in results.items() if name not in beside}
