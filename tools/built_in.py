@@ -13,8 +13,9 @@ from tools.knowledge import knowledge_tools
 from tools.posting import posting_tools
 from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
-from tools.sandbox.shell import ShellSettings
+from tools.sandbox.shell import ShellSettings, sandbox_for
 from tools.schedules import schedule_tools
+from tools.skills.skills import skill_tools
 from tools.tasks import task_tools
 from tools.web.fetch import http_tool
 from tools.web.searching.tool import search_tool
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from tools.agents import NewAgents
     from tools.charting.renderer import ChartRenderer
     from tools.delegation import Children, HandsOver
+    from tools.skills.skills import SkillBook
 
 
 def built_in_tools() -> dict[str, Tool]:
@@ -48,5 +50,6 @@ def built_in_tools() -> dict[str, Tool]:
     handing = delegation_tools(
         cast("Children", None), cast("HandsOver", None), lambda: datetime.now(UTC)
     ) | agent_tools(cast("NewAgents", None))
+    skills = skill_tools(cast("SkillBook", None), sandbox_for(ShellSettings()), timeout=ShellSettings().timeout)
     others = (*web, chart, *posting, *known[0], *known[1], *reports, *planned, *tasks)
-    return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing
+    return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing | skills

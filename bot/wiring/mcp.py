@@ -50,6 +50,7 @@ class Toolbox:
         self._own = own
         self._wrap = wrap
         self._servers: Sequence[McpServer] = ()
+        self._brought: Mapping[str, Tool] = {}
         self.tools = dict(wrap(own))
         self._renewed = asyncio.Event()
 
@@ -63,10 +64,16 @@ class Toolbox:
                 )
         self._servers = servers
 
+    def bring(self, tools: Mapping[str, Tool]) -> None:
+        """From now on with these beside our own, in place of what was brought before."""
+        if tools.keys() != self._brought.keys():
+            self._brought = tools
+            self.renew()
+
     def renew(self) -> None:
         """The tools of a server are others."""
         theirs = {tool.spec.name: tool for server in self._servers for tool in server.tools}
-        now = self._wrap({**self._own, **theirs})
+        now = self._wrap({**self._own, **self._brought, **theirs})
         self.tools.clear()
         self.tools.update(now)
         self._renewed.set()

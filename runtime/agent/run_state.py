@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from runtime.agent.guard import LoopGuard
 from runtime.agent.registry import Agent
@@ -14,6 +14,9 @@ from runtime.contract import Attach, FileRef, OwnWords, ToolContext, ToolSpec, T
 from runtime.policy.budgets import Allowance
 from runtime.policy.taint import Known
 from runtime.store.protocol import Board, Claim, History, ToolStep
+
+if TYPE_CHECKING:
+    from runtime.agent.duties.skilled import Given
 
 T = TypeVar("T")
 
@@ -42,7 +45,7 @@ class LiveRun:
     about, by id. `board` are the questions of its conversation, once they were looked at, and `facts` those of its last
     model call. `allowance` is for its next one, where budgets are set. `lapsed` are calls that are asked about after all.
     `handed`: a call of it is in the hands of others. `corrected`: its answer was sent back once.
-    `remembered` are the memories that it was given, once they were looked for.
+    `remembered` are the memories that it was given, and `skills` its skills, once they were looked for.
     `history` is what the model read last, and `known` what that says of where text came from, once a call asked for it.
     """
 
@@ -70,6 +73,7 @@ class LiveRun:
     handed: bool = False
     corrected: bool = False
     remembered: str | None = None
+    skills: Given | None = None
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""

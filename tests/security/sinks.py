@@ -40,6 +40,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("post", "complete", "plan"),
         *("keep_said", "keep_given", "put_value", "write_summary"),
         *("put_document", "note_document_fault"),
+        *("accept_skill", "use_skill"),
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -64,6 +65,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
         *("approve", "delete_value", "drop_expired", "enable_summary", "forget", "forget_own", "pin", "record_uses"),
         *("charge", "drop_other_dims", "keep", "tidy"),
         *("see_document", "drop_documents"),
+        *("tell_of_skill", "give_up_skill"),
         *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge"),
         *(
             "claim",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tools.kit.process import Ended
 from tools.sandbox.launcher import Order
-from tools.sandbox.sandbox import PATH, ShellSettings, launch, limits, shell_argv
+from tools.sandbox.sandbox import PATH, PROVIDED, Provided, ShellSettings, launch, limits, shell_argv
 
 
 class External:
@@ -28,13 +28,22 @@ class External:
             return "The shell is off: [tools.shell] uid is 0, and commands are never run as root. Set another uid."
         return None
 
-    async def run(self, command: str, workspace: Path, *, limit: int, writes: int | None = None) -> Ended:
+    async def run(
+        self,
+        command: str,
+        workspace: Path,
+        *,
+        limit: int,
+        writes: int | None = None,
+        provided: Provided | None = None,
+    ) -> Ended:
         # Without a user namespace the kernel counts all processes of the user, ours too: allow so many more.
         others = await asyncio.to_thread(_tasks_of, os.geteuid() if self._uid is None else self._uid)
         argv = shell_argv(command, self._settings.processes + others)
+        folder = {PROVIDED: str(provided.folder)} if provided else {}
         order = Order(
             argv=argv,
-            env={"PATH": PATH, "HOME": str(workspace), "LANG": "C.UTF-8", "TERM": "dumb"},
+            env={"PATH": PATH, "HOME": str(workspace), "LANG": "C.UTF-8", "TERM": "dumb", **folder},
             limits=limits(self._settings, writes),
             uid=self._uid,
             view=False,
@@ -42,8 +51,10 @@ class External:
             hide=[],
             files=[],
             calls="",
+            inherit=list(provided.variables) if provided else [],
         )
-        return await launch(order, workspace, deadline=self._settings.timeout, limit=limit)
+        variables = provided.variables if provided else None
+        return await launch(order, workspace, deadline=self._settings.timeout, limit=limit, variables=variables)
 
 
 def _tasks_of(uid: int) -> int:

@@ -13,8 +13,18 @@ from bot.server.new_agents import NewAgents
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
+from bot.settings.settings import Settings
 from bot.wiring.agents import AgentMaker
-from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, marks_in, pace_of
+from bot.wiring.engine import (
+    fetching_of,
+    files_in,
+    limits_of,
+    links_in,
+    long_replies_of,
+    marks_in,
+    pace_of,
+    shell_of,
+)
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import tools_of as pack_tools
 from bot.wiring.memory.books import MemoryParts, memory_of, search_of, tools_of
@@ -22,6 +32,7 @@ from bot.wiring.memory.embedder import embedder_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
+from bot.wiring.skills.parts import SkillParts, skills_of
 from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.delegation.hand_overs import HandOvers
 from runtime.agent.duties.answering import Answerer
@@ -56,6 +67,7 @@ from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
 from tools.kit.schemas import schema_faults
 from tools.posting import posting_tools
+from tools.skills.skills import skill_tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +91,7 @@ class EnginePhase:
     guard_book: GuardBook
     door: Door
     embedder: Embedder | None
+    skills: SkillParts
     sink: Sink
 
 
@@ -96,7 +109,9 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     search = search_of(base.store, lambda: embedder)
     memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, search)
     more = _more_tools(base, at, couriers, door)
+    skills = skills_of(lambda: at.reload.settings, lambda: at.live.rules.agents, base.store, base.notifier)
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
+    skills.ready.changed = partial(offer_skills, base.settings, skills, toolkit)
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
@@ -104,7 +119,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     asking = QuestionContext(lambda: at.live.gate().rights, places)
-    loop = _loop(base, at, agents, couriers, reporters, asking, memory, door)
+    loop = _loop(base, at, agents, couriers, reporters, asking, memory, skills, door)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
     edits = Edits(
         approvals=base.store.approvals, agents=agents, policy=at.live.policy, named=at.named, faults=schema_faults
@@ -130,8 +145,16 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         guard_book=book,
         door=door,
         embedder=embedder,
+        skills=skills,
         sink=base.instruments.sink(reception.sink),
     )
+
+
+def offer_skills(settings: Settings, skills: SkillParts, toolkit: Toolkit) -> None:
+    """The tools of skills are there while any agent may have a skill, and not before."""
+    timeout = shell_of(settings).timeout
+    made = skill_tools(skills.book, toolkit.sandbox, timeout=timeout) if skills.ready.has_any else {}
+    toolkit.toolbox.bring(made)
 
 
 def _undoer(base: StorePhase, agents: Agents, couriers: Couriers, door: Door) -> Undoer:
@@ -315,6 +338,7 @@ def _loop(
     reporters: LateReporters,
     asking: QuestionContext,
     memory: MemoryParts | None,
+    skills: SkillParts,
     door: Door,
 ) -> AgentLoop:
     store, new_id, files_of = base.store, base.new_id, files_in(at.accounts)
@@ -339,6 +363,7 @@ def _loop(
         door=door,
         faults=schema_faults,
         remembering=memory.remembering if memory else None,
+        skilled=skills.skilled,
         notices=LoopNotices(
             asked=lambda: base.notifier.notify(QUESTIONS),
             changed=base.notifier.notify_room,

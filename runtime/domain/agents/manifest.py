@@ -22,7 +22,8 @@ class Manifest:
 
     `prompt` are its words, once their file was read. `effects`: the most that any call of it may do. `rooms`, `people`,
     `roles`, `accounts`, `channels` say where it answers, and `mentions` by which words it is named. `delegates_to` names
-    agents to which it may hand work. `budget_day` is in US dollars, 0 for none of its own.
+    agents to which it may hand work. `skills` are names or globs; None: of the main agent those that were put here,
+    of any other none. `budget_day` is in US dollars, 0 for none of its own.
     """
 
     name: str = MAIN
@@ -30,7 +31,7 @@ class Manifest:
     model: str = ""
     tools: tuple[str, ...] = ("*",)
     effects: Effect = Effect.DANGER
-    skills: tuple[str, ...] = ()
+    skills: tuple[str, ...] | None = None
     rooms: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
