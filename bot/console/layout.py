@@ -20,6 +20,7 @@ PLACES: Final = (
     ("/console/tasks", "Tasks"),
     ("/console/children", "Handed on"),
     ("/console/memory", "Memory"),
+    ("/console/skills", "Skills"),
     ("/console/agents", "Agents"),
     ("/console/models", "Models"),
     ("/console/people", "People"),

@@ -28,6 +28,7 @@ from bot.doctor.services.hooks import check_hooks
 from bot.doctor.services.knowledge import check_knowledge
 from bot.doctor.services.mcp import check_mcp
 from bot.doctor.services.model import check_model
+from bot.doctor.services.skills import check_skills
 from bot.doctor.services.watching import check_metrics, check_telemetry
 from bot.doctor.services.web import check_web
 from bot.doctor.subject import Check, Subject, fault
@@ -62,6 +63,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "embeddings": check_embeddings,
     "budgets": check_budgets,
     "knowledge": check_knowledge,
+    "skills": check_skills,
     "channels": check_channels,
     "mcp": check_mcp,
 }

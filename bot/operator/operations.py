@@ -31,6 +31,7 @@ from bot.operator.views import View
 from bot.operator.work.handed_on import HandedOn
 from bot.operator.work.knowledge import KnowledgeOperations
 from bot.operator.work.memories import MemoryOperations
+from bot.operator.work.skills import SkillOperations
 from bot.operator.work.tasks import TaskOperations
 from bot.wiring.safety.scan import GuardScan
 from runtime.chat.forms import ARGUMENTS, QUESTION
@@ -587,6 +588,27 @@ class Operations(OperatorApi):
     @property
     def _knowledge(self) -> KnowledgeOperations:
         return KnowledgeOperations(self._context.store.knowledge, self._context.mask)
+
+    # ------------------------------------------------------------------------------------------------------- skills
+
+    async def skills(self) -> list[View]:
+        """Skills of all sources, and how each stands."""
+        return await self._skills.listed()
+
+    async def skill(self, name: str) -> View:
+        return await self._skills.shown(name)
+
+    async def approve_skill(self, name: str, form: str = "") -> View:
+        """Accept a skill as it is now, or in the form that was seen."""
+        return await self._skills.approve(name, form)
+
+    async def remove_skill(self, name: str) -> View:
+        return await self._skills.remove(name)
+
+    @property
+    def _skills(self) -> SkillOperations:
+        has = self._context
+        return SkillOperations(has.skills, self._context.store.skills, has.notifier, has.mask, self.actor)
 
     # ------------------------------------------------------------------------------------------------------ reports
 

@@ -34,12 +34,13 @@ class Locks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Shelved:
-    """A skill as it stands: `found` on disk, before its lock, and what it `lacks` here."""
+    """A skill as it stands: `found` on disk, before its lock, what it `lacks` here, and the `agents` that have it."""
 
     found: FoundSkill
     standing: Standing
     lock: Locked | None = None
     lacks: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
 
     @property
     def is_usable(self) -> bool:
@@ -73,6 +74,7 @@ class ReadySkills:
         shelf: Shelf,
         locks: Locks,
         lacks: Callable[[Skill], Sequence[str]],
+        users: Callable[[Skill], Sequence[str]] = lambda _: (),
         rung: Listener,
         now: Now,
         changed: Callable[[], None] = lambda: None,
@@ -80,6 +82,7 @@ class ReadySkills:
         self._shelf = shelf
         self._locks = locks
         self._lacks = lacks
+        self._users = users
         self._rung = rung
         self._now = now
         self.changed = changed
@@ -113,7 +116,8 @@ class ReadySkills:
         if found.skill is None:
             return Shelved(found, Standing.NEW)
         lacks = tuple(self._lacks(found.skill))
-        return Shelved(found, standing(found.skill, locks), locks.get(found.skill.name), lacks)
+        users = tuple(self._users(found.skill))
+        return Shelved(found, standing(found.skill, locks), locks.get(found.skill.name), lacks, users)
 
     def of(self, manifest: Manifest) -> list[Skill]:
         """Skills that an agent has, by name. One of its own hides another by that name."""

@@ -18,10 +18,12 @@ from bot.wiring.knowledge.packs import reader_of
 from bot.wiring.memory.embedder import embedding_of
 from bot.wiring.models.made import first_settings, marks_of
 from bot.wiring.retention import retention_of, trimmer_of
+from bot.wiring.skills.watch import SkillWatch
 from runtime.agent.duties.expiry import Expiry
 from runtime.audit.sealer import Sealer
 from runtime.cluster.agent_alarms import AgentAlarms
 from runtime.cluster.budget_alarms import BudgetAlarms
+from runtime.cluster.topics import SKILLS
 from runtime.contract import Address, Content, DeliveryId, Kind
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import digest
@@ -81,6 +83,12 @@ def duties_of(
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
     yield from engine.toolkit.toolbox.duties()
+    yield SkillWatch(
+        ready=engine.skills.ready,
+        told=store.skills,
+        tell=partial(_post_to_operators, base, at, engine),
+        rung=base.notifier.listen(SKILLS),
+    ).run
     if settings.mcp:
         tell = partial(_tell_of_tool, base, at, engine)
         yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form)

@@ -33,6 +33,7 @@ from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
 from bot.wiring.skills.parts import SkillParts, skills_of
+from bot.wiring.skills.telling import SkillCommands
 from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.delegation.hand_overs import HandOvers
 from runtime.agent.duties.answering import Answerer
@@ -126,7 +127,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     )
     reception = _reception(base, at, couriers, peers, edits, door)
     previews = Previews(agents, loop.surroundings, loop.condenser)
-    at.live.measures(previews.measured)
+    at.live.measures(previews.measured, SkillCommands(skills.ready, lambda: at.live.rules.agents))
     return EnginePhase(
         couriers=couriers,
         timetable=timetable,

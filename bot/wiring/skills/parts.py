@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.settings.settings import Settings
@@ -12,6 +12,7 @@ from runtime.agent.duties.skilled import Skilled
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import SKILLS
 from runtime.domain.agents.manifest import Manifest
+from runtime.domain.skills.matching import uses
 from runtime.domain.skills.skill import Source
 from runtime.skills.ready import ReadySkills
 from runtime.skills.shelf import Shelf, ShelfPlace
@@ -20,9 +21,13 @@ from runtime.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class SkillParts:
-    """`ready` knows which skills agents may have, `book` is for tools, and `skilled` gives runs what they need of them."""
+    """`ready` knows which skills agents may have, `book` is for tools, and `skilled` gives runs what they need of them.
+
+    `every` looks at all places for people, also at those that no agent here uses.
+    """
 
     ready: ReadySkills
+    every: ReadySkills
     book: AcceptedSkills
     skilled: Skilled
 
@@ -35,21 +40,20 @@ def skills_of(
 ) -> SkillParts:
     """Nothing is read yet: folders are looked for, and no file in them is opened."""
 
-    def places() -> list[ShelfPlace]:
-        shipped = _names_any(manifests())
+    def used() -> list[ShelfPlace]:
+        shipped = any(manifest.skills for manifest in manifests().values())  # only those that are named are had
         return [place for place in places_of(settings()) if shipped or place.source is not Source.SHIPPED]
 
-    ready = ReadySkills(
-        shelf=Shelf(places),
-        locks=store.skills,
-        lacks=lambda skill: lacks_of(settings(), skill),
-        rung=notifier.listen(SKILLS),
-        now=store.now,
-    )
+    def made(places: Callable[[], Sequence[ShelfPlace]]) -> ReadySkills:
+        return ReadySkills(
+            shelf=Shelf(places),
+            locks=store.skills,
+            lacks=lambda skill: lacks_of(settings(), skill),
+            users=lambda skill: [name for name, manifest in manifests().items() if uses(skill, manifest)],
+            rung=notifier.listen(SKILLS),
+            now=store.now,
+        )
+
+    ready, every = made(used), made(lambda: places_of(settings()))
     book = AcceptedSkills(ready=ready, settings=settings, manifests=manifests)
-    return SkillParts(ready, book, Skilled(shelf=ready, note=store.skills.use_skill))
-
-
-def _names_any(manifests: Mapping[str, Manifest]) -> bool:
-    """True if an agent names skills: only then may it have one that comes with the package."""
-    return any(manifest.skills for manifest in manifests.values())
+    return SkillParts(ready, every, book, Skilled(shelf=ready, note=store.skills.use_skill))

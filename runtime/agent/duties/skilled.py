@@ -169,6 +169,7 @@ class HeldBackModel:
     """Implements `contract.Model`: an answer that a skill forbids is held back. Nothing of it is shown before its end."""
 
     def __init__(self, model: Model, bounds: Narrowing) -> None:
+        self.name = model.name
         self._model = model
         self._bounds = bounds
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from sqlalchemy import Integer, bindparam, literal_column, select, update
 
-from runtime.chat.commands import NEEDED, kept, name_of, spoken
+from runtime.chat.commands import NEEDED, as_request, kept, name_of, spoken
 from runtime.chat.forms import CALL
 from runtime.contract import (
     Address,
@@ -43,7 +43,7 @@ from runtime.store.budgets.reserving import taking_in
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
 from runtime.store.delegation.commands import children_listed
 from runtime.store.delivery.open_deliveries import change_in
-from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
+from runtime.store.intake.commands import NO_ASIDE, SKILL_COMMANDS, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
 from runtime.store.intake.inbox import ADD_SIGNAL, SEEN, asks_alone, keys, refuse, repeated, replied, row
 from runtime.store.intake.messages import said
@@ -98,11 +98,7 @@ def accept(
     who = yield from _admitted(signal, gate, course, now, new_id)
     if isinstance(who, Taken):
         return who
-    heard, gate = (
-        (yield from addressed(signal, signal.body, who, gate, course, now, new_id))
-        if gate.agents
-        else (signal.body, gate)
-    )
+    heard, gate = yield from _heard(signal, signal.body, who, gate, course, now, new_id)
     signal = signal if heard is signal.body else replace(signal, body=heard)
     # A message may be a command, but for one that is only observed.
     body = spoken(heard) if isinstance(heard, Said) and course is not Decision.OBSERVE else heard
@@ -117,6 +113,16 @@ def accept(
             return (yield from amend(signal, body, who, now, new_id))
         case Stopped() | Commanded():
             return (yield from _asked(signal, body, who, gate, aside, now, new_id))
+
+
+def _heard(
+    signal: Signal, given: Said | Deed, who: Person, gate: Gate, course: Decision, now: datetime, new_id: NewId
+) -> Op[tuple[Said | Deed, Gate]]:
+    """What was said to the agent, and the gate of the one who answers."""
+    body = as_request(given) if isinstance(given, Commanded) else given
+    if not gate.agents:
+        return body, gate
+    return (yield from addressed(signal, body, who, gate, course, now, new_id))
 
 
 def _course_of(signal: Signal, gate: Gate) -> Op[Decision]:
@@ -276,8 +282,15 @@ class IntakeStore(Base):
             case "context" | "compact":
                 found = await self._driver.read(lambda: conversation(gate.agent, signal.address, now))
                 return Aside(measured=await gate.measure(found), remembered=found.remembered)
-            case "mode" | "away" as name if argument := command.argument.strip():
-                zone = await self._driver.read(lambda: zone_for(signal))
-                return Aside(wanted=await asyncio.to_thread(wanted_of, signal, name, argument, zone, now))
-            case _:
-                return NO_ASIDE
+            case name:
+                return await self._aside_of(name, command, signal, gate, now)
+
+    async def _aside_of(self, name: str, command: Commanded, signal: Signal, gate: Gate, now: datetime) -> Aside:
+        """The rest of it."""
+        argument = command.argument.strip()
+        if name in SKILL_COMMANDS:
+            return Aside(skills=await gate.skills(gate.agent, name, argument, signal.command_mark))
+        if name in ("mode", "away") and argument:
+            zone = await self._driver.read(lambda: zone_for(signal))
+            return Aside(wanted=await asyncio.to_thread(wanted_of, signal, name, argument, zone, now))
+        return NO_ASIDE
