@@ -26,11 +26,17 @@ result = "allow"
 [[knowledge]]
 name = "handbook"
 folder = "handbook"
+
+[[agents]]
+name = "main"
+skills = ["csv-report"]
 """
 """Settings under which each tool that needs some is there."""
 NEEDS: Final = {
     "docs_search": "a pack of [documents](knowledge.md)",
     "web_search": "`[tools.search]`, see below",
+    "skill_read": "a [skill](skills.md) that the agent has",
+    "skill_run": "a [skill](skills.md) with a script",
     "http_request": "an [egress rule](egress.md) that allows a method other than GET and HEAD",
 }
 INTRODUCTION: Final = """\

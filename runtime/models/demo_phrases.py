@@ -20,6 +20,7 @@ from runtime.models.demo_plans import (
     with_title,
 )
 from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
+from runtime.models.phrases.skills import SKILLS, WHAT_I_CAN_USE, without_skill
 from runtime.text.outside import unfenced
 
 WHAT_I_KNOW: Final = f"""\
@@ -36,6 +37,7 @@ WHAT_I_KNOW: Final = f"""\
 - `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; you may add `ANSWER or ANSWER`)
 {WHAT_I_PLAN}
 {WHAT_I_KEEP}
+{WHAT_I_CAN_USE}
 - `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
 - `hand over to NAME: TEXT`: another agent answers here next
 - `create agent NAME with TOOL, TOOL: PROMPT`: an owner has another agent made
@@ -45,6 +47,7 @@ One message may hold several of them, one per line."""
 
 PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"run:\s*(?P<command>.+)", "shell", {}),
+    *SKILLS,
     (r"(?:ls|list (?:all )?(?:the )?files)(?: (?:in |of |under )?(?P<path>.+))?", "list_files", {"path": "."}),
     (r"read (?:the page )?(?P<url>https?://\S+)", "http_get", {}),
     (r"read (?:the file )?(?P<path>.+?) from byte (?P<offset>[\d,]{1,15})", "read_file", {}),
@@ -75,7 +78,15 @@ PHRASES: Final = [
 FIRST_PHRASES: Final = PHRASES[: len(PHRASES_FIRST_TRIED)]
 PLAN_LINE_MAX_CHARS: Final = 4_000
 """Characters of a line in which a plan is looked for: where a time ends takes many tries to find."""
-VERBATIM: Final = AS_WRITTEN | {"shell", "ask_person", "delegate", "delegate_many", "hand_over", "agent_create"}
+VERBATIM: Final = AS_WRITTEN | {
+    "shell",
+    "ask_person",
+    "delegate",
+    "delegate_many",
+    "hand_over",
+    "agent_create",
+    "skill_run",
+}
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
 OBEY: Final = re.compile(r"do what (?:it|the page|the file) says[.!]?", re.IGNORECASE)
 OBEYED_MAX: Final = 5
@@ -107,7 +118,7 @@ def wish(line: str) -> Wish | None:
     >>> wish("Please write hello to notes.txt.")
     Wish(tool='write_file', arguments={'content': 'hello', 'path': 'notes.txt'})
     """
-    line = re.sub(r"^please\s+", "", line, flags=re.IGNORECASE)
+    line = re.sub(r"^please\s+", "", without_skill(line), flags=re.IGNORECASE)
     for pattern, tool, defaults in PHRASES if len(line) <= PLAN_LINE_MAX_CHARS else FIRST_PHRASES:
         if found := pattern.fullmatch(line if tool in VERBATIM else without_full_stop(line)):
             groups = {name: value.strip() for name, value in found.groupdict().items() if value}

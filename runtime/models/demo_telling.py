@@ -58,6 +58,8 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "about": ("look up", "", "entity"),
     "search_messages": ("look for messages about", "", "query"),
     "ask_person": ("ask", "", "question"),
+    "skill_read": ("read the skill", "The skill", "name"),
+    "skill_run": ("run the script", "Output of", "script"),
     "set_zone": ("set the time zone", "", "zone"),
 }
 """Per tool: what we tried, what we show, and the argument that names it. Where nothing is said of what we show, the result

@@ -98,6 +98,10 @@ class ReadySkills:
             return
         await self.look()
 
+    def expire(self) -> None:
+        """The next message looks again: an owner is deciding here."""
+        self._looked_at = None
+
     async def look(self) -> Mapping[tuple[str, str], Shelved]:
         """Look at the folders and the locks, whatever was known. Errors: StoreError."""
         async with self._one:

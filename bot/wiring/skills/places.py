@@ -12,7 +12,7 @@ from bot.settings.settings import Settings
 from bot.settings.skills.tables import SkillTable
 from bot.settings.sources import config_folder
 from runtime.domain.skills.skill import Skill, Source
-from runtime.skills.shelf import ShelfPlace
+from runtime.skills.shelf import Shelf, ShelfPlace
 from tools.sandbox.sandbox import PATH
 
 SHIPPED: Final = Path(__file__).parents[3] / "config" / "skills"
@@ -41,6 +41,13 @@ def _of_agents(settings: Settings) -> Iterator[ShelfPlace]:
         for table in settings.agents:
             folder = settings.file.parent / AGENTS_FOLDER / table.name / SKILLS_FOLDER
             yield ShelfPlace(folder, Source.AGENT, table.name)
+
+
+def uses_skills(settings: Settings) -> bool:
+    """True if an agent names skills, or some were put here."""
+    named = any(table.skills for table in settings.agents)
+    here = [place for place in places_of(settings) if place.source is not Source.SHIPPED]
+    return named or not Shelf(lambda: here).is_empty()
 
 
 def lacks_of(settings: Settings, skill: Skill) -> list[str]:

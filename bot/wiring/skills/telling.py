@@ -51,6 +51,7 @@ class SkillCommands:
         shelved = known[name]
         wants = command == "skills" and words[0].lower() == APPROVE and len(words) == 2
         if wants and shelved.found.skill and not shelved.standing.is_open:
+            self._ready.expire()
             return SkillAnswer(accepted(name), shelved.found.skill, shelved.found.text)
         return SkillAnswer(one(told_of(name, shelved), mark))
 

@@ -12,6 +12,7 @@ from bot.wiring.engine import shell_of
 from bot.wiring.knowledge.packs import tools_of
 from bot.wiring.mcp import terms_of
 from bot.wiring.safety.egress import egress_of
+from bot.wiring.skills.places import uses_skills
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import Effect, Figures, Posting, TaskBoard, Timetable, Tool
@@ -26,7 +27,9 @@ from tools.delegation import Children, HandsOver, delegation_tools
 from tools.posting import posting_tools
 from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
+from tools.sandbox.shell import sandbox_for
 from tools.schedules import schedule_tools
+from tools.skills.skills import SkillBook, skill_tools
 from tools.tasks import task_tools
 
 
@@ -44,6 +47,9 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= tools_of(settings, cast("KnowledgeBook", None))
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
     own |= {**search_tools(settings), **request_tools(settings)}
+    if uses_skills(settings):
+        shell = shell_of(settings)
+        own |= skill_tools(cast("SkillBook", None), sandbox_for(shell), timeout=shell.timeout)
     return {**own, **installed_tools(settings, own)}
 
 

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 
 GROUPS_SHOWN = 10
 VALUES_KEPT = 1_000
+DELIMITERS = ",;\t|"
 csv.field_size_limit(1 << 20)
 
 
@@ -58,13 +59,10 @@ class Column:
 
 def describe(path, groups):
     with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-        sample = file.read(64 * 1024)
+        first = file.readline(64 * 1024)
         file.seek(0)
-        try:
-            dialect = csv.Sniffer().sniff(sample, delimiters=",;\t|")
-        except csv.Error:
-            dialect = csv.excel
-        reader = csv.reader(file, dialect)
+        delimiter = max(DELIMITERS, key=lambda one: len(next(csv.reader([first], delimiter=one), [])))
+        reader = csv.reader(file, delimiter=delimiter)
         names = next(reader, [])
         columns = [Column() for _ in names]
         grouped = {name: defaultdict(lambda: [0, defaultdict(float)]) for name in groups if name in names}
@@ -83,7 +81,7 @@ def describe(path, groups):
                 for other, text in zip(names, row):
                     if other != name and (value := number(text)) is not None:
                         one[1][other] += value
-    print(f"{path}: {rows} rows, {len(names)} columns, parted by {dialect.delimiter!r}")
+    print(f"{path}: {rows} rows, {len(names)} columns, parted by {delimiter!r}")
     for name, column in zip(names, columns):
         gaps = f"; {column.empty} empty" if column.empty else ""
         print(f"- {name}: {column.told()}{gaps}")
