@@ -12,7 +12,7 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Final, TypeVar
 
 from adapters.web.adapter import CHANNEL
@@ -64,6 +64,7 @@ from runtime.domain.approvals import REVISION, Approval, ApprovalState
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
 from runtime.errors import ConfigError
+from runtime.guard.findings import Gate
 from runtime.http import bodies
 from runtime.http.errors import Refusal
 from runtime.models.choice.cooling import Standing
@@ -608,7 +609,8 @@ class Operations(OperatorApi):
     @property
     def _skills(self) -> SkillOperations:
         has = self._context
-        return SkillOperations(has.skills, self._context.store.skills, has.notifier, has.mask, self.actor)
+        clean = partial(has.door().clean, gate=Gate.MEMORY_WRITE)
+        return SkillOperations(has.skills, self._context.store.skills, has.notifier, has.mask, clean, self.actor)
 
     # ------------------------------------------------------------------------------------------------------ reports
 

@@ -15,7 +15,6 @@ import structlog
 from runtime.agent.asking import asked_by_us
 from runtime.agent.delegation.orders import Delegating, Faults
 from runtime.agent.duties.remembering import Remembering
-from runtime.agent.duties.skilled import Skilled
 from runtime.agent.guard import tripped
 from runtime.agent.outcome import LongText, RunOutcome
 from runtime.agent.questions import QuestionContext, Questions
@@ -140,15 +139,12 @@ class AgentLoop:
         door: Door = OPEN_DOOR,
         faults: Faults = lambda schema, values: "",
         remembering: Remembering | None = None,
-        skilled: Skilled | None = None,
     ) -> None:
         self._store, self._agents, self._outlet, self._door = store, agents, outlet, door
         self._busy, self._probe, self._files, self._live = busy, probe, files, dict[RunId, LiveRun]()
         self._whole, self._remembering, self._reporter = WholeTexts(new_id, space), remembering, reporter
         context, self._notices = asking or QuestionContext(), notices or LoopNotices()
-        self.surroundings = Surroundings(
-            store=store, policy=policy, named=named, now=now, remembering=remembering, skilled=skilled
-        )
+        self.surroundings = Surroundings(store=store, policy=policy, named=named, now=now, remembering=remembering)
         self._rulings = rulings = Rulings(store=store, policy=policy, rights=context.rights, now=now)
         ready, known = self._notices.ready, rulings.known
         self._delegating = Delegating(store, agents, door, known, ready, outlet.nudge, faults, probe)

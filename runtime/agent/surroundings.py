@@ -71,10 +71,10 @@ class Surroundings:
         named: Callable[[Address], str],
         now: Now,
         remembering: Remembering | None = None,
-        skilled: Skilled | None = None,
     ) -> None:
+        self.skilled: Skilled | None = None
+        """Looks at skills, where there may be some."""
         self._store = store
-        self._skilled = skilled
         self._remembering = remembering
         self._policy = policy
         self._named = named
@@ -86,8 +86,8 @@ class Surroundings:
     async def of(self, run: LiveRun, turns: Sequence[Turn]) -> RunFacts:
         """The facts of a run whose conversation has these turns."""
         claim, asker = run.claim, _asker_of(run.claim)
-        if self._skilled is not None and self._skilled.shelf.is_used and run.skills is None:
-            run.skills = await self._skilled.given(claim, run.agent.manifest, turns)
+        if self.skilled is not None and self.skilled.shelf.is_used and run.skills is None:
+            run.skills = await self.skilled.given(claim, run.agent.manifest, turns)
             run.agent = narrowed(run.agent, run.skills)
         here = await self._here(run.agent, asker)
         if run.board is None:  # a resumed run reads the results of what was asked anyway

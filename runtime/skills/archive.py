@@ -113,7 +113,7 @@ def _count(entries: int) -> None:
 
 
 def _bounded(file: object, left: int) -> bytes:
-    """What an entry unpacks to, however small it says it is. Errors: NotASkill for more than is left."""
+    """Bytes of an entry as it unpacks, however small it says it is. Errors: NotASkill for more than is left."""
     source: BinaryIO = file  # type: ignore[assignment]  # of either library: it has `read`
     content = source.read(left + 1)
     if len(content) > left:

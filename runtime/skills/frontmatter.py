@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-FENCE: Final = "---"
+HEAD_FENCE: Final = "---"
 HEAD_MAX_CHARS: Final = 32_000
 DEPTH_MAX: Final = 4
 
@@ -21,21 +21,21 @@ class NotASkill(ValueError):
 def parsed(text: str) -> tuple[Mapping[str, object], str]:
     """The head and the body of a SKILL.md. Errors: NotASkill."""
     lines = text.replace("\r\n", "\n").split("\n")
-    if lines[0].rstrip() != FENCE:
+    if lines[0].rstrip() != HEAD_FENCE:
         raise NotASkill("SKILL.md must begin with a line ---, with its name and description below")
-    end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == FENCE), 0)
+    end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == HEAD_FENCE), 0)
     if not end:
         raise NotASkill("SKILL.md: its head isn't closed; put a line --- behind it")
     head = "\n".join(lines[1:end])
     if len(head) > HEAD_MAX_CHARS:
         raise NotASkill(f"SKILL.md: its head has {len(head):,} characters; at most {HEAD_MAX_CHARS:,}")
-    if FENCE in head:
+    if HEAD_FENCE in head:
         raise NotASkill("SKILL.md: its head holds ---, where other programs would end it")
     return _table(head), "\n".join(lines[end + 1 :])
 
 
 def _table(head: str) -> Mapping[str, object]:
-    import yaml  # loaded where there are skills, and nowhere else
+    import yaml  # type: ignore[import-untyped]
 
     try:
         _check(head)

@@ -27,7 +27,7 @@ LOOK_AGE: Final = timedelta(seconds=3)
 
 
 class Locks(Protocol):
-    """What owners accepted, in the store."""
+    """Decisions of owners, in the store."""
 
     async def skill_locks(self) -> Mapping[str, Locked]: ...
 

@@ -13,7 +13,7 @@ from runtime.skills.reading import FoundSkill, read_skill, stamp_of, without_fil
 
 SKILLS_MAX: Final = 200
 """Folders that are looked at in one place."""
-HIDDEN: Final = "."
+HIDDEN_MARK: Final = "."
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _folders(place: Path) -> Iterator[Path]:
     """Folders at a place that may hold a skill. What is a link there is a fault of its own, found when it is read."""
     try:
         with os.scandir(place) as entries:
-            names = sorted(entry.name for entry in entries if not entry.name.startswith(HIDDEN) and _is_one(entry))
+            names = sorted(entry.name for entry in entries if not entry.name.startswith(HIDDEN_MARK) and _is_one(entry))
     except OSError:
         return
     for name in names[:SKILLS_MAX]:

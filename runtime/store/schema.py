@@ -24,7 +24,7 @@ from runtime.store.tables.memory import person_summaries as person_summaries
 from runtime.store.tables.memory import state_values as state_values
 from runtime.store.tables.skills import skill_locks as skill_locks
 
-REVISION: Final = "0036"
+REVISION: Final = "0040"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 signals = Table(

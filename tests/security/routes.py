@@ -58,6 +58,8 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /console/api/reload": OWNER,
     "POST /console/api/save": OWNER,
     "POST /console/api/agents/{id}/terminate": OWNER,
+    "POST /console/api/skills/{id}/approve": OWNER,
+    "POST /console/api/skills/{id}/remove": OWNER,
     "POST /console/api/guard/scan": OWNER,
     "POST /console/api/guard/scanned": OWNER,
     **dict.fromkeys(

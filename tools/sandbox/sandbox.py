@@ -51,7 +51,7 @@ class ShellSettings:
 
 @dataclass(frozen=True, slots=True)
 class Provided:
-    """What one command gets beside its workspace: `files` below `folder`, which it can read alone, and `variables`.
+    """Things for one command beside its workspace: `files` below `folder`, which it can read alone, and `variables`.
 
     Nobody sees the variables in a list of processes.
     """

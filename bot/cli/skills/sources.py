@@ -1,4 +1,4 @@
-"""Where a skill to install comes from: a folder, an archive on the web, or a git repository. Each ends in a folder of its own."""
+"""Sources of a skill to install: a folder, an archive on the web, or a git repository. Each ends in a folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from runtime.skills.archive import ARCHIVE_MAX_BYTES, unpack
 from runtime.skills.frontmatter import NotASkill, parsed
 from runtime.skills.reading import SKILL_FILES
 
-GIT: Final = re.compile(
+GIT_SOURCE: Final = re.compile(
     r"(?:git\+)?(?P<url>(?:https?|ssh|git|file)://[^#]+?|[\w.-]+@[\w.-]+:[^#]+?)(?:#(?P<inside>[^#]*))?"
 )
 GIT_SECONDS: Final = 120
@@ -92,7 +92,7 @@ async def _fetched(url: str, settings: Settings) -> bytes:
 
 def _cloned(source: str, into: Path) -> Path:
     """A clone without its history, hooks, submodules or anybody's settings. Errors: ConfigError."""
-    found = GIT.fullmatch(source)
+    found = GIT_SOURCE.fullmatch(source)
     if found is None:
         raise ConfigError(f"{source}: not an address that git clones.")
     top = into / "clone"

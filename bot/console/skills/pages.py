@@ -18,7 +18,7 @@ from runtime.text.glyphs import legible
 
 SKILLS_PLACE: Final = "/console/skills"
 SKILL_HEADS: Final = ("Name", "State", "What it's for", "Brings along", "Agents", "From", "Actions")
-WAITING: Final = "Waiting for an owner"
+WAITING_SKILLS: Final = "Waiting for an owner"
 NO_SKILLS: Final = "No skills are here. Add one with "
 
 
@@ -33,7 +33,7 @@ async def skills(_request: web.Request, do: Operations) -> Html:
         ".",
         class_="faint",
     )
-    asked = [tag("h2", WAITING), *(_question(row, is_owner=is_owner) for row in waiting)] if waiting else []
+    asked = [tag("h2", WAITING_SKILLS), *(_question(row, is_owner=is_owner) for row in waiting)] if waiting else []
     lines = [_line(row, is_owner=is_owner) for row in rows]
     return page("Skills", SKILLS_PLACE, *asked, table("Skills", SKILL_HEADS, lines), how)
 

@@ -22,7 +22,7 @@ from runtime.skills.reading import FoundSkill
 from runtime.skills.shelf import Shelf
 from runtime.text.naming import listed
 
-LOCKS: Final = "SELECT name, digest, files FROM skill_locks ORDER BY name"
+LOCKED_SKILLS: Final = "SELECT name, digest, files FROM skill_locks ORDER BY name"
 NOT_HAD: Final = "So no agent has it."
 
 
@@ -30,7 +30,7 @@ async def check_skills(subject: Subject) -> Sequence[Finding]:
     settings = subject.settings
     found = await asyncio.to_thread(Shelf(lambda: places_of(settings)).look)
     manifests = list(manifests_of(settings).values())
-    [rows] = await rows_of(settings, LOCKS)
+    [rows] = await rows_of(settings, LOCKED_SKILLS)
     locks = {name: Locked(name, digest, json.loads(files)) for name, digest, files in rows}
     mine = [
         one for one in found.values() if one.skill is None or any(uses(one.skill, manifest) for manifest in manifests)

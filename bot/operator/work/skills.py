@@ -24,12 +24,13 @@ MOVED_ON: Final = "The skill {name} changed while you looked at it. Look again: 
 
 @dataclass(frozen=True, slots=True)
 class SkillOperations:
-    """`mask` hides secrets in what a skill says."""
+    """`mask` hides secrets in what a skill says, and `clean` takes them out of what is kept of it."""
 
     look: Look
     store: SkillLockStore
     notifier: Notifier
     mask: Callable[[str], str]
+    clean: Callable[[str], str]
     actor: Actor
 
     async def listed(self) -> list[View]:
@@ -50,7 +51,7 @@ class SkillOperations:
             raise Refusal(409, MOVED_ON.format(name=name))
         if one.standing.is_open:
             raise Refusal(409, f"The skill {name} is {one.standing.value} already.")
-        await self.store.accept_skill(skill, self.mask(one.found.text), self.actor.name)
+        await self.store.accept_skill(skill, self.clean(one.found.text), self.actor.name)
         self.notifier.notify(SKILLS)
         return {"name": name, "told": accepted(name)}
 

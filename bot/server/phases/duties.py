@@ -83,15 +83,19 @@ def duties_of(
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
     yield from engine.toolkit.toolbox.duties()
-    yield SkillWatch(
-        ready=engine.skills.ready,
-        told=store.skills,
-        tell=partial(_post_to_operators, base, at, engine),
-        rung=base.notifier.listen(SKILLS),
-    ).run
+    yield _skill_watch(base, at, engine).run
     if settings.mcp:
         tell = partial(_tell_of_tool, base, at, engine)
         yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form)
+
+
+def _skill_watch(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> SkillWatch:
+    return SkillWatch(
+        ready=engine.skills.ready,
+        told=base.store.skills,
+        tell=partial(_post_to_operators, base, at, engine),
+        rung=base.notifier.listen(SKILLS),
+    )
 
 
 async def _first(jumps: Jumps, engine: EnginePhase) -> None:

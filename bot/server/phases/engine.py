@@ -13,7 +13,6 @@ from bot.server.new_agents import NewAgents
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
-from bot.settings.settings import Settings
 from bot.wiring.agents import AgentMaker
 from bot.wiring.engine import (
     fetching_of,
@@ -104,15 +103,12 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     timetable = _timetable(base, at, couriers, door)
     children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
     making = NewAgents(lives=base.store.lives, reload=at.reload, door=door, now=base.store.now)
-    ready = partial(base.notifier.notify, LANES)
-    hands = HandOvers(store=base.store.runs, agents=lambda: agents, door=door, ready=ready)
+    hands = _hand_overs(base, lambda: agents, door)
     embedder = embedder_of(base.settings, door)
-    search = search_of(base.store, lambda: embedder)
-    memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, search)
+    memory = _memory(base, door, lambda: embedder)
     more = _more_tools(base, at, couriers, door)
-    skills = skills_of(lambda: at.reload.settings, lambda: at.live.rules.agents, base.store, base.notifier)
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
-    skills.ready.changed = partial(offer_skills, base.settings, skills, toolkit)
+    skills = _skills(base, at, toolkit)
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now)
@@ -127,7 +123,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     )
     reception = _reception(base, at, couriers, peers, edits, door)
     previews = Previews(agents, loop.surroundings, loop.condenser)
-    at.live.measures(previews.measured, SkillCommands(skills.ready, lambda: at.live.rules.agents))
+    at.live.measures(previews.measured, _skill_commands(at, skills, door))
     return EnginePhase(
         couriers=couriers,
         timetable=timetable,
@@ -151,11 +147,31 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     )
 
 
-def offer_skills(settings: Settings, skills: SkillParts, toolkit: Toolkit) -> None:
-    """The tools of skills are there while any agent may have a skill, and not before."""
-    timeout = shell_of(settings).timeout
-    made = skill_tools(skills.book, toolkit.sandbox, timeout=timeout) if skills.ready.has_any else {}
-    toolkit.toolbox.bring(made)
+def _skill_commands(at: AccountsPhase, skills: SkillParts, door: Door) -> SkillCommands:
+    return SkillCommands(skills.ready, lambda: at.live.rules.agents, partial(door.clean, gate=Gate.MEMORY_WRITE))
+
+
+def _hand_overs(base: StorePhase, agents: Callable[[], Agents], door: Door) -> HandOvers:
+    ready = partial(base.notifier.notify, LANES)
+    return HandOvers(store=base.store.runs, agents=agents, door=door, ready=ready)
+
+
+def _memory(base: StorePhase, door: Door, embedder: Callable[[], Embedder | None]) -> MemoryParts | None:
+    search = search_of(base.store, embedder)
+    return memory_of(base.settings.memory, base.store, base.notifier, lambda: door, search)
+
+
+def _skills(base: StorePhase, at: AccountsPhase, toolkit: Toolkit) -> SkillParts:
+    """Skills, whose tools are there while any agent may have one, and not before."""
+    skills = skills_of(lambda: at.reload.settings, lambda: at.live.rules.agents, base.store, base.notifier)
+
+    def offer() -> None:
+        timeout = shell_of(base.settings).timeout
+        made = skill_tools(skills.book, toolkit.sandbox, timeout=timeout) if skills.ready.has_any else {}
+        toolkit.toolbox.bring(made)
+
+    skills.ready.changed = offer
+    return skills
 
 
 def _undoer(base: StorePhase, agents: Agents, couriers: Couriers, door: Door) -> Undoer:
@@ -344,7 +360,7 @@ def _loop(
 ) -> AgentLoop:
     store, new_id, files_of = base.store, base.new_id, files_in(at.accounts)
     long_replies = long_replies_of(base.settings, base.workspaces, files_of, new_id)
-    return AgentLoop(
+    loop = AgentLoop(
         store=store.runs,
         agents=agents,
         policy=at.live.policy,
@@ -364,7 +380,6 @@ def _loop(
         door=door,
         faults=schema_faults,
         remembering=memory.remembering if memory else None,
-        skilled=skills.skilled,
         notices=LoopNotices(
             asked=lambda: base.notifier.notify(QUESTIONS),
             changed=base.notifier.notify_room,
@@ -372,6 +387,8 @@ def _loop(
             watch=base.instruments.loop,
         ),
     )
+    loop.surroundings.skilled = skills.skilled
+    return loop
 
 
 def _reception(

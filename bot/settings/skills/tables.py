@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from bot.settings.mcp import Variable
-from runtime.domain.skills.skill import NAME_MAX_CHARS, RESERVED_VARIABLES
+from runtime.domain.skills.skill import RESERVED_VARIABLES, SKILL_NAME_MAX_CHARS
 from runtime.settings.types import Place, Section
 
 FOLDERS_MAX: Final = 20
@@ -23,7 +23,7 @@ SkillVariable = Annotated[Variable, AfterValidator(_settable)]
 
 
 class SkillTable(Section):
-    """What the scripts of one skill get. A skill gets only what its SKILL.md declares: [skills.md](skills.md#scripts)."""
+    """Variables and secrets for the scripts of one skill, which gets only what its SKILL.md declares: [skills.md](skills.md#scripts)."""
 
     variables: dict[SkillVariable, str] = Field(default={}, description="Variables, with their values.")
     secrets: tuple[SkillVariable, ...] = Field(
@@ -47,7 +47,7 @@ class SkillsSection(Section):
     @model_validator(mode="after")
     def _names(self) -> SkillsSection:
         for name in self.named:
-            if len(name) > NAME_MAX_CHARS or not name.replace("-", "").isalnum() or name != name.lower():
+            if len(name) > SKILL_NAME_MAX_CHARS or not name.replace("-", "").isalnum() or name != name.lower():
                 raise ValueError(f'"{name[:80]}" is not the name of a skill: small letters, digits and dashes')
         return self
 

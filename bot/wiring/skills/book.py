@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.settings.settings import Settings
-from bot.wiring.skills.places import NOTHING, variables_of
+from bot.wiring.skills.places import NOTHING_HANDED, variables_of
 from runtime.context.prompt.skilled import told
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.skills.skill import SCRIPTS, Skill
@@ -20,8 +20,8 @@ from runtime.skills.ready import ReadySkills
 from runtime.text.naming import listed
 from tools.sandbox.sandbox import Provided
 
-CHANGED: Final = "The skill {name} has just changed, so it isn't used until an owner accepts it."
-READABLE: Final = 0o755
+JUST_CHANGED: Final = "The skill {name} has just changed, so it isn't used until an owner accepts it."
+LENT_MODE: Final = 0o755
 """Mode of what a command is lent: it may run as another user."""
 
 
@@ -64,7 +64,7 @@ class AcceptedSkills:
             yield Provided(Path(folder), tuple(found.contents), variables_of(self._settings(), skill))
 
     def handed(self, name: str) -> Sequence[str]:
-        return self._settings().skills.named.get(name, NOTHING).secrets
+        return self._settings().skills.named.get(name, NOTHING_HANDED).secrets
 
     async def _skill(self, agent: str, name: str) -> Skill:
         """Errors: ToolRetry for one that this agent hasn't got."""
@@ -84,7 +84,7 @@ class AcceptedSkills:
         """Its files as they are, where they still are what was accepted: they may have changed since the last look."""
         found = await asyncio.to_thread(read_skill, Path(skill.folder), skill.source, skill.agent)
         if found.skill is None or found.skill.digest != skill.digest:
-            raise ToolFailed(CHANGED.format(name=skill.name))
+            raise ToolFailed(JUST_CHANGED.format(name=skill.name))
         return found
 
 
@@ -96,12 +96,12 @@ def _script_of(skill: Skill, script: str) -> None:
 
 def _laid_out(folder: Path, contents: Mapping[str, bytes]) -> None:
     """Write the files as they were read. Nobody else knows the folder, and a command sees it read-only."""
-    folder.chmod(READABLE)
+    folder.chmod(LENT_MODE)
     for path, data in contents.items():
         place = folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(data)
-        place.chmod(READABLE)
+        place.chmod(LENT_MODE)
     for inner in folder.rglob("*"):
         if inner.is_dir():
-            inner.chmod(READABLE)
+            inner.chmod(LENT_MODE)

@@ -15,14 +15,14 @@ from runtime.domain.skills.skill import Skill, Source
 from runtime.skills.shelf import Shelf, ShelfPlace
 from tools.sandbox.sandbox import PATH
 
-SHIPPED: Final = Path(__file__).parents[3] / "config" / "skills"
+SHIPPED_SKILLS: Final = Path(__file__).parents[3] / "config" / "skills"
 SKILLS_FOLDER: Final = "skills"
-NOTHING: Final = SkillTable()
+NOTHING_HANDED: Final = SkillTable()
 
 
 def places_of(settings: Settings) -> list[ShelfPlace]:
     """Places in their order: the later one's skill counts. What is not there yet may come."""
-    found = [ShelfPlace(SHIPPED, Source.SHIPPED)]
+    found = [ShelfPlace(SHIPPED_SKILLS, Source.SHIPPED)]
     if config := config_folder(settings.chain.variables):
         found.append(ShelfPlace(config / SKILLS_FOLDER, Source.USER))
     if own := own_folder(settings):
@@ -52,7 +52,7 @@ def uses_skills(settings: Settings) -> bool:
 
 def lacks_of(settings: Settings, skill: Skill) -> list[str]:
     """Programs, variables and secrets that a skill declares and that aren't here, in words."""
-    table = settings.skills.named.get(skill.name, NOTHING)
+    table = settings.skills.named.get(skill.name, NOTHING_HANDED)
     needs = skill.needs
     programs = [f"the program {name}" for name in needs.bins if shutil.which(name, path=PATH) is None]
     variables = [f"the variable {name}" for name in needs.variables if name not in table.variables]
@@ -72,12 +72,12 @@ def secret_of(settings: Settings, table: SkillTable, name: str) -> str:
 
 def variables_of(settings: Settings, skill: Skill) -> dict[str, str]:
     """All that its scripts get: what it declares and the settings hand to it, and nothing else."""
-    table, needs = settings.skills.named.get(skill.name, NOTHING), skill.needs
+    table, needs = settings.skills.named.get(skill.name, NOTHING_HANDED), skill.needs
     plain = {name: table.variables[name] for name in needs.variables if name in table.variables}
     return plain | {name: value for name in needs.secrets if (value := secret_of(settings, table, name))}
 
 
 def undeclared(settings: Settings, skill: Skill) -> Sequence[str]:
     """Names that the settings hand to a skill which doesn't ask for them: it doesn't get them."""
-    table, needs = settings.skills.named.get(skill.name, NOTHING), skill.needs
+    table, needs = settings.skills.named.get(skill.name, NOTHING_HANDED), skill.needs
     return [name for name in (*table.variables, *table.secrets) if name not in (*needs.variables, *needs.secrets)]

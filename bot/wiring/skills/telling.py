@@ -33,7 +33,14 @@ def told_of(name: str, shelved: Shelved) -> ToldSkill:
 class SkillCommands:
     """Answers `/skills` and `/skill NAME` before the transaction that takes the command in."""
 
-    def __init__(self, ready: ReadySkills, manifests: Callable[[], Mapping[str, Manifest]]) -> None:
+    def __init__(
+        self,
+        ready: ReadySkills,
+        manifests: Callable[[], Mapping[str, Manifest]],
+        clean: Callable[[str], str] = str,
+    ) -> None:
+        """`clean` takes secrets out of what is kept of a skill's text."""
+        self._clean = clean
         self._ready = ready
         self._manifests = manifests
 
@@ -52,7 +59,7 @@ class SkillCommands:
         wants = command == "skills" and words[0].lower() == APPROVE and len(words) == 2
         if wants and shelved.found.skill and not shelved.standing.is_open:
             self._ready.expire()
-            return SkillAnswer(accepted(name), shelved.found.skill, shelved.found.text)
+            return SkillAnswer(accepted(name), shelved.found.skill, self._clean(shelved.found.text))
         return SkillAnswer(one(told_of(name, shelved), mark))
 
 

@@ -59,7 +59,7 @@ UNBOUND: Final = Narrowing()
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a run is given: the list, whole texts, and what these take away. `hidden` are tools that it has no use for."""
+    """Skills for a run: the list, whole texts, and what these take away. `hidden` are tools that it has no use for."""
 
     catalogue: str = ""
     texts: str = ""

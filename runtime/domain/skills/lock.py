@@ -1,4 +1,4 @@
-"""Who accepted a skill, and in which form: every file by its hash. Pure.
+"""The lock of a skill: its form that an owner accepted, every file by its hash. Pure.
 
 A skill is words that the agent will follow and programs that it may run. So one that nobody accepted, or that is another
 one by now, is not there for any agent. The decision is a row, and no file beside the skill: all nodes of a database go by
@@ -55,7 +55,7 @@ class Locked:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What became of a skill since it was accepted. `lines` compare its SKILL.md."""
+    """Changes of a skill since it was accepted. `lines` compare its SKILL.md."""
 
     added: Sequence[str] = ()
     removed: Sequence[str] = ()

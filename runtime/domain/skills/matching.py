@@ -24,11 +24,13 @@ NAME_POINTS: Final = 3
 ENOUGH_POINTS: Final = 3
 MESSAGE_MAX_CHARS: Final = 4_000
 """Of a longer message only its beginning is looked at."""
-ASKED: Final = re.compile(r"[/!]skill[ \t]+(?P<name>[^\s]{1,64})(?:\s+(?P<words>\S.*))?", re.IGNORECASE | re.DOTALL)
-WORD: Final = re.compile(r"[^\W_]+")
+SKILL_REQUEST_FORM: Final = re.compile(
+    r"[/!]skill[ \t]+(?P<name>[^\s]{1,64})(?:\s+(?P<words>\S.*))?", re.IGNORECASE | re.DOTALL
+)
+MESSAGE_WORD: Final = re.compile(r"[^\W_]+")
 SHORTEST_WORD: Final = 4
-ENDINGS: Final = ("ing", "es", "ed", "s")
-COMMON: Final = frozenset(
+WORD_ENDINGS: Final = ("ing", "es", "ed", "s")
+COMMON_WORDS: Final = frozenset(
     re.findall(
         r"\w+",
         "about after also asks before both from have into just like make makes more most need needs only other over people"
@@ -63,7 +65,7 @@ def asked_for(text: str) -> tuple[str, str] | None:
     >>> asked_for("/skill release-notes for 2.1"), asked_for("hello")
     (('release-notes', 'for 2.1'), None)
     """
-    found = ASKED.fullmatch(text.strip())
+    found = SKILL_REQUEST_FORM.fullmatch(text.strip())
     return (found["name"].lower(), (found["words"] or "").strip()) if found else None
 
 
@@ -73,7 +75,7 @@ def matched(skills: Iterable[Skill], text: str) -> list[Matched]:
     if wanted := asked_for(text):
         return [Matched(skill, f"/skill {skill.name}", asked=True) for skill in known if skill.name == wanted[0]]
     said = text[:MESSAGE_MAX_CHARS].casefold()
-    words = frozenset(map(_stem, WORD.findall(said)))
+    words = frozenset(map(_stem, MESSAGE_WORD.findall(said)))
     ranked = sorted(
         ((_points(skill, said, words), skill) for skill in known), key=lambda one: (-one[0][0], one[1].name)
     )
@@ -98,7 +100,9 @@ def _stands_in(keyword: str, said: str) -> bool:
 @lru_cache(maxsize=256)
 def _words(name: str, description: str) -> tuple[tuple[str, ...], frozenset[str]]:
     telling = {
-        _stem(one) for one in WORD.findall(description.casefold()) if len(one) >= SHORTEST_WORD and one not in COMMON
+        _stem(one)
+        for one in MESSAGE_WORD.findall(description.casefold())
+        if len(one) >= SHORTEST_WORD and one not in COMMON_WORDS
     }
     return tuple(_stem(one) for one in name.split("-") if one), frozenset(telling)
 
@@ -109,5 +113,5 @@ def _words_of(skill: Skill) -> tuple[Sequence[str], frozenset[str]]:
 
 def _stem(word: str) -> str:
     """A word without a common ending, so that `notes` and `note` are one."""
-    ending = next((one for one in ENDINGS if word.endswith(one) and len(word) - len(one) >= SHORTEST_WORD - 1), "")
+    ending = next((one for one in WORD_ENDINGS if word.endswith(one) and len(word) - len(one) >= SHORTEST_WORD - 1), "")
     return word.removesuffix(ending) if ending else word

@@ -1,4 +1,4 @@
-"""What skills that a run was given take from it: tools, shell commands and words. Pure; nothing here can allow anything."""
+"""Bounds that skills set to a run: tools, shell commands and words. Pure; nothing here can allow anything."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Final
 from runtime.contract import FIND_TOOLS, Json
 from runtime.domain.skills.matching import Matched
 
-ALWAYS: Final = frozenset({"skill_read", "skill_run", "ask_person", FIND_TOOLS})
+KEPT_TOOLS: Final = frozenset({"skill_read", "skill_run", "ask_person", FIND_TOOLS})
 """Tools that no list of a skill takes away: they reach nothing that the others don't."""
 COMMAND_ARGUMENTS: Final = ("command", "args", "script")
 """Arguments in which a tool takes a command line."""
-PARTS: Final = re.compile(r"&&|\|\||[;|&\n(){}`]|\$\(")
+BETWEEN_COMMANDS: Final = re.compile(r"&&|\|\||[;|&\n(){}`]|\$\(")
 """Between the commands of a line."""
 
 
@@ -59,7 +59,7 @@ def withholds(bounds: Narrowing, tool: str) -> str:
     """The reason for which a tool isn't there; empty where it is."""
     if denied := next((one for one in bounds.tools if fnmatchcase(tool, one.what)), None):
         return f"the skill {denied.skill} forbids it"
-    if bounds.only is None or tool in ALWAYS or any(fnmatchcase(tool, glob) for glob in bounds.only):
+    if bounds.only is None or tool in KEPT_TOOLS or any(fnmatchcase(tool, glob) for glob in bounds.only):
         return ""
     return f"the skill {bounds.whose} works without it"
 
@@ -71,7 +71,7 @@ def forbids(bounds: Narrowing, arguments: Mapping[str, Json]) -> str:
     forbidden by the policy.
     """
     said = [str(arguments[name]) for name in COMMAND_ARGUMENTS if isinstance(arguments.get(name), str)]
-    parts = [_plain(part) for text in said for part in PARTS.split(text)]
+    parts = [_plain(part) for text in said for part in BETWEEN_COMMANDS.split(text)]
     for denied in bounds.commands:
         wanted = _plain(denied.what)
         if any(part == wanted or f" {part} ".find(f" {wanted} ") >= 0 for part in parts):

@@ -1,4 +1,4 @@
-"""What stands out in a skill before somebody accepts it: words that want more than a task, and what it can do. Pure.
+"""Scans a skill before somebody accepts it: for words that want more than a task, and for what it can do. Pure.
 
 A scan only warns. It stops nobody who writes in other words; that is why every form is accepted by a person.
 """
@@ -46,7 +46,7 @@ INSTALLING: Final[Mapping[str, re.Pattern[str]]] = {
         re.IGNORECASE,
     ),
 }
-HOST: Final = re.compile(
+HOST_NAMED: Final = re.compile(
     r"https?://(?:[^\s/@\"'<>()\[\]`]*@)?(?P<host>\[[0-9a-f:]+\]|[^\s/:\"'<>()\[\]`?#,]+)", re.IGNORECASE
 )
 
@@ -66,7 +66,7 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a skill can do, or wants to: for whoever is asked about it."""
+    """Abilities of a skill, for whoever is asked about it."""
 
     scripts: Sequence[str]
     tools: Sequence[str] | None
@@ -101,7 +101,7 @@ def _excerpt(text: str) -> str:
 
 def hosts_in(texts: Mapping[str, str]) -> list[str]:
     """Hosts that its texts name, each once."""
-    found = {hit["host"].lower().rstrip(".") for text in texts.values() for hit in HOST.finditer(text)}
+    found = {hit["host"].lower().rstrip(".") for text in texts.values() for hit in HOST_NAMED.finditer(text)}
     return sorted(found)[:HOSTS_MAX]
 
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final
 
-NAME_MAX_CHARS: Final = 64
+SKILL_NAME_MAX_CHARS: Final = 64
 DESCRIPTION_MAX_CHARS: Final = 1_024
 COMPATIBILITY_MAX_CHARS: Final = 500
-FIELDS: Final = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
-OURS: Final = "signalbox-"
+HEAD_FIELDS: Final = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
+OWN_METADATA: Final = "signalbox-"
 """Begins the names in `metadata` that mean something here."""
-DECLARED: Final = ("keywords", "bins", "variables", "secrets", "deny-tools", "deny-commands", "deny-output")
+OWN_NAMES: Final = ("keywords", "bins", "variables", "secrets", "deny-tools", "deny-commands", "deny-output")
 """What may follow it: lists, parted by commas or new lines."""
 SCRIPTS: Final = "scripts/"
 SKILL_FILE: Final = "SKILL.md"
@@ -28,8 +28,8 @@ RESERVED_VARIABLES: Final = frozenset(
     {"PATH", "HOME", "LANG", "TERM", "LD_PRELOAD", "LD_LIBRARY_PATH", "IFS", "BASH_ENV", "ENV"}
 )
 """Variables that would change how a program is run at all."""
-TOOL: Final = re.compile(r"(?P<tool>[^\s(),]+)(?:\((?P<only>[^)]*)\))?")
-ELSEWHERE: Final[Mapping[str, tuple[str, ...]]] = {
+ALLOWED_TOOL: Final = re.compile(r"(?P<tool>[^\s(),]+)(?:\((?P<only>[^)]*)\))?")
+TOOLS_ELSEWHERE: Final[Mapping[str, tuple[str, ...]]] = {
     "Bash": ("shell",),
     "Read": ("read_file",),
     "Write": ("write_file",),
@@ -58,7 +58,7 @@ class Source(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a skill must have at hand: programs, variables and secrets, by name."""
+    """Needs of a skill: programs, variables and secrets, by name."""
 
     bins: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Guardrails:
-    """What a skill forbids while it is in use. It can only take something away.
+    """Things that a skill forbids while it is in use. It can only take something away.
 
     `tools` are names or globs, `commands` beginnings of shell commands, and `output` words that no reply may have.
     """
@@ -112,8 +112,8 @@ class Skill:
 
 def faults(head: Mapping[str, object], folder: str) -> Iterator[str]:
     """Everything that the specification objects to in the head of a SKILL.md in a folder of that name."""
-    if strange := sorted(set(head) - set(FIELDS)):
-        yield f"{', '.join(strange)}: no such field; there are {', '.join(FIELDS)}"
+    if strange := sorted(set(head) - set(HEAD_FIELDS)):
+        yield f"{', '.join(strange)}: no such field; there are {', '.join(HEAD_FIELDS)}"
     yield from _name_faults(head.get("name"), folder)
     description = head.get("description")
     if not isinstance(description, str) or not description.strip():
@@ -135,8 +135,8 @@ def _name_faults(name: object, folder: str) -> Iterator[str]:
         yield "name: is missing"
         return
     name, folder = normal(name), unicodedata.normalize("NFKC", folder)
-    if len(name) > NAME_MAX_CHARS:
-        yield f"name: {len(name)} characters; at most {NAME_MAX_CHARS}"
+    if len(name) > SKILL_NAME_MAX_CHARS:
+        yield f"name: {len(name)} characters; at most {SKILL_NAME_MAX_CHARS}"
     if (
         name != name.lower()
         or name.strip("-") != name
@@ -153,19 +153,19 @@ def _declaration_faults(metadata: object) -> Iterator[str]:
     if not isinstance(metadata, Mapping):
         return
     for key in metadata:
-        if str(key).startswith(OURS) and str(key).removeprefix(OURS) not in DECLARED:
-            yield f"metadata.{key}: no such name; there are {', '.join(OURS + name for name in DECLARED)}"
+        if str(key).startswith(OWN_METADATA) and str(key).removeprefix(OWN_METADATA) not in OWN_NAMES:
+            yield f"metadata.{key}: no such name; there are {', '.join(OWN_METADATA + name for name in OWN_NAMES)}"
     for kind in ("variables", "secrets"):
-        for name in listed(metadata.get(OURS + kind)):
+        for name in listed(metadata.get(OWN_METADATA + kind)):
             if not VARIABLE_NAME.fullmatch(name) or name.upper() in RESERVED_VARIABLES:
-                yield f'metadata.{OURS}{kind}: "{name[:80]}" can\'t be set for a script'
+                yield f'metadata.{OWN_METADATA}{kind}: "{name[:80]}" can\'t be set for a script'
 
 
 def made(head: Mapping[str, object], body: str) -> Skill:
     """The skill of a head without faults."""
     given = head.get("metadata")
     metadata = {str(key): str(value) for key, value in given.items()} if isinstance(given, Mapping) else {}
-    declared = {name: listed(metadata.get(OURS + name)) for name in DECLARED}
+    declared = {name: listed(metadata.get(OWN_METADATA + name)) for name in OWN_NAMES}
     return Skill(
         name=normal(str(head["name"])),
         description=" ".join(str(head["description"]).split()),
@@ -200,5 +200,5 @@ def _is_list_of_texts(value: object) -> bool:
 def _tools(value: object) -> tuple[str, ...]:
     """Tools by our names. What stands in brackets, such as Bash(git:*), is left to the policy, which knows better."""
     text = " ".join(value) if isinstance(value, list) else str(value)
-    names = [found["tool"] for found in TOOL.finditer(text)]
-    return tuple(dict.fromkeys(ours for name in names for ours in ELSEWHERE.get(name, (name,))))
+    names = [found["tool"] for found in ALLOWED_TOOL.finditer(text)]
+    return tuple(dict.fromkeys(ours for name in names for ours in TOOLS_ELSEWHERE.get(name, (name,))))

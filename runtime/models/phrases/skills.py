@@ -16,7 +16,7 @@ SKILLS: Final[Sequence[Phrase]] = (
     (r"run the skill (?P<skill>[\w-]+): ?(?P<script>\S+)(?: (?P<args>.+))?", "skill_run", {}),
 )
 WHAT_I_CAN_USE: Final = "- `use the skill NAME`, `run the skill NAME: SCRIPT ARGUMENTS`"
-ASKED: Final = re.compile(r"[/!]skill\s+\S+\s+", re.IGNORECASE)
+REQUEST_HEAD: Final = re.compile(r"[/!]skill\s+\S+\s+", re.IGNORECASE)
 """How a line begins that asks for a skill: the words behind it are what is wanted."""
 
 
@@ -26,4 +26,4 @@ def without_skill(line: str) -> str:
     >>> without_skill("/skill notes list the files")
     'list the files'
     """
-    return ASKED.sub("", line, count=1) if ASKED.match(line) else line
+    return REQUEST_HEAD.sub("", line, count=1) if REQUEST_HEAD.match(line) else line

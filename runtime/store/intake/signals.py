@@ -10,7 +10,7 @@ from typing import Final
 
 from sqlalchemy import Integer, bindparam, literal_column, select, update
 
-from runtime.chat.commands import NEEDED, as_request, kept, name_of, spoken
+from runtime.chat.commands import NEEDED, kept, name_of, spoken
 from runtime.chat.forms import CALL
 from runtime.contract import (
     Address,
@@ -98,7 +98,11 @@ def accept(
     who = yield from _admitted(signal, gate, course, now, new_id)
     if isinstance(who, Taken):
         return who
-    heard, gate = yield from _heard(signal, signal.body, who, gate, course, now, new_id)
+    heard, gate = (
+        (yield from addressed(signal, signal.body, who, gate, course, now, new_id))
+        if gate.agents
+        else (signal.body, gate)
+    )
     signal = signal if heard is signal.body else replace(signal, body=heard)
     # A message may be a command, but for one that is only observed.
     body = spoken(heard) if isinstance(heard, Said) and course is not Decision.OBSERVE else heard
@@ -113,16 +117,6 @@ def accept(
             return (yield from amend(signal, body, who, now, new_id))
         case Stopped() | Commanded():
             return (yield from _asked(signal, body, who, gate, aside, now, new_id))
-
-
-def _heard(
-    signal: Signal, given: Said | Deed, who: Person, gate: Gate, course: Decision, now: datetime, new_id: NewId
-) -> Op[tuple[Said | Deed, Gate]]:
-    """What was said to the agent, and the gate of the one who answers."""
-    body = as_request(given) if isinstance(given, Commanded) else given
-    if not gate.agents:
-        return body, gate
-    return (yield from addressed(signal, body, who, gate, course, now, new_id))
 
 
 def _course_of(signal: Signal, gate: Gate) -> Op[Decision]:

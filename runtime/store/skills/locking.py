@@ -14,7 +14,7 @@ from runtime.store.common import add, fact, put
 from runtime.store.schema import skill_locks
 from runtime.store.sql.driver import Op, maybe_moment, micros
 
-LOCKS = select(
+SKILL_LOCKS = select(
     skill_locks.c.name,
     skill_locks.c.digest,
     skill_locks.c.files,
@@ -26,9 +26,9 @@ LOCKS = select(
 LOCK_OF = select(skill_locks.c.digest, skill_locks.c.told, skill_locks.c.told_at).where(
     skill_locks.c.name == bindparam("n")
 )
-ACCEPT = put(skill_locks)
+ACCEPT_FORM = put(skill_locks)
 NEW_LOCK = add(skill_locks).on_conflict_do_nothing(index_elements=[skill_locks.c.name])
-TELL = (
+NOTE_TOLD = (
     update(skill_locks)
     .where(skill_locks.c.name == bindparam("n"), skill_locks.c.told != bindparam("digest"))
     .values(told=bindparam("digest"), told_at=bindparam("at"))
@@ -40,7 +40,7 @@ DIGEST_SHOWN = 12
 
 
 def locks() -> Op[Mapping[str, Locked]]:
-    rows = yield LOCKS, {}
+    rows = yield SKILL_LOCKS, {}
     return {
         name: Locked(name, digest, json.loads(files), text, by, maybe_moment(at), told)
         for name, digest, files, text, by, at, told in rows
@@ -53,7 +53,7 @@ def accept_skill(skill: Skill, text: str, by: str, now: datetime) -> Op[bool]:
     if rows and rows[0][0] == skill.digest:
         return False
     yield (
-        ACCEPT,
+        ACCEPT_FORM,
         {
             "name": skill.name,
             "digest": skill.digest,
@@ -74,7 +74,7 @@ def tell_of_skill(name: str, digest: str, now: datetime) -> Op[bool]:
     """Note that operators are told of a form; false where they were, by this process or another one."""
     nobody = {"digest": "", "files": "{}", "text": "", "accepted_by": "", "accepted_at": None, "told": ""}
     yield NEW_LOCK, {"name": name, **nobody, "told_at": micros(now)}
-    if not (yield TELL, {"n": name, "digest": digest, "at": micros(now)}):
+    if not (yield NOTE_TOLD, {"n": name, "digest": digest, "at": micros(now)}):
         return False
     yield from fact(now, "skill waits", "", name, digest[:DIGEST_SHOWN])
     return True

@@ -54,7 +54,7 @@ async def life(
     parts.ready.changed = offer
     agents = process.agent._agents
     agents.renew(replace(agents.main, manifest=manifests[MAIN]))
-    process.agent.surroundings._skilled = parts.skilled
+    process.agent.surroundings.skilled = parts.skilled
     process.gate = replace(process.gate, skills=SkillCommands(parts.ready, lambda: manifests))
     return process, parts
 
