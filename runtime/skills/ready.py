@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-import structlog
-
 from runtime.cluster.notifier import Listener
 from runtime.contract import Now
 from runtime.domain.agents.manifest import Manifest
@@ -19,8 +17,6 @@ from runtime.domain.skills.skill import Skill
 from runtime.skills.reading import FoundSkill
 from runtime.skills.shelf import Shelf
 from runtime.text.naming import listed
-
-log = structlog.get_logger("skills")
 
 LOOK_AGE: Final = timedelta(seconds=3)
 """How old the last look at the folders may be when a message comes."""
@@ -112,7 +108,6 @@ class ReadySkills:
             before, self._all, self._looked_at = self._all, now, self._now()
             self.is_used = bool(now)
             if _usable(before) != _usable(now):
-                log.info("skills are others", usable=sorted(name for _, name, _ in _usable(now)))
                 self.changed()
             return now
 
@@ -144,6 +139,11 @@ class ReadySkills:
         if not one.is_usable:
             return f"The skill {name} is {one.why_not}."
         return f"{manifest.name} doesn't have the skill {name}."
+
+    @property
+    def names(self) -> list[str]:
+        """Skills that some agent may have."""
+        return sorted({name for _, name, _ in _usable(self._all)})
 
     @property
     def has_any(self) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+import structlog
+
 from bot.accounts.supervisor import AccountSupervisor
 from bot.operator.lookups.titles import in_reports
 from bot.operator.reports import LateReporters
@@ -68,6 +70,8 @@ from runtime.store.protocol import Lease
 from tools.kit.schemas import schema_faults
 from tools.posting import posting_tools
 from tools.skills.skills import skill_tools
+
+log = structlog.get_logger("skills")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +170,7 @@ def _skills(base: StorePhase, at: AccountsPhase, toolkit: Toolkit) -> SkillParts
     skills = skills_of(lambda: at.reload.settings, lambda: at.live.rules.agents, base.store, base.notifier)
 
     def offer() -> None:
+        log.info("skills changed", ready=skills.ready.names)
         timeout = shell_of(base.settings).timeout
         made = skill_tools(skills.book, toolkit.sandbox, timeout=timeout) if skills.ready.has_any else {}
         toolkit.toolbox.bring(made)

@@ -97,6 +97,7 @@ def test_an_index_that_no_search_uses_goes_with_an_upgrade() -> None:
         database.execute(f"CREATE VIRTUAL TABLE {before.letters} USING fts5(pack, text)")
         for statement in trigger_statements(before):
             database.execute(statement)
+        database.execute("DROP TABLE skill_locks")  # a later revision makes it
         database.execute("UPDATE alembic_version SET version_num = '0035'")
         upgrade_sqlite(database)
         assert _made(database) == _made(fresh)
