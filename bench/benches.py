@@ -20,6 +20,7 @@ from bench.claim import claim
 from bench.click import clicks
 from bench.cuts import cuts
 from bench.disk import fsync
+from bench.documents import documents
 from bench.failover import failover
 from bench.figures import Figure
 from bench.guard import guard
@@ -47,6 +48,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "schedules": schedules,
     "guard": guard,
     "recall": recall,
+    "documents": documents,
     "injection": injection,
     **CHANNELS,
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from tools.agents import agent_tools
 from tools.catalogue import first_tools
 from tools.charting.chart import chart_tool
+from tools.databases.tool import query_tool
 from tools.delegation import delegation_tools
 from tools.knowledge import knowledge_tools
 from tools.posting import posting_tools
@@ -20,9 +21,11 @@ from tools.tasks import task_tools
 from tools.web.fetch import http_tool
 from tools.web.searching.tool import search_tool
 from tools.web.sending import request_tool
+from tools.workflows import workflow_tools
 
 if TYPE_CHECKING:
     from runtime.contract import Figures, Posting, TaskBoard, Timetable, Tool
+    from runtime.contract.agents.workflows import Workflows
     from runtime.contract.memory.facts import MemoryBook
     from runtime.contract.memory.knowledge import KnowledgeBook
     from runtime.contract.memory.values import StateBook
@@ -51,5 +54,6 @@ def built_in_tools() -> dict[str, Tool]:
         cast("Children", None), cast("HandsOver", None), lambda: datetime.now(UTC)
     ) | agent_tools(cast("NewAgents", None))
     skills = skill_tools(cast("SkillBook", None), sandbox_for(ShellSettings()), timeout=ShellSettings().timeout)
-    others = (*web, chart, *posting, *known[0], *known[1], *reports, *planned, *tasks)
+    flows, asking = workflow_tools(cast("Workflows", None)), query_tool([], str)
+    others = (*flows, *web, chart, asking, *posting, *known[0], *known[1], *reports, *planned, *tasks)
     return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing | skills

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Annotated, Final
 
 from runtime.contract import Carries, Effect, Flow, Reads, Tool, ToolContext
+from runtime.contract.memory.facts import MemoryActor
 from runtime.contract.memory.knowledge import KnowledgeBook, Passage
 from runtime.errors import ToolRetry
 from runtime.text.outside import material
@@ -29,9 +30,14 @@ def knowledge_tools(book: KnowledgeBook) -> list[Tool]:
         pack: Annotated[str, "One pack only."] = "",
     ) -> str:
         """Search this team's documents; cite the [place] of what you use."""
-        return told(await book.search(query, chosen(book, context, pack), SHOWN_MAX), query)
+        packs = chosen(book, context, pack)
+        return told(await book.search(query, packs, SHOWN_MAX, by=_asker(context)), query)
 
     return [docs_search]
+
+
+def _asker(context: ToolContext) -> MemoryActor | None:
+    return MemoryActor(context.agent, context.address, context.requester) if context.address else None
 
 
 def chosen(book: KnowledgeBook, context: ToolContext, pack: str) -> Sequence[str]:

@@ -11,9 +11,10 @@ from bench.recall.dialogues import Ability, Dialogue, Question, Whose, after
 from runtime.contract import Address, PersonId
 from runtime.contract.memory.embedding import Embedder
 from runtime.contract.memory.facts import MemoryRequest, Reader, Scope, ScopeKind
-from runtime.memory.embedding import Embedding
 from runtime.memory.recalling import Recalling
 from runtime.store.store import Store
+from runtime.vectors.embedding import Embedding
+from runtime.vectors.near import NearRows
 
 BEGIN: Final = datetime(2026, 1, 5, 9, tzinfo=UTC)
 ROOM: Final = Address.parse("web:main/ada-1")
@@ -105,8 +106,7 @@ def recalling_of(store: Store, embedder: Callable[[], Embedder | None]) -> Recal
         search=store.memory_search,
         vectors=store.memory_vectors,
         messages=store.message_search,
-        costs=store.embedding_costs,
-        embedder=embedder,
+        meaning=NearRows(costs=store.embedding_costs, embedder=embedder, now=store.now),
         now=store.now,
     )
 
@@ -114,7 +114,7 @@ def recalling_of(store: Store, embedder: Callable[[], Embedder | None]) -> Recal
 async def with_vectors(store: Store, embedder: Embedder) -> None:
     """Have vectors made for what has none."""
     await Embedding(
-        vectors=store.memory_vectors,
+        sources={"memories": store.memory_vectors},
         costs=store.embedding_costs,
         embedder=lambda: embedder,
         take=_never,

@@ -126,9 +126,10 @@ async def _answer(conversation: Conversation, text: str, message_id: str, patien
     except TimeoutError:
         tell(f"No answer within {patience.total_seconds():g} s. The work goes on in room {conversation.room}.")
         return TIMED_OUT
+    ours = {**view, "approvals": conversation.asked(view)}
     for entry in conversation.fresh(view):
         show_markdown(entry["markdown"])
-    return _how_it_ended(view)
+    return _how_it_ended(ours)
 
 
 def _how_it_ended(view: View) -> int:

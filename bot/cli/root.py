@@ -47,6 +47,7 @@ MODULES: Final[Mapping[str, str]] = {
     "schedules": "schedules",
     "tasks": "work.tasks",
     "children": "work.children",
+    "workflows": "work.workflows",
     "memory": "work.memory",
     "knowledge": "work.knowledge",
     "people": "people",

@@ -19,8 +19,10 @@ PLACES: Final = (
     ("/console/schedules", "Schedules"),
     ("/console/tasks", "Tasks"),
     ("/console/children", "Handed on"),
+    ("/console/workflows", "Workflows"),
     ("/console/memory", "Memory"),
     ("/console/skills", "Skills"),
+    ("/console/knowledge", "Knowledge"),
     ("/console/agents", "Agents"),
     ("/console/models", "Models"),
     ("/console/people", "People"),
@@ -70,6 +72,10 @@ TONES: Final = {
     "said": "good",
     "staged": "ask",
     "low": "bad",
+    "at work": "live",
+    "about to begin": "live",
+    "succeeded": "good",
+    "read": "good",
 }
 
 

@@ -22,8 +22,10 @@ from bot.console import (
 )
 from bot.console.html import Html, tag
 from bot.console.layout import STATIC, badge, facts, moment, nothing, page, table, tabs, where
+from bot.console.memory import knowledge as knowledge_pages
 from bot.console.memory import pages as memory_pages
 from bot.console.skills import pages as skill_pages
+from bot.console.work import workflows_page
 from bot.http.entrance import Entrance
 from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
@@ -60,7 +62,10 @@ class Pages:
             web.get(tasks_page.TASKS_PLACE, self._serving(tasks_page.tasks)),
             web.get(tasks_page.TASKS_PLACE + "/{id}", self._serving(tasks_page.task)),
             web.get(children_page.CHILDREN_PLACE, self._serving(children_page.children)),
+            web.get(workflows_page.WORKFLOWS_PLACE, self._serving(workflows_page.workflows)),
+            web.get(workflows_page.WORKFLOWS_PLACE + "/{id}", self._serving(workflows_page.workflow)),
             web.get(memory_pages.MEMORY_PLACE, self._serving(memory_pages.memories)),
+            web.get(knowledge_pages.KNOWLEDGE_PLACE, self._serving(knowledge_pages.knowledge)),
             web.get(agents_page.AGENTS_PAGE, self._serving(agents_page.agents)),
             web.get(skill_pages.SKILLS_PLACE, self._serving(skill_pages.skills)),
             web.get(models_page.MODELS_PAGE, self._serving(models_page.models)),

@@ -23,6 +23,7 @@ from bot.doctor.schedules import check_schedules
 from bot.doctor.secrets import check_secrets
 from bot.doctor.services.budgets import check_budgets
 from bot.doctor.services.channels import check_channels
+from bot.doctor.services.databases import check_databases
 from bot.doctor.services.embeddings import check_embeddings
 from bot.doctor.services.hooks import check_hooks
 from bot.doctor.services.knowledge import check_knowledge
@@ -64,6 +65,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "budgets": check_budgets,
     "knowledge": check_knowledge,
     "skills": check_skills,
+    "databases": check_databases,
     "channels": check_channels,
     "mcp": check_mcp,
 }

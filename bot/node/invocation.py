@@ -29,6 +29,7 @@ COMMANDS: Final = (
         "schedules",
         "tasks",
         "children",
+        "workflows",
         "memory",
         "knowledge",
         "people",

@@ -18,6 +18,7 @@ from bot.wiring.models.catalogue import ListedModel
 from runtime.agent.previews import Previews
 from runtime.contract import Address, Links, NewId, Notifier, Now, RunId, Sink, Tool
 from runtime.domain.approvals import Rights
+from runtime.domain.workflows.asking import Flows
 from runtime.guard.door import OPEN_DOOR, Door
 from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
@@ -25,6 +26,7 @@ from runtime.policy.grants import form_of
 from runtime.skills.ready import Shelved
 from runtime.store.protocol import Granted
 from runtime.store.store import Store
+from runtime.vectors.near import NearRows
 
 Reloading = Callable[[str], Awaitable[View]]
 """Reads the settings again on behalf of whoever is named. Errors: ConfigError, StoreError."""
@@ -62,9 +64,10 @@ class OperatorContext:
     program is called on its machine. `written` tells where the
     settings name a person, or one of the identities as an owner, and `rights` what they say of approvers.
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
-    models as it would; None where none runs. `models` and `agents` are those of the settings. `guarded` tells how much the leak guard
+    models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
     found in this process, empty where none runs; `door` is the guard with all values that are held here; `scan_door`
-    looks at stored rows as the settings say, whatever a flag of this process does. `skills` looks at the folders of skills.
+    looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
+    runs, and `skills` looks at the folders of skills.
     """
 
     store: Store
@@ -78,6 +81,7 @@ class OperatorContext:
     named: Named = str
     rooms: RoomNames | None = None
     mask: Callable[[str], str] = str
+    meaning: NearRows | None = None
     nudge: Callable[[Address], None] = lambda _: None
     stop: Callable[[RunId], object] = lambda _: None
     head: SignedHead = no_head
@@ -97,6 +101,7 @@ class OperatorContext:
     previews: Previews | None = None
     models: Callable[[], Sequence[ListedModel]] = tuple
     agents: Callable[[], Sequence[View]] = tuple
+    workflows: Callable[[], Flows] = dict
     door: Callable[[], Door] = lambda: OPEN_DOOR
     scan_door: Callable[[], Door] = lambda: OPEN_DOOR
     skills: Look = no_skills

@@ -33,6 +33,8 @@ from bot.operator.work.knowledge import KnowledgeOperations
 from bot.operator.work.memories import MemoryOperations
 from bot.operator.work.skills import SkillOperations
 from bot.operator.work.tasks import TaskOperations
+from bot.operator.work.workflows import WorkflowOperations
+from bot.wiring.knowledge.packs import search_of
 from bot.wiring.safety.scan import GuardScan
 from runtime.chat.forms import ARGUMENTS, QUESTION
 from runtime.cluster.topics import COOLDOWNS
@@ -535,6 +537,53 @@ class Operations(OperatorApi):
         has = self._context
         return HandedOn(has.store.delegation, has.notifier, has.stop, has.nudge, has.named, has.called, has.mask)
 
+    # ---------------------------------------------------------------------------------------------------- workflows
+
+    async def workflows(self) -> list[View]:
+        """Workflows of the settings, by name."""
+        return self._workflows.listed()
+
+    async def workflow(self, name: str) -> View:
+        return self._workflows.one(name)
+
+    async def start_workflow(self, name: str, to: str, inputs: Mapping[str, Any]) -> View:
+        """Begin one now. Its report and its questions come into the room `to`."""
+        room = await self._room_meant(to)
+        if room is None:
+            raise Refusal(400, "A workflow needs a room: write it as `--to slack:work/C1`.")
+        return await self._one_entitled(await self._workflows.start(name, room, inputs, self.actor))
+
+    async def workflow_runs(self, name: str = "", state: str = "") -> list[View]:
+        """Workflows that were begun, newest first: of one name, or in one state."""
+        return await self._entitled(await self._workflows.begun(name, state))
+
+    async def workflow_run(self, which: str) -> View:
+        """One that was begun, by its id or the end of that."""
+        await self._context.refresh()
+        return await self._one_entitled(await self._workflows.shown(which))
+
+    async def cancel_workflow(self, which: str) -> View:
+        return await self._one_entitled(await self._workflows.cancel(which, self.actor))
+
+    async def resume_workflow(self, which: str) -> View:
+        return await self._one_entitled(await self._workflows.resume(which, self.actor))
+
+    @property
+    def _workflows(self) -> WorkflowOperations:
+        has = self._context
+        return WorkflowOperations(
+            store=has.store,
+            flows=has.workflows,
+            agent=MAIN,
+            notifier=has.notifier,
+            stop_run=has.stop,
+            nudge=has.nudge,
+            named=has.named,
+            called=has.called,
+            mask=has.mask,
+            new_id=has.new_id,
+        )
+
     # ----------------------------------------------------------------------------------------------------- memories
 
     async def memories(self, agent: str = "", scope: str = "", room: str = "", limit: int = 100) -> list[View]:
@@ -570,7 +619,8 @@ class Operations(OperatorApi):
         people = {str(known.person.id): known.person.name for known in await self._store.people.people()}
         await has.refresh()
         return MemoryOperations(
-            self._store.memories, has.notifier, people, has.named, has.called, has.door().clean, has.mask
+            *(self._store.memories, has.notifier, people, has.named, has.called, has.door().clean, has.mask),
+            agents=list(dict.fromkeys([MAIN, *(agent["name"] for agent in has.agents())])),
         )
 
     # ---------------------------------------------------------------------------------------------------- knowledge
@@ -588,7 +638,8 @@ class Operations(OperatorApi):
 
     @property
     def _knowledge(self) -> KnowledgeOperations:
-        return KnowledgeOperations(self._context.store.knowledge, self._context.mask)
+        search = search_of(self._store, self._context.meaning)
+        return KnowledgeOperations(self._store.knowledge, search, self._context.mask)
 
     # ------------------------------------------------------------------------------------------------------- skills
 

@@ -13,12 +13,12 @@ from bot.accounts.naming import AddressAt
 from bot.operator.actor import Actor
 from bot.operator.views import View
 from bot.wiring.scheduling import Reach, anywhere
+from runtime.agent.run_state import Maker
 from runtime.contract import (
     Address,
     Figures,
     Job,
     Json,
-    Model,
     NewId,
     Now,
     Occurrence,
@@ -36,6 +36,7 @@ from runtime.contract import (
 )
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
+from runtime.domain.workflows.asking import Flows
 from runtime.errors import ToolError
 from runtime.http.errors import Refusal
 from runtime.markup.moments import in_words
@@ -53,13 +54,19 @@ STUCK: Final = (DeliveryState.DEAD, DeliveryState.HELD)
 
 
 class LateReporters:
-    """Makes a report's model: `AgentLoop(reporter=…)`. What reads and renders templates is loaded for the first one."""
+    """Makes what speaks in a model's place: `AgentLoop(reporter=…)`. What reads and renders templates, and what goes by
+    workflows, is loaded for the first one."""
 
-    def __init__(self, now: Now, folder: Path = REPORTS_FOLDER) -> None:
+    def __init__(self, now: Now, folder: Path = REPORTS_FOLDER, flows: Callable[[], Flows] = dict) -> None:
         self._now = now
         self._folder = folder
+        self._flows = flows
 
-    def __call__(self, job: Job) -> Model:
+    def __call__(self, job: Job) -> Maker:
+        if job.task.kind is TaskKind.WORKFLOW:
+            from runtime.workflows.producer import WorkflowModel
+
+            return WorkflowModel(job, self._flows)
         return self._made(job)
 
     @cached_property

@@ -30,10 +30,14 @@ folder = "handbook"
 [[agents]]
 name = "main"
 skills = ["csv-report"]
+[[databases]]
+name = "sales"
+url = "sqlite:///sales.db"
 """
 """Settings under which each tool that needs some is there."""
 NEEDS: Final = {
     "docs_search": "a pack of [documents](knowledge.md)",
+    "query": "a [database](databases.md)",
     "web_search": "`[tools.search]`, see below",
     "skill_read": "a [skill](skills.md) that the agent has",
     "skill_run": "a [skill](skills.md) with a script",

@@ -1,6 +1,6 @@
 """Reading the settings again while the process works: all of what may change at once, or, after a fault, nothing.
 
-The rules about tool calls, people, rooms, agents, schedules, heartbeats, the prompt and the log level change. Anything else that
+The rules about tool calls, people, rooms, agents, schedules, heartbeats, workflows, the prompt and the log level change. Anything else that
 differs is named, since it takes a restart; so it is with each reload until then.
 """
 
@@ -31,7 +31,7 @@ from runtime.templating.prompts import PromptFault
 log = structlog.get_logger("reload")
 
 MAY_CHANGE: Final = (
-    *("policy", "access", "rooms", "agents", "schedules", "heartbeats", "planning", "skills"),
+    *("policy", "access", "rooms", "agents", "schedules", "heartbeats", "planning", "skills", "workflows"),
     *("run.prompt_file", "log.level"),
 )
 """Settings, and tables of settings, that change without a restart."""
@@ -171,7 +171,7 @@ def changes(old: Settings, new: Settings, before: Rules, after: Rules) -> Iterat
     if before.policy.version != after.policy.version:
         yield f"policy ({len(new.policy)} rules)"
     for name in differences(old, new):
-        if name.startswith(("access.", "rooms", "planning.")):
+        if name.startswith(("access.", "rooms", "planning.", "workflows")):
             yield name
     if before.prompts.own != after.prompts.own:
         yield "run.prompt_file" if old.run.prompt_file != new.run.prompt_file else "the text of run.prompt_file"

@@ -22,7 +22,9 @@ from bot.settings.policy.together import faults_together as policy_faults
 from bot.settings.safety.guard import faults_together as guard_faults
 from bot.settings.schedules import faults_together as schedule_faults
 from bot.settings.sources import Layers
+from bot.settings.tools.databases import faults_together as database_faults
 from bot.settings.tools.search import faults_together as search_faults
+from bot.settings.workflows.together import faults_together as workflow_faults
 from runtime.contract import Address
 
 WEB_ACCOUNT: Final = "web:main"
@@ -46,8 +48,10 @@ def add_together(layers: Layers, faults: Faults) -> None:
         budget_faults,
         guard_faults,
         knowledge_faults,
+        database_faults,
         policy_faults,
         search_faults,
+        workflow_faults,
     ):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)
@@ -62,6 +66,8 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
         ("models", "model"),
         ("agents", "agent"),
         ("knowledge", "pack"),
+        ("workflows", "workflow"),
+        ("databases", "database"),
     ):
         first: dict[Any, str] = {}
         for place, table in layers.tables(kind):

@@ -36,6 +36,7 @@ TASKS: Final = {
     "template": TaskKind.TEMPLATE,
     "template_file": TaskKind.TEMPLATE,
     "report": TaskKind.REPORT,
+    "workflow": TaskKind.WORKFLOW,
 }
 REPORTS: Final = Path(__file__).parents[2] / "config" / "reports"
 ENDING: Final = ".md.j2"
@@ -229,7 +230,7 @@ class PlanTable(Section):
         default="", description='Time zone, such as "Europe/Berlin"; empty: that of `planning.zone`.'
     )
     prompt: str = Field(
-        default="", max_length=20_000, description="What the agent should do; or set one of the next three instead."
+        default="", max_length=20_000, description="What the agent should do; or set one of the next four instead."
     )
     template: Annotated[str, AfterValidator(_sheet)] = Field(
         default="", description="A Jinja2 template over results of tools. No model is called."
@@ -240,10 +241,13 @@ class PlanTable(Section):
     report: Annotated[str, AfterValidator(_report)] = Field(
         default="", description="Name of a built-in report: `signalbox report --list` shows them."
     )
+    workflow: str = Field(default="", description="Name of a workflow; `options` are its inputs.")
     data: tuple[DataTable, ...] = Field(
         default=(), description="Tool calls for a template, besides the ones in its header."
     )
-    options: dict[str, str | int | float | bool] = Field(default={}, description="Options of a template or report.")
+    options: dict[str, str | int | float | bool] = Field(
+        default={}, description="Options of a template or report, or inputs of a workflow."
+    )
     to: Rooms = Field(
         description='Addresses of the rooms for its reports, such as ["slack:work/C1"]. Questions are asked in the first.'
     )
@@ -259,7 +263,7 @@ class ScheduleTable(TermsTable, PlanTable):
         kind = next(kind for setting, kind in TASKS.items() if getattr(self, setting))
         text = self.template_file.read_text(encoding="utf-8") if self.template_file else ""
         calls = tuple(DataCall(call.name, call.tool, call.arguments) for call in self.data)
-        return Task(kind, self.prompt or self.template or text or self.report, calls, self.options)
+        return Task(kind, self.prompt or self.template or text or self.report or self.workflow, calls, self.options)
 
     def rule(self, zone: str) -> Planned:
         """The rule for its instants, read in `zone` if it names no zone of its own."""
@@ -316,11 +320,11 @@ def _tasks(schedule: str, table: Mapping[str, Any]) -> Iterator[Fault]:
     """Exactly one thing to do."""
     given = [name for name in TASKS if table.get(name)]
     if not given:
-        yield f"{schedule}.prompt", "is missing; set it, or template, template_file or report"
+        yield f"{schedule}.prompt", "is missing; set it, or template, template_file, report or workflow"
     for name in given[1:]:
         yield f"{schedule}.{name}", f"is set, and {given[0]} too; keep one of them"
     kinds = {TASKS[name] for name in given}
     if table.get("data") and TaskKind.TEMPLATE not in kinds:
         yield f"{schedule}.data", "is only for a template; remove it"
     if table.get("options") and kinds == {TaskKind.PROMPT}:
-        yield f"{schedule}.options", "only go with a template or a report; remove them"
+        yield f"{schedule}.options", "only go with a template, a report or a workflow; remove them"

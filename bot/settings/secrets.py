@@ -21,12 +21,16 @@ from bot.settings.mcp import McpTable, handed_on
 from bot.settings.models.aliases import OWN_KEYS, asked_vendors, key_names
 from bot.settings.models.tables import AUTO, DEMO, ModelTable
 from bot.settings.sources import Layers, names_of, source_of
+from bot.settings.tools.databases import DatabaseTable
 
 UNRESOLVED: Final = "sealed:"
 """Stands for the address of a database that this command did not ask for. No store opens it."""
 
 ADDRESSES: Final = ("database_url", "database_listen_url")
 """Settings that hold a secret in part: the password of an address."""
+
+DATABASE: Final = "databases["
+"""Begins the names of settings of a database that agents ask."""
 
 Demand = Collection[str] | None
 """Names of the settings whose secrets must be at hand; None is all of them. Others are taken if they cost nothing."""
@@ -45,6 +49,8 @@ class Use:
         """A model and its fallbacks may share a key, and both ways to the database its password."""
         if self.name in ADDRESSES:
             return ADDRESSES[0]
+        if self.name.startswith(DATABASE):  # two of them may be one, for other rooms
+            return "databases"
         if ".env_secret." in self.name:  # two MCP servers may be handed the same variable
             return self.name.rpartition(".")[2]
         return "model" if self.name.startswith(("model.", "models[", "embeddings.")) else self.name
@@ -84,6 +90,7 @@ def twins_in_lists(layers: Layers) -> list[str]:
     kinds += [(name, HookTable) for name, _ in layers.tables("hooks")]
     kinds += [(name, ModelTable) for name, _ in layers.tables("models")]
     kinds += [(name, McpTable) for name, _ in layers.tables("mcp")]
+    kinds += [(name, DatabaseTable) for name, _ in layers.tables("databases")]
     unused = ((name, table) for name, table in layers.tables("accounts") if is_unused(table))
     found = [f"{name}.{key.removesuffix('_env')}" for name, table in unused for key in table if key.endswith("_env")]
     return found + [f"{name}.{twin}" for name, kind in kinds for twin in twins(kind)]
@@ -217,11 +224,17 @@ class _Search:
 
 def uses(settings: BaseModel, sources: Mapping[str, str]) -> list[Use]:
     """Every secret that is set."""
-    found = [Use(name, value, source_of(name, sources)) for name, value in _secrets_in(settings)]
-    for name in ADDRESSES:
-        if password := urlsplit(str(getattr(settings, name, ""))).password:
+    found = [
+        Use(name, value, source_of(name, sources))
+        for name, value in _secrets_in(settings)
+        if not name.startswith(DATABASE) or urlsplit(value).password
+    ]
+    addresses = [(name, str(getattr(settings, name, ""))) for name in ADDRESSES]
+    addresses += [(one.name, one.value) for one in found if one.name.startswith(DATABASE)]
+    for name, address in addresses:
+        if password := urlsplit(address).password:
             words = dict.fromkeys([unquote(password), password])  # as it is, and as the address writes it
-            found += [Use(name, word, sources.get(name, "")) for word in words]
+            found += [Use(name, word, source_of(name, sources)) for word in words]
     return found
 
 

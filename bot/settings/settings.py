@@ -74,6 +74,9 @@ from bot.settings.tables import (
     Web,
 )
 from bot.settings.telemetry import find_collector
+from bot.settings.tools.databases import DatabaseTable
+from bot.settings.workflows.folder import add_workflows
+from bot.settings.workflows.tables import WorkflowTable
 from runtime.errors import ConfigError
 from runtime.models.litellm_loading import VARIABLES as LITELLM_VARIABLES
 from runtime.settings.accounts import TOKENS
@@ -155,6 +158,9 @@ class Settings(Section):
     rooms: tuple[RoomTable, ...] = Field(default=(), description="Rules for particular rooms.")
     hooks: tuple[HookTable, ...] = Field(default=(), description="Webhooks that bring what other programs say.")
     schedules: tuple[ScheduleTable, ...] = Field(default=(), description="Work by the clock.")
+    workflows: tuple[WorkflowTable, ...] = Field(
+        default=(), description="Work of several steps; also as files in `workflows/`."
+    )
     heartbeats: tuple[HeartbeatTable, ...] = Field(
         default=(), description="Tools that are called regularly and report when their answer changes."
     )
@@ -177,6 +183,7 @@ class Settings(Section):
         default=(), description="Packs of documents that agents search and cite."
     )
     skills: SkillsSection = Field(default_factory=SkillsSection, description="Instructions for particular tasks.")
+    databases: tuple[DatabaseTable, ...] = Field(default=(), description="Databases that agents ask, read-only.")
     egress: Egress = Field(default_factory=Egress, description="The web.")
     files: Files = Field(default_factory=Files, description="Room on the disk.")
     outbox: Outbox = Field(default_factory=Outbox, description="Messages on their way out.")
@@ -397,6 +404,7 @@ class _Reading:
         if self.file is not None:
             layers.add(str(self.file), read_file(self.file))
             add_agents(layers, faults, self._start)
+            add_workflows(layers, faults, self._start)
             for source, table in self.more:
                 layers.add_table(AGENTS, table, source=source)
         chain = self._fill(layers, faults, demand)
@@ -429,6 +437,7 @@ class _Reading:
             faults.add_sentence(str(error))
         if self.file is not None:
             add_agents(layers, faults, self._start)
+            add_workflows(layers, faults, self._start)
         chain = self._fill(layers, faults, None)
         settings = self._without_what_is_wrong(layers, chain, faults)
         add_reused(uses(settings, layers.sources), chain, faults)

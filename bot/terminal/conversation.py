@@ -12,6 +12,8 @@ from bot.operator.client import Client, connected
 from bot.operator.views import View
 
 PREFIX: Final = "cli"
+QUESTION: Final = 0
+"""In place of a version, for a question that is known."""
 
 
 class Conversation:
@@ -42,6 +44,10 @@ class Conversation:
             view = await self._client.change(self.room, view["version"])
         return view
 
+    def asked(self, view: View) -> list[View]:
+        """Open questions that were asked since; older ones of the room are about something else."""
+        return [question for question in view["approvals"] if (question["id"], QUESTION) not in self.known]
+
     def fresh(self, view: View) -> list[View]:
         """New words of the agent, without cards: those are in `approvals`."""
         fresh = [
@@ -52,6 +58,7 @@ class Conversation:
             and (entry["id"], entry["version"]) not in self.known
         ]
         self.known.update((entry["id"], entry["version"]) for entry in view["entries"])
+        self.known.update((question["id"], QUESTION) for question in view["approvals"])
         return [{**entry, "markdown": entry.get("markdown", entry.get("text", ""))} for entry in fresh]
 
 

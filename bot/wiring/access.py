@@ -53,6 +53,7 @@ def gate_of(
         models=() if settings.model.is_demo else tuple(one.name for one in settings.models),
         trouble=trouble,
         packs=partial(_packs, packs_of(settings), named),
+        workflows={table.name: table.flow for table in settings.workflows},
     )
 
 

@@ -6,6 +6,7 @@ A verdict depends on the calls of the run so far and their results alone, so tha
 from __future__ import annotations
 
 import json
+import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,12 +36,17 @@ class Verdict(StrEnum):
 @dataclass(frozen=True, slots=True)
 class GuardLimits:
     """From which repetition on a call is warned about or refused, from which one with the same result each time, and after
-    how many warned or refused calls a run ends."""
+    how many warned or refused calls a run ends. The call that completes `cycle` rounds of two or three is refused."""
 
     warn: int = 3
     refuse: int = 5
     outcome: int = 4
     breaker: int = 30
+    cycle: int = CYCLE_ROUNDS
+
+
+UNGUARDED: Final = GuardLimits(*[sys.maxsize // 16] * 5)
+"""For what goes round by rules, and comes to an end by them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +123,7 @@ class LoopGuard:
         return SILENT
 
     def _completes_cycle(self, room: int) -> bool:
-        rounds = CYCLE_ROUNDS * room
+        rounds = self._limits.cycle * room
         for length in CYCLE_LENGTHS:
             last = self._keys[-length * rounds :]
             if len(last) == length * rounds and len(set(last)) > 1 and last == last[:length] * rounds:

@@ -14,13 +14,13 @@ import structlog
 
 from runtime.agent.asking import asked_by_us
 from runtime.agent.delegation.orders import Delegating, Faults
-from runtime.agent.duties.remembering import Remembering
+from runtime.agent.duties.remembering import Remembering, actor_of
 from runtime.agent.guard import tripped
 from runtime.agent.outcome import LongText, RunOutcome
 from runtime.agent.questions import QuestionContext, Questions
 from runtime.agent.registry import Agents
 from runtime.agent.rulings import Rulings
-from runtime.agent.run_state import Dropped, Ended, LiveRun, own
+from runtime.agent.run_state import MADE_ROUNDS_MAX, Dropped, Ended, LiveRun, Maker, own
 from runtime.agent.surroundings import Surroundings
 from runtime.agent.tool_calls import Calls, repeatable
 from runtime.chat import budgets
@@ -38,7 +38,6 @@ from runtime.contract import (
     DeliveryId,
     Effect,
     Job,
-    Model,
     ModelReply,
     NewId,
     Now,
@@ -132,7 +131,7 @@ class AgentLoop:
         files: Files | None = None,
         long_replies: LongText | None = None,
         reporting: Reporting | None = None,
-        reporter: Callable[[Job], Model] | None = None,
+        reporter: Callable[[Job], Maker | None] = lambda _: None,
         asking: QuestionContext | None = None,
         space: Space = BOUNDLESS,
         notices: LoopNotices | None = None,
@@ -172,11 +171,12 @@ class AgentLoop:
 
         Errors: StoreError when a step could not be recorded; the lane is then still ours and must be given back.
         """
-        agent = self._agents[claim.agent]
+        agent, job = self._agents[claim.agent], claim.job
         run = LiveRun(
             *(claim, agent, claim.iterations, claim.next_step, claim.turns),
             files=list(claim.files),
             allowance=claim.allowance,
+            maker=None if job is None or job.task.kind is TaskKind.PROMPT else self._reporter(job),
         )
         self._live[claim.run_id] = run
         try:
@@ -223,11 +223,12 @@ class AgentLoop:
     # ------------------------------------------------------------------------------------------------- the loop
 
     async def _until_end(self, run: LiveRun) -> Released:
+        most = MADE_ROUNDS_MAX if run.maker else run.agent.limits.iterations
         try:
             run.obey(run.claim.stop)
             if run.claim.resumed and (released := await self._pick_up(run)):
                 return released
-            while run.iterations < run.agent.limits.iterations:
+            while run.iterations < most:
                 reply = await self._ask_model(run)
                 if await self._sent_back(run, reply):
                     continue
@@ -238,7 +239,7 @@ class AgentLoop:
                 if run.guard and run.guard.is_tripped:
                     self._notices.watch.ended_by_guard()
                     return await self._finish(run, None, RunState.FAILED, tripped())
-            return await self._finish(run, None, RunState.FAILED, too_long(run.agent.limits.iterations))
+            return await self._finish(run, None, RunState.FAILED, too_long(most))
         except ModelFailed as error:
             log.warning("model failed", reason=str(error), detail=error.detail)
             return await self._finish(run, None, RunState.FAILED, str(error))
@@ -326,8 +327,8 @@ class AgentLoop:
         if limits.rest.restore in SHORTENED_BY_RESTS:
             reads = [name for name, tool in run.agent.tools.items() if tool.spec.effect is Effect.READ]
             history = restored(history, limits.rest, claim.run_id, reads)
-        if is_short(history.turns, limits.window.tokens):
-            return history  # and so is each text in it
+        if run.maker or is_short(history.turns, limits.window.tokens):
+            return history  # and so is each text in it, or no model reads it
         history, long = shortened(history, limits.window.tokens)
         for one in long:
             if sources_in(one.text):
@@ -362,6 +363,8 @@ class AgentLoop:
     async def _reply(self, run: LiveRun, facts: RunFacts, history: History) -> ModelReply:
         """The model's answer to as much of `history` as fits. A request that is refused as too large is sent smaller, once."""
         limits = run.agent.limits
+        if run.maker:
+            return await self._answer(run, facts, partitions(facts, history, UNBOUNDED))
         if limits.rest.restore is Restore.SUMMARY or may_be_full(history, limits.window.tokens):
             parts = await self.condenser.fitted(self._conversation(run, facts), history)
             run.is_full = is_full(parts, history, limits.window.tokens)
@@ -380,9 +383,7 @@ class AgentLoop:
 
     async def _answer(self, run: LiveRun, facts: RunFacts, parts: Partitions) -> ModelReply:
         limit, job = run.agent.limits.model_time, run.claim.job
-        speaker = run.agent.model
-        if job and self._reporter and job.task.kind is not TaskKind.PROMPT:
-            speaker = GuardedModel(self._reporter(job), self._door)  # a report without a model has a maker
+        speaker = GuardedModel(run.maker, self._door) if run.maker else run.agent.model
         work, kept = Work.REPORT if job else Work.CHAT, run.model or run.claim.model
         room = self._door.room(run.claim.address)
         request = replace(parts.request(facts), work=work, wanted=run.claim.wanted, kept=kept, room=room)
@@ -415,9 +416,9 @@ class AgentLoop:
 
     def _proposing(self, run: LiveRun) -> Proposing | None:
         """Takes what a summary proposes to keep, where people alone led to the conversation."""
-        if self._remembering is None or not self._remembering.giving.proposals or "remember" not in run.agent.tools:
+        if self._remembering is None:
             return None
-        return Proposing(partial(self._rulings.own_words, run), partial(self._remembering.propose, run.claim))
+        return self._remembering.proposing(actor_of(run.claim), run.agent, partial(self._rulings.own_words, run))
 
     async def _keep(self, run: LiveRun, summary: Summary, usage: Usage | None) -> bool:
         """Store a summary: with the lane, or once the run has ended. Errors: Dropped when fenced."""

@@ -10,6 +10,7 @@ from typing import Final
 
 import structlog
 
+from runtime.agent.duties.attached import left_behind
 from runtime.agent.run_state import LiveRun
 from runtime.chat.agents import in_its_name
 from runtime.contract import (
@@ -100,6 +101,8 @@ class RunOutcome:
         if (claim.job or claim.task) and state is RunState.FAILED:
             return []
         text = told_end(claim.task.title, state, text) if claim.task else text
+        if len(files) < len(run.files):
+            text = f"{text}\n\n{left_behind(run.files, files)}"
         content = Content(text)
         if self._long_replies:
             content = await self._long_replies.content(claim.address, claim.run_id, text)

@@ -17,7 +17,18 @@ from runtime.agent.tool_calls import parsed
 from runtime.chat.audience import Audience, Places, Reach, mentions, reach
 from runtime.chat.cards import card_facts, listing, open_cards
 from runtime.chat.cards.calls import ShownCall, shown_call
-from runtime.contract import ApprovalId, ApprovalKind, Asking, CardContext, DeliveryId, Kind, NewId, Now, PersonId
+from runtime.contract import (
+    ApprovalId,
+    ApprovalKind,
+    Asking,
+    CardContext,
+    DeliveryId,
+    Kind,
+    NewId,
+    Now,
+    PersonId,
+    TaskKind,
+)
 from runtime.domain.approvals import Approval, ApprovalState, Home, Rights
 from runtime.domain.runs import StepState
 from runtime.policy.rules import Policy
@@ -98,9 +109,10 @@ class Questions:
 
     def _circumstances(self, run: LiveRun, audience: Audience, to: Reach) -> str:
         places = self._context.places
-        name, schedule = places.room_name(run.claim.address), run.claim.job.name if run.claim.job else ""
-        link = places.link(run.claim.address, audience.message) if audience.message and not schedule else ""
-        known = card_facts.circumstances(name, schedule, to.home, to.asked, link, to.away)
+        name, job = places.room_name(run.claim.address), run.claim.job
+        link = places.link(run.claim.address, audience.message) if audience.message and not job else ""
+        work = {} if job is None else {"workflow" if job.task.kind is TaskKind.WORKFLOW else "schedule": job.name}
+        known = card_facts.circumstances(name, home=to.home, told=to.asked, link=link, away=to.away, **work)
         return card_facts.with_heard(known, _others_heard(run, audience))
 
     def _question(self, run: LiveRun, approval: Approval, audience: Audience, to: Reach, rights: Rights) -> Question:

@@ -12,7 +12,7 @@ import structlog
 
 from runtime.agent.run_state import LiveRun
 from runtime.context.heard import said_in, taint_in, taint_of_texts, with_listed
-from runtime.contract import ApprovalId, ApprovalKind, Call, Effect, Now, PersonId, TaskKind, Tool
+from runtime.contract import ApprovalId, ApprovalKind, Call, Effect, Now, PersonId, Tool
 from runtime.domain.approvals import Approval, ApprovalState, Rights, Voter, entitled
 from runtime.domain.ids import digest
 from runtime.policy.grants import GrantId, Sought, form_of, grantable
@@ -45,7 +45,7 @@ class Rulings:
         self._store = store
         self._policy = policy
         self._rights = rights
-        self._now = now
+        self.now = now
 
     async def too_many(self, run: LiveRun, most: int, answer: Answer) -> str:
         """The reason for which the run's agent, which makes `most` calls a minute, makes no further one; empty where it may.
@@ -80,16 +80,15 @@ class Rulings:
             facts = replace(facts, trusted=await self._trusted(run, call, terms, await self._mode(run, answer)))
         return rule(policy, ask, facts)
 
-    async def tainted(self, run: LiveRun, tool: Tool, ask: Ask, ruled: Ruled, *, is_sealed: bool) -> tuple[Ruled, str]:
+    async def tainted(self, run: LiveRun, tool: Tool, ask: Ask, ruled: Ruled, made: Call) -> tuple[Ruled, str]:
         """The ruling after outside text, and words about that for the card. What was allowed may ask, nothing gets weaker."""
-        job = run.claim.job
-        if job and job.task.kind is not TaskKind.PROMPT:
-            return ruled, ""  # no model reads anything there: the calls stand in the template
+        if run.maker and run.maker.is_fixed(made.id):
+            return ruled, ""  # no model reads anything there, and the words are those of whoever wrote the rules
         known = await self.known(run)
         if not known.taint.active:
             return ruled, ""
         allows = ruled.rule if ruled.by is By.RULE else None  # trust was given to what people ask for
-        call = CarriedCall(ask.effect, ask.arguments, tool.spec.flow, is_sealed=is_sealed)
+        call = CarriedCall(ask.effect, ask.arguments, tool.spec.flow, is_sealed=bool(made.sealed))
         found = tainted_ruling(ruled.result, call, replace(known, named=with_listed(known.named, ask, allows)), allows)
         if found.ruling is ruled.result:
             return ruled, found.why and found.caution
@@ -173,7 +172,7 @@ class Rulings:
 
     def _question(self, run: LiveRun, call: Call, terms: Terms) -> Approval:
         """The question that a call that writes would be."""
-        now, requester = self._now(), run.claim.requester
+        now, requester = self.now(), run.claim.requester
         return Approval(
             id=ApprovalId(""),
             kind=ApprovalKind.CALL,

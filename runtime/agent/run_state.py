@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from runtime.agent.guard import LoopGuard
 from runtime.agent.registry import Agent
 from runtime.context.builder import RunFacts
-from runtime.contract import Attach, FileRef, OwnWords, ToolContext, ToolSpec, Turn
+from runtime.contract import Attach, FileRef, Model, OwnWords, ToolContext, ToolSpec, Turn
 from runtime.policy.budgets import Allowance
 from runtime.policy.taint import Known
 from runtime.store.protocol import Board, Claim, History, ToolStep
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from runtime.agent.duties.skilled import Given
 
 T = TypeVar("T")
+MADE_ROUNDS_MAX: Final = 10_000
+"""Answers of a maker: more than the longest workflow needs."""
 
 
 class Dropped(Exception):
@@ -33,6 +35,13 @@ class Ended(Exception):
         self.after = after
 
 
+class Maker(Model, Protocol):
+    """Speaks in place of the model, by rules alone: each of its runs comes to an end, and it must read all that was called."""
+
+    def is_fixed(self, call: str) -> bool:
+        """Tell whether all words of a call, by its id, are those of people who wrote the rules."""
+
+
 @dataclass(slots=True)
 class LiveRun:
     """A claim, the agent it is for, how many model calls the run made, and the number of its next step.
@@ -45,7 +54,8 @@ class LiveRun:
     about, by id. `board` are the questions of its conversation, once they were looked at, and `facts` those of its last
     model call. `allowance` is for its next one, where budgets are set. `lapsed` are calls that are asked about after all.
     `handed`: a call of it is in the hands of others. `corrected`: its answer was sent back once.
-    `remembered` are the memories that it was given, and `skills` its skills, once they were looked for.
+    `remembered` are the memories that it was given, and `skills` its skills, once they were looked for. `maker` speaks in place of
+    its model.
     `history` is what the model read last, and `known` what that says of where text came from, once a call asked for it.
     """
 
@@ -74,6 +84,7 @@ class LiveRun:
     corrected: bool = False
     remembered: str | None = None
     skills: Given | None = None
+    maker: Maker | None = None
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""
@@ -99,6 +110,7 @@ class LiveRun:
             agent=self.agent.name,
             is_child=claim.child is not None,
             own_words=own_words,
+            memory=self.agent.manifest.memory,
         )
 
     def obey(self, stop: bool, *, after: str = "") -> None:

@@ -96,7 +96,9 @@ class Surroundings:
                 await self._store.board(claim.lane.session, claim.since) if asked or asker.around.parked else NO_BOARD
             )
         if run.remembered is None:
-            run.remembered = await self._remembering.given(claim, turns) if self._remembering else ""
+            run.remembered = (
+                await self._remembering.given(claim, turns, run.agent.manifest.memory) if self._remembering else ""
+            )
         facts = _facts(run.agent, asker, here, run.board, turns)
         if run.remembered:
             facts = replace(facts, working=f"{facts.working}\n\n{run.remembered}".lstrip())

@@ -14,9 +14,11 @@ import structlog
 
 from runtime.agent.asking import not_run, refused_or_stopped, sorted_question
 from runtime.agent.delegation.orders import Delegating, asked_for
+from runtime.agent.duties.attached import fitting
+from runtime.agent.duties.sleeping import sleep
 from runtime.agent.duties.sources import Sources, fenced
 from runtime.agent.duties.undoing import kept_before
-from runtime.agent.guard import LoopGuard, Made, Verdict
+from runtime.agent.guard import UNGUARDED, LoopGuard, Made, Verdict
 from runtime.agent.rulings import Answer, Rulings
 from runtime.agent.run_state import Dropped, LiveRun, own
 from runtime.cancellation import cancellable
@@ -50,6 +52,7 @@ from runtime.policy.grants import GrantId
 from runtime.policy.rules import DENYING, Ask, By, Policy, Ruling, because, rule
 from runtime.policy.terms import Terms
 from runtime.policy.tool_forms import warning
+from runtime.reports.fan_out import MOST_FILES
 from runtime.store.protocol import Claim, NewStep, Recorded, Runs, ToolStep
 from runtime.text.glyphs import bound
 from runtime.workspace.whole_texts import WholeTexts
@@ -130,7 +133,7 @@ class Calls:
             made = await self._store.calls_of(run.claim.run_id) if run.claim.resumed else []
             polls = {name for name, tool in run.agent.tools.items() if tool.spec.polls}
             known = [Made(call, result, call.tool in polls) for call, result in made]
-            run.guard = LoopGuard(run.agent.limits.guard, known)
+            run.guard = LoopGuard(UNGUARDED if run.maker else run.agent.limits.guard, known)
         return run.guard
 
     async def _sorted(self, run: LiveRun, tool: Tool | None, call: Call, answer: Answer) -> NewStep:
@@ -157,7 +160,7 @@ class Calls:
             return await sorted_question(self._store, run, call, tool.spec.asks, arguments, near)
         changed = await self._changed(tool)
         ruled = await self._rulings.answered(run, tool, call, ask, replace(facts, changed=bool(changed)), answer)
-        ruled, after_reading = await self._rulings.tainted(run, tool, ask, ruled, is_sealed=bool(call.sealed))
+        ruled, after_reading = await self._rulings.tainted(run, tool, ask, ruled, call)
         hidden = PARTLY_HIDDEN if call.sealed and ruled.result is Ruling.ASK else ""
         caution = "\n\n".join(filter(None, [tool.caution(), changed, after_reading, hidden, asked_for(run.claim)]))
         state = StepState.OPEN if ruled.result is Ruling.ALLOW else StepState.ASKED
@@ -245,7 +248,6 @@ class Calls:
         if warning := run.warnings.pop(step.call.id, ""):
             result = f"{result}\n\n{warning}"
         recorded = own(await self._record(run, step, result, files, *kept))
-        run.files += files
         for room in recorded.told:
             self._nudge(room)
         run.obey(recorded.stop, after="" if repeatable(run.agent.tools, step) else step.call.tool)
@@ -268,6 +270,9 @@ class Calls:
         self, run: LiveRun, step: ToolStep, result: str, files: Sequence[FileRef], kept: str | None = None
     ) -> Recorded | None:
         """Store a result. One of a tool with effects is known to us alone: as long as we may, we keep trying."""
+        if len(run.files) + len(files) > MOST_FILES:
+            files, result = fitting(len(run.files), files, result)
+        run.files += files  # at once: others may be attached meanwhile
         while True:
             try:
                 lane, run_id = run.claim.lane, run.claim.run_id
@@ -296,8 +301,8 @@ class Calls:
             return f"{ERROR}{SEALED_ELSEWHERE}"
         if isinstance(arguments, str):
             return f"{ERROR}{arguments}"
-        if tool.spec.hands:
-            return await self._delegating.hand(run, step, tool.spec.hands, arguments)
+        if tool.spec.hands or tool.spec.sleeps:
+            return await self._put_off(run, step, tool.spec, arguments)
         own_words = partial(self._rulings.own_words, run)
         context = run.context(step.call.id, attach, partial(self._findable, run), own_words)
         if tool.spec.undo and (kept := await kept_before(tool, arguments, context)) is not None:
@@ -314,6 +319,12 @@ class Calls:
         if source:
             text = fenced(text, tool.spec, arguments, self._door.clean(source, Gate.TOOL_RESULT, room))
         return f"{text}{more}"
+
+    async def _put_off(self, run: LiveRun, step: ToolStep, spec: ToolSpec, arguments: Mapping[str, Json]) -> str | None:
+        """Hand the call to other agents, or let it wait for a time; the reason in words where that can't be."""
+        if spec.hands:
+            return await self._delegating.hand(run, step, spec.hands, arguments)
+        return await sleep(self._store, run, step, spec, arguments, self._rulings.now)
 
     async def _cut(self, run: LiveRun, step: ToolStep, text: str, most: int, *, is_outside: bool) -> tuple[str, str]:
         """Both ends of a result that is too long, and a line on the file with all of it, where there is space for one."""
@@ -343,7 +354,7 @@ class Calls:
 def may_share(tools: Mapping[str, Tool], step: ToolStep) -> bool:
     """Tell whether the call may be made beside others. Work that is handed on is counted, so each waits for the last."""
     tool = tools.get(step.call.tool)
-    return repeatable(tools, step) and not (tool and tool.spec.hands)
+    return repeatable(tools, step) and not (tool and (tool.spec.hands or tool.spec.sleeps))
 
 
 def repeatable(tools: Mapping[str, Tool], step: ToolStep) -> bool:

@@ -85,11 +85,16 @@ class Retention:
 
     async def _expire(self, duty: Duty) -> bool:
         """Remove what has a time of its own, whatever the settings say; whether there is more of it."""
+        removed, more = 0, True
         for _ in range(SLICES):
-            if not await self._store.drop_expired(duty):
-                return False
+            expired = await self._store.drop_expired(duty)
+            removed, more = removed + (expired or 0), bool(expired)
+            if not more:
+                break
             await asyncio.sleep(self._pause.total_seconds())
-        return True
+        if removed:
+            await self._store.clear_traces()
+        return more
 
     async def _walk(self, duty: Duty, stock: Stock, age: timedelta) -> bool:
         before, removed, more = self._now() - age, 0, True

@@ -53,6 +53,18 @@ def unknown(name: str, names: Sequence[str], mark: str) -> str:
     return f"There's no agent called `{name[:64]}`.{hint}{_choices(names, mark)}"
 
 
+def nobody(asked: str, names: Sequence[str], mark: str) -> str:
+    """Answer to `/ask` with a name that nobody has."""
+    name = asked.partition(" ")[0].rstrip(":")[:64]
+    if len(names) < 2:
+        return f"There's no agent called `{name}`: {names[0]} is the only one here. Just write to it."
+    near = get_close_matches(name.casefold(), names, 1)
+    hint = f" Did you mean `{near[0]}`?" if near else ""
+    return (
+        f"There's no agent called `{name}` to ask here.{hint} Ask {', '.join(f'`{mark}ask {one} …`' for one in names)}."
+    )
+
+
 def chosen(who: str, agent: str, state: AgentState, *, thread: bool) -> str:
     """News for everybody in the room."""
     news = f"{who} chose {agent} for this {'thread' if thread else 'room'}, from the next message on."

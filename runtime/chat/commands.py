@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from runtime.contract import ARGUMENTS, COMMANDS, Commanded, Identity, Person, Role, Said, Stopped
+from runtime.domain.agents.naming import ASK
 from runtime.domain.agents.tasks import TASK_TEXT_MAX_CHARS
 from runtime.domain.runs import RunState
 from runtime.markup.moments import moment, roughly, several
@@ -22,10 +23,14 @@ PAIR: Final = "pair"
 ALIASES: Final = {"start": "help"}  # what Telegram sends when somebody opens a bot for the first time
 TASK_COMMAND: Final = "task"
 """Has something worked on in the background: it takes a whole request, of several lines."""
+WORKFLOW_COMMAND: Final = "workflow"
+"""Starts a workflow: its inputs may be long."""
 TOLD_VERBS: Final = frozenset({"why", "accept", "pin", "unpin"})
 TOLD_WORDS: Final = frozenset({"all", "all yes", "summary", "summary on", "summary off"})
 """What is kept of `/memory` and `/forget` behind their names: not what one alone reads, and not what is to be forgotten."""
-ACTS: Final = frozenset({"new", "stop", "compact", "timezone", "away", "back", "forget", TASK_COMMAND})
+ACTS: Final = frozenset(
+    {"new", "stop", "compact", "timezone", "away", "back", "forget", TASK_COMMAND, WORKFLOW_COMMAND}
+)
 IN_PUBLIC: Final = frozenset({"new", "stop", PAIR})
 """Commands that change something for everybody in the room: everybody there reads that. Else only who asked does."""
 NEEDED: Final[Mapping[str, Role]] = {name: Role.USER if name in ACTS else Role.VIEWER for name in COMMANDS}
@@ -39,11 +44,22 @@ LOOKS_LIKE_ONE: Final = re.compile(r"/([a-z][a-z0-9_-]{1,31})", re.IGNORECASE)
 """A word alone behind a slash is meant as a command, also where there is none of that name. A path has more slashes."""
 PAIR_FORM: Final = re.compile(rf"[/!]{PAIR}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 TASK_FORM: Final = re.compile(rf"[/!]{TASK_COMMAND}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+WORKFLOW_FORM: Final = re.compile(rf"[/!]{WORKFLOW_COMMAND}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+ASK_FORM: Final = re.compile(rf"[/!]{ASK}\s+(\S+\s.*)", re.IGNORECASE | re.DOTALL)
+"""A message that still has it behind the names of all agents is for none of them."""
 SUMMARY_FORM: Final = re.compile(r"[/!]memory[ \t]+(summary\s+\S.*)", re.IGNORECASE | re.DOTALL)
 """A person's summary has several lines."""
 SKILL_COMMAND: Final = "skill"
 SKILL_REQUEST: Final = re.compile(rf"[/!]{SKILL_COMMAND}\s+\S+\s+\S.*", re.IGNORECASE | re.DOTALL)
 """A skill's name and what is wanted of it: a message to the agent, which is given that skill."""
+TEXT_FORMS: Final = {
+    TASK_COMMAND: TASK_FORM,
+    WORKFLOW_COMMAND: WORKFLOW_FORM,
+    "memory": SUMMARY_FORM,
+    ASK: ASK_FORM,
+    PAIR: PAIR_FORM,
+}
+"""Commands with a text of several lines behind them."""
 STOP_WORDS: Final[Mapping[str, Sequence[str]]] = {
     "English": ("stop", "cancel", "halt", "abort"),
     "German": ("stopp", "halt", "anhalten", "abbrechen", "abbruch"),
@@ -120,14 +136,11 @@ def spoken(said: Said) -> Said | Stopped | Commanded:
     if found := FORM.fullmatch(text):
         name = found[1].lower()
         return Stopped() if name == "stop" else Commanded(name)
-    if found := TASK_FORM.fullmatch(text):
-        return Commanded(TASK_COMMAND, found[1].strip())
-    if found := SUMMARY_FORM.fullmatch(text):
-        return Commanded("memory", found[1].strip())
+    for name, form in TEXT_FORMS.items():
+        if found := form.fullmatch(text):
+            return Commanded(name, found[1].strip())
     if found := ARGUED.fullmatch(text):
         return Commanded(found[1].lower(), found[2].strip())
-    if found := PAIR_FORM.fullmatch(text):
-        return Commanded(PAIR, found[1].strip())
     if found := LOOKS_LIKE_ONE.fullmatch(text):
         return Commanded(found[1].lower())
     return said

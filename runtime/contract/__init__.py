@@ -39,6 +39,7 @@ from runtime.contract.calls import (
     Order,
     Reads,
     Refusal,
+    Sleeps,
     Whole,
 )
 from runtime.contract.channels import CONNECTED, ChannelAdapter, Connection, ConnectionStatus
@@ -361,6 +362,7 @@ __all__ = [
     "Signal",
     "SignalId",
     "Sink",
+    "Sleeps",
     "Space",
     "Speaking",
     "StepMark",

@@ -110,7 +110,7 @@ class Flow:
     """Declaration of a tool: where its results come from, and where its calls go.
 
     `source` names the origin for people: a plain word such as `mail`, or an argument in braces, such as `{url}`, of which
-    the host counts, or `{path}`. `writes` are the files that a call may write, as `{path}`, or `*` for any. `stays`: a call changes nothing outside this conversation. `carries` has a kind for each
+    the host counts, or `{path}`; of several, such as `{url}{path}`, the first that is given. `writes` are the files that a call may write, as `{path}`, the name of a folder, or `*` for any. `stays`: a call changes nothing outside this conversation. `carries` has a kind for each
     argument, and what it leaves out is a thing; without it nothing is known of any argument.
     """
 
@@ -167,6 +167,10 @@ class Order:
 
 Hands = Callable[[Mapping[str, Json]], Sequence[Order]]
 """Reads the orders of a call. Errors: ToolRetry for arguments that are none."""
+
+
+Sleeps = Callable[[Mapping[str, Json], datetime], datetime]
+"""Time for which a call waits that is made now. Errors: ToolRetry for arguments that name none."""
 
 
 class ChildState(StrEnum):

@@ -43,6 +43,7 @@ class TaskKind(StrEnum):
     PROMPT = "prompt"  # words for the agent
     TEMPLATE = "template"  # a Jinja2 template over what tools tell: no model is asked
     REPORT = "report"  # one of the built-in reports, by its name
+    WORKFLOW = "workflow"  # steps in an order, by the workflow's name; `options` are its inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,23 +59,33 @@ class DataCall:
 class Task:
     """Work at an instant. `text` is kept as it was written: a prompt, a template, or a report's name.
 
-    `data` are the calls of a template, `options` the settings of a built-in report.
+    `data` are the calls of a template, `options` the settings of a built-in report. `resumes` is what a workflow goes on
+    with: its definition as it was frozen, and what its calls gave.
     """
 
     kind: TaskKind
     text: str
     data: tuple[DataCall, ...] = ()
     options: Mapping[str, Json] = field(default_factory=dict)
+    resumes: Mapping[str, Json] = field(default_factory=dict)
 
     def to_json(self) -> str:
         data = [[call.name, call.tool, dict(call.arguments)] for call in self.data]
         made = {"kind": self.kind.value, "text": self.text, "data": data, "options": dict(self.options)}
+        if self.resumes:  # a node of an older version reads the others
+            made["resumes"] = dict(self.resumes)
         return json.dumps(made, ensure_ascii=False, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Task:
         raw = json.loads(text)
-        return cls(TaskKind(raw["kind"]), raw["text"], tuple(DataCall(*call) for call in raw["data"]), raw["options"])
+        return cls(
+            TaskKind(raw["kind"]),
+            raw["text"],
+            tuple(DataCall(*call) for call in raw["data"]),
+            raw["options"],
+            raw.get("resumes", {}),
+        )
 
 
 @dataclass(frozen=True, slots=True)

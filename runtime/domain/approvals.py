@@ -394,6 +394,13 @@ def not_entitled(approval: _Asking, voter: Voter, rights: Rights) -> str | None:
     return None
 
 
+def approves(person: Person, names: Collection[str], rights: Rights) -> bool:
+    """True if somebody may approve in general: who is listed, else operators and owners."""
+    if rights.blocked & {*names, person.name}:
+        return False
+    return bool(rights.approvers & {*names}) if rights.approvers else person.role >= LEAST
+
+
 def _is_named(voter: Voter, approvers: Collection[str]) -> bool:
     """By id, identity or name; or by a role, which a higher one has too. Nobody has a role by being called like it."""
     roles = {role.word: role for role in Role}

@@ -46,13 +46,14 @@ FOR_SCHEDULES: Final = (Trigger.SCHEDULE, Trigger.MANUAL, Trigger.UNKNOWN)
 
 class WaitKind(StrEnum):
     CHILD = "child"  # the end of a run that this one asked for; the subject is that run
+    TIMER = "timer"  # a time; the subject is that, and the step
     APPROVAL = "approval"  # a person's word, about a call or in answer to one; the subject is the question
 
 
 class StepState(StrEnum):
     OPEN = "open"  # may run, has not begun
     ASKED = "asked"  # a person must say
-    HANDED = "handed"  # other agents work on it, and one of them is not done yet
+    HANDED = "handed"  # other agents work on it, and one of them is not done yet; or it waits for a time
     MARKED = "marked"  # began: after a kill nobody knows how far it came
     DONE = "done"  # its result is recorded
 

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from runtime.knowledge.packs import Pack
+from runtime.knowledge.packs import Pack, most_of
 from runtime.workspace.safe_fs import LONGEST_PATH, OPEN_FOLDER, reading
 from runtime.workspace.walk import walk
 
 FILES_MAX: Final = 20_000
-FILE_MAX_BYTES: Final = 2_000_000
 NOT_UTF_8: Final = "Its name isn't written in UTF-8. Give it another one."
 TOO_DEEP: Final = "Its path is too long. Move it up."
 
@@ -85,9 +84,9 @@ def _tag(found: os.stat_result) -> str:
 def read_file(pack: Pack, file: FoundFile) -> bytes:
     """The whole file of a pack's folder. Errors: OSError, TooLarge, Changing."""
     with reading((pack.folder or Path()).resolve(), file.place) as opened:
-        data = opened.read(FILE_MAX_BYTES + 1)
+        data = opened.read(most_of(file.place) + 1)
         after = _tag(os.fstat(opened.fileno()))
-    if len(data) > FILE_MAX_BYTES:
+    if len(data) > most_of(file.place):
         raise TooLarge
     if after != file.tag:
         raise Changing

@@ -22,7 +22,12 @@ TEXTS: Final = (
     "*.yml",
     "*.toml",
 )
+DOCUMENTS: Final = ("*.pdf", "*.docx", "*.xlsx", "*.pptx", "*.epub", "*.eml")
+INCLUDED: Final = (*TEXTS, *DOCUMENTS)
 """Files that are read where a pack doesn't say which."""
+TEXT_MAX_BYTES: Final = 2_000_000
+DOCUMENT_MAX_BYTES: Final = 20_000_000
+"""Of a file with pictures and fonts beside its text."""
 EVERY: Final = timedelta(minutes=15)
 PACKS_MAX: Final = 10
 
@@ -34,7 +39,7 @@ class Pack:
     name: str
     folder: Path | None = None
     urls: tuple[str, ...] = ()
-    include: tuple[str, ...] = TEXTS
+    include: tuple[str, ...] = INCLUDED
     every: timedelta = EVERY
     agents: tuple[str, ...] = ("*",)
     rooms: tuple[str, ...] = ("*",)
@@ -58,6 +63,15 @@ def open_to(packs: Packs, agent: str, room: str) -> Sequence[str]:
 def is_outside(place: str) -> bool:
     """True for a page, whose words are somebody else's; files of a folder are the operator's own."""
     return "://" in place
+
+
+def most_of(place: str) -> int:
+    """Bytes that are read of a file or a page.
+
+    >>> most_of("leave.md"), most_of("https://example.org/Handbook.PDF")
+    (2000000, 20000000)
+    """
+    return DOCUMENT_MAX_BYTES if _fits(place.lower(), DOCUMENTS) else TEXT_MAX_BYTES
 
 
 def _fits(text: str, globs: Iterable[str]) -> bool:

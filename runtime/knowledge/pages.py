@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from runtime.egress import Egress, NoAnswer
-from runtime.knowledge.folders import FILE_MAX_BYTES
+from runtime.knowledge.packs import most_of
 from runtime.knowledge.reading import PAGE_TIMEOUT, Fetched
 
 PAGES_TOOL: Final = "knowledge"
@@ -23,7 +23,7 @@ class PackPages:
     async def fetch(self, url: str, tag: str) -> Fetched:
         """A page, or that it is the one with this tag. Errors: Refused, NoAnswer; also for an answer that is none."""
         answer = await self._egress.request(
-            "GET", url, tool=PAGES_TOOL, headers=_asked_about(tag), most=FILE_MAX_BYTES, timeout=PAGE_TIMEOUT
+            "GET", url, tool=PAGES_TOOL, headers=_asked_about(tag), most=most_of(url), timeout=PAGE_TIMEOUT
         )
         if answer.status == NOT_MODIFIED and tag:
             return Fetched(tag, "", None)
@@ -31,7 +31,7 @@ class PackPages:
             raise NoAnswer(f"It answered with status {answer.status}.", sent=True)
         if answer.truncated:
             raise NoAnswer(
-                f"It has more than {FILE_MAX_BYTES // 1_000_000} MB, which is the limit for one page.", sent=True
+                f"It has more than {most_of(url) // 1_000_000} MB, which is the limit for one page.", sent=True
             )
         fresh = answer.headers.get("etag") or answer.headers.get("last-modified", "")
         return Fetched(fresh, answer.headers.get("content-type", ""), answer.body)

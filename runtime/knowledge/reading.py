@@ -13,11 +13,11 @@ import structlog
 
 from runtime.contract import Now
 from runtime.domain.ids import digest
-from runtime.domain.memory.chunks import chunks, heading_of
+from runtime.domain.memory.chunks import Chunk, chunks, heading_of
 from runtime.egress import NoAnswer, Refused
 from runtime.errors import StoreError, ToolError
-from runtime.knowledge.folders import FILE_MAX_BYTES, Changing, FoundFile, TooLarge, files_of, read_file
-from runtime.knowledge.packs import Pack, Packs
+from runtime.knowledge.folders import Changing, FoundFile, TooLarge, files_of, read_file
+from runtime.knowledge.packs import Pack, Packs, most_of
 from runtime.store.protocol import Duty
 from runtime.store.protocol.memory.knowledge import Document, DocumentText, Knowledge
 from runtime.workspace.safe_fs import BadPath
@@ -28,6 +28,8 @@ KNOWLEDGE_ROLE: Final = "knowledge"
 LOOKS_EVERY: Final = timedelta(seconds=5)
 """How often to look which pack is due, or was asked for."""
 PAGE_TIMEOUT: Final = timedelta(seconds=30)
+DOCUMENT_TIMEOUT: Final = timedelta(minutes=1)
+"""Longest time to get the text of one document, and to cut it."""
 TITLE_MAX_CHARS: Final = 200
 PAUSE: Final = timedelta(seconds=0.002)
 """Between two documents, so that people are served meanwhile."""
@@ -35,8 +37,11 @@ DROPPED_AT_ONCE: Final = 50
 """Documents that one transaction removes."""
 ROOT: Final = "."
 """Place of the folder itself, where that is what can't be read."""
-TOO_LARGE: Final = f"It has more than {FILE_MAX_BYTES // 1_000_000} MB, which is the limit for one document."
+TOO_LARGE: Final = "It has more than {most} MB, which is the limit for one document."
 NO_TEXT: Final = "It isn't a text that can be read here."
+TOO_SLOW: Final = "To read it took longer than a minute, so it was left out. Make it smaller, or split it."
+BROKEN: Final = "It couldn't be read ({error}). The log has more. It's tried again once it changes."
+NOT_KEPT: Final = "It couldn't be written into the database, and is tried again: {error}"
 NOT_THERE: Final = "{error}: {folder}. Check `folder` of this pack; on several nodes the folder is needed on each."
 
 
@@ -69,8 +74,20 @@ class Round:
     removed: int = 0
 
 
+Fetch = Callable[[str, str], Awaitable[Fetched]]
+"""A document by its place, and the tag that it had before. Errors: _Unreadable, Changing."""
+
+
 class _Fenced(Exception):
     """Another node has this duty now."""
+
+
+class _Unreadable(Exception):
+    """A document can't be read, in words for its operator. Tried again once it changes, or in the next round."""
+
+    def __init__(self, words: str, *, until_changed: bool = False) -> None:
+        super().__init__(words)
+        self.until_changed = until_changed
 
 
 class KnowledgeReader:
@@ -122,7 +139,13 @@ class KnowledgeReader:
 
     async def _one(self, duty: Duty, pack: Pack) -> None:
         began = self._now()
-        done = await self.round(duty, pack)
+        try:
+            done = await self.round(duty, pack)
+        except (StoreError, _Fenced):
+            raise
+        except Exception:  # a bug of ours: the other packs don't wait for this one
+            log.exception("a pack could not be read", pack=pack.name)
+            done = Round()
         self._read_at[pack] = began
         if done.read or done.removed or done.faults:
             log.info("pack read", pack=pack.name, read=done.read, faults=done.faults, removed=done.removed)
@@ -138,7 +161,7 @@ class KnowledgeReader:
             await self._fault(duty, pack, ROOT, "", words)
             return Round(faults=1)
         results = [await self._file(duty, pack, file, known.get(file.place)) for file in files]
-        results += [await self._page(duty, pack, url, known.get(url)) for url in pack.urls]
+        results += [await self._document(duty, pack, url, "", known.get(url), self._page) for url in pack.urls]
         there = {file.place for file in files}.union(pack.urls)
         gone = [one.id for place, one in known.items() if place not in there]
         await self._drop(duty, gone)
@@ -150,43 +173,58 @@ class KnowledgeReader:
         if file.fault:
             return await self._fault(duty, pack, file.place, file.tag, file.fault)
         await asyncio.sleep(self._pause.total_seconds())
+
+        async def fetch(place: str, tag: str) -> Fetched:
+            return Fetched(file.tag, "", await asyncio.to_thread(_data_of, pack, file))
+
+        return await self._document(duty, pack, file.place, file.tag, known, fetch)
+
+    async def _document(
+        self, duty: Duty, pack: Pack, place: str, tag: str, known: Document | None, fetch: Fetch
+    ) -> str:
+        """Read one document. Whatever is wrong with it is noted, so that the others don't wait. Errors: StoreError."""
         try:
-            data = await asyncio.to_thread(read_file, pack, file)
+            async with asyncio.timeout(DOCUMENT_TIMEOUT.total_seconds()):
+                fetched = await fetch(place, known.tag if known else "")
+                tag = fetched.tag
+                if fetched.body is None:
+                    return "same"
+                text = await self._text(fetched.body, fetched.media, place)
+                mark, parts = await asyncio.to_thread(lambda: (digest(text), list(chunks(text))))
         except Changing:
             return "same"  # what was read before stands; its tag is another one the next time, too
-        except TooLarge:
-            return await self._fault(duty, pack, file.place, file.tag, TOO_LARGE)
-        except OSError as error:
-            return await self._fault(duty, pack, file.place, "", error.strerror or str(error))
-        except BadPath as error:
-            return await self._fault(duty, pack, file.place, "", f"{error}. Rename it.")
-        return await self._read(duty, pack, file.place, file.tag, data, "", known)
-
-    async def _page(self, duty: Duty, pack: Pack, url: str, known: Document | None) -> str:
+        except _Unreadable as error:
+            return await self._fault(duty, pack, place, tag if error.until_changed else "", str(error))
+        except TimeoutError:
+            return await self._fault(duty, pack, place, tag, TOO_SLOW)
+        except Exception as error:  # a reader may raise anything for what it is given
+            log.warning("a document can't be read", pack=pack.name, place=place, exc_info=True)
+            return await self._fault(duty, pack, place, tag, BROKEN.format(error=type(error).__name__))
+        new = DocumentText(pack.name, place, title_of(text, place), tag, mark, len(text))
         try:
-            page = await self._pages.fetch(url, known.tag if known else "")
-        except (Refused, NoAnswer) as error:
-            return await self._fault(duty, pack, url, "", str(error))
-        if page.body is None:
-            return "same"
-        return await self._read(duty, pack, url, page.tag, page.body, page.media, known)
+            return await self._kept(duty, new, parts, known)
+        except StoreError as error:  # if it is away, the fault can't be noted either
+            return await self._fault(duty, pack, place, "", NOT_KEPT.format(error=error))
 
-    async def _read(
-        self, duty: Duty, pack: Pack, place: str, tag: str, data: bytes, media: str, known: Document | None
-    ) -> str:
+    async def _page(self, url: str, tag: str) -> Fetched:
+        try:
+            return await self._pages.fetch(url, tag)
+        except (Refused, NoAnswer) as error:
+            raise _Unreadable(str(error)) from error
+
+    async def _text(self, data: bytes, media: str, place: str) -> str:
         try:
             text = await self._text_of(data, media, place)
         except ToolError as error:
-            return await self._fault(duty, pack, place, tag, str(error))
+            raise _Unreadable(str(error), until_changed=True) from error
         if text is None:
-            return await self._fault(duty, pack, place, tag, NO_TEXT)
-        text = await asyncio.to_thread(self._clean, text)
-        mark = digest(text)
-        if known and known.digest == mark:
-            await self._sure(self._store.see_document(duty, known.id, tag))
+            raise _Unreadable(NO_TEXT, until_changed=True)
+        return await asyncio.to_thread(self._clean, text)
+
+    async def _kept(self, duty: Duty, new: DocumentText, parts: Sequence[Chunk], known: Document | None) -> str:
+        if known and known.digest == new.digest:
+            await self._sure(self._store.see_document(duty, known.id, new.tag))
             return "same"
-        parts = await asyncio.to_thread(lambda: list(chunks(text)))
-        new = DocumentText(pack.name, place, title_of(text, place), tag, mark, len(text))
         await self._sure(self._store.put_document(duty, new, parts))
         return "read"
 
@@ -195,12 +233,31 @@ class KnowledgeReader:
         return "fault"
 
     async def _drop(self, duty: Duty, gone: Sequence[str]) -> None:
+        """Remove these documents, and what stayed behind of others that were replaced."""
         for first in range(0, len(gone), DROPPED_AT_ONCE):
             await self._sure(self._store.drop_documents(duty, gone[first : first + DROPPED_AT_ONCE]))
+        cleared = await self._store.clear_remains(duty)
+        if cleared is None:
+            raise _Fenced
+        if cleared:
+            await self._store.clear_traces()
 
     async def _sure(self, writing: Awaitable[bool]) -> None:
         if not await writing:
             raise _Fenced
+
+
+def _data_of(pack: Pack, file: FoundFile) -> bytes:
+    """Errors: _Unreadable, Changing."""
+    try:
+        return read_file(pack, file)
+    except TooLarge:
+        most = most_of(file.place) // 1_000_000
+        raise _Unreadable(TOO_LARGE.format(most=most), until_changed=True) from None
+    except OSError as error:
+        raise _Unreadable(error.strerror or str(error)) from error
+    except BadPath as error:
+        raise _Unreadable(f"{error}. Rename it.") from error
 
 
 def title_of(text: str, place: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from runtime.contract.memory.facts import FoundMessage, Kept, Memory, MemoryActor, MemoryRequest, Reader, Recalled
 from runtime.contract.people import Address, PersonId, RunId
-from runtime.domain.memory.keeping import fault_of
+from runtime.domain.memory.keeping import fault_of, refusal_of_scope
 from runtime.domain.memory.scopes import may_read
 from runtime.errors import ToolRetry
 from runtime.guard.door import Door
@@ -58,7 +58,7 @@ class ToolMemories:
         self._door = door
 
     async def remember(self, wanted: MemoryRequest, by: MemoryActor) -> Kept:
-        if fault := fault_of(wanted):  # before the guard reads all of it
+        if fault := fault_of(wanted) or refusal_of_scope(wanted.scope, by):  # before the guard reads all of it
             raise ToolRetry(fault)
         kept = done(await self._memories.keep_said(self._cleaned(wanted, by.room), by))
         reader = await self._reader(by)
@@ -87,7 +87,8 @@ class ToolMemories:
         return await self._recalling.search_messages(query, by, room=room, since=since)
 
     async def _reader(self, by: MemoryActor) -> Reader:
-        return await self._memories.reader_at(by.agent, by.room, by.person.id if by.person else None)
+        reader = await self._memories.reader_at(by.agent, by.room, by.person.id if by.person else None)
+        return reader.narrowed(by.kinds)
 
     async def _note(self, uses: Sequence[Use], by: MemoryActor, *, accepts: bool = False) -> None:
         """Note what a run found. What was proposed and is of use to a person counts as said from then on."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 
-import structlog
-
 from runtime.contract import Now
-from runtime.contract.memory.embedding import Embedder
 from runtime.contract.memory.facts import FoundMessage, Memory, MemoryActor, Reader, Recalled
 from runtime.domain.memory.ranking import (
     Crowd,
@@ -25,24 +21,16 @@ from runtime.domain.memory.ranking import (
     within_tokens,
 )
 from runtime.domain.memory.terms import terms_of
-from runtime.errors import ModelFailed, StoreError
-from runtime.memory.nearest import nearest
 from runtime.store.protocol.memory.finding import (
     EVER,
     Asker,
-    EmbeddingCosts,
     MemorySearch,
-    MemoryVectors,
     MessageSearch,
     Sought,
 )
+from runtime.store.protocol.memory.vectors import Vectors
+from runtime.vectors.near import NearRows
 
-log = structlog.get_logger("memory")
-
-EMBED_TIME: Final = timedelta(seconds=2)
-"""A search waits no longer for the query's vector: then words alone have to do."""
-EMBED_REST: Final = timedelta(seconds=30)
-"""Rest after a failure of the model: else each message would wait for it anew."""
 GIVEN_MOST: Final = 5
 GIVEN_TOKENS: Final = 2_000
 GIVEN_FIT: Final = 0.34
@@ -54,31 +42,26 @@ RECALLED_NEAR, RECALLED_DEVIATIONS = 0.3, 2.0
 RECALLED_MOST: Final = 10
 RECALLED_FIT: Final = 0.15
 """Less of a query's words is chance: that nothing is known is an answer too."""
-EMBEDDED_CHARS: Final = 2_000
-"""Characters of a query that its vector is made of; as many as a memory has."""
 MESSAGES_MOST: Final = 20
 
 
 class Recalling:
-    """Finds memories for a reader, and messages for a person. It reads only. `embedder` gives the model of now, if any."""
+    """Finds memories for a reader, and messages for a person. It reads only."""
 
     def __init__(
         self,
         *,
         search: MemorySearch,
-        vectors: MemoryVectors,
+        vectors: Vectors,
         messages: MessageSearch,
-        costs: EmbeddingCosts,
-        embedder: Callable[[], Embedder | None],
+        meaning: NearRows,
         now: Now,
     ) -> None:
         self._search = search
         self._vectors = vectors
         self._messages = messages
-        self._costs = costs
-        self._embedder = embedder
+        self._meaning = meaning
         self._now = now
-        self._failed_at: datetime | None = None
 
     async def recall(
         self, query: str, reader: Reader, *, about: str = "", since: datetime | None = None, limit: int = RECALLED_MOST
@@ -117,7 +100,9 @@ class Recalling:
         """Rows in their order, the memories of their numbers, and how near all were."""
         terms = terms_of(query)
         hits = await self._search.by_words(sought, terms)
-        cosines, crowd = await self._near(query, sought)
+        reader = sought.reader
+        payer = reader.agent, reader.room, reader.person
+        cosines, crowd = await self._meaning.near(query, self._vectors, sought.reaches, payer)
         near = {ident: cosine for ident, cosine in cosines.items() if cosine >= RECALLED_NEAR}
         further = await self._search.by_ids(sought, near) if near else []
         memories = {one.number: one.memory for one in (*hits.rows, *further)}
@@ -125,27 +110,6 @@ class Recalling:
         words = by_words(weighed(terms, hits.rarity), (rows[one.number] for one in hits.rows))
         meaning = by_meaning((rows[one.number], near[one.memory.id]) for one in further)
         return joined(words, meaning, sought.now), memories, crowd
-
-    async def _near(self, query: str, sought: Sought) -> tuple[Mapping[str, float], Crowd]:
-        """Cosines of the nearest rows, by id, and of all; none without a model, or where that is away."""
-        embedder, reader = self._embedder(), sought.reader
-        if embedder is None or not query.strip() or self._is_resting():
-            return {}, Crowd()
-        payer = reader.agent, reader.room, reader.person
-        try:
-            if not await self._costs.affords(*payer):
-                return {}, Crowd()
-            async with asyncio.timeout(EMBED_TIME.total_seconds()):
-                asked = await embedder.embed([query[:EMBEDDED_CHARS]])
-            await self._costs.charge(*payer, asked.usage)
-            return await nearest(self._vectors, sought.reaches, embedder.name, asked.vectors[0])
-        except (ModelFailed, StoreError, TimeoutError) as error:
-            self._failed_at = self._now()
-            log.warning("searched by words alone", model=embedder.name, reason=str(error) or "it took too long")
-            return {}, Crowd()
-
-    def _is_resting(self) -> bool:
-        return self._failed_at is not None and timedelta() <= self._now() - self._failed_at < EMBED_REST
 
 
 def recalled(one: Placed, memories: Mapping[int, Memory]) -> Recalled:

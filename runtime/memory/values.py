@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from runtime.contract.memory.facts import MemoryActor, Reader, Scope, ScopeKind
 from runtime.contract.memory.values import StateValue
 from runtime.contract.people import Address, PersonId
-from runtime.domain.memory.keeping import scope_of
+from runtime.domain.memory.keeping import refusal_of_scope, scope_of
 from runtime.domain.memory.scopes import may_read
 from runtime.domain.memory.values import fault_of_value
 from runtime.errors import ToolRetry
@@ -66,10 +66,14 @@ class ToolValues:
         return await self._values.delete_value(agent, place, key)
 
     async def _readable(self, scope: ScopeKind, by: MemoryActor) -> tuple[str, Scope]:
-        return ("", Scope(scope)) if scope is ScopeKind.ALL else await self._own(scope, by)
+        if scope is not ScopeKind.ALL:
+            return await self._own(scope, by)
+        _check(scope, by)
+        return "", Scope(scope)
 
     async def _own(self, scope: ScopeKind, by: MemoryActor) -> tuple[str, Scope]:
         """Agent and scope, where what is kept there may also be read here."""
+        _check(scope, by)
         place = done(scope_of(scope, by))
         reader = await self._readers.reader_at(by.agent, by.room, by.person.id if by.person else None)
         if not may_read(reader, by.agent, place):
@@ -79,3 +83,9 @@ class ToolValues:
     def _clean(self, text: str, by: MemoryActor) -> str:
         door = self._door()
         return door.clean(text, Gate.MEMORY_WRITE, door.room(by.room))
+
+
+def _check(scope: ScopeKind, by: MemoryActor) -> None:
+    """Errors: ToolRetry where the agent hasn't got that scope."""
+    if refusal := refusal_of_scope(scope, by):
+        raise ToolRetry(refusal)

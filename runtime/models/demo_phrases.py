@@ -19,8 +19,10 @@ from runtime.models.demo_plans import (
     with_task,
     with_title,
 )
+from runtime.models.phrases.documents import DOCUMENT_PHRASES, THIS_FILE, WHAT_I_READ, sent_last
 from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
 from runtime.models.phrases.skills import SKILLS, WHAT_I_CAN_USE, without_skill
+from runtime.models.phrases.workflows import WHAT_I_START, WORKFLOWS, started
 from runtime.text.outside import unfenced
 
 WHAT_I_KNOW: Final = f"""\
@@ -33,11 +35,13 @@ WHAT_I_KNOW: Final = f"""\
 - `search the web for WORDS`
 - `send the file PATH`, `post TEXT here` (or `in ROOM`, such as slack:work/C024BE91L)
 - `run: COMMAND`
+{WHAT_I_READ}
 - `think about SUBJECT` (`/think` then shows what I thought)
 - `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; you may add `ANSWER or ANSWER`)
 {WHAT_I_PLAN}
 {WHAT_I_KEEP}
 {WHAT_I_CAN_USE}
+{WHAT_I_START}
 - `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
 - `hand over to NAME: TEXT`: another agent answers here next
 - `create agent NAME with TOOL, TOOL: PROMPT`: an owner has another agent made
@@ -49,6 +53,7 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"run:\s*(?P<command>.+)", "shell", {}),
     *SKILLS,
     (r"(?:ls|list (?:all )?(?:the )?files)(?: (?:in |of |under )?(?P<path>.+))?", "list_files", {"path": "."}),
+    *DOCUMENT_PHRASES,
     (r"read (?:the page )?(?P<url>https?://\S+)", "http_get", {}),
     (r"read (?:the file )?(?P<path>.+?) from byte (?P<offset>[\d,]{1,15})", "read_file", {}),
     (r"read (?:the file )?(?P<path>.+)", "read_file", {}),
@@ -73,12 +78,13 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
 # The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
 PHRASES: Final = [
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), tool, defaults)
-    for pattern, tool, defaults in (*PHRASES_FIRST_TRIED, *MEMORIES, *PLANS)
+    for pattern, tool, defaults in (*PHRASES_FIRST_TRIED, *MEMORIES, *WORKFLOWS, *PLANS)
 ]
 FIRST_PHRASES: Final = PHRASES[: len(PHRASES_FIRST_TRIED)]
 PLAN_LINE_MAX_CHARS: Final = 4_000
 """Characters of a line in which a plan is looked for: where a time ends takes many tries to find."""
 VERBATIM: Final = AS_WRITTEN | {
+    "query",
     "shell",
     "ask_person",
     "delegate",
@@ -132,6 +138,9 @@ def wishes_of(line: str, turns: Sequence[Turn]) -> list[Wish]:
         found = wish(line)
         if found and found.tool == "plan_set":
             return [Wish(found.tool, one) for one in ticked_off(line.partition(":")[2])]
+        if found and found.arguments.get("path") == THIS_FILE:
+            path = sent_last(turns)
+            return [Wish(found.tool, {**found.arguments, "path": path})] if path else []
         return [found] if found else []
     read = next((turn.text for turn in reversed(turns) if isinstance(turn, ToolTurn)), "")
     return [found for one in unfenced(read).splitlines() if (found := wish(one.strip()))][:OBEYED_MAX]
@@ -169,6 +178,8 @@ def arguments_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
         found = BETWEEN_OPTIONS.split(without_full_stop(groups.get("options", "")))
         options: list[Json] = [one.strip() for one in found if one.strip()]
         return {"question": groups["question"], "to": to} | ({"options": options} if options else {})
+    if tool == "workflow_start":
+        return started(groups)
     if "kept" in groups:
         return memory_of(groups)
     if "goals" in groups:
@@ -179,6 +190,8 @@ def arguments_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
         return ticked_off(groups["steps"])[-1]
     if tool == "task_post":
         return with_title(groups)
+    if tool == "chart":
+        return {"title": groups["path"], **groups}
     if "offset" in groups:
         return {"path": unquoted(groups)["path"], "offset": int(groups["offset"].replace(",", "") or 0)}
     return dict(with_task(groups) if tool in VERBATIM else unquoted(groups))

@@ -18,6 +18,7 @@ weaker, and a call that asks says what was read before it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
@@ -35,6 +36,8 @@ SOURCE_MAX_CHARS: Final = 60
 """Characters of a source, and of a value that nobody named, on a card."""
 UNNAMED_SHOWN: Final = 3
 """Values that nobody named, on a card."""
+ARGUMENTS: Final = re.compile(r"(?:\{\w+\})+")
+"""A source that is the value of an argument: the first that is given, where it names several."""
 START_STEP: Final = 0
 """The step of what came with a run: from whoever handed it on, or with its memory."""
 
@@ -127,10 +130,12 @@ def _is_listed(line: str) -> bool:
 def origin(step: ReadStep) -> str:
     """The source of a call's result as people call it: a host, a path, a word of the tool's own, or else the tool."""
     declared = step.flow.source
-    if not (declared.startswith("{") and declared.endswith("}")):
+    if not ARGUMENTS.fullmatch(declared):
         return declared or step.tool
-    value = step.arguments.get(declared[1:-1])
-    if (step.flow.carries or {}).get(declared[1:-1]) is Carries.HOST:
+    names = declared[1:-1].split("}{")
+    name = next((one for one in names if step.arguments.get(one)), names[0])
+    value = step.arguments.get(name)
+    if (step.flow.carries or {}).get(name) is Carries.HOST:
         return host_of(value) or step.tool
     return value if isinstance(value, str) and value.strip() else step.tool
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from runtime.contract import Job, Json, Model, Now, Task, TaskKind
+from runtime.contract import Job, Json, Now, Task, TaskKind
 from runtime.reports.templates import TemplateModel, Unmade
 from runtime.templating.renderer import Renderer
 from runtime.templating.sheet import Sheet, TemplateError, read_sheet, with_options
@@ -43,7 +43,7 @@ class Reporters:
         self._renderer = renderer
         self._now = now
 
-    def __call__(self, job: Job) -> Model:
+    def __call__(self, job: Job) -> TemplateModel | Unmade:
         try:
             sheet = sheet_of(job.task, job.name, self._catalogue)
         except TemplateError as error:
@@ -58,5 +58,5 @@ def sheet_of(task: Task, name: str, catalogue: Catalogue) -> Sheet:
             return catalogue.sheet(task.text, task.options)
         case TaskKind.TEMPLATE:
             return with_options(read_sheet(name, task.text, task.data), task.options)
-        case TaskKind.PROMPT:
-            raise TemplateError(f"{name} is a prompt, not a template.")
+        case TaskKind.PROMPT | TaskKind.WORKFLOW:
+            raise TemplateError(f"{name} is a {task.kind}, not a template.")

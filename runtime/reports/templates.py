@@ -54,6 +54,10 @@ class TemplateModel:
         self._renderer = renderer
         self._now = now
 
+    def is_fixed(self, call: str) -> bool:
+        """All its calls stand in the template."""
+        return True
+
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         results = {turn.call_id: unfenced(turn.text) for turn in request.turns if isinstance(turn, ToolTurn)}
         missing = [call for call in self._sheet.calls() if call_id(call.name) not in results]
@@ -108,6 +112,10 @@ class Unmade:
 
     def __init__(self, reason: str) -> None:
         self._reason = reason
+
+    def is_fixed(self, call: str) -> bool:
+        """It makes none."""
+        return True
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         raise ModelFailed(capital(self._reason))

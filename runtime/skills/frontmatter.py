@@ -35,7 +35,7 @@ def parsed(text: str) -> tuple[Mapping[str, object], str]:
 
 
 def _table(head: str) -> Mapping[str, object]:
-    import yaml  # type: ignore[import-untyped]
+    import yaml
 
     try:
         _check(head)

@@ -157,6 +157,7 @@ waits = Table(
     words("subject"),
     maybe_number("settled_at"),
     PrimaryKeyConstraint("run_id", "kind", "subject"),
+    partial("ix_waits_timers", "subject", where="kind = 'timer' AND settled_at IS NULL"),
 )
 
 turns = Table(

@@ -24,9 +24,9 @@ from runtime.store.delivery.store import OutboxStore
 from runtime.store.intake.places import PlaceStore
 from runtime.store.intake.signals import IntakeStore
 from runtime.store.knowledge.store import KnowledgeStore
-from runtime.store.memory.finding.costs import EmbeddingCostStore
+from runtime.store.knowledge.vectors import CHUNK_VECTORS
 from runtime.store.memory.finding.messages import MessageSearchStore
-from runtime.store.memory.finding.vectors import MemoryVectorStore
+from runtime.store.memory.finding.vectors import MEMORY_VECTORS
 from runtime.store.memory.finding.words import MemorySearchStore
 from runtime.store.memory.store import MemoryStore
 from runtime.store.memory.summaries import PersonSummaryStore
@@ -65,6 +65,9 @@ from runtime.store.sql.driver import OPERATION_TIMEOUT, UNWATCHED, Driver, Op, W
 from runtime.store.sql.sqlite import MEMORY_DATABASE, SqliteDriver, connect, explain, system_now
 from runtime.store.tasks.store import TaskStore
 from runtime.store.upgrade import upgrade_postgres, upgrade_sqlite
+from runtime.store.vectors.costs import EmbeddingCostStore
+from runtime.store.vectors.store import VectorStore
+from runtime.store.workflows.store import WorkflowStore
 
 SQLITE: Final = "sqlite:///"
 POSTGRES: Final = ("postgresql://", "postgres://")
@@ -100,10 +103,12 @@ class Store:
     lives: AgentLives
     tasks: TaskStore
     delegation: DelegationStore
+    workflows: WorkflowStore
     knowledge: KnowledgeStore
     memories: MemoryStore
     memory_search: MemorySearchStore
-    memory_vectors: MemoryVectorStore
+    memory_vectors: VectorStore
+    knowledge_vectors: VectorStore
     message_search: MessageSearchStore
     embedding_costs: EmbeddingCostStore
     state_values: StateValueStore
@@ -137,10 +142,12 @@ class Store:
             lives=AgentLifeStore(*given),
             tasks=TaskStore(*given),
             delegation=DelegationStore(*given),
+            workflows=WorkflowStore(*given),
             knowledge=KnowledgeStore(*given),
             memories=MemoryStore(*given),
             memory_search=MemorySearchStore(*given),
-            memory_vectors=MemoryVectorStore(*given),
+            memory_vectors=VectorStore(MEMORY_VECTORS, driver, new_id, observer),
+            knowledge_vectors=VectorStore(CHUNK_VECTORS, driver, new_id, observer),
             message_search=MessageSearchStore(*given),
             embedding_costs=EmbeddingCostStore(*given),
             state_values=StateValueStore(*given),

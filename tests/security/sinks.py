@@ -38,7 +38,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("accepted_form", "see_form", "told_form", "accept_form"),
         *("add_schedule", "change_schedule", "turn_schedule", "begin_report", "turn_agent", "spawn_agent"),
         *("post", "complete", "plan"),
-        *("keep_said", "keep_given", "put_value", "write_summary"),
+        *("keep_said", "keep_given", "put_value", "write_summary", "end_renewal"),
         *("put_document", "note_document_fault"),
         *("accept_skill", "use_skill"),
     }
@@ -49,6 +49,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
     {
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
         *("stop_child", "end_left_children", "note_agents"),
+        *("sleep", "wake", "cancel"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
         *(
             "account_identity",
@@ -62,10 +63,21 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "repeat",
         ),
         *("pause", "seal", "cut_audit", "requeue", "discard", "sweep"),
-        *("approve", "delete_value", "drop_expired", "enable_summary", "forget", "forget_own", "pin", "record_uses"),
+        *(
+            "approve",
+            "begin_renewal",
+            "delete_value",
+            "drop_expired",
+            "enable_summary",
+            "forget",
+            "forget_own",
+            "pin",
+            "record_uses",
+        ),
         *("charge", "drop_other_dims", "keep", "tidy"),
         *("see_document", "drop_documents"),
         *("tell_of_skill", "give_up_skill"),
+        *("see_document", "drop_documents", "clear_remains"),
         *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge"),
         *(
             "claim",
@@ -103,6 +115,11 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/operator/operations.py": (frozenset({"add_person", "note_fact", "pair"}), OPERATOR),
     "bot/operator/people.py": (frozenset({"rename"}), OPERATOR),
     "bot/operator/reports.py": (frozenset({"begin_report"}), "names and options of a report; what it says, COURIERS"),
+    "bot/operator/work/workflows.py": (
+        frozenset({"begin_report"}),
+        "inputs that an operator wrote, and results that were cleaned already; calls made of them pass GuardedModel",
+    ),
+    "runtime/workflows/starting.py": (frozenset({"begin_report"}), "inputs are cleaned in StartedFlows"),
     "bot/operator/work/memories.py": (frozenset({"keep_given"}), "what an operator wrote, cleaned in MemoryOperations"),
     "bot/operator/work/skills.py": (frozenset({"accept_skill"}), "a skill's text, cleaned in SkillOperations"),
     "bot/server/new_agents.py": (frozenset({"spawn_agent"}), "texts of an agent, cleaned in NewAgents"),
@@ -132,6 +149,8 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"put_document", "note_document_fault"}),
         "documents and words about their faults, cleaned in KnowledgeReader",
     ),
+    "runtime/agent/duties/renewing.py": (frozenset({"end_renewal"}), "lines of a model, cleaned in SummaryRenewal"),
+    "runtime/context/prompt/renewals.py": (frozenset({"ModelRequest"}), MODEL),
     "runtime/agent/questions.py": (frozenset({"NewDelivery"}), "cards of calls that Door.call cleaned"),
     "runtime/agent/tool_calls.py": (
         frozenset({"accept_form", "accepted_form", "finish_tool", "refuse_tool"}),

@@ -42,6 +42,7 @@ JUDGED: Final = [
     "extraction, by words + vectors",
     "recall, SQLite",
     "recall, PostgreSQL",
+    "a PDF of",
     "hostile tasks",
     "cards an honest task",
     "honest tasks done",

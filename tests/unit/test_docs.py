@@ -39,7 +39,7 @@ SCENARIOS = range(1, 44)
 page = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 
 
-AGENT_FILE = "file=agents/"
+OWN_FILES = ("file=agents/", "file=workflows/")
 """Mark of a block that is the file of an agent."""
 
 
@@ -149,13 +149,14 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 @page
 def test_settings_in_examples_are_settings(page: Path, tmp_path: Path) -> None:
     written = [block for block in blocks(page) if block.language == "toml"]
-    (tmp_path / "agents").mkdir()
+    for folder in ("agents", "workflows"):
+        (tmp_path / folder).mkdir()
     for block in written:
-        if block.marks and block.marks[0].startswith(AGENT_FILE):  # there before the others: they name each other
+        if block.marks and block.marks[0].startswith(OWN_FILES):  # there before the others: they name each other
             (tmp_path / block.marks[0].removeprefix("file=")).write_text(block.text, encoding="utf-8")
     for block in written:
-        is_agent = block.marks and block.marks[0].startswith(AGENT_FILE)
-        (tmp_path / "signalbox.toml").write_text("" if is_agent else block.text, encoding="utf-8")
+        is_own = block.marks and block.marks[0].startswith(OWN_FILES)
+        (tmp_path / "signalbox.toml").write_text("" if is_own else block.text, encoding="utf-8")
         load(folder=tmp_path, environ={}, demand=())  # the secrets that they name need not be there
 
 

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import stat
 from datetime import timedelta
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pydantic import WithJsonSchema
 
 from runtime.contract import Effect, FileRef, Flow, Reads, Tool, ToolContext
+from runtime.errors import ToolRetry
+from runtime.markup.moments import several
 from tools.charting.alt import alt_of
 from tools.charting.arguments import MOST_LABELS, MOST_SERIES, Asked, order_of
 from tools.charting.order import Kind, Order, ThemeName, digest
 from tools.charting.renderer import DEADLINE, ChartRenderer, Picture
+from tools.charting.tables import TABLE_MAX_BYTES, columns_of
 from tools.files.files import replace
+from tools.files.workspace import attached, named, opened
 from tools.kit.declare import tool
 
 CHARTS_FOLDER: Final = "charts"
 MARGIN: Final = timedelta(seconds=60)  # beyond the time for drawing, for waiting until others have drawn
+
+NO_LABELS: Final[list[str | int | float]] = []
+NO_SERIES: Final[list[dict[str, Any]]] = []
+"""Where the arguments name a file."""
 
 SERIES: Final[dict[str, Any]] = {
     "type": "array",
@@ -51,13 +62,16 @@ def chart_tool(renderer: ChartRenderer) -> Tool:
     async def chart(
         kind: Annotated[Kind, "line: change; bar: comparison; pie: parts of a whole."],
         title: Annotated[str, "In a few words."],
-        labels: Annotated[list[str | int | float], f"Points along the axis, or slices; at most {MOST_LABELS}."],
+        context: ToolContext,
+        labels: Annotated[
+            list[str | int | float], f"Points along the axis, or slices; at most {MOST_LABELS}."
+        ] = NO_LABELS,
         series: Annotated[
             list[dict[str, Any]],
             WithJsonSchema(SERIES),
             "As many values as labels; null is a gap. A pie takes one series.",
-        ],
-        context: ToolContext,
+        ] = NO_SERIES,
+        path: Annotated[str, "Or a CSV file: labels in its first column, a series in each other."] = "",
         unit: Annotated[str, "Such as $, %, ms or users."] = "",
         alt: Annotated[str, "The chart in words; else made from the data."] = "",
         theme: Annotated[ThemeName, "Background."] = "light",
@@ -65,12 +79,14 @@ def chart_tool(renderer: ChartRenderer) -> Tool:
         horizontal: Annotated[bool, "Horizontal bars."] = False,
     ) -> str:
         """Draw a chart; it is attached to the reply."""
+        if path:
+            labels, series = columns_of(await asyncio.to_thread(table_at, context.workspace, path))
         order = order_of(Asked(kind, title, labels, series, unit, alt, theme, stacked, horizontal))
         picture = await renderer.draw(order)
-        path = f"{CHARTS_FOLDER}/{order.kind}-{digest(order)}.png"
-        await asyncio.to_thread(replace, context.workspace, path, picture.png)
-        context.attach(FileRef(name=_name(order), path=path, size=len(picture.png), mime="image/png"))
-        return _told(order, picture, path)
+        drawn = f"{CHARTS_FOLDER}/{order.kind}-{digest(order)}.png"
+        await asyncio.to_thread(replace, context.workspace, drawn, picture.png)
+        context.attach(FileRef(name=_name(order), path=drawn, size=len(picture.png), mime="image/png"))
+        return _told(order, picture, drawn, is_of_file=bool(path))
 
     return chart
 
@@ -81,10 +97,21 @@ def _name(order: Order) -> str:
     return f"{words[:60].rstrip('-') or order.kind}.png"
 
 
-def _told(order: Order, picture: Picture, path: str) -> str:
+def table_at(workspace: Path, path: str) -> str:
+    """The text of a table in the workspace. Errors: ToolError."""
+    with opened(workspace, attached(workspace, path)) as file:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > TABLE_MAX_BYTES:
+            raise ToolRetry(f"path: {named(path)} is no file of at most {TABLE_MAX_BYTES >> 20} MB.")
+        return os.pread(file, TABLE_MAX_BYTES, 0).decode("utf-8", "replace")
+
+
+def _told(order: Order, picture: Picture, path: str, *, is_of_file: bool) -> str:
+    """Words of a file aren't repeated here: they may be a stranger's, and this result counts as ours."""
+    points = f"It shows {several(len(order.labels), 'row')} and {several(len(order.series), 'column')} of the file."
     told = [
         f"Drew {path} ({len(picture.png) // 1024 + 1} kB). It is attached to your reply.",
-        f"For people who can't see it: {alt_of(order)}",
+        points if is_of_file else f"For people who can't see it: {alt_of(order)}",
     ]
     if picture.missing:
         told.append(

@@ -142,7 +142,9 @@ def _ends(file: int, size: int, path: str) -> str:
 def _text(data: bytes, path: str, *, cut_before: bool = False, cut_after: bool = False) -> str:
     """`data` as text, without a character that was cut in two. Errors: ToolFailed for a binary file or a bad encoding."""
     if b"\0" in data:
-        raise ToolFailed(f"{named(path)} is a binary file without text; its bytes are not shown.")
+        raise ToolFailed(
+            f"{named(path)} is a binary file without text; its bytes are not shown. read_document reads PDFs and office files."
+        )
     start = 0
     while cut_before and start < WIDEST - 1 and data[start : start + 1] and data[start] & 0xC0 == 0x80:
         start += 1

@@ -39,7 +39,8 @@ def actor(context: ToolContext, key: str = "") -> MemoryActor:
     """Errors: ToolRetry where the run works in no room."""
     if context.address is None:
         raise ToolRetry("This conversation has no room, so nothing is kept for it.")
-    return MemoryActor(context.agent, context.address, context.requester, context.session, context.run_id, None, key)
+    whose = context.agent, context.address, context.requester, context.session, context.run_id
+    return MemoryActor(*whose, None, key, context.memory)
 
 
 async def trust_of(context: ToolContext) -> Trust:

@@ -22,6 +22,8 @@ PACK_COLUMNS: Final = {
     "pack": "Pack",
     "documents": "Documents",
     "characters": "Characters",
+    "parts": "Parts",
+    "vectors": "By meaning",
     "faults": "Faults",
     "read_at": "Read",
 }
@@ -29,6 +31,8 @@ DOCUMENT_COLUMNS: Final = {
     "place": "Document",
     "title": "Title",
     "characters": "Characters",
+    "parts": "Parts",
+    "vectors": "By meaning",
     "read_at": "Read",
     "fault": "Fault",
 }

@@ -8,7 +8,9 @@ from typing import Final
 
 from bot.operator.views import View, at
 from runtime.http.errors import Refusal
-from runtime.store.protocol.memory.knowledge import Knowledge
+from runtime.knowledge.searching import PackSearch
+from runtime.store.protocol.memory.knowledge import NO_PARTS, Knowledge
+from runtime.vectors.near import NOBODYS
 
 FOUND_MAX: Final = 5
 
@@ -18,6 +20,7 @@ class KnowledgeOperations:
     """Packs as operators call things. `mask` hides secrets in what was read."""
 
     store: Knowledge
+    search: PackSearch
     mask: Callable[[str], str]
 
     async def listed(self) -> list[View]:
@@ -27,6 +30,8 @@ class KnowledgeOperations:
                 "pack": one.pack,
                 "documents": one.documents,
                 "characters": one.characters,
+                "parts": one.parts,
+                "vectors": one.vectors,
                 "faults": one.faults,
                 "read_at": at(one.read_at),
             }
@@ -35,14 +40,16 @@ class KnowledgeOperations:
 
     async def shown(self, pack: str) -> list[View]:
         """Documents of a pack, by place."""
+        await self._check(pack)
         found = await self.store.documents(pack)
-        if not found:
-            raise Refusal(404, f"No documents of a pack {pack!r} have been read.")
+        parts = await self.store.parts(pack)
         return [
             {
                 "place": self.mask(one.place),
                 "title": self.mask(one.title),
                 "characters": one.characters,
+                "parts": parts.get(one.id, NO_PARTS).parts,
+                "vectors": parts.get(one.id, NO_PARTS).vectors,
                 "fault": self.mask(one.fault),
                 "read_at": at(one.read_at),
             }
@@ -51,8 +58,12 @@ class KnowledgeOperations:
 
     async def searched(self, query: str, pack: str) -> list[View]:
         """The best passages of a pack, or of all."""
+        if not query.strip():
+            raise Refusal(400, "Say what to look for: words that the passage would have.")
+        if pack:
+            await self._check(pack)
         packs = [pack] if pack else [one.pack for one in await self.store.counts()]
-        found = await self.store.search(query, packs, FOUND_MAX) if packs else []
+        found = await self.search.search(query, packs, FOUND_MAX, NOBODYS)
         return [
             {
                 "pack": one.pack,
@@ -63,3 +74,15 @@ class KnowledgeOperations:
             }
             for one in found
         ]
+
+    async def _check(self, pack: str) -> None:
+        """Errors: Refusal names the packs there are."""
+        known = [one.pack for one in await self.store.counts()]
+        if pack in known:
+            return
+        there = (
+            f"Read so far: {', '.join(known)}."
+            if known
+            else "None has been read; `[[knowledge]]` in the settings names packs."
+        )
+        raise Refusal(404, f"No pack called {pack[:64]!r} has been read. {there}")

@@ -13,6 +13,7 @@ from runtime.cluster.topics import MEMORIES
 from runtime.contract import Address, Notifier
 from runtime.contract.memory.facts import Kept, Memory, MemoryRequest, Scope, ScopeKind, Trust
 from runtime.domain.agents.manifest import MAIN
+from runtime.domain.memory.keeping import fault_of
 from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
 from runtime.store.memory.store import MemoryStore
@@ -25,6 +26,12 @@ OF_A_PERSON: Final = (
     "This belongs to a person, who alone can read and accept it: `/memory` in their private chat. You can delete it."
 )
 NEEDS_ROOM: Final = "Name the room: --room slack:work/C024BE91L."
+FOR_ONE_ROOM: Final = (
+    "--room goes with --scope room, and this is for the scope {scope}. Add --scope room, or leave out --room."
+)
+FOR_ALL: Final = "What is for all belongs to no agent. Add --scope agent to keep it for that one, or leave out --agent."
+NEEDS_SUBJECT: Final = "A relation is of something: add --subject."
+NO_AGENT: Final = "There's no agent called {name!r}. Agents here: {known}."
 WIDER: Final = "Operators write for a room, an agent or all. What is a person's, they tell the agent themselves."
 
 
@@ -39,11 +46,13 @@ class MemoryOperations:
     called: Named
     clean: Callable[[str, Gate], str]
     mask: Callable[[str], str]
+    agents: Sequence[str] = (MAIN,)
 
     async def listed(
         self, agent: str, kind: ScopeKind | None, room: Address | None, limit: int, actor: Actor
     ) -> list[View]:
         """Newest first, without those of other people."""
+        await self._check_agent(agent)
         scope = Scope(ScopeKind.ROOM, str(room.whole_room)) if room else None
         found: list[Memory] = []
         before = ""
@@ -69,11 +78,13 @@ class MemoryOperations:
         self, text: str, kind: ScopeKind, agent: str, room: Address | None, names: Sequence[str], actor: Actor
     ) -> View:
         """Keep one in the name of an operator. `names` are its subject and its relation."""
-        if kind is ScopeKind.PERSON:
-            raise Refusal(400, WIDER)
-        if kind is ScopeKind.ROOM and room is None:
-            raise Refusal(400, NEEDS_ROOM)
+        await self._check_agent(agent)
+        if fault := _mismatch(kind, agent, room is not None, names):
+            raise Refusal(400, fault)
         scope = Scope(kind, str(room.whole_room) if kind is ScopeKind.ROOM and room else "")
+        asked = MemoryRequest(text, kind, subject=names[0], relation=names[1])
+        if fault := fault_of(asked):  # before the guard reads all of it
+            raise Refusal(400, fault)
         subject, relation = (self._cleaned(one) for one in names)
         wanted = MemoryRequest(self._cleaned(text), kind, subject=subject, relation=relation)
         kept: Kept | str = await self.memories.keep_given(wanted, agent or MAIN, scope, actor=actor.name)
@@ -96,6 +107,12 @@ class MemoryOperations:
         await self.memories.remove([one.id], actor=actor.name)
         text = self.mask(one.text) if _may_see(one, actor) else "a memory of a person"
         return {"id": one.id, "told": f"Forgotten for good: {text}"}
+
+    async def _check_agent(self, name: str) -> None:
+        """Errors: Refusal names the agents there are. One that is gone may still have rows."""
+        if not name or name in self.agents or name in {agent for agent, _, _ in await self.memories.counts()}:
+            return
+        raise Refusal(404, NO_AGENT.format(name=name[:64], known=", ".join(self.agents)))
 
     async def _found(self, name: str) -> Memory:
         found = await self.memories.memory(name)
@@ -142,6 +159,19 @@ class MemoryOperations:
             "valid_from": at(one.valid_from),
             "expires_at": at(one.expires_at),
         }
+
+
+def _mismatch(kind: ScopeKind, agent: str, has_room: bool, names: Sequence[str]) -> str:
+    """Reason for which options don't go together; empty where they do."""
+    if kind is ScopeKind.PERSON:
+        return WIDER
+    if kind is ScopeKind.ROOM and not has_room:
+        return NEEDS_ROOM
+    if kind is not ScopeKind.ROOM and has_room:
+        return FOR_ONE_ROOM.format(scope=kind.value)
+    if kind is ScopeKind.ALL and agent:
+        return FOR_ALL
+    return NEEDS_SUBJECT if names[1].strip() and not names[0].strip() else ""
 
 
 def _may_see(one: Memory, actor: Actor) -> bool:

@@ -20,10 +20,11 @@ from bot.wiring.models.made import first_settings, marks_of
 from bot.wiring.retention import retention_of, trimmer_of
 from bot.wiring.skills.watch import SkillWatch
 from runtime.agent.duties.expiry import Expiry
+from runtime.agent.duties.sleeping import Waking
 from runtime.audit.sealer import Sealer
 from runtime.cluster.agent_alarms import AgentAlarms
 from runtime.cluster.budget_alarms import BudgetAlarms
-from runtime.cluster.topics import SKILLS
+from runtime.cluster.topics import LANES, SKILLS
 from runtime.contract import Address, Content, DeliveryId, Kind
 from runtime.domain.clock import Jumps
 from runtime.domain.ids import digest
@@ -61,13 +62,16 @@ def duties_of(
         probe=base.probe,
     ).run
     yield engine.undoer.run
+    yield Waking(store=store.runs, ready=partial(base.notifier.notify, LANES)).run
     yield engine.guard_book.run
     yield engine.answerer.run
     if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
     yield engine.compactor.run
-    if engine.embedder and settings.memory.enabled:
-        yield embedding_of(store, engine.embedder, base.membership.take, store.now).run
+    if embedding := embedding_of(settings, store, engine.meaning.embedder, base.membership.take):
+        yield embedding.run
+    if engine.renewal:
+        yield engine.renewal.run
     if store.budgets.rules.is_set or settings.agents:  # a reload may bound an agent
         yield BudgetAlarms(
             store=store.budgets,
@@ -83,19 +87,20 @@ def duties_of(
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
     yield from engine.toolkit.toolbox.duties()
-    yield _skill_watch(base, at, engine).run
-    if settings.mcp:
-        tell = partial(_tell_of_tool, base, at, engine)
-        yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form)
+    yield from _watches(base, at, engine)
 
 
-def _skill_watch(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> SkillWatch:
-    return SkillWatch(
+def _watches(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
+    """Looks for words of others that are new or changed: skills, and tools of MCP servers."""
+    yield SkillWatch(
         ready=engine.skills.ready,
         told=base.store.skills,
         tell=partial(_post_to_operators, base, at, engine),
         rung=base.notifier.listen(SKILLS),
-    )
+    ).run
+    if base.settings.mcp:
+        runs, tell = base.store.runs, partial(_tell_of_tool, base, at, engine)
+        yield partial(engine.toolkit.toolbox.watch, runs.see_form, tell, runs.told_form)
 
 
 async def _first(jumps: Jumps, engine: EnginePhase) -> None:

@@ -27,19 +27,22 @@ from bot.wiring.engine import (
     shell_of,
 )
 from bot.wiring.knowledge.packs import book_of as packs_of
+from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
-from bot.wiring.memory.books import MemoryParts, memory_of, search_of, tools_of
-from bot.wiring.memory.embedder import embedder_of
+from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
+from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
 from bot.wiring.skills.parts import SkillParts, skills_of
 from bot.wiring.skills.telling import SkillCommands
+from bot.wiring.tools.databases import query_tools
 from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.delegation.hand_overs import HandOvers
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
 from runtime.agent.duties.reminders import Reminders
+from runtime.agent.duties.renewing import SummaryRenewal
 from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
@@ -51,7 +54,6 @@ from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.context.watch import LoopNotices
 from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool
-from runtime.contract.memory.embedding import Embedder
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
@@ -67,9 +69,13 @@ from runtime.models.guarded import GuardedModel
 from runtime.reports.fan_out import Reporting
 from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
+from runtime.vectors.near import NearRows
+from runtime.workflows.starting import StartedFlows
 from tools.kit.schemas import schema_faults
 from tools.posting import posting_tools
+from tools.sandbox.spaced import SpacedTool
 from tools.skills.skills import skill_tools
+from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
 log = structlog.get_logger("skills")
 
@@ -91,11 +97,12 @@ class EnginePhase:
     undoer: Undoer
     answerer: Answerer
     compactor: Compactor
+    renewal: SummaryRenewal | None
     previews: Previews
     guard_book: GuardBook
     door: Door
-    embedder: Embedder | None
     skills: SkillParts
+    meaning: NearRows
     sink: Sink
 
 
@@ -107,15 +114,14 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     timetable = _timetable(base, at, couriers, door)
     children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
     making = NewAgents(lives=base.store.lives, reload=at.reload, door=door, now=base.store.now)
-    hands = _hand_overs(base, lambda: agents, door)
-    embedder = embedder_of(base.settings, door)
-    memory = _memory(base, door, lambda: embedder)
-    more = _more_tools(base, at, couriers, door)
+    hands = _hands(base, lambda: agents, door)
+    meaning = meaning_of(base.store, embedder_of(base.settings, door))
+    memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, meaning)
+    more = _more_tools(base, at, couriers, meaning, door)
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     skills = _skills(base, at, toolkit)
-    making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
-    reporters = LateReporters(base.store.now)
+    reporters = LateReporters(base.store.now, flows=lambda: at.live.gate().workflows)
     agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
@@ -141,28 +147,19 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         reminders=Reminders(approvals=base.store.approvals, now=base.store.now, context=asking),
         undoer=_undoer(base, agents, couriers, door),
         answerer=_answerer(base, agents, couriers, asking),
-        compactor=_compactor(base, agents, couriers, loop),
+        compactor=_compactor(base, agents, couriers, loop, memory),
+        renewal=renewal_of(memory, base.store, agents, lambda: door) if memory else None,
         previews=previews,
         guard_book=book,
         door=door,
-        embedder=embedder,
         skills=skills,
+        meaning=meaning,
         sink=base.instruments.sink(reception.sink),
     )
 
 
 def _skill_commands(at: AccountsPhase, skills: SkillParts, door: Door) -> SkillCommands:
     return SkillCommands(skills.ready, lambda: at.live.rules.agents, partial(door.clean, gate=Gate.MEMORY_WRITE))
-
-
-def _hand_overs(base: StorePhase, agents: Callable[[], Agents], door: Door) -> HandOvers:
-    ready = partial(base.notifier.notify, LANES)
-    return HandOvers(store=base.store.runs, agents=agents, door=door, ready=ready)
-
-
-def _memory(base: StorePhase, door: Door, embedder: Callable[[], Embedder | None]) -> MemoryParts | None:
-    search = search_of(base.store, embedder)
-    return memory_of(base.settings.memory, base.store, base.notifier, lambda: door, search)
 
 
 def _skills(base: StorePhase, at: AccountsPhase, toolkit: Toolkit) -> SkillParts:
@@ -196,6 +193,10 @@ def _children(base: StorePhase, couriers: Couriers, stop: Callable[[RunId], obje
     return ChildRuns(store=base.store.runs, stop=stop, nudge=couriers.nudge, ready=ready)
 
 
+def _hands(base: StorePhase, agents: Callable[[], Agents], door: Door) -> HandOvers:
+    return HandOvers(store=base.store.runs, agents=agents, door=door, ready=partial(base.notifier.notify, LANES))
+
+
 def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: QuestionContext) -> Answerer:
     membership = base.membership
     return Answerer(
@@ -211,7 +212,9 @@ def _answerer(base: StorePhase, agents: Agents, couriers: Couriers, asking: Ques
     )
 
 
-def _compactor(base: StorePhase, agents: Agents, couriers: Couriers, loop: AgentLoop) -> Compactor:
+def _compactor(
+    base: StorePhase, agents: Agents, couriers: Couriers, loop: AgentLoop, memory: MemoryParts | None
+) -> Compactor:
     membership = base.membership
     return Compactor(
         runs=base.store.runs,
@@ -221,6 +224,7 @@ def _compactor(base: StorePhase, agents: Agents, couriers: Couriers, loop: Agent
         rung=base.notifier.listen(COMPACTING),
         lease_is_fresh=membership.lease_is_fresh,
         nudge=couriers.nudge,
+        remembering=memory.remembering if memory else None,
         probe=base.probe,
     )
 
@@ -304,7 +308,7 @@ def _toolkit(
     more: Mapping[str, Tool],
     door: Door,
 ) -> Toolkit:
-    return toolkit_of(
+    toolkit = toolkit_of(
         base.settings,
         at.accounts,
         timetable=timetable,
@@ -322,10 +326,14 @@ def _toolkit(
         space=base.space,
         more=more,
     )
+    making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
+    return toolkit
 
 
-def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Mapping[str, Tool]:
-    """Tools that post messages, and the one that searches packs."""
+def _more_tools(
+    base: StorePhase, at: AccountsPhase, couriers: Couriers, meaning: NearRows, door: Door
+) -> Mapping[str, Tool]:
+    """Tools that post messages, start workflows, search packs and ask databases."""
     posting = RoomPosting(
         post=couriers.post,
         standing=base.store.outbox.standing,
@@ -334,8 +342,17 @@ def _more_tools(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: D
         door=lambda: door,
     )
     every = posting_tools(posting, address_at=at.accounts.address, named=at.called)
-    packs = packs_of(base.settings, base.store.knowledge, at.named)
-    return {tool.spec.name: tool for tool in every} | dict(pack_tools(base.settings, packs))
+    packs = packs_of(base.settings, pack_search(base.store, meaning), at.named)
+    flows = StartedFlows(
+        book=base.store.schedules,
+        flows=lambda: at.live.gate().workflows,
+        begun=partial(base.notifier.notify, LANES),
+        door=lambda: door,
+    )
+    own = {tool.spec.name: tool for tool in (*every, *workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL)}
+    asking = query_tools(base.settings, at.named)
+    spaced = {name: SpacedTool(tool, base.space) for name, tool in asking.items()}  # they keep files of rows
+    return own | dict(pack_tools(base.settings, packs)) | spaced
 
 
 def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agents:

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from bot.settings.tables import PromptFile, PromptText
 from runtime.contract import Effect
+from runtime.contract.memory.facts import EVERY_SCOPE, ScopeKind
 from runtime.domain.agents.manifest import MOST_CHILDREN, MOST_DEPTH, Manifest
 from runtime.settings.types import Number, Section, Text, Whole
 
@@ -58,6 +59,10 @@ class AgentTable(Section):
     )
     effects: Effect = Field(
         default=Effect.DANGER, description='The most that its tools may do: "read", "write" or "danger".'
+    )
+    memory: tuple[ScopeKind, ...] = Field(
+        default=EVERY_SCOPE,
+        description='Memories that it may read and keep: "person", "room", "agent", "all". An empty list: it has none.',
     )
     skills: tuple[Text, ...] | None = Field(
         default=None,
@@ -131,6 +136,7 @@ class AgentTable(Section):
             model=self.model,
             tools=self.tools,
             effects=self.effects,
+            memory=EVERY_SCOPE if {*self.memory} == {*EVERY_SCOPE} else self.memory,
             skills=self.skills,
             rooms=self.rooms,
             people=self.people,

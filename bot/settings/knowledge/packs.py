@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 from bot.settings.faults import nearest
 from bot.settings.sources import Layers
 from runtime.domain.agents.manifest import MAIN
-from runtime.knowledge.packs import EVERY, PACKS_MAX, TEXTS, Pack
+from runtime.knowledge.packs import EVERY, INCLUDED, PACKS_MAX, Pack
 from runtime.settings.accounts import AccountName
 from runtime.settings.types import Number, Place, Section, Text, is_http_address
 
@@ -38,7 +38,7 @@ class KnowledgeTable(Section):
         description="Pages that belong to it. `egress.rules` see them as the tool `knowledge`.",
     )
     include: tuple[Text, ...] = Field(
-        default=TEXTS, description="Files of the folder, as globs of their names or paths."
+        default=INCLUDED, description="Files of the folder, as globs of their names or paths."
     )
     every_minutes: Number = Field(
         default=EVERY.total_seconds() / 60,

@@ -4,34 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bot.settings.memory import MemorySection
-from runtime.agent.duties.remembering import Giving, Remembering
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import MEMORIES
 from runtime.contract import Tool
-from runtime.contract.memory.embedding import Embedder
-from runtime.contract.memory.facts import Kept, MemoryActor, MemoryBook, MemoryRequest
+from runtime.contract.memory.facts import MemoryBook
 from runtime.contract.memory.values import StateBook
 from runtime.guard.door import Door
-from runtime.memory.book import ToolMemories
-from runtime.memory.recalling import Recalling
-from runtime.memory.values import ToolValues
 from runtime.store.store import Store
-from tools.remembering.catalogue import remembering_tools
+from runtime.vectors.near import NearRows
 
-
-class AnnouncedMemories(ToolMemories):
-    """Memories for tools that tell this node and the others when something is kept."""
-
-    def __init__(self, notifier: LocalNotifier, store: Store, search: Recalling, door: Callable[[], Door]) -> None:
-        super().__init__(memories=store.memories, recalling=search, door=door)
-        self._notifier = notifier
-
-    async def remember(self, wanted: MemoryRequest, by: MemoryActor) -> Kept:
-        kept = await super().remember(wanted, by)
-        self._notifier.notify(MEMORIES)
-        return kept
+if TYPE_CHECKING:
+    from runtime.agent.duties.remembering import Remembering
+    from runtime.agent.duties.renewing import DueSummaries, SummaryRenewal
+    from runtime.agent.registry import Agents
+    from runtime.memory.recalling import Recalling
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +30,23 @@ class MemoryParts:
     book: MemoryBook
     values: StateBook
     remembering: Remembering
+    due: DueSummaries
 
 
 def memory_of(
-    settings: MemorySection, store: Store, notifier: LocalNotifier, door: Callable[[], Door], search: Recalling
+    settings: MemorySection, store: Store, notifier: LocalNotifier, door: Callable[[], Door], meaning: NearRows
 ) -> MemoryParts | None:
-    """None where memory is off."""
+    """None where memory is off: then nothing of it is loaded."""
     if not settings.enabled:
         return None
+    from bot.wiring.memory.announced import AnnouncedMemories
+    from runtime.agent.duties.remembering import Giving, Remembering
+    from runtime.agent.duties.renewing import DueSummaries
+    from runtime.memory.values import ToolValues
+
+    search = search_of(store, meaning)
     book = AnnouncedMemories(notifier, store, search, door)
+    due = DueSummaries(store.now)
     return MemoryParts(
         book,
         ToolValues(values=store.state_values, readers=store.memories, door=door),
@@ -61,21 +58,35 @@ def memory_of(
             rung=notifier.listen(MEMORIES),
             now=store.now,
             giving=Giving(settings.given, settings.given_tokens, settings.proposals),
+            due=due,
         ),
+        due,
     )
 
 
-def search_of(store: Store, embedder: Callable[[], Embedder | None] = lambda: None) -> Recalling:
+def renewal_of(parts: MemoryParts, store: Store, agents: Agents, door: Callable[[], Door]) -> SummaryRenewal:
+    """Renews the summaries of people who want that."""
+    from runtime.agent.duties.renewing import SummaryRenewal
+
+    return SummaryRenewal(
+        due=parts.due, summaries=store.person_summaries, costs=store.embedding_costs, agents=agents, door=door
+    )
+
+
+def search_of(store: Store, meaning: NearRows) -> Recalling:
     """The search by words, and by meaning where there is a model of embeddings."""
+    from runtime.memory.recalling import Recalling
+
     return Recalling(
         search=store.memory_search,
         vectors=store.memory_vectors,
         messages=store.message_search,
-        costs=store.embedding_costs,
-        embedder=embedder,
+        meaning=meaning,
         now=store.now,
     )
 
 
 def tools_of(parts: MemoryParts) -> list[Tool]:
+    from tools.remembering.catalogue import remembering_tools
+
     return remembering_tools(parts.book, parts.values)

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 from bot.settings.settings import Settings
 from bot.wiring.models.made import refuses_unpriced
-from runtime.contract import Now
 from runtime.contract.memory.embedding import Embedder
-from runtime.memory.embedding import Embedding
-from runtime.memory.guarded import GuardedEmbedder
 from runtime.store.protocol import Duty
 from runtime.store.store import Store
+from runtime.vectors.near import NearRows
 
 if TYPE_CHECKING:
     from runtime.guard.door import Door
     from runtime.models.settings import ModelSettings
+    from runtime.vectors.embedding import Embedding
 
 
 def embedder_of(settings: Settings, door: Door) -> Embedder | None:
@@ -25,6 +24,7 @@ def embedder_of(settings: Settings, door: Door) -> Embedder | None:
     if given is None:
         return None
     from runtime.models.embedding.embedder import LiteEmbedder
+    from runtime.vectors.guarded import GuardedEmbedder
 
     return GuardedEmbedder(LiteEmbedder(given), door)
 
@@ -46,13 +46,25 @@ def embedding_settings(settings: Settings) -> ModelSettings | None:
     )
 
 
+def meaning_of(store: Store, embedder: Embedder | None) -> NearRows:
+    """The search by meaning, which finds nothing without a model."""
+    return NearRows(costs=store.embedding_costs, embedder=lambda: embedder, now=store.now)
+
+
 def embedding_of(
-    store: Store, embedder: Embedder, take: Callable[[str], Awaitable[Duty | None]], now: Now
-) -> Embedding:
+    settings: Settings, store: Store, embedder: Embedder | None, take: Callable[[str], Awaitable[Duty | None]]
+) -> Embedding | None:
+    """The duty that has vectors made for what the settings have searched; None where that is nothing, or without a model."""
+    sources = {"memories": store.memory_vectors} if settings.memory.enabled else {}
+    sources |= {"documents": store.knowledge_vectors} if settings.knowledge else {}
+    if not sources or embedder is None:
+        return None
+    from runtime.vectors.embedding import Embedding
+
     return Embedding(
-        vectors=store.memory_vectors,
+        sources=sources,
         costs=store.embedding_costs,
         embedder=lambda: embedder,
         take=take,
-        now=now,
+        now=store.now,
     )

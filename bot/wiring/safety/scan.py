@@ -60,6 +60,8 @@ class GuardScan:
         rows, told, changes = await self._looked_at(table, after)
         if not redact:
             return ScannedPage(len(rows), told, 0, rows[-1].key if rows else None)
+        if not rows:  # behind the last page: once for all that were changed
+            await self._texts.clear_traces(table)
         redacted, missing = 0, changes
         for _ in range(TRIES):
             done = await self._texts.put_texts(table, missing) if missing else 0

@@ -13,9 +13,11 @@ from bot.wiring.knowledge.packs import tools_of
 from bot.wiring.mcp import terms_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.skills.places import uses_skills
+from bot.wiring.tools.databases import query_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import Effect, Figures, Posting, TaskBoard, Timetable, Tool
+from runtime.contract.agents.workflows import Workflows
 from runtime.contract.memory.facts import MemoryBook
 from runtime.contract.memory.knowledge import KnowledgeBook
 from runtime.contract.memory.values import StateBook
@@ -31,6 +33,7 @@ from tools.sandbox.shell import sandbox_for
 from tools.schedules import schedule_tools
 from tools.skills.skills import SkillBook, skill_tools
 from tools.tasks import task_tools
+from tools.workflows import workflow_tools
 
 
 def known_tools(settings: Settings) -> Mapping[str, Tool]:
@@ -46,7 +49,8 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
         own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
     own |= tools_of(settings, cast("KnowledgeBook", None))
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
-    own |= {**search_tools(settings), **request_tools(settings)}
+    own |= {tool.spec.name: tool for tool in workflow_tools(cast("Workflows", None))}
+    own |= {**search_tools(settings), **request_tools(settings), **query_tools(settings, str)}
     if uses_skills(settings):
         shell = shell_of(settings)
         own |= skill_tools(cast("SkillBook", None), sandbox_for(shell), timeout=shell.timeout)

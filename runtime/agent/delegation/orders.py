@@ -149,9 +149,9 @@ class Delegating:
 
 def asked_for(claim: Claim) -> str:
     """A sentence for a card about work of others: who asks, and for whom, up to the agent with which people spoke."""
-    others = list(reversed(claim.above))
-    if not claim.child:  # a conversation may have gone to and fro
-        others = [name for name in dict.fromkeys(others) if name != claim.agent]
+    others = [
+        name for name in dict.fromkeys(reversed(claim.above)) if name != claim.agent
+    ]  # it may have gone to and fro
     return f"{claim.agent} asks this for {', for '.join(others)}." if others else ""
 
 

@@ -10,12 +10,16 @@ from typing import Final
 
 import structlog
 
-from runtime.agent.registry import Agents
+from runtime.agent.duties.remembering import Remembering
+from runtime.agent.registry import Agent, Agents
 from runtime.agent.surroundings import specs_of
 from runtime.cluster.notifier import Listener
 from runtime.context.builder import RunFacts
 from runtime.context.condenser import Condenser, Conversation, Whose
+from runtime.context.heard import taint_of_texts
+from runtime.context.prompt.proposals import Proposing
 from runtime.contract import Address, NodeId, Probe, SignalId, Usage, no_probe
+from runtime.contract.memory.facts import MemoryActor
 from runtime.errors import StoreError
 from runtime.store.protocol import Compacting, Runs, Summary
 
@@ -40,6 +44,7 @@ class Compactor:
         rung: Listener,
         lease_is_fresh: Callable[[], bool],
         nudge: Callable[[Address], object],
+        remembering: Remembering | None = None,
         probe: Probe = no_probe,
         every: timedelta = COMPACT_INTERVAL,
     ) -> None:
@@ -50,6 +55,7 @@ class Compactor:
         self._rung = rung
         self._lease_is_fresh = lease_is_fresh
         self._nudge = nudge
+        self._remembering = remembering
         self._probe = probe
         self._every = every
         self._busy: set[SignalId] = set()
@@ -97,12 +103,27 @@ class Compactor:
             whose = Whose(wanted.session, wanted.run, agent.limits.rest)
             counted = partial(self._runs.counted, wanted.session, wanted.since)
             affords = partial(self._runs.affords, wanted.run)
-            of = Conversation(whose, facts, agent.model, agent.limits.window, read, counted, end.keep, affords)
+            of = Conversation(
+                *(whose, facts, agent.model, agent.limits.window, read, counted, end.keep, affords),
+                proposing=self._proposing(wanted, agent),
+            )
             await self._condenser.tidy(of)
         if not end.is_told:
             await end.keep(None, None)
         self._probe("compacted")
         self._nudge(wanted.address)
+
+    def _proposing(self, wanted: Compacting, agent: Agent) -> Proposing | None:
+        """Takes what the summary proposes to keep, for whoever asked for it."""
+        if self._remembering is None:
+            return None
+        by = MemoryActor(wanted.agent, wanted.address, wanted.asker, wanted.session, wanted.run)
+        return self._remembering.proposing(by, agent, partial(self._is_own, wanted))
+
+    async def _is_own(self, wanted: Compacting) -> bool:
+        """True if people of the conversation alone led to it: nothing in it is from outside."""
+        heard = await self._runs.heard(wanted.session, wanted.since)
+        return wanted.asker is not None and not taint_of_texts(heard.outside).active
 
 
 class _End:

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final, Protocol
 
 import structlog
 
+from runtime.agent.duties.renewing import Due, DueSummaries
+from runtime.agent.registry import Agent
 from runtime.cluster.notifier import Listener
 from runtime.context.prompt import remembered
-from runtime.context.prompt.proposals import Proposal
+from runtime.context.prompt.proposals import Proposal, Proposing
 from runtime.contract import Address, Now, PersonId, RunId, Turn
-from runtime.contract.memory.facts import Kept, MemoryActor, MemoryRequest, Reader, Recalled, ScopeKind, Trust
+from runtime.contract.memory.facts import (
+    EVERY_SCOPE,
+    Kept,
+    MemoryActor,
+    MemoryRequest,
+    Reader,
+    Recalled,
+    ScopeKind,
+    Trust,
+)
+from runtime.domain.memory.summing_up import is_due
 from runtime.errors import ToolRetry
 from runtime.store.protocol import Claim
 from runtime.store.protocol.memory.memories import PersonSummary, Use
@@ -63,7 +76,7 @@ class Giving:
 
 
 class Remembering:
-    """Looks things up for runs. `rung` hears that something was kept, here or at another node."""
+    """Looks things up for runs. `rung` hears that something was kept, here or at another node; `due` what may be renewed."""
 
     def __init__(
         self,
@@ -75,6 +88,7 @@ class Remembering:
         rung: Listener,
         now: Now,
         giving: Giving,
+        due: DueSummaries,
     ) -> None:
         self._memories = memories
         self._finds = finds
@@ -82,12 +96,16 @@ class Remembering:
         self._book = book
         self._rung = rung
         self._now = now
+        self._due = due
         self.giving = giving
         self._empty: dict[tuple[object, ...], datetime] = {}
         self._unused_until: datetime | None = None
 
-    async def given(self, claim: Claim, turns: Sequence[Turn]) -> str:
-        """Words of what a run is given, or nothing. A child has what its order says, and nothing else."""
+    async def given(self, claim: Claim, turns: Sequence[Turn], kinds: Sequence[ScopeKind] = EVERY_SCOPE) -> str:
+        """Words of what a run is given, or nothing. A child has what its order says, and nothing else.
+
+        `kinds` are the scopes that its agent has.
+        """
         if self._rung.heard:
             self._rung.forget()
             self._empty.clear()
@@ -97,20 +115,28 @@ class Remembering:
         if claim.child or (empty_until and now < empty_until):
             return ""
         self._unused_until = None if await self._memories.is_used() else now + EMPTY_FOR
-        return "" if self._unused_until else await self._looked_up(claim, turns, whose)
+        return "" if self._unused_until else await self._looked_up(claim, turns, whose, kinds)
 
-    async def _looked_up(self, claim: Claim, turns: Sequence[Turn], whose: tuple[object, ...]) -> str:
+    async def _looked_up(
+        self, claim: Claim, turns: Sequence[Turn], whose: tuple[object, ...], kinds: Sequence[ScopeKind]
+    ) -> str:
         by = actor_of(claim)
-        reader = await self._memories.reader_at(by.agent, by.room, by.person.id if by.person else None)
+        everything = await self._memories.reader_at(by.agent, by.room, by.person.id if by.person else None)
+        reader = everything.narrowed(kinds)
         about = await self._summed_up(reader, by)
         found = await self._found(reader, by, turns) if await self._memories.has_any(reader) else None
         if found is None and not about:
             self._note_empty(whose)
         return "\n\n".join(filter(None, (about, found)))
 
-    async def propose(self, claim: Claim, facts: Sequence[Proposal]) -> None:
+    def proposing(self, by: MemoryActor, agent: Agent, is_wanted: Callable[[], Awaitable[bool]]) -> Proposing | None:
+        """Takes what a summary proposes to keep, for an agent that may remember; `is_wanted` as `Proposing` has it."""
+        if not self.giving.proposals or "remember" not in agent.tools:
+            return None
+        return Proposing(is_wanted, partial(self.propose, replace(by, kinds=agent.manifest.memory)))
+
+    async def propose(self, by: MemoryActor, facts: Sequence[Proposal]) -> None:
         """Keep what a summary proposes: for the person in their private room, else for the room. It counts once accepted."""
-        by = actor_of(claim)
         reader = await self._memories.reader_at(by.agent, by.room, by.person.id if by.person else None)
         scope = ScopeKind.PERSON if reader.person else ScopeKind.ROOM
         for fact in facts:
@@ -118,7 +144,7 @@ class Remembering:
                 fact.text, scope, subject=fact.subject, relation=fact.relation, trust=Trust.STAGED, importance=2
             )
             try:
-                await self._book.remember(wanted, actor_of(claim, f"proposed {fact}"))
+                await self._book.remember(wanted, replace(by, key=f"proposed {fact}"))
             except ToolRetry as error:
                 log.info("a proposal was not kept", reason=str(error))
 
@@ -134,7 +160,11 @@ class Remembering:
 
     async def _summed_up(self, reader: Reader, by: MemoryActor) -> str:
         found = await self._summaries.summary(reader.person, by.agent) if reader.person else None
-        if found is None or by.person is None or not (found.is_enabled and found.text):
+        if found is None or by.person is None or not found.is_enabled:
+            return ""
+        if is_due(found.changed_at, self._now()):
+            self._due.note(Due(by.person, by.agent, by.room))
+        if not found.text:
             return ""
         return remembered.summed_up(by.person.name, found.text)
 
@@ -144,7 +174,7 @@ class Remembering:
         self._empty[whose] = self._now() + EMPTY_FOR
 
 
-def actor_of(claim: Claim, key: str = "") -> MemoryActor:
+def actor_of(claim: Claim) -> MemoryActor:
     """The reader that a run is. What nobody asked for now, such as a schedule, reads nothing of a person."""
     person = None if claim.job or claim.child else claim.requester
-    return MemoryActor(claim.agent, claim.address, person, claim.lane.session, claim.run_id, None, key)
+    return MemoryActor(claim.agent, claim.address, person, claim.lane.session, claim.run_id)

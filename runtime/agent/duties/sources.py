@@ -36,13 +36,18 @@ class Sources:
         else:
             is_source = flow.reads not in (Reads.OURS, Reads.PEOPLE)
         if flow.writes and (is_source or (await self._known(run)).taint.active):
-            written = arguments.get(flow.writes.strip("{}"), ALL_FILES)
-            await self.note(run, str(written))
+            await self.note(run, _written(flow.writes, arguments))
         return origin(ReadStep(0, tool.name, flow, arguments, "")) if is_source else ""
 
     async def note(self, run: LiveRun, path: str) -> None:
         """Keep in mind that a file may have words from outside in it."""
         await asyncio.to_thread(note_outside, run.agent.workspaces, run.claim.address, path)
+
+
+def _written(writes: str, arguments: Mapping[str, Json]) -> str:
+    """The file or folder that a call may write to: the value of an argument, or what its tool names."""
+    named = writes.strip("{}")
+    return writes if named == writes else str(arguments.get(named, ALL_FILES))
 
 
 def _reaches_out(arguments: Mapping[str, Json]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -67,11 +67,13 @@ def circumstances(
     told: Sequence[str] = (),
     link: str = "",
     away: Sequence[tuple[str, datetime]] = (),
+    workflow: str = "",
 ) -> str:
-    """JSON for `Approval.card`: what people call the room, the schedule that the run works for, whom it reaches, the link to the
+    """JSON for `Approval.card`: what people call the room, the schedule or workflow that the run works for, whom it reaches, the link to the
     message that asked, and who is away."""
     how = "" if home is Home.WHOLE else home.value
-    known: dict[str, Any] = {"room": room, "schedule": schedule, "home": how, "asked": list(told), "link": link}
+    known: dict[str, Any] = {"room": room, "home": how, "asked": list(told), "link": link}
+    known |= {"schedule": schedule, "workflow": workflow}
     known["away"] = [[name, until.isoformat()] for name, until in away]
     return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
 
@@ -156,10 +158,16 @@ def whom_for(approval: Approval, asking: Asking) -> str:
     known = json.loads(approval.card) if approval.card else {}
     whom = f"A question for {plainly(asking.to)}" if asking.to else "A question for anybody here"
     where = f" in {plainly(known['room'])}" if "room" in known else ""
-    if "schedule" in known:
-        return f"{whom}, from the schedule {plainly(known['schedule'])}{where}"
+    if "schedule" in known or "workflow" in known:
+        return f"{whom}, from {work_of(known)}{where}"
     by = approval.requester_name
     return f"{whom}, about {plainly(by)}'s request{where}" if by and by != asking.to else f"{whom}{where}"
+
+
+def work_of(known: Mapping[str, Any]) -> str:
+    """Work by the clock or of several steps that asks, for a sentence."""
+    kind = "workflow" if "workflow" in known else "schedule"
+    return f"the {kind} {plainly(known[kind])}"
 
 
 def quoted(text: str) -> str:

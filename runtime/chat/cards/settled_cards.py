@@ -20,6 +20,7 @@ from runtime.chat.cards.card_facts import (
     name_in,
     quoted,
     whom_for,
+    work_of,
 )
 from runtime.chat.cards.exchanges import ASKED_BACK
 from runtime.contract import (
@@ -100,9 +101,11 @@ def circumstances_of(approval: Approval, asks: str, *more: str) -> str:
     """The requester, the room, the risk and the rule in one line; empty where nobody is known."""
     told = json.loads(approval.card) if approval.card else {}
     where = f" in {plainly(told['room'])}" if "room" in told else ""
-    if "schedule" in told:
-        made = f", made by {plainly(approval.requester_name)}," if approval.requester_name else ""
-        who = f"The schedule {plainly(told['schedule'])}{made}"
+    if "schedule" in told or "workflow" in told:
+        verb = "started" if "workflow" in told else "made"
+        made = f", {verb} by {plainly(approval.requester_name)}," if approval.requester_name else ""
+        work = work_of(told)
+        who = f"{work[:1].upper()}{work[1:]}{made}"
     else:
         who = plainly(approval.requester_name)
     if not who:

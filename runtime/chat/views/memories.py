@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from runtime.contract.memory.facts import Memory, Reader, ScopeKind, Trust
+from runtime.domain.memory.summing_up import parts_of
 from runtime.text.glyphs import clip, plainly
 
 MEMORIES_LISTED: Final = 30
@@ -36,15 +37,19 @@ NOT_USED: Final = "My last answer here was made with nothing that I keep."
 NO_ANSWER_YET: Final = "I haven't answered here yet."
 ELSEWHERE: Final = "{count} that I keep for you alone I use in our private chats only."
 SUMMARY_OFF: Final = (
-    "Your summary is off. `{mark}memory summary on` turns it on; then `{mark}memory summary TEXT` sets what I read in all our "
-    "private chats."
+    "Your summary is off. `{mark}memory summary on` turns it on: then I read it in all our private chats, and add to it at most "
+    "once a day, from what I keep for you alone. `{mark}memory summary TEXT` sets it."
 )
-SUMMARY_EMPTY: Final = "Your summary is on and empty. `{mark}memory summary TEXT` sets it."
+SUMMARY_EMPTY: Final = (
+    "Your summary is on and empty. I add to it at most once a day, from what I keep for you alone. `{mark}memory summary TEXT` "
+    "sets it."
+)
 SUMMARY_TURNED_OFF: Final = "Your summary is off, and its text is gone."
 SUMMARY_TURNED_ON: Final = (
-    "Your summary is on. I read it in all our private chats; `{mark}memory summary TEXT` sets it."
+    "Your summary is on. I read it in all our private chats, and add to it at most once a day, from what I keep for you alone. "
+    "`{mark}memory summary TEXT` sets it."
 )
-SUMMARY_SET: Final = "Your summary is set. I read it in all our private chats from now on."
+SUMMARY_SET: Final = "Your summary is set. I read it in all our private chats, and keep your words as they are."
 SUMMARY_TOO_LONG: Final = f"A summary has at most {SUMMARY_MAX_CHARS:,} characters."
 SUMMARY_IN_PRIVATE: Final = "Your summary is for our private chats. Ask me there."
 
@@ -155,4 +160,10 @@ def summary(text: str, *, is_on: bool, mark: str) -> str:
         return SUMMARY_OFF.format(mark=mark)
     if not text:
         return SUMMARY_EMPTY.format(mark=mark)
-    return f"Your summary, as I read it in our private chats:\n\n{text}\n\n`{mark}memory summary off` removes it."
+    own, added = parts_of(text)
+    parts = [f"Your summary, as I read it in our private chats:\n\n{own}"] if own else []
+    if added:
+        head = "I added from what I keep for you:" if own else "Your summary, as I wrote it from what I keep for you:"
+        parts.append("\n".join([head, "", *(f"- {line}" for line in added)]))
+    changes = f"`{mark}memory summary TEXT` replaces all of it, and `{mark}memory summary off` removes it."
+    return "\n\n".join([*parts, changes])

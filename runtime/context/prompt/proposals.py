@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from runtime.domain.memory.terms import telling
 from runtime.text.glyphs import clip
 
 PROPOSED_MAX: Final = 5
@@ -18,8 +19,7 @@ PROPOSAL_MAX_CHARS: Final = 300
 NAME_MAX_CHARS: Final = 80
 """Characters of a subject or a relation."""
 SAID_PART: Final = 0.6
-"""Of a proposal's longer words: as many must stand in what people said."""
-TELLING_WORD: Final = re.compile(r"\w{3,}|\d+")
+"""Of a proposal's telling words: as many must stand in what people said."""
 LIST_HEAD: Final = "Keep"
 LIST: Final = re.compile(rf"(?:^|\n)[#*\s]*{LIST_HEAD}[*\s]*:?[*\s]*\n(?P<lines>.*)\Z", re.DOTALL)
 ASKED: Final = (
@@ -56,7 +56,7 @@ def parted(text: str, said: Iterable[str]) -> tuple[str, list[Proposal]]:
     found = LIST.search(text)
     if found is None:
         return text, []
-    words = _words("\n".join(said))
+    words = telling("\n".join(said))
     facts = [fact for fact in _listed(found["lines"]) if _is_said(fact.text, words)]
     return text[: found.start()].rstrip(), facts[:PROPOSED_MAX]
 
@@ -72,9 +72,5 @@ def _listed(lines: str) -> Iterator[Proposal]:
 
 
 def _is_said(text: str, said: frozenset[str]) -> bool:
-    own = _words(text)
+    own = telling(text)
     return bool(own) and len(own & said) >= SAID_PART * len(own)
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(TELLING_WORD.findall(text.casefold()))

@@ -13,6 +13,7 @@ from typing import Final
 from runtime.context.sizes import of_text
 from runtime.contract import Turn, UserTurn
 from runtime.contract.memory.facts import Memory, Recalled
+from runtime.domain.memory.summing_up import parts_of
 from runtime.domain.transcript import OURS
 from runtime.text.glyphs import clip, visible
 from runtime.text.outside import LIKE_MARKS, sources_in
@@ -41,7 +42,12 @@ def told(given: Sequence[Recalled], tokens: int) -> str:
 
 def summed_up(name: str, text: str) -> str:
     """A person's summary, for their private rooms."""
-    return f"{OURS}Known about {visible(name, one_line=True)}, who wrote it:\n{text.strip().translate(LIKE_MARKS)}"
+    own, added = parts_of(text.translate(LIKE_MARKS))
+    who = visible(name, one_line=True)
+    parts = [f"{OURS}Known about {who}, who wrote it:\n{own}"] if own else []
+    if added:
+        parts.append("\n".join([f"{OURS}Summed up from what {who} had kept:", *added]))
+    return "\n".join(parts)
 
 
 def line_of(one: Memory) -> str:

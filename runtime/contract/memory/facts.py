@@ -21,6 +21,10 @@ class ScopeKind(StrEnum):
     ALL = "all"  # read by each agent; written by operators
 
 
+EVERY_SCOPE: Final = tuple(ScopeKind)
+"""What an agent may read and keep, unless its settings name less."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Readers of a memory. `subject` is the person's id or the room's address; empty for the wider ones."""
@@ -107,7 +111,7 @@ class Memory:
 @dataclass(frozen=True, slots=True)
 class MemoryActor:
     """A run or a command that reads or keeps memories: for which agent, where, and for whom. `key` makes a repeat of a call
-    the same one."""
+    the same one, and `kinds` are the scopes that the agent has."""
 
     agent: str
     room: Address
@@ -116,6 +120,7 @@ class MemoryActor:
     run_id: RunId | None = None
     step: int | None = None
     key: str = ""
+    kinds: Sequence[ScopeKind] = EVERY_SCOPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,15 +178,26 @@ class MemoryBook(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reader of memories, and where they read. `person` is set only in a private room of theirs: else nothing of a person is read."""
+    """Reader of memories, and where they read. `person` is set only in a private room of theirs: else nothing of a person is read.
+
+    `kinds` are the scopes that the agent has.
+    """
 
     agent: str
     room: Address
     person: PersonId | None = None
+    kinds: Sequence[ScopeKind] = EVERY_SCOPE
+
+    def narrowed(self, kinds: Sequence[ScopeKind]) -> Reader:
+        """The same for an agent that has these scopes alone."""
+        if kinds is EVERY_SCOPE:
+            return self
+        return Reader(self.agent, self.room, self.person if ScopeKind.PERSON in kinds else None, kinds)
 
     def scopes(self) -> Sequence[tuple[str, Scope]]:
         """Each agent and scope whose rows may be read: those of no agent are for all."""
         own = [Scope(ScopeKind.ROOM, str(self.room.whole_room)), Scope(ScopeKind.AGENT)]
         if self.person is not None:
             own.insert(0, Scope(ScopeKind.PERSON, self.person))
-        return [*((self.agent, scope) for scope in own), ("", Scope(ScopeKind.ALL))]
+        every = [*((self.agent, scope) for scope in own), ("", Scope(ScopeKind.ALL))]
+        return [one for one in every if one[1].kind in self.kinds]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from runtime.contract.memory.facts import MemoryActor
 from runtime.contract.people import Address
 
 
@@ -22,6 +23,7 @@ class Passage:
     text: str
     score: float
     is_outside: bool = False  # a page, whose words are somebody else's
+    id: str = ""
 
     @property
     def cited(self) -> str:
@@ -40,5 +42,7 @@ class KnowledgeBook(Protocol):
     def packs(self, agent: str, room: Address | None) -> Sequence[str]:
         """Names of the packs that an agent may search in a room."""
 
-    async def search(self, query: str, packs: Collection[str], limit: int = 5) -> Sequence[Passage]:
-        """The best passages of these packs, best first."""
+    async def search(
+        self, query: str, packs: Collection[str], limit: int = 5, *, by: MemoryActor | None = None
+    ) -> Sequence[Passage]:
+        """The best passages of these packs, best first. A search by meaning counts in the budgets of `by`."""

@@ -78,6 +78,7 @@ def of_manifest(manifest: Manifest, known: Collection[str]) -> Capabilities:
         tools=manifest.tools,
         known=frozenset(known),
         effects=manifest.effects,
+        memory=tuple(manifest.memory),
         depth=manifest.depth,
         money=money,
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from runtime.contract import Effect
+from runtime.contract.memory.facts import EVERY_SCOPE, ScopeKind
 
 MAIN: Final = "main"
 """The agent that the settings describe. It works wherever no other one is named."""
@@ -20,7 +21,7 @@ MOST_DEPTH: Final = 5
 class Manifest:
     """One agent. Empty texts and sequences are those of `main`; tools, rooms and people are globs.
 
-    `prompt` are its words, once their file was read. `effects`: the most that any call of it may do. `rooms`, `people`,
+    `prompt` are its words, once their file was read. `effects`: the most that any call of it may do, `memory` the scopes of memory that it has. `rooms`, `people`,
     `roles`, `accounts`, `channels` say where it answers, and `mentions` by which words it is named. `delegates_to` names
     agents to which it may hand work. `skills` are names or globs; None: of the main agent those that were put here,
     of any other none. `budget_day` is in US dollars, 0 for none of its own.
@@ -31,6 +32,7 @@ class Manifest:
     model: str = ""
     tools: tuple[str, ...] = ("*",)
     effects: Effect = Effect.DANGER
+    memory: tuple[ScopeKind, ...] = EVERY_SCOPE
     skills: tuple[str, ...] | None = None
     rooms: tuple[str, ...] = ()
     people: tuple[str, ...] = ()

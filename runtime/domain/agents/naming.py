@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from runtime.domain.agents.binding import Rank, binding_of
-from runtime.domain.agents.manifest import Manifest
+from runtime.domain.agents.manifest import MAIN, Manifest
 
 ASK: Final = "ask"
 """The command that names an agent, and says something to it."""
@@ -34,7 +34,11 @@ def named_in(text: str, words: Mapping[str, str]) -> tuple[str, str] | None:
     """
     if not words:
         return None
-    any_word = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-    form = rf"\s*(?:[/!]{ASK}\s+({any_word})(?:\s*:|(?=\s))|({any_word})\s*:(?!//))\s*(\S.*)"
+    asked = {MAIN: MAIN, **words}
+    form = rf"\s*(?:[/!]{ASK}\s+({_any(asked)})(?:\s*:|(?=\s))|({_any(words)})\s*:(?!//))\s*(\S.*)"
     found = re.fullmatch(form, text, re.IGNORECASE | re.DOTALL)
-    return (words[(found[1] or found[2]).casefold()], found[3]) if found else None
+    return (asked[(found[1] or found[2]).casefold()], found[3]) if found else None
+
+
+def _any(words: Iterable[str]) -> str:
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))

@@ -8,13 +8,12 @@ from typing import Final
 
 from runtime.contract.memory.facts import Memory
 from runtime.domain.memory.keeping import plain, words_of
+from runtime.domain.memory.terms import telling
 
 ID_MIN_CHARS: Final = 6
 """Characters of the end of an id that names a row."""
 FORGOTTEN_MAX: Final = 20
 """Rows that words may mean; more are no clear wish."""
-TELLING_CHARS: Final = 4
-"""Characters from which on a word says what a sentence is about."""
 SHARED_MIN: Final = 0.5
 """Part of a memory's telling words by which a line of a summary is about it."""
 BETWEEN_SENTENCES: Final = re.compile(r"(?<=[.!?…])[ \t]+")
@@ -44,5 +43,5 @@ def _tells_of(sentence: str, memory: Memory) -> bool:
         return True
     if plain(memory.text) in plain(sentence):
         return True
-    telling = {word for word in words_of(memory.text) if len(word) >= TELLING_CHARS or word.isdecimal()}
-    return bool(telling) and len(telling & said) >= SHARED_MIN * len(telling)
+    about = telling(memory.text)
+    return bool(about) and len(about & telling(sentence)) >= SHARED_MIN * len(about)

@@ -107,6 +107,15 @@ def scope_of(kind: ScopeKind, by: MemoryActor) -> Scope | str:
             return ALL_FOR_OPERATORS
 
 
+def refusal_of_scope(kind: ScopeKind, by: MemoryActor) -> str:
+    """Reason for which an agent may not keep or read anything of a scope; empty where it may."""
+    if kind in by.kinds:
+        return ""
+    if not by.kinds:
+        return f"{by.agent} has no memory: its settings say so."
+    return f"{by.agent} has no memory of the scope {kind}. It has: {', '.join(by.kinds)}."
+
+
 def trust_of(wanted: Trust, by: Person | None) -> Trust:
     """Trust in what somebody keeps: without a person behind it, nobody said it."""
     return Trust.LOW if by is None and wanted is Trust.SAID else wanted

@@ -156,8 +156,17 @@ def joined(words: Sequence[Placed], meaning: Sequence[Placed], now: datetime) ->
     return spread(sorted(scored, key=lambda one: (one.score, one.row.at), reverse=True))
 
 
+def reciprocal(*places: int) -> float:
+    """Score of what has these places in several orders, from 1; 0 where it isn't in one.
+
+    >>> reciprocal(1, 1) > reciprocal(1, 0) > reciprocal(0, 2) > reciprocal(0, 0) == 0
+    True
+    """
+    return sum(1 / (RANK_OFFSET + place) for place in places if place)
+
+
 def _score(one: Placed, now: datetime) -> float:
-    ranks = sum(1 / (RANK_OFFSET + place) for place in (one.by_words, one.by_meaning) if place)
+    ranks = reciprocal(one.by_words, one.by_meaning)
     return ranks * (1 - FRESH_SHARE + FRESH_SHARE * freshness(one.row, now)) * weight_of(one.row.importance)
 
 

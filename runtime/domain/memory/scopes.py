@@ -22,7 +22,7 @@ def reach_of(agent: str, scope: Scope) -> str:
 
 
 def reaches_of(reader: Reader) -> Sequence[str]:
-    """Digests of everything that a reader may see: three or four."""
+    """Digests of everything that a reader may see: at most four."""
     return [reach_of(agent, scope) for agent, scope in reader.scopes()]
 
 
@@ -34,6 +34,8 @@ def may_read(reader: Reader, agent: str, scope: Scope) -> bool:
     >>> may_read(group, "main", Scope(ScopeKind.PERSON, "p1")), may_read(group, "ops", Scope(ScopeKind.AGENT))
     (False, False)
     """
+    if scope.kind not in reader.kinds:
+        return False
     match scope.kind:
         case ScopeKind.ALL:
             return agent == ""

@@ -16,6 +16,9 @@ WORD_CHARS: Final = 40
 STEM_CHARS: Final = 3
 """A stem is not shorter: it would begin half of all words."""
 
+TELLING_CHARS: Final = 3
+"""Letters from which on a word tells something."""
+
 WORD_ENDINGS: Final = ("ings", "ing", "ies", "ed", "es", "en", "er", "s", "e", "y")
 """Endings of words in languages with Latin letters, the longer ones first."""
 
@@ -122,6 +125,17 @@ def marks_of(text: str) -> frozenset[str]:
     """Everything by which a text can be found: its words without accents, and its pairs of signs."""
     plain = plainest(text)
     return frozenset([*map(bare, _words(plain)), *_pairs(plain)])
+
+
+def telling(text: str) -> frozenset[str]:
+    """Longer words and numbers of a sentence, which tell what it is about, and all pairs of signs of scripts without blanks.
+
+    >>> sorted(telling("My dog is 12")), sorted(telling("我的狗叫雷克斯"))[:2]
+    (['12', 'dog'], ['克斯', '叫雷'])
+    """
+    plain = plainest(text)
+    longer = (word for word in _words(plain) if len(word) >= TELLING_CHARS or word.isdecimal())
+    return frozenset([*(bare(word) for word in longer if word not in STOP_WORDS), *_pairs(plain)])
 
 
 def _words(plain: str) -> Iterator[str]:

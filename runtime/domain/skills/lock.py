@@ -22,7 +22,7 @@ from runtime.text.glyphs import clip, visible
 DIFF_MAX_LINES: Final = 60
 DIFF_LINE_MAX_CHARS: Final = 200
 FILES_NAMED: Final = 12
-TEXT_MAX_CHARS: Final = 64_000
+SKILL_TEXT_MAX_CHARS: Final = 64_000
 """Characters of a SKILL.md as it was accepted, which are kept for the next comparison."""
 
 

@@ -51,6 +51,13 @@ def _meant(signal: Signal) -> Address:
     return replace(address, thread="") if address.thread == signal.message_id else address
 
 
+def asked_of_nobody(signal: Signal, command: Commanded, who: Person, gate: Gate) -> Op[str]:
+    """Answer to `/ask` with the name of no agent: else it had been found and asked."""
+    found = yield from answering(signal, who, gate)
+    known = words_of(agent for agent in gate.agents if agent.name in found.known)
+    return words.nobody(command.argument, [MAIN, *known], signal.command_mark)
+
+
 def agents_listed(signal: Signal, gate: Gate) -> Op[str]:
     """Answer to `/agents`."""
     held = yield from held_back()

@@ -51,7 +51,7 @@ from runtime.store.common import fact, moved, put
 from runtime.store.delegation.showing import show_change
 from runtime.store.protocol import Decided
 from runtime.store.runs.turns import SET_TURN
-from runtime.store.runs.waits import settled
+from runtime.store.runs.waiting.waits import settled
 from runtime.store.schema import approvals, sessions, steps, votes
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.text.naming import listed

@@ -18,7 +18,7 @@ from runtime.store.delegation.spawning import AGENTS_NAME, AGENTS_PLATFORM
 from runtime.store.own_signals import OwnSignal, add_own
 from runtime.store.runs.steps import STEP_STATE, move_step
 from runtime.store.runs.turns import SET_TURN
-from runtime.store.runs.waits import settled
+from runtime.store.runs.waiting.waits import settled
 from runtime.store.schema import runs, sessions, signals, waits
 from runtime.store.sql.driver import Op, micros
 

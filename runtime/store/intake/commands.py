@@ -38,7 +38,7 @@ from runtime.contract import (
 from runtime.domain.ids import first_at
 from runtime.domain.runs import RunState
 from runtime.policy.budgets import BudgetRules
-from runtime.store.agents.choosing import agented, agents_listed
+from runtime.store.agents.choosing import agented, agents_listed, asked_of_nobody
 from runtime.store.agents.held_back import held_back
 from runtime.store.approvals.granted.rows import end_conversation, told_in_chat
 from runtime.store.approvals.modes import end_trust, mode_at
@@ -136,8 +136,8 @@ class Aside:
 
 NO_ASIDE: Final = Aside()
 SKILL_COMMANDS: Final = frozenset({"skills", "skill"})
-CHOOSING: Final = frozenset({"mode", "model", "agent"})
-"""Commands that choose something for a conversation, or tell what is chosen."""
+CHOOSING: Final = frozenset({"mode", "model", "agent", "ask"})
+"""Commands that choose something for a conversation or a message, or tell what is chosen."""
 
 
 def spent_of(signal: Signal, agent: str, rules: BudgetRules, now: datetime) -> Op[Aside]:
@@ -230,6 +230,8 @@ def _chosen(
             return (yield from moded(signal, command, who, gate, aside.wanted, now))
         case "model":
             return (yield from modelled(signal, command, who, gate, now))
+        case "ask":
+            return (yield from asked_of_nobody(signal, command, who, gate)), False
         case _:
             return (yield from agented(signal, command, who, gate, now))
 

@@ -269,7 +269,8 @@ def run_now(schedule: ScheduleId, by: str, now: datetime, new_id: NewId) -> Op[O
 def begin_report(report: Report, by: str, now: datetime, new_id: NewId) -> Op[None]:
     """An occurrence that no schedule planned: what it is stands in it."""
     row = _fresh(report.id, report.id, now, OccurrenceState.STARTED, now)
-    yield ADD, row | {"manual": 1, "report": report.to_json(), "home": str(report.home)}
+    if not (yield ADDED, row | {"manual": 1, "report": report.to_json(), "home": str(report.home)}):
+        return  # a call that was cut by a kill is made again
     yield from fact(now, "schedule run", by, report.id, report.name)
     yield from _start(report, report.id, now, 1, Trigger.MANUAL, now, new_id)
 

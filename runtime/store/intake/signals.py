@@ -59,10 +59,17 @@ from runtime.store.schema import identities, participation, signals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.tasks.commands import TASK_COMMANDS
+from runtime.store.workflows.commands import WORKFLOW_COMMANDS
 from runtime.text.glyphs import clip
 
 NOTICE: Final = 200
-OWN_COMMANDS: Final = {**TASK_COMMANDS, "children": children_listed, **MEMORY_COMMANDS, **DOCS_COMMANDS}
+OWN_COMMANDS: Final = {
+    **TASK_COMMANDS,
+    "children": children_listed,
+    **MEMORY_COMMANDS,
+    **DOCS_COMMANDS,
+    **WORKFLOW_COMMANDS,
+}
 """Commands about work that others do for somebody, and about what is kept, by name."""
 Deed = Clicked | Amended | Stopped | Commanded
 CLOSED: Final = "I don't answer in this room."

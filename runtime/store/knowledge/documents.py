@@ -1,4 +1,8 @@
-"""Documents of packs and their chunks: one transaction for each document, so that a reader sees the old one or the new one."""
+"""Documents of packs and their chunks, in short transactions.
+
+The chunks of a long document come in pieces, which nobody finds until the last one brings the row of the document. Those
+of the one before stay behind then, found by nobody either, and go in pieces too.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,23 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Integer, bindparam, delete, func, select, update
+from sqlalchemy import Integer, bindparam, delete, exists, func, select, update
 
 from runtime.contract import NewId
 from runtime.domain.memory.chunks import Chunk
 from runtime.store.common import add, held, put
 from runtime.store.protocol import Duty
-from runtime.store.protocol.memory.knowledge import Document, DocumentText, PackCount
+from runtime.store.protocol.memory.knowledge import Document, DocumentText, PackCount, Parts
 from runtime.store.schema import knowledge_chunks, knowledge_documents, knowledge_vectors
 from runtime.store.sql.driver import Op, maybe_moment, micros, moment
 
 FAULT_MAX_CHARS: Final = 500
 LISTED_MAX: Final = 25_000
+PIECE: Final = 100
+"""Chunks that one transaction writes or removes: others wait some ten milliseconds for it."""
+
+Pieces = Sequence[tuple[int, Chunk]]
+"""Chunks with their numbers in a document."""
 
 PUT_DOCUMENT = put(knowledge_documents)
 ADD_CHUNK = add(knowledge_chunks, without=("number",))
@@ -36,15 +45,43 @@ COUNTS = (
     .group_by(knowledge_documents.c.pack)
     .order_by(knowledge_documents.c.pack)
 )
+PARTS = select(knowledge_chunks.c.pack, func.count()).group_by(knowledge_chunks.c.pack)
+VECTORS = select(knowledge_vectors.c.pack, func.count(knowledge_vectors.c.chunk_id.distinct())).group_by(
+    knowledge_vectors.c.pack
+)
+PARTS_OF_DOCUMENTS = (
+    select(
+        knowledge_chunks.c.document_id,
+        func.count(knowledge_chunks.c.id.distinct()),
+        func.count(knowledge_vectors.c.chunk_id.distinct()),
+    )
+    .join_from(knowledge_chunks, knowledge_vectors, knowledge_vectors.c.chunk_id == knowledge_chunks.c.id, isouter=True)
+    .where(knowledge_chunks.c.pack == bindparam("pack"))
+    .group_by(knowledge_chunks.c.document_id)
+)
 SEE = (
     update(knowledge_documents)
     .where(knowledge_documents.c.id == bindparam("document"))
     .values(seen_at=bindparam("at"), tag=bindparam("new_tag"), fault=bindparam("new_fault"))
 )
 PACKS = select(knowledge_documents.c.pack).distinct()
-CHUNKS_OF = select(knowledge_chunks.c.id).where(knowledge_chunks.c.document_id == bindparam("document"))
-DROP_VECTORS = delete(knowledge_vectors).where(knowledge_vectors.c.chunk_id.in_(CHUNKS_OF.scalar_subquery()))
-DROP_CHUNKS = delete(knowledge_chunks).where(knowledge_chunks.c.document_id == bindparam("document"))
+SOME_CHUNKS = (
+    select(knowledge_chunks.c.id)
+    .where(knowledge_chunks.c.document_id == bindparam("document"))
+    .order_by(knowledge_chunks.c.id)
+    .limit(bindparam("n", type_=Integer))
+)
+LOCK_CHUNKS = SOME_CHUNKS.with_for_update()
+_some = SOME_CHUNKS.scalar_subquery()
+DROP_VECTORS = delete(knowledge_vectors).where(knowledge_vectors.c.chunk_id.in_(_some))
+DROP_CHUNKS = delete(knowledge_chunks).where(knowledge_chunks.c.id.in_(_some)).returning(knowledge_chunks.c.id)
+REMAINS = (
+    select(knowledge_chunks.c.document_id)
+    .distinct()
+    .where(~exists().where(knowledge_documents.c.id == knowledge_chunks.c.document_id))
+    .order_by(knowledge_chunks.c.document_id)
+    .limit(LISTED_MAX)
+)
 DROP_DOCUMENT = delete(knowledge_documents).where(knowledge_documents.c.id == bindparam("document"))
 
 
@@ -63,19 +100,33 @@ def documents(pack: str, limit: int) -> Op[list[Document]]:
 
 def counts() -> Op[list[PackCount]]:
     rows = yield COUNTS, {}
+    parts: dict[str, int] = dict((yield PARTS, {}))
+    vectors: dict[str, int] = dict((yield VECTORS, {}))
     return [
-        PackCount(pack, number, int(size), maybe_moment(read_at), faults)
+        PackCount(pack, number, int(size), maybe_moment(read_at), faults, parts.get(pack, 0), vectors.get(pack, 0))
         for pack, number, size, read_at, faults in rows
     ]
 
 
-def put_document(duty: Duty, new: DocumentText, parts: Sequence[Chunk], now: datetime, new_id: NewId) -> Op[bool]:
-    """Put a document in place of what was read there before; False where another node has this duty."""
+def parts_of(pack: str) -> Op[dict[str, Parts]]:
+    rows = yield PARTS_OF_DOCUMENTS, {"pack": pack}
+    return {document: Parts(parts, vectors) for document, parts, vectors in rows}
+
+
+def put_piece(duty: Duty, document: str, pack: str, parts: Pieces, new_id: NewId) -> Op[bool]:
+    """Put some chunks of a document whose row comes later; False where another node has this duty."""
     if not (yield from held(duty)):
         return False
-    rows = yield AT_PLACE, {"pack": new.pack, "place": new.place}
-    document = rows[0][0] if rows else new_id()
-    yield from _drop_chunks(document)
+    yield from _add(document, pack, parts, new_id)
+    return True
+
+
+def put_document(duty: Duty, document: str, new: DocumentText, last: Pieces, now: datetime, new_id: NewId) -> Op[bool]:
+    """Put a document and the last of its chunks in place of what was read there before, whose chunks stay behind."""
+    if not (yield from held(duty)):
+        return False
+    for before, *_ in (yield AT_PLACE, {"pack": new.pack, "place": new.place}):
+        yield DROP_DOCUMENT, {"document": before}
     values: dict[str, object] = {
         "id": document,
         "pack": new.pack,
@@ -89,11 +140,15 @@ def put_document(duty: Duty, new: DocumentText, parts: Sequence[Chunk], now: dat
         "read_at": micros(now),
     }
     yield PUT_DOCUMENT, values
-    for ordinal, part in enumerate(parts):
-        place = {"id": new_id(), "document_id": document, "pack": new.pack, "ordinal": ordinal}
+    yield from _add(document, new.pack, last, new_id)
+    return True
+
+
+def _add(document: str, pack: str, parts: Pieces, new_id: NewId) -> Op[None]:
+    for ordinal, part in parts:
+        place = {"id": new_id(), "document_id": document, "pack": pack, "ordinal": ordinal}
         lines = {"first_line": part.first_line, "last_line": part.last_line}
         yield ADD_CHUNK, {**place, **lines, "heading": part.heading, "text": part.text}
-    return True
 
 
 def see(duty: Duty, document: str, tag: str, now: datetime) -> Op[bool]:
@@ -120,21 +175,31 @@ def note_fault(duty: Duty, pack: str, place: str, tag: str, fault: str, now: dat
 
 
 def drop(duty: Duty, gone: Sequence[str]) -> Op[bool]:
-    """Remove documents by their ids."""
+    """Remove documents by their ids. Their chunks stay behind, found by nobody."""
     if not (yield from held(duty)):
         return False
     for document in gone:
-        yield from _drop_chunks(document)
         yield DROP_DOCUMENT, {"document": document}
     return True
+
+
+def remains() -> Op[list[str]]:
+    """Ids of documents that are gone, and whose chunks stayed behind."""
+    rows = yield REMAINS, {}
+    return [document for (document,) in rows]
+
+
+def clear(duty: Duty, document: str) -> Op[bool | None]:
+    """Remove some chunks of a document that is gone; True if there are more, None where another node has this duty."""
+    if not (yield from held(duty)):
+        return None
+    given = {"document": document, "n": PIECE}
+    for statement in (LOCK_CHUNKS, DROP_VECTORS):  # by the order of ids, as whoever keeps vectors locks them
+        yield statement, given
+    return len((yield DROP_CHUNKS, given)) == PIECE
 
 
 def other_packs(kept: Collection[str]) -> Op[list[str]]:
     """Packs that have documents here and that the settings no longer name."""
     rows = yield PACKS, {}
     return sorted(pack for (pack,) in rows if pack not in kept)
-
-
-def _drop_chunks(document: str) -> Op[None]:
-    yield DROP_VECTORS, {"document": document}
-    yield DROP_CHUNKS, {"document": document}

@@ -14,7 +14,7 @@ from runtime.store.sql.driver import Op
 from runtime.store.sql.full_text import CHUNKS, quoted, within_words
 from runtime.store.sql.per_engine import NO_PAIR, PerEngine, statement_of
 
-_COLUMNS: Final = "c.pack, d.place, d.title, c.heading, c.first_line, c.last_line, c.text"
+_COLUMNS: Final = "c.id, c.pack, d.place, d.title, c.heading, c.first_line, c.last_line, c.text"
 _DOCUMENT: Final = "JOIN knowledge_documents AS d ON d.id = c.document_id"
 _PACKS_SQLITE: Final = "c.pack IN (SELECT value FROM json_each(:packs))"
 _PACKS_POSTGRES: Final = "c.pack = ANY(ARRAY(SELECT json_array_elements_text(CAST(:packs AS json))))"
@@ -49,6 +49,17 @@ BY_WORDS: Final = PerEngine(
 )
 
 
+def _by_ids(packs: str, ids: str) -> TextClause:
+    here = f"{packs} AND {ids}"
+    return statement_of(f"SELECT {_COLUMNS}, 0.0 AS score FROM knowledge_chunks AS c {_DOCUMENT} WHERE {here}")  # noqa: S608 - our own names
+
+
+BY_IDS: Final = PerEngine(
+    sqlite=_by_ids(_PACKS_SQLITE, "c.id IN (SELECT value FROM json_each(:ids))"),
+    postgres=_by_ids(_PACKS_POSTGRES, "c.id = ANY(ARRAY(SELECT json_array_elements_text(CAST(:ids AS json))))"),
+)
+
+
 def _by_pairs(find: str, packs: str) -> TextClause:
     counted = " + ".join(f"CASE WHEN {find}(c.text, :pair{at}) > 0 THEN 1 ELSE 0 END" for at in range(PAIRS_MOST))
     found = f"SELECT c.number, {counted} AS score FROM knowledge_chunks AS c WHERE {packs}"  # noqa: S608 - our own names
@@ -70,14 +81,30 @@ def passages(query: str, packs: Collection[str], limit: int) -> Op[list[Passage]
         rows = yield BY_WORDS, given | words
     if terms.pairs and len(rows) < limit:
         rows = rows + (yield BY_PAIRS, given | _pairs(terms))
-    unique = {row[:7]: row for row in rows}.values()
+    unique = {row[0]: row for row in rows}.values()
     return [_passage(*row) for row in unique][:limit]
 
 
+def passages_of(ids: Collection[str], packs: Collection[str]) -> Op[dict[str, Passage]]:
+    """Passages with these ids, as far as they are in these packs."""
+    rows = yield BY_IDS, {"packs": json.dumps(sorted(packs)), "ids": json.dumps(sorted(ids))}
+    return {row[0]: _passage(*row) for row in rows}
+
+
 def _passage(
-    pack: str, place: str, title: str, heading: str, first_line: int, last_line: int, words: str, score: float
+    chunk: str,
+    pack: str,
+    place: str,
+    title: str,
+    heading: str,
+    first_line: int,
+    last_line: int,
+    words: str,
+    score: float,
 ) -> Passage:
-    return Passage(pack, place, title, heading, first_line, last_line, words, score, is_outside="://" in place)
+    return Passage(
+        pack, place, title, heading, first_line, last_line, words, score, is_outside="://" in place, id=chunk
+    )
 
 
 def _match(packs: Collection[str], words: Collection[str]) -> str:

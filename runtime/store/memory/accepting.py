@@ -9,8 +9,9 @@ from sqlalchemy import bindparam, update
 
 from runtime.contract.memory.facts import Memory, MemoryActor, MemoryId, MemoryKind, Scope, ScopeKind, Trust
 from runtime.contract.people import PersonId, RunId
+from runtime.domain.approvals import Rights, approves
 from runtime.domain.memory.keeping import refusal_to_change
-from runtime.store.common import fact
+from runtime.store.common import fact, names_of
 from runtime.store.memory.forgetting import meant_by
 from runtime.store.memory.keeping import SAME_TOPIC, end_same_topic
 from runtime.store.memory.readers import reader_at
@@ -21,6 +22,8 @@ from runtime.store.sql.driver import Op
 ACCEPTED_BY_PEOPLE: Final = "A person does this, and nobody asked for this run."
 UNKNOWN_MEMORY: Final = "No memory that you may read here is called {name!r}. `/memory` lists them with their ids."
 MEMORY_OVER: Final = "This memory has ended meanwhile: another one took its place, or its time is over."
+ROOM_FOR_OPERATORS: Final = "Others would read this too, so an operator or an owner accepts it. Please ask one of them."
+ROOM_FOR_APPROVERS: Final = "Others would read this too, so an approver accepts it. Please ask one of them."
 SEVERAL_MEANT: Final = "These words fit several memories. Name one by its id."
 ACCEPT_MEMORY = (
     update(memories)
@@ -30,12 +33,18 @@ ACCEPT_MEMORY = (
 PIN_MEMORY = update(memories).where(memories.c.id == bindparam("memory")).values(pinned=bindparam("on"))
 
 
-def accept(name: str, by: MemoryActor, now: datetime) -> Op[Memory | str]:
-    """A person accepts a row that they may read here and change."""
+def accept(name: str, by: MemoryActor, rights: Rights, now: datetime) -> Op[Memory | str]:
+    """A person accepts a row that they may read here and change; of what others read too somebody who may approve."""
     if by.person is None:
         return ACCEPTED_BY_PEOPLE
     row = yield from _one(name, by)
-    return row if isinstance(row, str) else (yield from accepted(MemoryId(row.id), by.person.id, by.person.name, now))
+    if isinstance(row, str):
+        return row
+    if Scope.parse(row.scope).kind is not ScopeKind.PERSON:
+        names = yield from names_of(by.person)
+        if not approves(by.person, names, rights):
+            return ROOM_FOR_APPROVERS if rights.approvers else ROOM_FOR_OPERATORS
+    return (yield from accepted(MemoryId(row.id), by.person.id, by.person.name, now))
 
 
 def pin(name: str, by: MemoryActor, now: datetime, *, on: bool) -> Op[Memory | str]:

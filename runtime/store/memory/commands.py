@@ -15,6 +15,7 @@ from sqlalchemy import bindparam, func, select
 from runtime.chat.views import memories as views
 from runtime.contract import Commanded, NewId, Outcome, Person, Role, RunId, SessionKey, Signal, SignalId, Verdict
 from runtime.contract.memory.facts import Memory, MemoryActor, Reader, Scope, ScopeKind
+from runtime.domain.approvals import Rights
 from runtime.domain.memory.scopes import reach_of
 from runtime.store.common import session_key
 from runtime.store.intake.inbox import answer
@@ -48,7 +49,7 @@ def remembered(
 ) -> Op[Taken]:
     """Carry out `/memory`."""
     argument = command.argument.strip()
-    text = yield from _memory(signal, argument, _actor(signal, signal_id, who, gate), now)
+    text = yield from _memory(signal, argument, _actor(signal, signal_id, who, gate), gate.rights, now)
     taken = yield from _told(signal, signal_id, text, now, new_id)
     return replace(taken, remembers=bool(argument))  # a summary may be on now, where nothing was read before
 
@@ -65,7 +66,7 @@ def _actor(signal: Signal, signal_id: SignalId, who: Person, gate: Gate) -> Memo
     return MemoryActor(gate.agent, signal.address, who, session_key(gate.agent, signal.address), key=signal_id)
 
 
-def _memory(signal: Signal, argument: str, by: MemoryActor, now: datetime) -> Op[str]:
+def _memory(signal: Signal, argument: str, by: MemoryActor, rights: Rights, now: datetime) -> Op[str]:
     verb, _, rest = argument.partition(" ")
     verb, rest, mark = verb.lower(), rest.strip(), signal.command_mark
     if not verb:
@@ -75,11 +76,13 @@ def _memory(signal: Signal, argument: str, by: MemoryActor, now: datetime) -> Op
         return (yield from _why(by, now))
     if verb == "summary":
         return (yield from _summary(rest, by, mark, now))
-    if verb not in CHANGES or not rest:
+    if verb not in ("accept", "pin", "unpin") or not rest:
         return views.HOW_TO.format(mark=mark)
     if by.person is None or by.person.role < Role.USER:
         return MAY_NOT_CHANGE
-    return (yield from CHANGES[verb](rest, by, now))
+    if verb == "accept":
+        return _worded((yield from accept(rest, by, rights, now)), views.accepted)
+    return _worded((yield from pin(rest, by, now, on=verb == "pin")), views.pinned)
 
 
 def _why(by: MemoryActor, now: datetime) -> Op[str]:
@@ -90,21 +93,6 @@ def _why(by: MemoryActor, now: datetime) -> Op[str]:
     told = yield from why(RunId(rows[0][0]), by, now)
     used = [(one.memory, one.how) for one in told.used]
     return views.why(used, [(one.memory, one.reason.value) for one in told.unused], told.elsewhere)
-
-
-def _accepted(name: str, by: MemoryActor, now: datetime) -> Op[str]:
-    return _worded((yield from accept(name, by, now)), views.accepted)
-
-
-def _pinned(name: str, by: MemoryActor, now: datetime) -> Op[str]:
-    return _worded((yield from pin(name, by, now, on=True)), views.pinned)
-
-
-def _unpinned(name: str, by: MemoryActor, now: datetime) -> Op[str]:
-    return _worded((yield from pin(name, by, now, on=False)), views.pinned)
-
-
-CHANGES: Final = {"accept": _accepted, "pin": _pinned, "unpin": _unpinned}
 
 
 def _worded(found: Memory | str, words: Callable[[Memory], str]) -> str:

@@ -12,12 +12,13 @@ from runtime.contract.memory.facts import Memory, MemoryActor, MemoryId, Reader,
 from runtime.domain.memory.forgetting import FORGOTTEN_MAX, ID_MIN_CHARS, has_words, without
 from runtime.domain.memory.keeping import refusal_to_change, words_of
 from runtime.domain.memory.scopes import reaches_of
-from runtime.store.common import add, escaped, fact
+from runtime.store.common import escaped, fact
 from runtime.store.memory.ending.owners import forget_for_person
+from runtime.store.memory.ending.tombstones import NOTE_FORGOTTEN, bury
 from runtime.store.memory.ending.traces import clear_traces
 from runtime.store.memory.readers import reader_at
 from runtime.store.memory.rows import DROP_USES, DROP_VECTORS, MEMORIES, Row, in_reaches, of_id, reaching
-from runtime.store.schema import forgotten, memories, person_summaries
+from runtime.store.schema import memories, person_summaries
 from runtime.store.sql.driver import Op, micros
 
 TOO_MANY_MEANT: Final = (
@@ -29,7 +30,6 @@ MEMORY_CALLED = (
 )
 ENDED_BY = MEMORIES.where(memories.c.superseded_by == bindparam("memory"))
 DROP_MEMORY = delete(memories).where(memories.c.id == bindparam("memory")).returning(memories.c.id)
-NOTE_FORGOTTEN = add(forgotten).on_conflict_do_nothing()
 SUMMARY_OF = (
     select(person_summaries.c.text)
     .where(person_summaries.c.person_id == bindparam("person"), person_summaries.c.agent == bindparam("agent"))
@@ -44,7 +44,7 @@ SET_SUMMARY = (
 
 def forget(words: str, by: MemoryActor, now: datetime) -> Op[list[Memory] | str]:
     """Remove what a run or a person means, of what they may read here; words where they may not."""
-    reader = yield from reader_at(by.agent, by.room, by.person.id if by.person else None)
+    reader = (yield from reader_at(by.agent, by.room, by.person.id if by.person else None)).narrowed(by.kinds)
     meant = yield from meant_by(words, reader)
     if len(meant) > FORGOTTEN_MAX:
         return TOO_MANY_MEANT.format(count=len(meant), most=FORGOTTEN_MAX)
@@ -102,6 +102,7 @@ def remove(rows: Iterable[Row], actor: str, now: datetime) -> Op[list[Memory]]:
         for statement in (DROP_VECTORS, DROP_USES):
             yield statement, {"memory": row.id}
         yield NOTE_FORGOTTEN, {"id": row.id, "at": micros(now)}
+        yield from bury(row.reach, row.text, now)
         yield from fact(now, "memory forgotten", actor, row.id, row.scope)
         waiting += [Row(*older) for older in (yield ENDED_BY, {"memory": row.id})]
     if gone:

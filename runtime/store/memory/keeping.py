@@ -28,12 +28,14 @@ from runtime.domain.memory.keeping import (
 from runtime.domain.memory.scopes import reach_of
 from runtime.store.common import fact
 from runtime.store.memory.ending.expiring import drop_earliest
+from runtime.store.memory.ending.tombstones import is_buried, unbury
 from runtime.store.memory.rows import ADD_MEMORY, DROP_VECTORS, MEMORIES, Row, of_id
 from runtime.store.schema import children, forgotten, memories, memory_uses
 from runtime.store.sql.driver import Op, micros
 
 KEEP_TRIES: Final = 3
 """Times that somebody else may keep the same at the same moment."""
+FORGOTTEN_BEFORE: Final = "People had this forgotten, so it isn't proposed again."
 FORGOTTEN_MEANWHILE: Final = "This was forgotten meanwhile, so it isn't kept again."
 RECALLED_ALREADY: Final = "This is kept already: {id}. Nothing that was recalled is kept once more."
 MEMORY_RACED: Final = "Others keep the same thing right now. Look with `recall` whether it's there."
@@ -114,8 +116,12 @@ def keep(new: Keeping, now: datetime) -> Op[Kept | str]:
     if made := (yield from _made_before(new)):
         return made
     new = _final(new)
+    if new.wanted.trust is Trust.STAGED and (yield from is_buried(new.reach, new.wanted.text)):
+        return FORGOTTEN_BEFORE
     if repeated := (yield from _was_given(new)):
         return repeated
+    if new.wanted.trust is Trust.SAID:
+        yield from unbury(new.reach, new.wanted.text)
     for _ in range(KEEP_TRIES):
         known = yield SAME_TEXT, {"reach": new.reach, "hash": hash_of(new.wanted.text)}
         if known:

@@ -16,6 +16,8 @@ from runtime.store.sql.driver import maybe_moment, moment
 
 REACHES_MOST: Final = 4
 """Scopes that a reader may see at most."""
+NO_REACH: Final = ""
+"""The digest of no scope."""
 
 
 class Row(NamedTuple):
@@ -90,8 +92,9 @@ is_current: Final = memories.c.valid_to.is_(None) & or_(
 
 
 def reaching(reaches: Sequence[str]) -> dict[str, object]:
-    """Parameters of `in_reaches`: three or four; where there are fewer the last one stands for the rest."""
-    return {f"reach{number}": reaches[min(number, len(reaches) - 1)] for number in range(REACHES_MOST)}
+    """Parameters of `in_reaches`: where there are fewer the last one stands for the rest, and with none nothing is found."""
+    known = reaches or [NO_REACH]
+    return {f"reach{number}": known[min(number, len(known) - 1)] for number in range(REACHES_MOST)}
 
 
 def of_id(memory: str) -> tuple[Select[Any], dict[str, object]]:

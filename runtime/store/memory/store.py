@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from runtime.contract import NewId
 from runtime.contract.memory.facts import (
@@ -19,6 +20,7 @@ from runtime.contract.memory.facts import (
     Trust,
 )
 from runtime.contract.people import Address, PersonId, RunId, SessionKey
+from runtime.domain.approvals import Rights
 from runtime.domain.ids import derived
 from runtime.domain.memory.keeping import scope_of, trust_of
 from runtime.store.memory.accepting import accept, accepted, pin
@@ -34,6 +36,9 @@ from runtime.store.memory.why import forgotten_at, why
 from runtime.store.protocol.memory.memories import Use, UsedMemory, Why
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op
+
+OPERATORS_APPROVE: Final = Rights()
+"""Rights without a list of approvers."""
 
 
 class MemoryStore(Base):
@@ -81,9 +86,9 @@ class MemoryStore(Base):
         now = self.now()
         return await self._driver.write(lambda: remove_ids(ids, actor, now))
 
-    async def accept(self, memory: str, by: MemoryActor) -> Memory | str:
+    async def accept(self, memory: str, by: MemoryActor, rights: Rights = OPERATORS_APPROVE) -> Memory | str:
         now = self.now()
-        return await self._driver.write(lambda: accept(memory, by, now))
+        return await self._driver.write(lambda: accept(memory, by, rights, now))
 
     async def pin(self, memory: str, by: MemoryActor, *, on: bool) -> Memory | str:
         now = self.now()

@@ -30,7 +30,7 @@ from runtime.store.common import ADD_DELIVERY, delivery_row, fact, moved
 from runtime.store.delivery.outbox import doubt_parts
 from runtime.store.memory.ending.restoring import leave_out
 from runtime.store.protocol import NewDelivery
-from runtime.store.runs.waits import wait_for_answers
+from runtime.store.runs.waiting.waits import wait_for_answers
 from runtime.store.schema import (
     approvals,
     cooldowns,

@@ -39,6 +39,7 @@ from runtime.store.schema import (
     asked_back,
     children,
     deliveries,
+    memories,
     memory_uses,
     moves,
     nodes,
@@ -63,6 +64,7 @@ from runtime.store.schema import (
 )
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.traces import clear_in_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,6 +429,9 @@ class RetentionStore(Base):
     async def drop_expired(self, duty: Duty, *, limit: int = 200) -> int | None:
         now = self.now()
         return await self._driver.write(lambda: drop_expired(duty, now, limit))
+
+    async def clear_traces(self) -> None:
+        await clear_in_steps(self._driver, memories.name)
 
     async def quiet_rooms(self, after: str, before: datetime, *, limit: int = 200) -> Quiet:
         return await self._driver.read(lambda: quiet_rooms(after, before, limit))

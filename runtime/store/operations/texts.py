@@ -45,6 +45,7 @@ from runtime.store.schema import (
 )
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.sql.traces import clear_in_steps
 
 OPEN_RUN: Final = ("running", "parked", "ready")
 
@@ -184,3 +185,6 @@ class TextStore(Base):
 
     async def put_texts(self, table: str, changes: Sequence[tuple[TextRow, Mapping[str, str]]]) -> int:
         return await self._driver.write(lambda: put_texts(table, changes))
+
+    async def clear_traces(self, table: str) -> None:
+        await clear_in_steps(self._driver, table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
@@ -25,6 +25,7 @@ from runtime.domain.agents.manifest import Manifest
 from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules, RoomRules
 from runtime.domain.skills.skill import Skill
+from runtime.domain.workflows.definition import Workflow
 from runtime.store.protocol.approvals import Changed
 from runtime.store.protocol.leases import Lease
 from runtime.store.protocol.outbox import KeptRoom, OpenDelivery
@@ -66,7 +67,7 @@ class Gate:
     named it. `open_to_all` makes an unknown person a user at once; else `pairs` sends whoever writes directly a code. A bot that may
     speak is answered at most `bots_in_a_row` times in one conversation without a person in between. A message older than
     `freshness` is not run. `model`, the names of further `models`, `trouble`, what is wrong with an account, `packs`, which
-    documents an agent may search in a room, `measure` and `skills` are told by commands.
+    documents an agent may search in a room, `measure` and `skills` are told by commands. `workflows` may be started by their names.
     """
 
     open_to_all: bool
@@ -86,6 +87,7 @@ class Gate:
     packs: Callable[[str, Address], Sequence[str]] = field(default=lambda agent, room: (), compare=False)
     measure: Measure = field(default=unmeasured, compare=False)
     skills: AskSkills = field(default=no_skills, compare=False)
+    workflows: Mapping[str, Workflow] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,3 +212,6 @@ class Texts(Protocol):
 
     async def put_texts(self, table: str, changes: Sequence[tuple[TextRow, Mapping[str, str]]]) -> int:
         """Write other text into rows; the number of those that were still as they were read. Others are left alone."""
+
+    async def clear_traces(self, table: str) -> None:
+        """Take words that a table no longer has out of its indexes."""

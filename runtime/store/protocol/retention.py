@@ -65,5 +65,8 @@ class Sweeping(Protocol):
     async def drop_expired(self, duty: Duty, *, limit: int = 200) -> int | None:
         """Remove the next memories whose own time is over; how many. None when the duty was lost."""
 
+    async def clear_traces(self) -> None:
+        """Take the words of memories that are gone out of the indexes."""
+
     async def quiet_rooms(self, after: str, before: datetime, *, limit: int = 200) -> Quiet:
         """Of the next `limit` sessions behind `after`, the rooms where nothing happened since `before`."""

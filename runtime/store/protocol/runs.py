@@ -139,7 +139,10 @@ class Conversed:
 
 @dataclass(frozen=True, slots=True)
 class Compacting:
-    """A conversation that a person wants condensed, by the command's signal. `run` is where its cost belongs; None without one."""
+    """A conversation that a person wants condensed, by the command's signal. `run` is where its cost belongs; None without one.
+
+    `asker` is None where nobody knows them any more.
+    """
 
     signal: SignalId
     session: SessionKey
@@ -147,6 +150,7 @@ class Compacting:
     address: Address
     since: int
     run: RunId | None
+    asker: Person | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -589,6 +593,12 @@ class Runs(Forms, Modes, Protocol):
         self, lane: Lane, run: RunId, number: int, chain: Sequence[str], ordered: Sequence[Ordered]
     ) -> Recorded | None:
         """A child for each order of the call at step `number`, whose agents above are `chain`; None when fenced."""
+
+    async def sleep(self, lane: Lane, run: RunId, number: int, until: datetime) -> Recorded | None:
+        """The call at step `number` waits for a time; None when fenced."""
+
+    async def wake(self) -> bool:
+        """End the waits whose time has come; whether a lane became ready by that."""
 
     async def hand_conversation(self, wanted: HandOver) -> HandedOver:
         """Have another agent answer in the room of a run, once for each of its calls."""

@@ -12,7 +12,7 @@ from runtime.domain.runs import NOT_DONE, RunState
 from runtime.store.approvals.decisions import withdraw
 from runtime.store.approvals.rulings import undone
 from runtime.store.runs.turns import SET_TURN
-from runtime.store.runs.waits import wait_no_more
+from runtime.store.runs.waiting.waits import wait_no_more
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
 

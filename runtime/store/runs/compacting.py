@@ -25,6 +25,7 @@ from runtime.contract import (
 from runtime.store.budgets.counters import Moment
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
 from runtime.store.protocol import Compacting, NewDelivery, Summary
+from runtime.store.runs.run_begin import requester_of
 from runtime.store.runs.summaries import keep_summary
 from runtime.store.schema import nodes, runs, sessions, signals, turns
 from runtime.store.sql.driver import Op, is_word, micros
@@ -36,7 +37,7 @@ FREE = or_(signals.c.node.is_(None), signals.c.node == bindparam("by"), signals.
 THIS = (signals.c.id == bindparam("signal"), WANTED)
 TO_COMPACT = select(signals.c.id).where(WANTED, FREE).order_by(signals.c.accepted_at).limit(AT_ONCE)
 WANTED_IN = select(signals.c.id).where(WANTED, signals.c.session == bindparam("s"))
-TAKE = update(signals).where(*THIS, FREE).values(node=bindparam("by")).returning(signals.c.session)
+TAKE = update(signals).where(*THIS, FREE).values(node=bindparam("by")).returning(signals.c.session, signals.c.person_id)
 END = (
     update(signals)
     .where(*THIS, signals.c.node == bindparam("by"))
@@ -76,7 +77,9 @@ def begin_compacting(signal: SignalId, node: NodeId) -> Op[Compacting | None]:
         return None
     pays = yield PAYS, {"s": session}
     agent, address, since, _ = lane[0]
-    return Compacting(signal, session, agent, Address.parse(address), since, RunId(pays[0][0]) if pays else None)
+    asker, _ = yield from requester_of(rows[0][1])
+    run = RunId(pays[0][0]) if pays else None
+    return Compacting(signal, session, agent, Address.parse(address), since, run, asker)
 
 
 def end_compacting(of: Compacting, node: NodeId, summary: Summary | None, usage: Usage | None, at: Moment) -> Op[bool]:

@@ -75,6 +75,7 @@ from runtime.store.runs.steps import Finished, calls_of, finish_tool, mark_tool,
 from runtime.store.runs.summaries import conversation, keep_summary
 from runtime.store.runs.tool_forms import accept_form, accepted_form, see_form, told_form
 from runtime.store.runs.turns import counted, heard, history, senders, transcript
+from runtime.store.runs.waiting.timers import due, sleep, wake
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op
 
@@ -238,6 +239,14 @@ class RunStore(Base):
     ) -> Recorded | None:
         now = self.now()
         return await self._driver.write(lambda: spawn(lane, run, number, chain, ordered, now, self._new_id))
+
+    async def sleep(self, lane: Lane, run: RunId, number: int, until: datetime) -> Recorded | None:
+        now = self.now()
+        return await self._driver.write(lambda: sleep(lane, run, number, until, now))
+
+    async def wake(self) -> bool:
+        now = self.now()
+        return bool(await self._driver.read(lambda: due(now))) and await self._driver.write(lambda: wake(now))
 
     async def hand_conversation(self, wanted: HandOver) -> HandedOver:
         now = self.now()

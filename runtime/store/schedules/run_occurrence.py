@@ -41,6 +41,7 @@ from runtime.domain.schedules import (
     after_failure,
     put_off,
 )
+from runtime.domain.workflows.calls import BEGIN
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
 from runtime.store.protocol import NewDelivery
 from runtime.store.schedules.book import ONE, SCHEDULE_LOCKED, SET_STATE, schedule_of
@@ -81,6 +82,8 @@ DATA = (
     .where(steps.c.run_id == bindparam("run"), is_word(steps.c.kind, "tool"))
     .order_by(steps.c.number)
 )
+BEGAN = select(steps.c.number).where(steps.c.run_id == bindparam("run"), steps.c.tool == literal_column(f"'{BEGIN}'"))
+"""The step with which a workflow begins."""
 TOLD = select(deliveries.c.ordinal).where(deliveries.c.origin == bindparam("origin"))
 FAILURES = update(schedules).where(schedules.c.id == bindparam("schedule")).values(failures=bindparam("failed"))
 ANSWER = (
@@ -225,14 +228,16 @@ def _failed(row: Kept, schedule: Held, text: str, now: datetime, new_id: NewId) 
     """Tried again later, given up, or so often in a row that its schedule stops and its home is told."""
     failures = schedule.failures + (0 if row.manual else 1)
     next_at = maybe_moment(schedule.next_at)
-    then = after_failure(attempts=row.attempts, failures=failures, now=now, next_at=next_at, manual=bool(row.manual))
+    has_begun = bool((yield BEGAN, {"run": row.run_id}))  # another try would do its steps once more
+    is_once = bool(row.manual) or has_begun
+    then = after_failure(attempts=row.attempts, failures=failures, now=now, next_at=next_at, manual=is_once)
     event = OccurrenceEvent.AGAIN if then.again else OccurrenceEvent.FAIL
     yield from set_occurrence(row, event, now, reason=text, not_before=then.again)
     yield FAILURES, {"schedule": row.schedule, "failed": failures}
     if then.pause and schedule.state == ScheduleState.ACTIVE:
         return (yield from _pause(row.schedule, schedule, failures, text, now, new_id))
     if not then.again:
-        told = f"The report **{schedule.name}** {COULD_NOT}: {text}"
+        told = text if has_begun else f"The report **{schedule.name}** {COULD_NOT}: {text}"
         return (yield from _tell(row.id, schedule.home, told, now, new_id))
     return ()
 

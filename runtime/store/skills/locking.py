@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, delete, select, update
 
-from runtime.domain.skills.lock import TEXT_MAX_CHARS, Locked
+from runtime.domain.skills.lock import SKILL_TEXT_MAX_CHARS, Locked
 from runtime.domain.skills.skill import Skill
 from runtime.store.common import add, fact, put
 from runtime.store.schema import skill_locks
@@ -58,7 +58,7 @@ def accept_skill(skill: Skill, text: str, by: str, now: datetime) -> Op[bool]:
             "name": skill.name,
             "digest": skill.digest,
             "files": json.dumps(dict(sorted(skill.files.items()))),
-            "text": text[:TEXT_MAX_CHARS],
+            "text": text[:SKILL_TEXT_MAX_CHARS],
             "accepted_by": by,
             "accepted_at": micros(now),
             "told": skill.digest,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,6 +31,11 @@ class Indexed:
     @property
     def letters(self) -> str:
         return f"{self.table}_letters"
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Names of its indexes in SQLite."""
+        return [self.words, self.letters] if self.by_letters else [self.words]
 
     @property
     def vector(self) -> str:
@@ -68,7 +73,7 @@ LETTERS_CHARS: Final = 3
 def sqlite_statements() -> Iterator[str]:
     """Statements that make the indexes in SQLite, whose tables are there."""
     for one in INDEXED:
-        for name in _names(one):
+        for name in one.names:
             tokens = WORDS if name == one.words else LETTERS
             of = f"content='{one.table}', content_rowid='number', tokenize='{tokens}'"
             yield f"CREATE VIRTUAL TABLE {name} USING fts5({one.within}, text, {of})"
@@ -85,21 +90,15 @@ def trigger_statements(one: Indexed) -> Iterator[str]:
 
 def _put(one: Indexed) -> str:
     values = f"(new.number, new.{one.within}, new.text)"
-    return " ".join(f"INSERT INTO {name}(rowid, {one.within}, text) VALUES {values};" for name in _names(one))  # noqa: S608 - our own names
+    return " ".join(f"INSERT INTO {name}(rowid, {one.within}, text) VALUES {values};" for name in one.names)  # noqa: S608 - our own names
 
 
 def _take(one: Indexed) -> str:
     values = f"('delete', old.number, old.{one.within}, old.text)"
     return " ".join(
         f"INSERT INTO {name}({name}, rowid, {one.within}, text) VALUES {values};"  # noqa: S608 - our own names
-        for name in _names(one)
+        for name in one.names
     )
-
-
-def _names(one: Indexed) -> Iterator[str]:
-    yield one.words
-    if one.by_letters:
-        yield one.letters
 
 
 def postgres_statements() -> Iterator[str]:

@@ -50,6 +50,7 @@ def connect(path: str) -> sqlite3.Connection:
         connection.execute(f"PRAGMA busy_timeout = {LOCK_TIMEOUT // timedelta(milliseconds=1)}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")  # what was removed is overwritten; not all builds do so
         if sys.platform == "darwin":
             connection.execute("PRAGMA fullfsync = 1")  # there, fsync alone does not reach the disk
     except sqlite3.Error as error:

@@ -49,5 +49,5 @@ knowledge_vectors = Table(
     number("dims"),
     numbers("vector"),
     PrimaryKeyConstraint("chunk_id", "model"),
-    Index("ix_knowledge_vectors_pack", "pack", "model"),
+    Index("ix_knowledge_vectors_pack", "pack", "model", "chunk_id"),
 )

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.settings.memory import MemorySection
-from bot.wiring.memory.books import MemoryParts, memory_of, search_of, tools_of
+from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
+from bot.wiring.memory.embedder import meaning_of
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Addressing, Call, Commanded, Identity, Model, ModelRequest, Said, Signal, ToolTurn
 from runtime.guard.door import OPEN_DOOR
@@ -24,7 +25,7 @@ def call(tool: str, number: Any = 1, **arguments: Any) -> Call:
 
 
 def parts_of(stage: Stage, notifier: LocalNotifier, **settings: Any) -> MemoryParts:
-    made = memory_of(MemorySection(**settings), stage.store, notifier, lambda: OPEN_DOOR, search_of(stage.store))
+    made = memory_of(MemorySection(**settings), stage.store, notifier, lambda: OPEN_DOOR, meaning_of(stage.store, None))
     assert made
     return made
 
@@ -37,6 +38,8 @@ async def life(stage: Stage, model: Model | None = None, *more: Any, **given: An
     every: list[Any] = tools_of(parts)
     process.tools.update({tool.spec.name: tool for tool in every})
     process.agent._remembering = process.agent.surroundings._remembering = parts.remembering
+    process.compactor._remembering = parts.remembering
+    process.renewal = renewal_of(parts, stage.store, process.agent._agents, lambda: OPEN_DOOR)
     return process
 
 

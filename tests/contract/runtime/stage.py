@@ -21,6 +21,7 @@ from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
 from runtime.agent.duties.reminders import Reminders
+from runtime.agent.duties.renewing import SummaryRenewal
 from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
@@ -28,6 +29,7 @@ from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.previews import Previews
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import Agent, Agents, Limits, Prompt
+from runtime.agent.run_state import Maker
 from runtime.chat.audience import Places
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.poller import Poller
@@ -256,7 +258,7 @@ class Setting:
     adapter: ChannelAdapter | None = None
     pace: RetryPolicy = PACE
     previews: bool = False
-    reporter: Callable[[Job], Model] | None = None
+    reporter: Callable[[Job], Maker | None] = lambda _: None
     others: Sequence[Agent] = ()
     places: Places = field(default_factory=Places)
     prompt: Prompt = lambda _: Prompted("You are a test.")
@@ -294,6 +296,7 @@ class Process:
         )
         self.answerer = self._make_answerer()
         self.compactor = self._make_compactor()
+        self.renewal: SummaryRenewal | None = None
         self.previews = Previews(self.agent._agents, self.agent.surroundings, self.agent.condenser)
         self.gate = replace(self.gate, measure=self.previews.measured)
         self.dispatch = self._make_dispatch()
@@ -389,6 +392,7 @@ class Process:
             rung=self.notifier.listen(COMPACTING),
             lease_is_fresh=self._is_fresh,
             nudge=self.courier.nudge,
+            remembering=self.agent._remembering,
             probe=self._given.probe,
         )
 

@@ -334,7 +334,7 @@ async def test_what_a_child_may_do_is_asked_in_the_parents_room_with_the_chain(a
         await process.say("run it")
         await process.rest()
         [asked] = await any_stage.pending()
-        assert asked.caution == "main asks this for main."
+        assert asked.caution == ""
         await process.click(asked.id, who=ADA)
         await process.rest()
     assert shell.calls == [{"command": "uname -a"}]

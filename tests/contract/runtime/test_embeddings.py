@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,11 +17,14 @@ from runtime.errors import ModelFailed
 from runtime.guard.door import Door
 from runtime.guard.findings import Detector, Strictness
 from runtime.guard.guard import Guard, GuardRules
-from runtime.memory.guarded import GuardedEmbedder
 from runtime.models.embedding.answers import vectors_of
 from runtime.models.embedding.embedder import LiteEmbedder
 from runtime.models.litellm_loading import VARIABLES
 from runtime.models.settings import ModelSettings, Prices
+from runtime.store.store import open_store
+from runtime.vectors.guarded import GuardedEmbedder
+from tests.contract.store.stage import HandClock, Stage
+from tests.contract.store.test_knowledge_vectors import Vectored
 from tests.fakes.embeddings import Embeddings, vector_of
 from tests.fakes.serve import serving
 
@@ -122,3 +126,18 @@ def test_an_answer_of_any_form_ends_nothing(rows: Any) -> None:
     """The duty that asks would end its node with any other error."""
     with pytest.raises(ModelFailed, match="of no use"):
         vectors_of(rows, 1)
+
+
+async def test_a_question_in_other_words_is_found_in_documents(url: str, tmp_path: Path) -> None:
+    store, clock = await open_store(url), HandClock()
+    await (stage := Stage(store, clock)).open()
+    (tmp_path / "handbook").mkdir()
+    vectored = Vectored(stage, tmp_path / "handbook")
+    async with serving((server := Embeddings()).app()) as place:
+        vectored.model = LiteEmbedder(ModelSettings(NAME, f"{place}/v1", "the-key"))
+        await vectored.read()
+        assert await vectored.found("who is the physician?") == []
+        assert await vectored.embedded() == 3
+        assert await vectored.found("who is the physician?") == ["health.md"]
+    assert [len(request["input"]) for request in server.requests] == [1, 3, 1]
+    await store.close()

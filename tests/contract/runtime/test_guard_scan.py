@@ -183,6 +183,9 @@ class Meddling:
         self._meddles = False
         return await self._stage.store.texts.put_texts(table, changes)
 
+    async def clear_traces(self, table: str) -> None:
+        raise AssertionError("not the last page")
+
 
 def _meddle() -> Op[None]:
     yield text("UPDATE turns SET text = text || ' and more' WHERE text LIKE '% is blue%'"), {}

@@ -11,8 +11,9 @@ import pytest
 
 from runtime.agent.registry import Agents
 from runtime.context.window import Window
-from runtime.contract import Addressing, Choice, Identity, ModelRequest, RunId, SessionKey, ToolContext, ToolTurn
-from runtime.contract.memory.facts import Memory, ScopeKind, Trust
+from runtime.contract import Addressing, Call, Choice, Identity, ModelRequest, RunId, SessionKey, ToolContext, ToolTurn
+from runtime.contract.memory.facts import Kept, Memory, MemoryActor, MemoryRequest, ScopeKind, Trust
+from runtime.domain.approvals import Rights
 from runtime.errors import ToolRetry
 from runtime.policy.rules import SHIPPED, Rule, Ruling
 from runtime.text.outside import sources_in
@@ -21,6 +22,7 @@ from tests.contract.runtime.stage import (
     ADA,
     LEASE,
     LIMITS,
+    OTTO,
     PATIENCE,
     ROOMS,
     UMA,
@@ -38,6 +40,8 @@ from tools.delegation import DELEGATE
 
 REX: Final[dict[str, Any]] = {"text": "Ada's dog is called Rex.", "subject": "Ada", "relation": "dog"}
 MAX: Final[dict[str, Any]] = {"text": "Ada's dog is called Max.", "subject": "Ada", "relation": "dog"}
+WIDE: Final = 100_000
+"""Tokens of a window that nothing here fills."""
 ABOUT_DOG: Final = "what is my dog called?"
 
 
@@ -84,6 +88,40 @@ async def test_another_agent_does_not_know_what_one_was_told(stage: Stage) -> No
     await process.say(ABOUT_DOG)
     await process.answer_all()
     assert "Rex" not in model.requests[0].working
+
+
+async def test_an_agent_has_the_scopes_of_its_settings_alone(any_stage: Stage) -> None:
+    process = await life(any_stage)
+    await tell(process, call("remember", **REX))
+    await tell(process, call("remember", 2, text="The build is at ten.", scope="room"))
+    for question in await any_stage.pending():
+        await process.click(question.id, who=ADA)
+    await process.answer_all()
+    assert len(await kept(any_stage)) == 2
+    narrow(process, ScopeKind.ROOM)
+    request = await asked(process, "my dog, and when is the build?", room="r1")
+    assert "ten" in given(request)
+    assert "Rex" not in request.working
+    found, refused, value = await tell(
+        process,
+        call("recall", query="dog Rex build"),
+        call("remember", 3, **MAX),
+        call("state_get", key="x", scope="agent"),
+    )
+    assert "Rex" not in found
+    assert "main has no memory of the scope person. It has: room." in refused
+    assert "no memory of the scope agent" in value
+    assert "Nothing" in (await tell(process, call("forget", words="dog Rex")))[0]
+    narrow(process)
+    assert given(await asked(process, "my dog, and when is the build?")) == ""
+    assert "no memory: its settings say so" in (await tell(process, call("remember", 4, **MAX)))[0]
+    assert len(await kept(any_stage)) == 2
+
+
+def narrow(process: Process, *kinds: ScopeKind) -> None:
+    """From now on the main agent has these scopes alone."""
+    main = process.agent._agents["main"]
+    process.agent._agents = Agents(replace(main, manifest=replace(main.manifest, memory=kinds)))
 
 
 async def test_of_a_corrected_fact_only_the_new_one_is_used(any_stage: Stage) -> None:
@@ -335,7 +373,58 @@ async def test_a_conversation_with_outside_text_proposes_nothing(stage: Stage) -
     assert await kept(stage) == []
 
 
+async def test_a_summary_that_a_person_asks_for_proposes_too(any_stage: Stage) -> None:
+    """`/compact`: in the same call, for whoever asked, and what is accepted is theirs."""
+    model = Windowed(condenses=lambda _: LISTED, window=WIDE)
+    process = await life(any_stage, model, limits=replace(LIMITS, window=Window(lambda: WIDE)))
+    await compacted_talk(process)
+    assert ["heading Keep" in request.system for request in model.summaries] == [True]
+    one = await only(any_stage)
+    assert (one.text, one.trust, one.scope.kind) == ("Ada's dog is called Rex.", Trust.STAGED, ScopeKind.PERSON)
+    assert "from a conversation" in await command(process, "/memory")
+
+
+async def test_a_summary_that_a_person_asks_for_after_outside_text_proposes_nothing(stage: Stage) -> None:
+    model = Windowed(says=reads_page, condenses=lambda _: LISTED, window=WIDE)
+    process = await life(stage, model, *tools(), limits=replace(LIMITS, window=Window(lambda: WIDE)))
+    await compacted_talk(process, READ_PAGE)
+    assert ["heading Keep" in request.system for request in model.summaries] == [False]
+    assert await kept(stage) == []
+
+
+def reads_page(request: ModelRequest) -> str | Call:
+    """It reads a page when it is first asked to."""
+    newest = request.turns[-1]
+    return PAGE if newest.text == READ_PAGE else "Yes."
+
+
+async def compacted_talk(process: Process, first: str = "Hello.") -> None:
+    """Ada talks for a while, then has the conversation condensed."""
+    async with process.running():
+        for words in (first, "Ada here. My dog is called Rex.", *(f"Part {number}." for number in range(14))):
+            await process.say(words)
+            await process.rest()
+        await process.say("/compact")
+        await process.compactor.look()
+        await process.rest()
+
+
 # -------------------------------------------------------------------------------------------------------- the commands
+
+
+async def test_what_a_room_reads_is_accepted_by_approvers_alone(any_stage: Stage) -> None:
+    process = await life(any_stage)
+    await tell(process, who=OTTO, room="r3")
+    wanted = MemoryRequest("The build is at ten.", ScopeKind.ROOM, trust=Trust.STAGED)
+    made = await any_stage.store.memories.keep_said(wanted, MemoryActor("main", address("g1"), None))
+    assert isinstance(made, Kept)
+    accept = f"/memory accept {made.memory.short_id}"
+    assert "an operator or an owner accepts it" in await command(process, accept, UMA, **GROUP)
+    process.gate = replace(process.gate, rights=Rights(approvers=frozenset({UMA})))
+    assert "an approver accepts it" in await command(process, accept, OTTO, **GROUP)
+    assert (await only(any_stage)).trust is Trust.STAGED
+    assert "I count on it" in await command(process, accept, UMA, **GROUP)
+    assert (await only(any_stage)).by == "Uma"
 
 
 async def test_memories_are_listed_pinned_and_forgotten_by_command(stage: Stage) -> None:

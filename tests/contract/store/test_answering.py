@@ -73,6 +73,19 @@ async def test_words_that_name_an_agent_are_taken_off_the_text(stage: Stage, tex
     assert await lane_of(stage, await hear(stage, text)) == (agent, rest)
 
 
+async def test_nobody_is_told_so_where_ask_names_an_agent_that_is_not_there(stage: Stage) -> None:
+    told = await hear(stage, "/ask nobody hi there")
+    assert told.verdict.notice == (
+        "There's no agent called `nobody` to ask here. Ask `/ask main …`, `/ask ops …`, `/ask operations …`, `/ask research …`."
+    )
+    assert "Did you mean `ops`?" in str((await hear(stage, "!ask oops: hi")).verdict.notice)
+    assert await stage.rows("SELECT text FROM signals WHERE state <> 'decided'") == []
+
+
+async def test_the_usual_agent_is_asked_by_its_name(stage: Stage) -> None:
+    assert await lane_of(stage, await hear(stage, "/ask main hello", at=LOBBY_ROOM)) == ("main", "hello")
+
+
 async def test_a_platforms_own_ask_names_an_agent_too(stage: Stage) -> None:
     assert await lane_of(stage, await hear(stage, Commanded("ask", "ops restart it"))) == ("ops", "restart it")
     assert await lane_of(stage, await hear(stage, Commanded("ask", "what now?"))) == ("main", "what now?")

@@ -12,19 +12,20 @@ from shutil import move
 
 import pytest
 
-from bot.wiring.knowledge.packs import document_text
+from bot.wiring.knowledge.packs import document_text, search_of
 from runtime.contract import Address, Commanded, NodeId, Outcome
 from runtime.domain.memory.chunks import Chunk
 from runtime.egress import NoAnswer
 from runtime.knowledge.book import PackBook
-from runtime.knowledge.folders import FILE_MAX_BYTES, NOT_UTF_8, files_of
-from runtime.knowledge.packs import Pack
+from runtime.knowledge.folders import NOT_UTF_8, files_of
+from runtime.knowledge.packs import TEXT_MAX_BYTES, Pack
 from runtime.knowledge.reading import NO_TEXT, ROOT, TOO_LARGE, Fetched, KnowledgeReader, Round
 from runtime.store.knowledge.searching import A_WORD, CANDIDATES
 from runtime.store.protocol import Duty
 from runtime.store.protocol.memory.knowledge import DocumentText
 from runtime.workspace.walk import walk
 from tests.contract.store.stage import GATE, Stage
+from tests.unit.tools.documents import made
 from tools.knowledge import told
 
 LEAVE = "# Leave\n\nEverybody has thirty days of leave a year.\n\n## Parents\n\nParents stay at home for a year.\n"
@@ -56,7 +57,7 @@ class Reading:
         self.stage = stage
         self.lost: Duty | None = None
         self.packs = {pack.name: pack for pack in packs}
-        self.book = PackBook(stage.store.knowledge, lambda: self.packs, str)
+        self.book = PackBook(search_of(stage.store), lambda: self.packs, str)
         self.reader = KnowledgeReader(
             store=stage.store.knowledge,
             packs=lambda: self.packs,
@@ -87,6 +88,21 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "handbook" / "people" / "leave.md").write_text(LEAVE)
     (tmp_path / "handbook" / "travel.md").write_text(TRAVEL)
     return tmp_path / "handbook"
+
+
+async def test_pdfs_and_office_files_are_found_with_their_pages_and_broken_ones_are_told(
+    stage: Stage, folder: Path
+) -> None:
+    (folder / "leave.pdf").write_bytes(made.CHROMIUM)
+    (folder / "plans.pptx").write_bytes(made.SLIDES)
+    (folder / "locked.pdf").write_bytes(made.pdf(password="secret"))
+    reading = Reading(stage, Pack("handbook", folder))
+    assert await reading.round("handbook") == Round(read=4, faults=1)
+    [one] = await reading.book.search("spain norway", ["handbook"])
+    assert (one.place, one.heading) == ("leave.pdf", "Leave handbook")
+    assert "\n## page 1\nLeave\n" in one.text
+    assert await reading.found("sleep more") == ["plans.pptx, lines 1-10"]
+    assert await reading.faults("handbook") == {"locked.pdf": "It needs a password. Ask for a copy without one."}
 
 
 async def test_documents_are_found_by_their_words_and_cited(stage: Stage, folder: Path) -> None:
@@ -154,13 +170,13 @@ async def test_links_hidden_files_and_what_is_no_text_stay_out(stage: Stage, fol
     (folder / "out").symlink_to(tmp_path)
     (folder / ".hidden.md").write_text("trains")
     (folder / "binary.txt").write_bytes(b"trains\0\1\2")
-    (folder / "large.txt").write_bytes(b"trains " * (FILE_MAX_BYTES // 7 + 1))
+    (folder / "large.txt").write_bytes(b"trains " * (TEXT_MAX_BYTES // 7 + 1))
     (folder / "photo.png").write_bytes(b"trains")
     os.mkfifo(folder / "pipe.md")
     reading = Reading(stage, Pack("handbook", folder))
     assert await reading.round("handbook") == Round(read=2, faults=2)
     assert await reading.found("trains") == ["travel.md, lines 1-3"]
-    assert await reading.faults("handbook") == {"binary.txt": NO_TEXT, "large.txt": TOO_LARGE}
+    assert await reading.faults("handbook") == {"binary.txt": NO_TEXT, "large.txt": TOO_LARGE.format(most=2)}
     assert await reading.round("handbook") == Round(same=4), "a file that can't be read is left alone until it changes"
 
 

@@ -6,13 +6,16 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
+import asyncpg
 import pytest
 
 from runtime.contract import Address, PersonId
 from runtime.contract.memory.facts import Memory, MemoryRequest, Reader, Scope, ScopeKind, Trust
 from runtime.domain.memory.terms import terms_of
 from runtime.store.protocol.memory.finding import Asker, Sought
+from runtime.store.sql.full_text import INDEXED
 from runtime.store.store import Store
+from tests.contract.database import EmptyDatabase
 from tests.contract.store.stage import OTHER_ROOM, ROOM, UMA, HandClock, Stage
 from tests.contract.store.test_memories import who
 
@@ -119,6 +122,22 @@ async def test_what_nobody_said_is_found_only_by_whoever_asks(store: Store) -> N
     assert await found(store, "tea", any_trust=False) == ["tea at five"]
 
 
+async def test_messages_of_a_room_of_several_are_found_from_within_it_alone(stage: Stage) -> None:
+    """Whoever left it can't ask there: no platform tells who left, so nothing of it is read elsewhere."""
+    group = Address.parse("slack:T1/C1")
+    await stage.say("hello")
+    await stage.say("the budget of the group", at=group)
+    ada = await who(stage, "Ada")
+
+    async def texts(here: Address, **given: Any) -> list[str]:
+        hits = await stage.store.message_search.messages(terms_of("budget"), Asker(here, ada.id), **given)
+        return [one.text for one in hits]
+
+    assert await texts(group) == ["the budget of the group"]
+    assert await texts(ROOM) == []
+    assert await texts(ROOM, room=str(group)) == []
+
+
 async def test_messages_are_found_where_the_asker_may_read_them(stage: Stage) -> None:
     store = stage.store
     await stage.say("the budget is due on Friday")
@@ -136,3 +155,18 @@ async def test_messages_are_found_where_the_asker_may_read_them(stage: Stage) ->
     assert await texts(ada.id, ROOM, room="nowhere") == []
     assert await texts(ada.id, ROOM, room=str(ROOM)) == ["the budget is due on Friday"]
     assert await texts(ada.id, ROOM, since=store.now() + timedelta(days=1)) == []
+
+
+INDEX: Final = "SELECT pg_get_expr(indexprs, indrelid) FROM pg_index WHERE indexrelid = '{}'::regclass"
+
+
+async def test_the_indexes_that_upgrades_make_are_those_that_searches_ask(database: EmptyDatabase) -> None:
+    """Migrations have their statements written out, and a search in other words than its index walks through all rows."""
+    connection = await asyncpg.connect(database.url)
+    for one in INDEXED:
+        made = await connection.fetchval(INDEX.format(one.words))
+        async with connection.transaction():
+            await connection.execute(f"DROP INDEX {one.words}")
+            await connection.execute(f"CREATE INDEX {one.words} ON {one.table} USING gin ({one.vector})")
+            assert await connection.fetchval(INDEX.format(one.words)) == made
+    await connection.close()

@@ -14,13 +14,14 @@ from runtime.contract.memory.embedding import Embedded
 from runtime.contract.memory.facts import Reader
 from runtime.domain.memory.scopes import reaches_of
 from runtime.errors import ModelFailed
-from runtime.memory.embedding import Embedding
-from runtime.memory.nearest import nearest
-from runtime.memory.recalling import EMBED_REST, Recalling
-from runtime.store.memory.finding.vectors import DROPPED_AT_ONCE
+from runtime.memory.recalling import Recalling
 from runtime.store.protocol import Duty
 from runtime.store.sql.driver import MakeOp
 from runtime.store.store import Store
+from runtime.store.vectors.source import DROPPED_AT_ONCE
+from runtime.vectors.embedding import Embedding
+from runtime.vectors.near import EMBED_REST, NearRows
+from runtime.vectors.nearest import nearest
 from tests.contract.store.stage import HandClock
 from tests.contract.store.test_memory_search import HERE, kept
 from tests.fakes.embeddings import DIMS, vector_of
@@ -49,7 +50,11 @@ def duty_of(store: Store, model: Model | None) -> Embedding:
         return Duty(role, NodeId("node-1"), 1)
 
     return Embedding(
-        vectors=store.memory_vectors, costs=store.embedding_costs, embedder=lambda: model, take=take, now=store.now
+        sources={"memories": store.memory_vectors},
+        costs=store.embedding_costs,
+        embedder=lambda: model,
+        take=take,
+        now=store.now,
     )
 
 
@@ -58,8 +63,7 @@ def recalling_of(store: Store, model: Model | None) -> Recalling:
         search=store.memory_search,
         vectors=store.memory_vectors,
         messages=store.message_search,
-        costs=store.embedding_costs,
-        embedder=lambda: model,
+        meaning=NearRows(costs=store.embedding_costs, embedder=lambda: model, now=store.now),
         now=store.now,
     )
 

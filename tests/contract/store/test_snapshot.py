@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -22,6 +23,7 @@ from runtime.store.snapshot import snapshot
 from runtime.store.sql.driver import Op
 from runtime.store.store import open_store
 from runtime.store.upgrade import migrate_sqlite
+from runtime.vectors.packing import packed
 from tests.contract.store.stage import LIST, OTHER_ROOM, SHELL, HandClock, Stage, step
 from tests.contract.store.test_memories import actor
 from tests.contract.store.test_memories import kept as kept_memory
@@ -169,6 +171,22 @@ async def test_rows_of_an_older_revision_are_brought_up(tmp_path: Path, target: 
     life = Stage(store, HandClock())
     assert await life.rows("SELECT number, doubted_at FROM deliveries") == [(7, None)]
     assert [known.person.name for known in await store.people.people()] == ["Ada"]
+    await store.close()
+
+
+@kept
+async def test_vectors_of_an_older_revision_are_made_small(stage: Stage, url: str, target: str) -> None:
+    numbers = [1.0, -0.5, 0.25, 0.0]
+    for table in ("memory_vectors", "knowledge_vectors"):
+        given = {"v": struct.pack("<4f", *numbers)}
+        await stage.write(f"INSERT INTO {table} VALUES ('m1', 'small', 'r', 4, :v)", **given)
+    rows = await read(url)
+    rows.revision = "0036"
+    await load(target, rows)
+    store = await open_store(target)
+    life = Stage(store, HandClock())
+    for table in ("memory_vectors", "knowledge_vectors"):
+        assert await life.column(f"SELECT vector FROM {table}") == [packed(numbers)]
     await store.close()
 
 

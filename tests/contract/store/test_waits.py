@@ -9,7 +9,7 @@ from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
 from runtime.store.operations.after_restore import Origin, after_restore
 from runtime.store.protocol import Stock
-from runtime.store.runs.waits import settled
+from runtime.store.runs.waiting.waits import settled
 from runtime.store.sql.driver import micros
 from tests.contract.store.stage import OTTO, SHELL, START, WRITE, Parked, Stage
 from tests.contract.store.test_retention import sweep

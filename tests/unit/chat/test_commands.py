@@ -141,6 +141,7 @@ def test_looking_is_for_viewers_and_acting_for_users() -> None:
         "back",
         "task",
         "forget",
+        "workflow",
     }
     assert set(commands.NEEDED) == set(COMMANDS)
 

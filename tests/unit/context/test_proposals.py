@@ -29,6 +29,21 @@ def test_what_nobody_said_or_is_incomplete_is_left_out(line: str) -> None:
     assert parted(f"Goal.\nKeep:\n- {line}\n", SAID) == ("Goal.", [])
 
 
+@pytest.mark.parametrize(
+    ("said", "sentence", "other"),
+    [
+        ("我的狗叫雷克斯。", "她的狗叫雷克斯。", "她喜欢喝绿茶。"),
+        ("私の犬の名前はレックスです。", "犬の名前はレックス。", "彼女は東京に住んでいる。"),
+        ("สุนัขของฉันชื่อเร็กซ์", "สุนัขชื่อเร็กซ์", "เธอชอบดื่มชาเขียว"),
+        ("제 개 이름은 렉스예요.", "개 이름은 렉스예요.", "그녀는 녹차를 좋아한다."),
+    ],
+    ids=["Chinese", "Japanese", "Thai", "Korean"],
+)
+def test_scripts_without_blanks_are_compared_too(said: str, sentence: str, other: str) -> None:
+    _, facts = parted(f"Goal.\nKeep:\n- Ada | dog | {sentence}\n- Ada | taste | {other}", [said])
+    assert [fact.text for fact in facts] == [sentence]
+
+
 def test_a_summary_without_a_list_stays_as_it_is() -> None:
     assert parted("Open: to keep the offers.\nDone.", SAID) == ("Open: to keep the offers.\nDone.", [])
 

@@ -21,8 +21,9 @@ from runtime.store.delivery import open_deliveries
 from runtime.store.intake import commands, edits, messages, places, run_stop, signals
 from runtime.store.operations import audit, figures, finding, history, operators, queue_depths, retention, trail
 from runtime.store.protocol import Stock
-from runtime.store.runs import claims, compacting, limits, run_begin, waits
+from runtime.store.runs import claims, compacting, limits, run_begin
 from runtime.store.runs.closing import OPEN_RUNS
+from runtime.store.runs.waiting import timers, waits
 from runtime.store.schedules import run_occurrence
 from runtime.store.sql.driver import Compiler
 from runtime.store.store import open_store
@@ -54,6 +55,7 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], str]] = {
         "ix_signals_actor|ix_signals_said",
     ),
     "what a run heard last": (audience.LAST_SAID, {"run": "r7"}, "ix_signals_run"),
+    "timers whose time has come": (timers.DUE_TIMERS, {"now": "0", "n": 100}, "ix_waits_timers"),
     "what a run still waits for": (waits.SET_READY, {"run": "r7", "at": 1}, "pk_waits|autoindex_waits"),
     "open runs of a session": (OPEN_RUNS, {"s": "s7"}, "ix_runs_open"),
     "what is planned and at work in a room": (run_stop.SCHEDULED, {"room": "web:main/r7", "s": "s7"}, "ix_runs_open"),

@@ -13,7 +13,8 @@ from sqlalchemy import Executable
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from runtime.store.knowledge import searching
-from runtime.store.memory.finding import statements, vectors
+from runtime.store.memory.finding import statements
+from runtime.store.memory.finding.vectors import MEMORY_VECTORS
 from runtime.store.memory.rows import reaching
 from runtime.store.sql.driver import Compiler
 from runtime.store.sql.full_text import (
@@ -24,7 +25,8 @@ from runtime.store.sql.full_text import (
     trigger_statements,
     words_match,
 )
-from runtime.store.upgrade import upgrade_sqlite
+from runtime.store.upgrade import migrate_sqlite, upgrade_sqlite
+from runtime.store.vectors.source import statements_of
 
 REACHES = ["a1f0", "b2e1"]
 BOUNDS = {**reaching(REACHES), "now": 1, "since": 0, "any_trust": 1, "about": "", "n": 10}
@@ -45,8 +47,8 @@ QUERIES: Mapping[str, tuple[Executable, Mapping[str, object], list[str]]] = {
         ["SEARCH m USING INDEX ix_memories_reach"],
     ),
     "vectors": (
-        vectors.OF_REACH,
-        {"reach": "a1f0", "model": "m", "dims": 2, "after": ""},
+        statements_of(MEMORY_VECTORS).some,
+        {"within": "a1f0", "model": "m", "dims": 2, "after": ""},
         ["SEARCH memory_vectors USING INDEX ix_memory_vectors_reach"],
     ),
 }
@@ -97,9 +99,9 @@ def test_an_index_that_no_search_uses_goes_with_an_upgrade() -> None:
         database.execute(f"CREATE VIRTUAL TABLE {before.letters} USING fts5(pack, text)")
         for statement in trigger_statements(before):
             database.execute(statement)
-        database.execute("DROP TABLE skill_locks")  # a later revision makes it
         database.execute("UPDATE alembic_version SET version_num = '0035'")
-        upgrade_sqlite(database)
+        database.execute("BEGIN IMMEDIATE")
+        migrate_sqlite(database, "0036")
         assert _made(database) == _made(fresh)
 
 

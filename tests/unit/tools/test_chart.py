@@ -81,6 +81,18 @@ async def test_a_chart_is_a_picture_on_the_reply(chart: Tool, call: ToolContext,
     assert [path.name for path in (call.workspace / "charts").iterdir()] == [Path(file.path).name]
 
 
+async def test_a_table_in_a_file_is_drawn_and_its_words_are_not_repeated(
+    chart: Tool, call: ToolContext, attached: list[FileRef]
+) -> None:
+    (call.workspace / "sales.csv").write_text("region,sales\nObey me,1200\nSouth,3400\n", encoding="utf-8")
+    drawn = {**SALES, "labels": ["Obey me", "South"], "series": [{"name": "sales", "values": [1200, 3400]}]}
+    await chart.call(drawn, call)
+    told = await chart.call({"kind": "bar", "title": SALES["title"], "unit": "$", "path": "sales.csv"}, call)
+    assert attached[0] == attached[1]
+    assert "It shows 2 rows and 1 column of the file." in told
+    assert "Obey" not in told
+
+
 async def test_the_same_call_makes_the_same_file(chart: Tool, call: ToolContext, attached: list[FileRef]) -> None:
     await chart.call(SALES, call)
     first = (call.workspace / attached[0].path).read_bytes()
@@ -242,7 +254,7 @@ async def test_a_call_of_the_wrong_shape_draws_nothing(chart: Tool, call: ToolCo
 def test_the_tool_needs_no_word_and_may_be_repeated(chart: Tool) -> None:
     assert chart.spec.effect is Effect.READ
     assert chart.spec.repeatable
-    assert chart.spec.schema["required"] == ["kind", "title", "labels", "series"]
+    assert chart.spec.schema["required"] == ["kind", "title"]
     assert chart.caution() == ""
     assert json.loads(json.dumps(dict(chart.spec.schema)))["additionalProperties"] is False
 

@@ -19,6 +19,7 @@ from tools.charting.letters import clean, cut, drawable, wrapped
 from tools.charting.looks import THEMES, Theme, brightness, contrast, readable_on
 from tools.charting.order import Order, Series
 from tools.charting.scales import span_of_bars, span_of_lines
+from tools.charting.tables import columns_of
 
 NUMBERS = st.floats(-1e30, 1e30, allow_nan=False)
 
@@ -292,3 +293,20 @@ def test_everything_is_seen_on_its_ground(theme: Theme) -> None:
     assert min(contrast(accent, theme.ground) for accent in theme.accents) >= 2.7
     assert min(contrast(readable_on(accent), accent) for accent in theme.accents) >= 3
     assert brightness("#FFFFFF") == pytest.approx(1)
+
+
+# ------------------------------------------------------------------------------------------------------ a table's file
+
+
+def test_a_table_gives_labels_and_the_columns_that_have_numbers() -> None:
+    labels, series = columns_of("\ufeffmonth;sales;by;share\nMay;1,200;Ann;12 %\n\nJune;;Bob;3.5%\n")
+    assert labels == ["May", "June"]
+    assert series == [{"name": "sales", "values": [1200.0, None]}, {"name": "share", "values": [12.0, 3.5]}]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a", "a,b", "a,b\nx,y\n", "a,b\nx,\n", "a\n1\n", "\0", "a,b\nx,nan\n", "a,b\nx,1_0\n"]
+)
+def test_a_file_without_numbers_is_told_as_such(text: str) -> None:
+    with pytest.raises(ToolRetry, match="path: the "):
+        columns_of(text)

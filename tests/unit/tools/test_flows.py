@@ -42,7 +42,7 @@ READS: Final = {
         *("activity", "costs", "dead_letters", "pending_approvals", "task_claim"),
         *("recall", "about", "search_messages", "state_get", "state_list"),
     },
-    Reads.FILES: {"list_files", "read_file", "search_files", "shell"},
+    Reads.FILES: {"list_files", "read_document", "read_file", "search_files", "shell"},
     Reads.OUTSIDE: {"http_get"},
 }
 STAYS: Final = {
@@ -53,7 +53,7 @@ STAYS: Final = {
 }
 """Tools that write, and only within the conversation."""
 REACH_OUT: Final = {
-    *("http_get", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
+    *("http_get", "read_document", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
     *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "agent_create", "channel_send"),
     *("forget", "state_set", "state_delete"),
 }

@@ -13,6 +13,7 @@ from runtime.contract.people import PersonId
 from runtime.domain.memory.keeping import ends
 from runtime.domain.memory.scopes import reach_of
 from runtime.store.common import fact
+from runtime.store.memory.ending.tombstones import bury
 from runtime.store.memory.ending.traces import clear_traces
 from runtime.store.memory.keeping import END_MEMORY
 from runtime.store.memory.rows import DROP_VECTORS, MEMORIES, Row
@@ -39,6 +40,7 @@ def _removal(which: ColumnElement[bool]) -> Sequence[Executable]:
 REMOVE_OF_PERSON: Final = _removal(OF_PERSON)
 REMOVE_OF_PERSON_AND_AGENT: Final = _removal(OF_PERSON & OF_AGENT)
 REMOVE_OF_AGENT: Final = _removal(OF_AGENT)
+TEXTS_IN = select(memories.c.text).where(memories.c.reach == bindparam("reach"))
 UNNAME = update(memories).where(memories.c.by_person == bindparam("who")).values(by_person=None)
 UNNAME_SUMMARIES = (
     update(person_summaries).where(person_summaries.c.changed_by == bindparam("who")).values(changed_by=None)
@@ -64,6 +66,9 @@ def forget_person(person: PersonId, actor: str, now: datetime) -> Op[None]:
 def forget_for_person(agent: str, person: PersonId, actor: str, now: datetime) -> Op[int]:
     """Everything that one agent keeps of a person for them alone; how many rows that was."""
     scope = str(Scope(ScopeKind.PERSON, person))
+    reach = reach_of(agent, Scope(ScopeKind.PERSON, person))
+    for (text,) in (yield TEXTS_IN, {"reach": reach}):
+        yield from bury(reach, text, now)
     gone = yield from _removed(REMOVE_OF_PERSON_AND_AGENT, {"scope": scope, "agent": agent}, now)
     if gone:
         yield from fact(now, "memories forgotten", actor, scope, f"{agent} {gone}")

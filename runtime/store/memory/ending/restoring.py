@@ -7,7 +7,8 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from runtime.store.memory.forgetting import NOTE_FORGOTTEN, remove
+from runtime.store.memory.ending.tombstones import NOTE_FORGOTTEN
+from runtime.store.memory.forgetting import remove
 from runtime.store.memory.rows import MEMORIES, Row
 from runtime.store.schema import forgotten, memories
 from runtime.store.sql.driver import Op

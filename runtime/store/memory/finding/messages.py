@@ -147,11 +147,12 @@ def _places(asker: Asker) -> Op[list[Address]]:
 
 
 def _may_read(room: Address, person: PersonId) -> Op[bool]:
-    """False for a private room of somebody else, in which a person may have spoken all the same."""
+    """True for a private room of theirs. No platform tells of people who leave a room of several: so that may be read from within
+    alone, where they just spoke."""
     if room.channel == PAGE_CHANNEL:
         return (yield from reader_at("", room, person)).person == person
     owners = yield PRIVATE_OF, {"room": str(room)}
-    return not owners or {owner for (owner,) in owners} == {person}
+    return {owner for (owner,) in owners} == {person}
 
 
 def _called(places: Sequence[Address], room: str) -> Op[list[Address]]:

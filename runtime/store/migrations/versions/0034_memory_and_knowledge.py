@@ -3,8 +3,6 @@
 import sqlalchemy as sa
 from alembic import op
 
-from runtime.store.sql.full_text import postgres_statements, sqlite_statements, trigram_statements
-
 revision = "0034"
 down_revision = "0033"
 
@@ -15,6 +13,36 @@ TRY_TRIGRAMS = "DO $$ BEGIN CREATE EXTENSION IF NOT EXISTS pg_trgm; EXCEPTION WH
 """An operator may have made it before; a server that has none, or forbids it, does without."""
 ONE_VALUE = "valid_to IS NULL AND trust = 'said' AND kind <> 'relation' AND subject_key <> '' AND relation_key <> ''"
 HAS_TRIGRAMS = "SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'"
+
+FULL_TEXT = (
+    "CREATE VIRTUAL TABLE memories_words USING fts5(reach, text, content='memories', content_rowid='number', "
+    "tokenize='unicode61 remove_diacritics 2')",
+    "CREATE VIRTUAL TABLE memories_letters USING fts5(reach, text, content='memories', content_rowid='number', "
+    "tokenize='trigram')",
+    "CREATE TRIGGER memories_added AFTER INSERT ON memories BEGIN INSERT INTO memories_words(rowid, reach, text) "
+    "VALUES (new.number, new.reach, new.text); INSERT INTO memories_letters(rowid, reach, text) VALUES (new.number, "
+    "new.reach, new.text); END",
+    "CREATE TRIGGER memories_removed AFTER DELETE ON memories BEGIN INSERT INTO memories_words(memories_words, "
+    "rowid, reach, text) VALUES ('delete', old.number, old.reach, old.text); INSERT INTO "
+    "memories_letters(memories_letters, rowid, reach, text) VALUES ('delete', old.number, old.reach, old.text); END",
+    "CREATE TRIGGER memories_changed AFTER UPDATE OF reach, text ON memories BEGIN INSERT INTO "
+    "memories_words(memories_words, rowid, reach, text) VALUES ('delete', old.number, old.reach, old.text); INSERT "
+    "INTO memories_letters(memories_letters, rowid, reach, text) VALUES ('delete', old.number, old.reach, "
+    "old.text); INSERT INTO memories_words(rowid, reach, text) VALUES (new.number, new.reach, new.text); INSERT "
+    "INTO memories_letters(rowid, reach, text) VALUES (new.number, new.reach, new.text); END",
+    "CREATE VIRTUAL TABLE knowledge_chunks_words USING fts5(pack, text, content='knowledge_chunks', "
+    "content_rowid='number', tokenize='unicode61 remove_diacritics 2')",
+    "CREATE TRIGGER knowledge_chunks_added AFTER INSERT ON knowledge_chunks BEGIN INSERT INTO "
+    "knowledge_chunks_words(rowid, pack, text) VALUES (new.number, new.pack, new.text); END",
+    "CREATE TRIGGER knowledge_chunks_removed AFTER DELETE ON knowledge_chunks BEGIN INSERT INTO "
+    "knowledge_chunks_words(knowledge_chunks_words, rowid, pack, text) VALUES ('delete', old.number, old.pack, "
+    "old.text); END",
+    "CREATE TRIGGER knowledge_chunks_changed AFTER UPDATE OF pack, text ON knowledge_chunks BEGIN INSERT INTO "
+    "knowledge_chunks_words(knowledge_chunks_words, rowid, pack, text) VALUES ('delete', old.number, old.pack, "
+    "old.text); INSERT INTO knowledge_chunks_words(rowid, pack, text) VALUES (new.number, new.pack, new.text); END",
+)
+"""Indexes of SQLite and what fills them. PostgreSQL's come with 0036, but for that of letters."""
+LETTERS = "CREATE INDEX memories_letters ON memories USING gin (text gin_trgm_ops)"
 
 
 def _words(*names: str) -> list[sa.Column[str]]:
@@ -176,10 +204,9 @@ def _knowledge() -> None:
 
 def _full_text() -> None:
     if op.get_bind().dialect.name == "sqlite":
-        statements = [*sqlite_statements()]
-    else:
-        op.execute(TRY_TRIGRAMS)
-        has_trigrams = op.get_bind().execute(sa.text(HAS_TRIGRAMS)).first() is not None
-        statements = [*postgres_statements(), *(trigram_statements() if has_trigrams else ())]
-    for statement in statements:
-        op.execute(statement)
+        for statement in FULL_TEXT:
+            op.execute(statement)
+        return
+    op.execute(TRY_TRIGRAMS)
+    if op.get_bind().execute(sa.text(HAS_TRIGRAMS)).first() is not None:
+        op.execute(LETTERS)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from runtime.contract.memory.knowledge import Passage
 from runtime.domain.memory.chunks import Chunk
@@ -42,25 +42,43 @@ class DocumentText:
 
 @dataclass(frozen=True, slots=True)
 class PackCount:
-    """Sizes of a pack: documents, their characters, and how many could not be read."""
+    """Sizes of a pack: documents, their characters, and how many could not be read; their parts, and how many of these have a
+    vector of some model."""
 
     pack: str
     documents: int
     characters: int
     read_at: datetime | None
     faults: int
+    parts: int = 0
+    vectors: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Parts of a document, and how many of them are found by meaning too."""
+
+    parts: int
+    vectors: int
+
+
+NO_PARTS: Final = Parts(0, 0)
 
 
 class Knowledge(Protocol):
-    """Documents in chunks. Each change is one transaction under the duty of its writer; False where another node has that."""
+    """Documents in chunks. Each change is made under the duty of its writer; False where another node has that."""
 
     async def documents(self, pack: str, limit: int = 20_000) -> list[Document]:
         """Documents of a pack, by place."""
 
     async def counts(self) -> list[PackCount]: ...
 
+    async def parts(self, pack: str) -> Mapping[str, Parts]:
+        """Parts of each document of a pack, by its id."""
+
     async def put_document(self, duty: Duty, new: DocumentText, parts: Sequence[Chunk]) -> bool:
-        """Put a document and its chunks in place of what was read there before."""
+        """Put a document and its chunks in place of what was read there before: those of a long one in several transactions,
+        and found once all are there."""
 
     async def see_document(self, duty: Duty, document: str, tag: str) -> bool:
         """Note that it has another tag now, and says the same as before."""
@@ -71,6 +89,17 @@ class Knowledge(Protocol):
     async def drop_documents(self, duty: Duty, gone: Sequence[str]) -> bool:
         """Remove documents by their ids."""
 
+    async def clear_remains(self, duty: Duty) -> int | None:
+        """Remove chunks of documents that are gone or were replaced; how many documents that were, None where another node
+        has the duty."""
+
+    async def clear_traces(self) -> None:
+        """Take the words of chunks that are gone out of the indexes."""
+
     async def other_packs(self, kept: Collection[str]) -> list[str]: ...
 
-    async def search(self, query: str, packs: Collection[str], limit: int = 5) -> list[Passage]: ...
+    async def search(self, query: str, packs: Collection[str], limit: int = 5) -> list[Passage]:
+        """Passages by their words, best first."""
+
+    async def passages_of(self, ids: Collection[str], packs: Collection[str]) -> Mapping[str, Passage]:
+        """Passages by their ids, as far as they are in these packs."""

@@ -59,6 +59,17 @@ class PersonSummary:
     changed_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """A summary that a model may add to: the person's own words, and what is kept for them, as of `begun_at`."""
+
+    person: PersonId
+    agent: str
+    own: str
+    rows: tuple[Memory, ...]
+    begun_at: datetime
+
+
 class Memories(Protocol):
     async def reader_at(self, agent: str, room: Address, person: PersonId | None) -> Reader:
         """Reader of memories in a room: with the person only where the room is a private one of theirs."""
@@ -147,7 +158,13 @@ class PersonSummaries(Protocol):
     async def summary(self, person: PersonId, agent: str) -> PersonSummary | None: ...
 
     async def write_summary(self, person: Person, agent: str, text: str, *, by: Person | None) -> bool:
-        """Set the text; False where the person has it turned off. `by` is None where a model wrote it."""
+        """Set the text; False where the person has it turned off. What they left out of it isn't added again."""
 
     async def enable_summary(self, person: Person, agent: str, *, on: bool) -> None:
         """Turn it on or off; off empties it."""
+
+    async def begin_renewal(self, person: PersonId, agent: str) -> Renewal | None:
+        """Take a summary in order to add to it; None where it is off, changed within a day, or nothing new is kept."""
+
+    async def end_renewal(self, begun: Renewal, added: Sequence[str]) -> bool:
+        """Put these lines under the person's words; False where they changed it, or had something forgotten, meanwhile."""

@@ -161,6 +161,21 @@ async def test_a_file_that_an_agent_posts_is_where_the_room_reads_it(tmp_path: P
     assert file.path.startswith("from-ops/")
 
 
+async def test_a_file_that_is_gone_by_then_is_told_to_the_reader(tmp_path: Path) -> None:
+    def draws_in_vain(body: Json) -> Reply:
+        if not [one for one in body["messages"] if one["role"] == "tool"]:
+            return Reply("", (ToolCall("chart", CHART),))
+        for drawn in tmp_path.rglob("charts/*.png"):
+            drawn.unlink()
+        return Reply("Here it is.")
+
+    drawing = AGENTS.replace('tools = ["write_file"', 'tools = ["chart", "write_file"') + ALLOW_CHARTS
+    async with serving(OpenAI(draws_in_vain).app()) as url, running(tmp_path, url, drawing) as people:
+        await people.say("ops", "draw it")
+        shown = await people.notebook.until("Here it is.")
+    assert shown.body.endswith("Here it is.\n\nload.png couldn't be attached.")
+
+
 async def test_an_upload_of_the_room_reaches_its_agent(tmp_path: Path) -> None:
     server = OpenAI(model)
     async with serving(server.app()) as url, running(tmp_path, url) as people:

@@ -236,6 +236,12 @@ def test_ask_reads_standard_input(house: Path) -> None:
     assert "swallow" in signalbox(house, "ask", "-", said="the swallow\n").stdout
 
 
+def test_an_older_question_of_the_room_is_not_what_ask_waits_for(house: Path) -> None:
+    assert signalbox(house, "ask", "run: echo older", "--room", "older1").returncode == WAITS
+    ended = signalbox(house, "ask", "list the files", "--room", "older1")
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_ask_says_that_it_waits_for_an_approval_and_the_answer_comes_after_it(house: Path) -> None:
     ended = signalbox(house, "ask", "run: echo one", "--room", "waiting1")
     assert ended.returncode == WAITS
@@ -426,7 +432,7 @@ def test_doctor_tells_that_a_local_model_server_is_away(tmp_path: Path) -> None:
 
 
 def test_a_start_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
-    code = "import sys, bot.server.app, bot.server.process, bot.cli.root; print([m for m in ('litellm', 'alembic', 'asyncpg') if m in sys.modules])"
+    code = "import sys, bot.server.app, bot.server.process, bot.cli.root; names = 'litellm alembic asyncpg pypdf docx openpyxl pptx lxml numpy runtime.memory runtime.vectors.embedding'; print([m for m in names.split() if m in sys.modules])"
     ended = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,

@@ -11,6 +11,7 @@ from bot.doctor.subject import Subject
 from bot.settings.settings import load_usable
 from bot.wiring.memory.embedder import embedding_settings
 
+PACK = '[[knowledge]]\nname = "handbook"\nfolder = "handbook"\n'
 OPENAI = '[embeddings]\nname = "openai/text-embedding-3-small"\n'
 
 
@@ -26,6 +27,16 @@ def subject(folder: Path, text: str, **variables: str) -> Subject:
     [
         ("", {}, "embeddings.name: memory is searched by words only; for meaning too, set embeddings.name"),
         ("[memory]\nenabled = false\n", {}, ""),
+        (
+            PACK,
+            {},
+            "embeddings.name: memory and documents are searched by words only; for meaning too, set embeddings.name",
+        ),
+        (
+            f"[memory]\nenabled = false\n{PACK}",
+            {},
+            "embeddings.name: documents are searched by words only; for meaning too, set embeddings.name",
+        ),
         (OPENAI, {}, "embeddings.key: openai/text-embedding-3-small: it needs a key, and none was found"),
         (
             f'{OPENAI}api_base = "http://127.0.0.1:9/v1"\n',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -100,3 +101,33 @@ async def test_what_nobody_may_write_is_refused_in_words(house: House) -> None:
         await house.api.put_memory("x y z", "room")
     with pytest.raises(Refusal, match="isn't one of"):
         await house.api.put_memory("x y z", "everybody")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"scope": "agent", "agent": "nosuch"}, "There's no agent called 'nosuch'. Agents here: main."),
+        ({"scope": "all", "agent": "main"}, "What is for all belongs to no agent"),
+        ({"scope": "all", "room": f"web:main/{ROOM}"}, "--room goes with --scope room"),
+        ({"scope": "all", "relation": "is"}, "A relation is of something: add --subject"),
+        ({"scope": "all", "text": "x" * 100_000}, "at most 2,000 characters, and this one has 100,000"),
+        ({"scope": "all", "subject": "s" * 201}, "The subject has at most 200 characters"),
+    ],
+)
+async def test_what_does_not_go_together_is_refused_in_words(house: House, given: dict[str, str], words: str) -> None:
+    with pytest.raises(Refusal, match=re.escape(words)):
+        await house.api.put_memory(**{"text": "x y z", **given})
+    assert await house.api.memories() == []
+
+
+async def test_a_list_of_an_agent_that_is_not_there_says_so(house: House) -> None:
+    with pytest.raises(Refusal, match="no agent called 'nosuch'"):
+        await house.api.memories(agent="nosuch")
+
+
+async def test_a_pack_that_is_not_there_is_told(house: House) -> None:
+    for asked in (house.api.knowledge_documents("nosuch"), house.api.search_knowledge("leave", "nosuch")):
+        with pytest.raises(Refusal, match=r"No pack called 'nosuch' has been read\. None has been read"):
+            await asked
+    with pytest.raises(Refusal, match="Say what to look for"):
+        await house.api.search_knowledge(" ")

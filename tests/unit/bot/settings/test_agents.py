@@ -148,6 +148,7 @@ def test_a_circle_of_hand_overs_is_refused_and_an_agent_may_name_itself(tmp_path
     [
         ('tools = ["read_file"]', 'tools = ["read_*", "shell"]', "research may use shell, which ops may not"),
         ('effects = "read"', 'tools = ["shell"]', "research may use shell, which ops may not"),
+        ('memory = ["room"]', 'memory = ["room", "agent"]', "research may read the memory of agent, which ops may not"),
         (
             'tools = ["shell"]\neffects = "read"',
             'tools = ["read_file"]',

@@ -101,8 +101,11 @@ def test_what_people_may_plan_has_bounds_of_its_own(tmp_path: Path) -> None:
         (("quiet", 'report = "cost"'), ["schedules[1].report", "prompt too; keep one of them"]),
         (("quiet", 'starts = "soon"'), ["schedules[1].starts", '"2026-12-24"']),
         (("quiet", 'data = [{ name = "x", tool = "y" }]'), ["schedules[1].data", "only for a template"]),
-        (("quiet", "options = { days = 7 }"), ["schedules[1].options", "only go with a template or a report"]),
-        (('prompt = "What is new?"', ""), ["schedules[1].prompt", "template, template_file or report"]),
+        (
+            ("quiet", "options = { days = 7 }"),
+            ["schedules[1].options", "only go with a template, a report or a workflow"],
+        ),
+        (('prompt = "What is new?"', ""), ["schedules[1].prompt", "template, template_file, report or workflow"]),
         (('prompt = "What is new?"', 'report = "costs"'), ["schedules[1].report", "cost, dead-letters"]),
         (('prompt = "What is new?"', 'template = "+++\\nx"'), ["schedules[1].template", "header"]),
         (('prompt = "What is new?"', 'template_file = "gone.md"'), ["schedules[1].template_file", "gone.md"]),

@@ -15,7 +15,7 @@ ADD_USAGE = add(usage)
 
 
 class EmbeddingCostStore(Base):
-    """Implements `protocol.memory.finding.EmbeddingCosts`."""
+    """Implements `protocol.memory.vectors.EmbeddingCosts`."""
 
     async def affords(self, agent: str, room: Address, person: PersonId | None) -> bool:
         rules, now, payer = self._budgets.rules, self.now(), Payer(agent, room, person)

@@ -1,4 +1,4 @@
-"""Nearest vectors of a reader's reaches: all of them are compared, batch by batch, in a thread."""
+"""Nearest vectors within parts of a table: all of them are compared, batch by batch, in a thread."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from runtime.domain.memory.ranking import Crowd
-from runtime.store.protocol.memory.finding import VECTORS_A_BATCH, Batch, MemoryVectors
+from runtime.store.protocol.memory.vectors import VECTORS_A_BATCH, Batch, Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,16 +18,16 @@ NEAREST: Final = 100
 
 
 async def nearest(
-    vectors: MemoryVectors, reaches: Iterable[str], model: str, query: Sequence[float]
+    vectors: Vectors, within: Iterable[str], model: str, query: Sequence[float]
 ) -> tuple[Mapping[str, float], Crowd]:
     """Ids of the nearest rows with their cosine, and how near all rows were."""
     best, crowd = list[tuple[float, str]](), Crowd()
     asked = await asyncio.to_thread(_of_numbers, query)
-    for reach in reaches:
-        batch = await vectors.batch(reach, model, len(query), "")
+    for part in within:
+        batch = await vectors.batch(part, model, len(query), "")
         while batch.ids:
             is_last = len(batch.ids) < VECTORS_A_BATCH
-            more = _nothing() if is_last else vectors.batch(reach, model, len(query), batch.ids[-1])
+            more = _nothing() if is_last else vectors.batch(part, model, len(query), batch.ids[-1])
             compared = asyncio.to_thread(_better, best, crowd, batch, asked)
             batch, (best, crowd) = await asyncio.gather(more, compared)  # the next ones are read meanwhile
     return {ident: near for near, ident in best}, crowd
@@ -49,8 +49,9 @@ def _better(
 ) -> tuple[list[tuple[float, str]], Crowd]:
     import numpy as np
 
-    table = np.frombuffer(batch.vectors, dtype="<f4").reshape(len(batch.ids), -1)
-    near = np.einsum("ij,j->i", table, asked)  # by one thread: the other processors have other work
+    table = np.frombuffer(batch.vectors, dtype=[("scale", "<f4"), ("steps", "i1", asked.shape)])
+    # By one thread: the other processors have other work.
+    near = np.einsum("ij,j->i", table["steps"].astype("<f4"), asked) * table["scale"]
     first = np.argpartition(near, -NEAREST)[-NEAREST:] if len(near) > NEAREST else range(len(near))
     found = [(float(near[at]), batch.ids[at]) for at in first]
     return heapq.nlargest(NEAREST, [*best, *found]), crowd.with_more(len(near), float(near.sum()), float(near @ near))

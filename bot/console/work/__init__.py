@@ -1,0 +1,1 @@
+"""Pages of work of several steps."""

@@ -1,0 +1,116 @@
+"""The pages of workflows: those that there are, those that were begun, and how far one is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+from urllib.parse import quote
+
+from aiohttp import web
+
+from bot.console.html import Html, tag
+from bot.console.layout import badge, facts, moment, nothing, page, table, where
+from bot.console.pieces import cut
+from bot.console.work.graph import graph
+from bot.operator.api import ROOT
+from bot.operator.operations import Operations
+from bot.operator.views import View
+from runtime.text.glyphs import legible
+
+WORKFLOWS_PLACE: Final = "/console/workflows"
+FLOW_HEADS: Final = ("Workflow", "About", "Inputs", "Steps")
+BEGUN_HEADS: Final = ("Started", "Workflow", "State", "Steps", "Started by", "Room")
+STEP_HEADS: Final = ("Step", "Kind", "State", "Result")
+HOW_TO_ADD: Final = "There are no workflows. Add one as a file in workflows/ beside the settings."
+RESULT_SHOWN: Final = 4_000
+"""Characters of a step's result; the page of its run has all of it."""
+AT_AN_END: Final = ("failed", "stopped")
+
+
+async def workflows(_request: web.Request, do: Operations) -> Html:
+    flows, begun = await do.workflows(), await do.workflow_runs()
+    return page(
+        "Workflows",
+        WORKFLOWS_PLACE,
+        table("Workflows", FLOW_HEADS, map(_flow, flows)) if flows else nothing(HOW_TO_ADD),
+        tag("h2", "Begun"),
+        table("Begun workflows", BEGUN_HEADS, map(_begun, begun)) if begun else nothing("None was begun."),
+    )
+
+
+async def workflow(request: web.Request, do: Operations) -> Html:
+    """One that was begun: its graph, and what each step gave."""
+    row = await do.workflow_run(request.match_info["id"])
+    return page(f"Workflow {legible(row['name'])}", WORKFLOWS_PLACE, _facts(row), _forms(row), *_steps(row))
+
+
+def _flow(row: View) -> Sequence[str | Html]:
+    inputs = ", ".join(one["name"] if one["required"] else f"{one['name']}={one['default']}" for one in row["inputs"])
+    picture = tag(
+        "details", tag("summary", f"{len(row['steps'])} steps"), graph(row["steps"]), id=f"flow-{row['name']}"
+    )
+    return tag("b", legible(row["name"])), legible(row["about"]), legible(inputs), picture
+
+
+def _begun(row: View) -> Sequence[str | Html]:
+    started = tag("a", moment(row["started_at"]), href=_place(row))
+    how_far = f"{row['done']} of {len(row['steps'])}" if row["steps"] else ""
+    return started, legible(row["name"]), badge(row["state"]), how_far, legible(row["by"]), where(row)
+
+
+def _facts(row: View) -> Html:
+    given = ", ".join(f"{name}={value}" for name, value in row["inputs"].items())
+    run = tag("a", "Its calls", href=f"/console/runs/{quote(row['run'], safe='')}") if row["run"] else ""
+    told: Iterator[tuple[str, str | Html]] = (
+        (name, value)
+        for name, value in (
+            ("State", badge(row["state"])),
+            ("Why", legible(row["reason"])),
+            ("Started by", legible(row["by"])),
+            ("Room", where(row)),
+            ("Inputs", legible(given)),
+            ("Started", moment(row["started_at"])),
+            ("Ended", moment(row["ended_at"]) if row["ended_at"] else ""),
+            ("Definition", row["sha256"]),
+            ("Run", run),
+        )
+        if value
+    )
+    return facts(told)
+
+
+def _forms(row: View) -> Html | None:
+    if row["ended_at"] is None:
+        return _form(row, "cancel", "Cancel", f"Cancel the workflow {row['name']}? What its steps did stays done.")
+    if row["state"] in AT_AN_END and row["steps"]:
+        return _form(row, "resume", "Resume", f"Go on with {row['name']} where it stopped?")
+    return None
+
+
+def _form(row: View, verb: str, word: str, ask: str) -> Html:
+    action = f"{ROOT}/workflow-runs/{quote(row['id'], safe='')}/{verb}"
+    return tag("form", tag("button", word, type="submit"), method="post", action=action, data_ask=ask)
+
+
+def _steps(row: View) -> Iterator[Html]:
+    if not row["steps"]:
+        yield nothing("It has not begun.")
+        return
+    yield graph(row["steps"])
+    yield tag("h2", "Steps")
+    yield table("Steps", STEP_HEADS, map(_step, row["steps"]))
+
+
+def _step(step: View) -> Sequence[str | Html]:
+    name = f"{step['name']} ({step['done']}/{step['pieces']})" if step["pieces"] > 1 else step["name"]
+    told = step["why"] or step["result"]
+    result = (
+        tag("details", tag("summary", cut(told, 80)), tag("pre", legible(told[:RESULT_SHOWN])), id=f"of-{step['name']}")
+        if told
+        else ""
+    )
+    return legible(name), step["kind"], badge(step["state"]), result
+
+
+def _place(row: View) -> str:
+    return f"{WORKFLOWS_PLACE}/{quote(row['id'], safe='')}"

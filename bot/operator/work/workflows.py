@@ -1,0 +1,182 @@
+"""Workflows for operators: those that there are, those that were begun, and how far each is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.accounts.naming import Named
+from bot.operator.actor import Actor
+from bot.operator.views import View, at
+from runtime.chat.views.workflows import Begun
+from runtime.cluster.topics import LANES
+from runtime.contract import Address, Notifier, OccurrenceId, Report, Role, RunId, Task, TaskKind
+from runtime.domain.agents.tasks import short_id
+from runtime.domain.workflows.asking import Flows, found
+from runtime.domain.workflows.definition import Step, Workflow
+from runtime.domain.workflows.progress import OVER, StepNow
+from runtime.domain.workflows.reading import WorkflowError, inputs_of
+from runtime.domain.workflows.record import INPUTS, frozen_in, to_resume
+from runtime.http.errors import Refusal
+from runtime.store.store import Store
+
+UNKNOWN_FLOW_RUN: Final = (
+    "No workflow that was begun is called {name!r}. The end of its id is enough, four characters or more."
+)
+UTC_ZONE: Final = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowOperations:
+    """Workflows as operators call things. `flows` are those of the settings, `agent` the main one; `stop_run` ends a run."""
+
+    store: Store
+    flows: Callable[[], Flows]
+    agent: str
+    notifier: Notifier
+    stop_run: Callable[[RunId], object]
+    nudge: Callable[[Address], None]
+    named: Named
+    called: Named
+    mask: Callable[[str], str]
+    new_id: Callable[[], str]
+
+    def listed(self) -> list[View]:
+        return [_flow(flow) for _, flow in sorted(self.flows().items())]
+
+    def one(self, name: str) -> View:
+        try:
+            return _flow(found(name, self.flows()))
+        except WorkflowError as error:
+            raise _refusal(404, error) from error
+
+    async def begun(self, name: str, state: str) -> list[View]:
+        rows = [self._view(one) for one in await self.store.workflows.begun() if name in ("", one.name)]
+        return [row for row in rows if state in ("", row["state"])]
+
+    async def shown(self, name: str) -> View:
+        """One that was begun, with its steps and its inputs."""
+        one = await self._meant(name)
+        frozen = frozen_in(await self.store.workflows.record(RunId(one.run))) if one.run else None
+        return {**self._view(one), INPUTS: dict(frozen.inputs) if frozen else {}}
+
+    async def start(self, name: str, room: Address, inputs: Mapping[str, Any], actor: Actor) -> View:
+        actor.must_be(Role.OPERATOR)
+        try:
+            flow = found(name, self.flows())
+            values = inputs_of(flow, inputs)
+        except WorkflowError as error:
+            raise _refusal(400, error) from error
+        return await self._begin(Task(TaskKind.WORKFLOW, flow.name, options=values), flow.agent, room, actor)
+
+    async def resume(self, name: str, actor: Actor) -> View:
+        """Go on with one that failed or was stopped, from the step that it stopped at."""
+        actor.must_be(Role.OPERATOR)
+        one = await self._meant(name)
+        if one.ended_at is None:
+            raise Refusal(409, "This workflow is not over, so there is nothing to resume.")
+        calls = await self.store.workflows.record(RunId(one.run)) if one.run else []
+        kept, frozen = to_resume(calls), frozen_in(calls)
+        if kept is None or frozen is None or one.room is None:
+            raise Refusal(409, "This workflow stopped before it began. Start it anew.")
+        if one.now and all(step.state in OVER for step in one.now.steps) and one.now.failed is None:
+            raise Refusal(409, "All steps of this workflow are done.")
+        task = Task(TaskKind.WORKFLOW, one.name, options=dict(frozen.inputs), resumes=kept)
+        return await self._begin(task, frozen.flow.agent, one.room, actor)
+
+    async def cancel(self, name: str, actor: Actor) -> View:
+        """End one that is at work or waits; what its steps did stays done."""
+        one = await self._meant(name)
+        if one.ended_at is not None or not one.run:
+            raise Refusal(409, "This workflow is over already.")
+        ended = await self.store.workflows.cancel(RunId(one.run), actor.person.name)
+        if ended is None:
+            raise Refusal(409, "This workflow is over, or has not begun yet.")
+        for run in ended.live:
+            self.stop_run(run)
+        for room in ended.told:
+            self.nudge(room)
+        if ended.woken:
+            self.notifier.notify(LANES)
+        return await self.shown(one.id)
+
+    async def _begin(self, task: Task, agent: str, room: Address, actor: Actor) -> View:
+        report = Report(
+            id=OccurrenceId(self.new_id()),
+            name=task.text,
+            task=task,
+            to=(room,),
+            zone=await self.store.schedules.zone_of(actor.person.id, str(room)) or UTC_ZONE,
+            agent=agent or self.agent,
+            actor=actor.identity,
+            owner=actor.person,
+        )
+        await self.store.schedules.begin_report(report, actor.person.name)
+        self.notifier.notify(LANES)
+        return await self.shown(report.id)
+
+    async def _meant(self, name: str) -> Begun:
+        one = await self.store.workflows.begun_called(name.strip()) if len(name.strip()) >= LEAST_CHARS else None
+        if one is None:
+            raise Refusal(404, UNKNOWN_FLOW_RUN.format(name=name))
+        return one
+
+    def _view(self, one: Begun) -> View:
+        steps = [_step_now(now, self.mask) for now in one.now.steps] if one.now else []
+        return {
+            "id": one.id,
+            "short": short_id(one.id),
+            "name": one.name,
+            "state": one.state,
+            "run": one.run,
+            "by": one.asked_by,
+            "schedule": one.schedule,
+            "room": self.called(one.room) if one.room else "",
+            "address": self.named(one.room) if one.room else "",
+            "started_at": at(one.started_at),
+            "ended_at": at(one.ended_at),
+            "reason": self.mask(one.reason),
+            "done": sum(step["state"] in OVER for step in steps),
+            "steps": steps,
+            "sha256": one.now.flow.sha256 if one.now else "",
+        }
+
+
+LEAST_CHARS: Final = 4
+
+
+def _flow(flow: Workflow) -> View:
+    inputs = [
+        {"name": one.name, "type": one.kind, "default": one.default, "required": one.required, "about": one.about}
+        for one in flow.inputs
+    ]
+    return {
+        "name": flow.name,
+        "about": flow.about,
+        "agent": flow.agent,
+        "sha256": flow.sha256,
+        INPUTS: inputs,
+        "steps": [_step(step) for step in flow.steps],
+    }
+
+
+def _step(step: Step) -> View:
+    return {
+        "name": step.name,
+        "kind": step.kind.value,
+        "does": step.text,
+        "after": list(step.after),
+        "when": step.when,
+        "each": step.each,
+        "until": step.until,
+    }
+
+
+def _step_now(now: StepNow, mask: Callable[[str], str]) -> View:
+    count = {"done": now.done, "pieces": now.pieces}
+    return {**_step(now.step), "state": now.state.value, "why": mask(now.why), "result": mask(now.text), **count}
+
+
+def _refusal(status: int, error: WorkflowError) -> Refusal:
+    return Refusal(status, f"{str(error)[:1].upper()}{str(error)[1:]}")

@@ -1,0 +1,1 @@
+"""Settings of workflows: tables, files in their folder, and their faults together."""

@@ -1,0 +1,96 @@
+"""Answers to `/workflow` and `/workflows`: what may be started, and how far it is. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from runtime.contract import Address
+from runtime.domain.agents.tasks import plain, short_id
+from runtime.domain.workflows.definition import Input, Workflow
+from runtime.domain.workflows.progress import OVER, Standing, StepState, states
+from runtime.domain.workflows.reading import WorkflowError
+from runtime.markup.moments import roughly
+
+LISTED: Final = 20
+NO_FLOWS: Final = "There are no workflows here. An operator adds them in `workflows/`."
+HOW_TO_START: Final = "To start one: `{mark}workflow NAME key=value`."
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A workflow that was begun. `now` is None where its run has not frozen it yet. `state`: a word for its end.
+
+    `run` works on it, for `schedule` where one began it; `reason` says why it failed.
+    """
+
+    id: str
+    name: str
+    started_at: datetime
+    asked_by: str
+    state: str
+    now: Standing | None
+    run: str = ""
+    room: Address | None = None
+    ended_at: datetime | None = None
+    reason: str = ""
+    schedule: str = ""
+
+
+def started(flow: Workflow, run: str) -> str:
+    steps = f"{len(flow.steps)} step{'s' * (len(flow.steps) != 1)}"
+    return f"I've begun the workflow **{plain(flow.name)}** (`{short_id(run)}`, {steps}). Its report comes here."
+
+
+def refused(error: WorkflowError, mark: str) -> str:
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:]} {HOW_TO_START.format(mark=mark)}"
+
+
+def workflows(flows: Sequence[Workflow], begun: Sequence[Begun], now: datetime, mark: str) -> str:
+    """Answer to `/workflows`: those at work in the room with their steps, and those that may be started."""
+    if not flows and not begun:
+        return NO_FLOWS
+    parts = [_at_work(one, now) for one in begun]
+    if flows:
+        lines = [f"- **{plain(flow.name)}**{_about(flow)}" for flow in flows[:LISTED]]
+        if len(flows) > LISTED:
+            lines.append(f"- and {len(flows) - LISTED} more")
+        parts.append("\n".join(["Workflows:", "", *lines]))
+        parts.append(HOW_TO_START.format(mark=mark))
+    return "\n\n".join(parts)
+
+
+def _about(flow: Workflow) -> str:
+    given = ", ".join(map(_named, flow.inputs))
+    parts = [plain(flow.about), f"inputs: {given}" if given else ""]
+    told = "; ".join(filter(None, parts))
+    return f": {told}" if told else ""
+
+
+def _named(one: Input) -> str:
+    return one.name if one.required else f"{one.name}={plain(str(one.default))}"
+
+
+def _at_work(one: Begun, now: datetime) -> str:
+    done = sum(step.state in OVER for step in one.now.steps) if one.now else 0
+    total = f", {done} of {len(one.now.steps)} steps" if one.now else ""
+    since = roughly(now - one.started_at)
+    head = (
+        f"**{plain(one.name)}** (`{short_id(one.id)}`): {one.state}{total}, {since} ago, asked by {plain(one.asked_by)}"
+    )
+    return "  \n".join([head, *(inline(line) for line in states(one.now.steps))]) if one.now else head
+
+
+def inline(line: str) -> str:
+    """A line of a step in a text that is Markdown: its name keeps all its characters."""
+    mark, _, rest = line.partition(" ")
+    name, colon, why = rest.partition(": ")
+    return f"{mark} `{name.replace('`', '')}`{colon}{plain(why)}"
+
+
+def where(now: Standing) -> str:
+    """The steps that are at work, for a line."""
+    return ", ".join(one.step.name for one in now.steps if one.state is StepState.RUNNING)

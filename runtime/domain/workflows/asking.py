@@ -1,0 +1,42 @@
+"""Reads what people write to start a workflow: its name and its inputs, as in `weekly-report since="7 days" loud=yes`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from difflib import get_close_matches
+
+from runtime.contract import Json
+from runtime.domain.workflows.definition import Workflow
+from runtime.domain.workflows.reading import WorkflowError, inputs_of
+
+Flows = Mapping[str, Workflow]
+"""Workflows by name."""
+
+
+def asked(text: str, flows: Flows) -> tuple[Workflow, dict[str, Json]]:
+    """The workflow that is named, and its inputs. Errors: WorkflowError says what is wrong, and what there is."""
+    try:
+        name, *given = shlex.split(text)
+    except ValueError:
+        raise WorkflowError('a quotation mark is missing. Write it as `NAME key="two words"`.') from None
+    values = dict(_pair(one) for one in given)
+    flow = found(name, flows)
+    return flow, inputs_of(flow, values)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, mark, value = text.partition("=")
+    if not mark or not key:
+        raise WorkflowError(f"{text[:60]!r} is no input. Write each as key=value.")
+    return key, value
+
+
+def found(name: str, flows: Flows) -> Workflow:
+    """Errors: WorkflowError names the nearest one, or lists those that there are."""
+    if name in flows:
+        return flows[name]
+    near = get_close_matches(name, flows, n=1)
+    known = ", ".join(sorted(flows)) or "none yet"
+    hint = f"Did you mean {near[0]!r}?" if near else f"There are: {known}."
+    raise WorkflowError(f"there is no workflow {name[:40]!r}. {hint}")

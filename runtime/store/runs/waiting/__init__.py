@@ -1,0 +1,1 @@
+"""Waits of parked runs: for people, for children, for a time."""

@@ -1,0 +1,1 @@
+"""Workflows in the store: begun by a command, and looked up with how far they are."""

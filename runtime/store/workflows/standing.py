@@ -1,0 +1,125 @@
+"""Workflows that were begun, each with how far it is: read from the calls of its run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import Integer, Text, bindparam, literal_column, or_, select
+
+from runtime.chat.views.workflows import Begun
+from runtime.contract import Address, OccurrenceId, OccurrenceState, Report, RunId, Task, TaskKind
+from runtime.domain.runs import RunState
+from runtime.domain.workflows.record import standing_in
+from runtime.store.runs.steps import calls_of
+from runtime.store.schema import occurrences, runs, schedules, signals
+from runtime.store.sql.driver import Op, is_word, maybe_moment, moment
+
+BEGUN_MAX: Final = 50
+LOOKED_THROUGH: Final = 500
+"""Reports and instants among which workflows are looked for."""
+_BEGUN = (
+    select(
+        occurrences.c.id,
+        occurrences.c.report,
+        schedules.c.task,
+        schedules.c.name,
+        occurrences.c.run_id,
+        occurrences.c.created_at,
+        occurrences.c.ended_at,
+        occurrences.c.state,
+        occurrences.c.reason,
+        runs.c.state,
+        runs.c.address,
+        signals.c.actor_name,
+        signals.c.address,
+    )
+    .outerjoin(schedules, schedules.c.id == occurrences.c.schedule)
+    .outerjoin(runs, runs.c.id == occurrences.c.run_id)
+    .outerjoin(signals, signals.c.id == occurrences.c.run_id)
+    .where(
+        or_(
+            occurrences.c.report.like(literal_column(f"'%{TaskKind.WORKFLOW}%'")),
+            schedules.c.task.like(literal_column(f"'%{TaskKind.WORKFLOW}%'")),
+        )
+    )
+    .order_by(occurrences.c.id.desc())
+    .limit(bindparam("n", type_=Integer))
+)
+NEWEST_BEGUN = _BEGUN
+OPEN_HERE = _BEGUN.where(is_word(occurrences.c.state, "started"), occurrences.c.home == bindparam("room"))
+BEGUN_CALLED = _BEGUN.where(
+    or_(
+        occurrences.c.id == bindparam("name"),
+        occurrences.c.run_id == bindparam("name"),
+        occurrences.c.id.like(literal_column("'%'").concat(bindparam("name", type_=Text))),
+    )
+)
+RUN_WORDS: Final = {RunState.RUNNING: "at work", RunState.PARKED: "waiting", RunState.READY: "at work"}
+
+
+def at_work(room: Address) -> Op[list[Begun]]:
+    """Workflows of a room that are not over, the newest first."""
+    return (yield from _read((yield OPEN_HERE, {"room": str(room), "n": LOOKED_THROUGH})))
+
+
+def newest() -> Op[list[Begun]]:
+    """Workflows that were begun last, the newest first."""
+    return (yield from _read((yield NEWEST_BEGUN, {"n": LOOKED_THROUGH})))
+
+
+def called(name: str) -> Op[Begun | None]:
+    """The newest one with that id, or whose id ends so, or that this run works on."""
+    found = yield from _read((yield BEGUN_CALLED, {"name": name, "n": LOOKED_THROUGH}))
+    return found[0] if found else None
+
+
+def _read(rows: Sequence[Sequence[Any]]) -> Op[list[Begun]]:
+    found: list[Begun] = []
+    for row in rows:
+        if len(found) < BEGUN_MAX and (begun := (yield from _begun(*row))):
+            found.append(begun)
+    return found
+
+
+def _begun(
+    occurrence: str,
+    report: str | None,
+    task: str | None,
+    schedule: str | None,
+    run: str | None,
+    created: int,
+    ended: int | None,
+    stage: str,
+    reason: str,
+    state: str | None,
+    room: str | None,
+    name: str | None,
+    asked_in: str | None,
+) -> Op[Begun | None]:
+    """None for other work."""
+    work = Report.from_json(OccurrenceId(occurrence), report) if report else None
+    does = work.task if work else Task.from_json(task or "{}")
+    if does.kind is not TaskKind.WORKFLOW:
+        return None
+    calls = (yield from calls_of(RunId(run))) if run else []
+    at = room or asked_in or (str(work.home) if work else "")
+    return Begun(
+        id=occurrence,
+        name=does.text,
+        started_at=moment(created),
+        asked_by=name or schedule or "",
+        state=_word(OccurrenceState(stage), RunState(state) if state else None),
+        now=standing_in(calls),
+        run=run or "",
+        room=Address.parse(at) if at else None,
+        ended_at=maybe_moment(ended),
+        reason=reason,
+        schedule=schedule or "",
+    )
+
+
+def _word(stage: OccurrenceState, state: RunState | None) -> str:
+    if stage is not OccurrenceState.STARTED:
+        return "stopped" if state is RunState.STOPPED else stage.value
+    return RUN_WORDS.get(state, "at work") if state else "about to begin"

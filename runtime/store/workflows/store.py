@@ -1,0 +1,32 @@
+"""Workflows that were begun, for operators."""
+
+from __future__ import annotations
+
+from runtime.chat.views.workflows import Begun
+from runtime.contract import Call, RunId
+from runtime.store.protocol import Below
+from runtime.store.runs.steps import calls_of
+from runtime.store.sql.base import Base
+from runtime.store.workflows.cancelling import cancel
+from runtime.store.workflows.standing import called, newest
+
+
+class WorkflowStore(Base):
+    """Workflows begun in this database; what they are stands in the calls of their runs."""
+
+    async def begun(self) -> list[Begun]:
+        """Newest first. At most 50."""
+        return await self._driver.read(newest)
+
+    async def begun_called(self, name: str) -> Begun | None:
+        """The newest one with that id, or whose id ends so."""
+        return await self._driver.read(lambda: called(name))
+
+    async def cancel(self, run: RunId, by: str) -> Below | None:
+        """End a workflow's run with all that it handed on; None where it is over, or has not begun."""
+        now = self.now()
+        return await self._driver.write(lambda: cancel(run, by, now, self._new_id))
+
+    async def record(self, run: RunId) -> list[tuple[Call, str | None]]:
+        """Calls of a run, each with its result; None while it has none."""
+        return await self._driver.read(lambda: calls_of(run))

@@ -1,0 +1,99 @@
+"""A workflow in the model's place: it looks at what was called so far and answers with the calls that come next.
+
+    first reply: the definition, frozen as the arguments of a call -> the calls of each wave -> last reply: the report
+
+So steps, policy, approvals, kills and repeats are those of any run, and nothing is remembered in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from runtime.contract import AssistantTurn, Call, Job, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage
+from runtime.domain.schedules import NO_MODEL
+from runtime.domain.workflows.asking import Flows, found
+from runtime.domain.workflows.calls import BEGIN_ID, call_of
+from runtime.domain.workflows.definition import Workflow
+from runtime.domain.workflows.expressions import ExpressionError, named_in, text_of
+from runtime.domain.workflows.progress import Standing, StepState, states
+from runtime.domain.workflows.reading import WorkflowError, inputs_of
+from runtime.domain.workflows.record import DEFINITION, DONE, INPUTS, Recorded, freezing, standing_in
+from runtime.errors import ModelFailed
+
+USAGE: Final = Usage(NO_MODEL)
+
+
+class WorkflowModel:
+    """Implements `contract.Model` for one job."""
+
+    name = NO_MODEL
+
+    def __init__(self, job: Job, flows: Callable[[], Flows]) -> None:
+        self._job = job
+        self._flows = flows
+        self._flow: Workflow | None = None
+
+    def is_fixed(self, call: str) -> bool:
+        """Tell whether all words of a call stand in the definition: nothing that another call gave is in it."""
+        if call == BEGIN_ID or self._flow is None:
+            return True
+        step = next((one for one in self._flow.steps if call.startswith(f"step-{one.name}-")), None)
+        given = step and [dict(step.arguments), step.text, step.to, *step.options]
+        return given is not None and all(path[0] == INPUTS for path in named_in(given))
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        now = standing_in(recorded_in(request.turns))
+        if now is None:
+            return ModelReply("", (self._begin(),), USAGE)
+        self._flow = now.flow
+        if failed := now.failed:
+            raise ModelFailed(told_failure(now, failed.step.name, failed.why))
+        try:
+            calls = tuple(call_of(one) for one in now.wanted)
+            return ModelReply("" if calls else report_of(now), calls, USAGE)
+        except ExpressionError as error:
+            raise ModelFailed(f"The workflow {now.flow.name} can't go on: {error}.") from error
+
+    def _begin(self) -> Call:
+        task = self._job.task
+        try:
+            kept = task.resumes.get(DEFINITION)
+            flow = Workflow.from_json(str(kept)) if kept else found(task.text, self._flows())
+            return freezing(flow, inputs_of(flow, task.options), task.resumes.get(DONE, {}))
+        except WorkflowError as error:
+            raise ModelFailed(capital(str(error))) from error
+
+
+def recorded_in(turns: Sequence[Turn]) -> list[Recorded]:
+    """Calls of the turns, each with its result."""
+    results = {turn.call_id: turn.text for turn in turns if isinstance(turn, ToolTurn)}
+    calls = [call for turn in turns if isinstance(turn, AssistantTurn) for call in turn.calls]
+    return [(call, results.get(call.id)) for call in calls]
+
+
+def report_of(now: Standing) -> str:
+    """Last words of a workflow: its report, or what its last step gave. Errors: ExpressionError."""
+    if now.flow.report:
+        return text_of(now.flow.report, now.values).strip() or f"{counted(now)}."
+    last = next((one.text for one in reversed(now.steps) if one.state is StepState.SUCCEEDED and one.text.strip()), "")
+    return "\n\n".join(filter(None, [f"**{counted(now)}.**", last]))
+
+
+def counted(now: Standing) -> str:
+    """The end of a workflow in a line.
+
+    Shape:  The workflow weekly is done: 7 steps, 1 skipped
+    """
+    skipped = sum(one.state is StepState.SKIPPED for one in now.steps)
+    more = f", {skipped} skipped" if skipped else ""
+    return f"The workflow {now.flow.name} is done: {len(now.steps)} step{'s' * (len(now.steps) != 1)}{more}"
+
+
+def told_failure(now: Standing, step: str, why: str) -> str:
+    """Last words of a workflow that failed: the reason, and how far it came."""
+    return f"The workflow {now.flow.name} stopped at its step {step}: {why}\n\n" + "  \n".join(states(now.steps))
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,240 @@
+"""Workflows at work: steps by rules, over the real store. Scenario 56."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+
+import pytest
+
+from bot.operator.reports import LateReporters
+from runtime.contract import Choice, Commanded, Effect
+from runtime.domain.runs import RunState
+from runtime.domain.workflows.definition import Workflow
+from runtime.domain.workflows.reading import read_workflow
+from runtime.errors import ToolFailed
+from runtime.policy.rules import Rule, Ruling
+from tests.contract.runtime.stage import ADA, VERA, Process, Stage, crash_at, fake_tool
+from tests.contract.runtime.strict import Strict
+from tests.contract.runtime.test_delegation import may_delegate
+from tests.fakes.models import Scripted
+from tools.asking import ASK_PERSON
+from tools.delegation import DELEGATE
+from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN
+
+OURS: Final[tuple[Any, ...]] = (WORKFLOW_BEGIN, WAIT_UNTIL, ASK_PERSON, DELEGATE)
+ALLOWED: Final = [Rule(Ruling.ALLOW, "*")]
+TWO: Final = """
+name = "weekly"
+inputs.room = "attic"
+steps = [
+    { name = "look", tool = "look", arguments = { path = "{{ inputs.room }}" } },
+    { name = "write", tool = "write", arguments = { text = "seen: {{ steps.look.text }}" } },
+]
+report = "Wrote {{ steps.write.text }}"
+"""
+
+
+def flow(text: str) -> Workflow:
+    return read_workflow(tomllib.loads(text))
+
+
+async def process_with(stage: Stage, text: str, *tools: Any, model: Scripted | None = None, **more: Any) -> Process:
+    """A process that knows one workflow."""
+    one = flow(text)
+    reporter = LateReporters(stage.clock, flows=lambda: {one.name: one})
+    process = await stage.process(model or Strict([]), [*OURS, *tools], reporter=reporter, **more)
+    process.gate = replace_gate(process, one)
+    return process
+
+
+def replace_gate(process: Process, one: Workflow) -> Any:
+    return replace(process.gate, workflows={one.name: one})
+
+
+async def command(process: Process, name: str, argument: str = "", who: Any = ADA) -> str:
+    verdict = await process.reception.sink(process.stage.signal(Commanded(name, argument), who, "r1"))
+    return verdict.notice or ""
+
+
+async def test_steps_run_in_order_and_the_report_comes(any_stage: Stage) -> None:
+    look, write = fake_tool("look", Effect.READ), fake_tool("write", Effect.READ)
+    process = await process_with(any_stage, TWO, look, write)
+    async with process.running():
+        await command(process, "workflow", "weekly room=cellar")
+        await process.rest()
+    assert look.calls == [{"path": "cellar"}]
+    assert write.calls == [{"text": "seen: look did it"}]
+    begun, report = await any_stage.screen()
+    assert begun.startswith("I've begun the workflow **weekly** (")
+    assert report == "Wrote write did it"
+
+
+async def test_no_model_is_asked_and_no_usage_is_counted(stage: Stage) -> None:
+    process = await process_with(stage, TWO, fake_tool("look", Effect.READ), fake_tool("write", Effect.READ))
+    async with process.running():
+        await command(process, "workflow", "weekly")
+        await process.rest()
+    assert await stage.rows("SELECT sum(input_tokens), sum(cost_micros) FROM usage") == [(0, 0)]
+
+
+@pytest.mark.parametrize(
+    "point", ["step-recorded", "tool-marked", "tool-finished", "model-answered", "delivery-stored"]
+)
+async def test_killed_anywhere_each_effect_happens_once(any_stage: Stage, point: str) -> None:
+    look, write = fake_tool("look", Effect.READ), fake_tool("write", Effect.WRITE, idempotent=True)
+    rules: dict[str, Any] = {"rules": ALLOWED}
+    process = await process_with(
+        any_stage, TWO, look, write, probe=crash_at(point, 2 if point != "delivery-stored" else 1), **rules
+    )
+    await command(process, "workflow", "weekly")
+    await process.until_crash()
+    process = await process_with(any_stage, TWO, look, write, **rules)
+    await process.answer_all()
+    assert [one for one in await any_stage.screen() if one.startswith("Wrote")] == ["Wrote write did it"]
+    assert await any_stage.states() == [RunState.DONE]
+
+
+async def test_a_timer_holds_nothing_but_a_row_and_goes_on_when_its_time_has_come(any_stage: Stage) -> None:
+    text = 'name = "later"\nsteps = [{ name = "pause", wait = "2 hours" }, { name = "look", tool = "look" }]'
+    look = fake_tool("look", Effect.READ)
+    process = await process_with(any_stage, text, look)
+    async with process.running():
+        await command(process, "workflow", "later")
+        await process.rest()
+    assert await any_stage.states() == [RunState.PARKED]
+    any_stage.clock.advance(timedelta(hours=1, minutes=59))
+    assert not await any_stage.store.runs.wake()
+    any_stage.clock.advance(timedelta(minutes=2))
+    process = await process_with(any_stage, text, look)  # it needs no process meanwhile
+    assert await any_stage.store.runs.wake()
+    assert not await any_stage.store.runs.wake()
+    await process.answer_all()
+    assert len(look.calls) == 1
+    assert await any_stage.states() == [RunState.DONE]
+
+
+async def test_a_person_is_asked_and_their_answer_decides(any_stage: Stage) -> None:
+    text = """
+name = "asking"
+[[steps]]
+name = "ok"
+ask = "Write it?"
+options = ["Yes", "No"]
+[[steps]]
+name = "write"
+when = "steps.ok.text == 'Yes'"
+tool = "look"
+"""
+    look = fake_tool("look", Effect.READ)
+    process = await process_with(any_stage, text, look)
+    async with process.running():
+        await command(process, "workflow", "asking")
+        await process.rest()
+        [question] = await any_stage.pending()
+        await process.click(question.id, Choice.SECOND)
+        await process.rest()
+    assert not look.calls
+    assert (await any_stage.screen())[-1].startswith("**The workflow asking is done: 2 steps, 1 skipped.**")
+
+
+async def test_a_step_for_each_piece_is_done_side_by_side_and_collected(any_stage: Stage) -> None:
+    text = """
+name = "fan"
+[[steps]]
+name = "list"
+tool = "list"
+[[steps]]
+name = "one"
+each = "steps.list.value"
+prompt = "Sum up {{ item }}."
+[[steps]]
+name = "end"
+tool = "look"
+arguments = { path = "{{ steps.one.text }}" }
+"""
+
+    async def names(_: Any) -> str:
+        return '["a", "b", "c", "d", "e", "f"]'
+
+    look = fake_tool("look", Effect.READ)
+    model = Scripted([f"summary {number}" for number in range(6)])
+    process = await process_with(any_stage, text, fake_tool("list", Effect.READ, names), look, model=model)
+    may_delegate(process, "main")
+    async with process.running():
+        await command(process, "workflow", "fan")
+        await process.rest()
+    [call] = look.calls
+    assert sorted(str(call["path"]).split("\n\n")) == [f"summary {number}" for number in range(6)]
+
+
+async def test_a_failed_step_ends_it_with_words_and_nothing_is_tried_again(any_stage: Stage) -> None:
+    async def fails(_: Any) -> str:
+        raise ToolFailed("the disk is full")
+
+    process = await process_with(any_stage, TWO, fake_tool("look", Effect.READ, fails), fake_tool("write", Effect.READ))
+    async with process.running():
+        await command(process, "workflow", "weekly")
+        await process.rest()
+    last = (await any_stage.screen())[-1]
+    assert last.startswith("The workflow weekly stopped at its step look: error: the disk is full")
+    assert "☐ write" in last
+    assert await any_stage.states() == [RunState.FAILED]
+
+
+async def test_a_definition_that_changes_while_a_run_waits_changes_nothing_for_it(any_stage: Stage) -> None:
+    text = 'name = "later"\nsteps = [{ name = "pause", wait = "1 hour" }, { name = "look", tool = "look" }]'
+    other = 'name = "later"\nsteps = [{ name = "pause", wait = "1 hour" }, { name = "write", tool = "write" }]'
+    look, write = fake_tool("look", Effect.READ), fake_tool("write", Effect.READ)
+    process = await process_with(any_stage, text, look, write)
+    async with process.running():
+        await command(process, "workflow", "later")
+        await process.rest()
+    any_stage.clock.advance(timedelta(hours=2))
+    process = await process_with(any_stage, other, look, write)
+    await any_stage.store.runs.wake()
+    await process.answer_all()
+    assert (len(look.calls), len(write.calls)) == (1, 0)
+
+
+async def test_what_is_wrong_is_told_and_nothing_begins(stage: Stage) -> None:
+    process = await process_with(stage, TWO)
+    async with process.running():
+        await command(process, "workflow", "weekli")
+        await command(process, "workflow", "weekly rom=cellar")
+        await command(process, "workflow", 'weekly room="cellar')
+        await process.rest()
+    told = await stage.screen()
+    assert told[0].startswith("There is no workflow 'weekli'. Did you mean 'weekly'?")
+    assert "there is no input 'rom'; there is room" in told[1]
+    assert "A quotation mark is missing" in told[2]
+    assert await stage.states() == []
+
+
+async def test_workflows_are_listed_with_how_far_they_are(stage: Stage) -> None:
+    text = 'name = "later"\nsteps = [{ name = "pause", wait = "1 hour" }, { name = "look", tool = "look" }]'
+    process = await process_with(stage, text, fake_tool("look", Effect.READ))
+    async with process.running():
+        await command(process, "workflow", "later")
+        await process.rest()
+        await command(process, "workflows", who=VERA)
+        await process.rest()
+    told = (await stage.screen())[-1]
+    assert "waiting, 0 of 2 steps" in told
+    assert "▶ `pause`" in told
+    assert "- **later**" in told
+
+
+async def test_it_may_be_stopped_while_it_waits(stage: Stage) -> None:
+    text = 'name = "later"\nsteps = [{ name = "pause", wait = "1 hour" }]'
+    process = await process_with(stage, text)
+    async with process.running():
+        await command(process, "workflow", "later")
+        await process.rest()
+        await process.stop()
+        await process.rest()
+    assert await stage.states() == [RunState.STOPPED]
+    stage.clock.advance(timedelta(hours=2))
+    assert not await stage.store.runs.wake()

@@ -1,0 +1,1 @@
+"""Questions to databases that operators name, by their own means read-only."""

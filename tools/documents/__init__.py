@@ -1,0 +1,1 @@
+"""Reads documents: PDFs, office files, books, tables and mails."""
