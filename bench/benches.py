@@ -13,6 +13,7 @@ from functools import partial
 from typing import Final
 
 from bench import program
+from bench.browser import browser
 from bench.channels import BENCHES as CHANNELS
 from bench.channels import Bench
 from bench.children import children
@@ -47,6 +48,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "long": long,
     "schedules": schedules,
     "guard": guard,
+    "browser": browser,
     "recall": recall,
     "documents": documents,
     "injection": injection,

@@ -6,12 +6,20 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
 from tools.agents import agent_tools
+from tools.browser.tools import browser_tools
+from tools.builds.tools import OwnCommands, build_tools
 from tools.catalogue import first_tools
 from tools.charting.chart import chart_tool
 from tools.databases.tool import query_tool
 from tools.delegation import delegation_tools
+from tools.git.hosts import GitWeb
+from tools.git.local import local_tools
+from tools.git.remote import Remotes, remote_tools
 from tools.knowledge import knowledge_tools
+from tools.pictures.tools import Media, media_tools
 from tools.posting import posting_tools
+from tools.processes.host import ProcessHost
+from tools.processes.tools import process_tools
 from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
 from tools.sandbox.shell import ShellSettings, sandbox_for
@@ -25,12 +33,14 @@ from tools.workflows import workflow_tools
 
 if TYPE_CHECKING:
     from runtime.contract import Figures, Posting, TaskBoard, Timetable, Tool
+    from runtime.contract.agents.processes import ProcessBook
     from runtime.contract.agents.workflows import Workflows
     from runtime.contract.memory.facts import MemoryBook
     from runtime.contract.memory.knowledge import KnowledgeBook
     from runtime.contract.memory.values import StateBook
     from runtime.egress import Egress
     from tools.agents import NewAgents
+    from tools.browser.browsers import Browsers
     from tools.charting.renderer import ChartRenderer
     from tools.delegation import Children, HandsOver
     from tools.skills.skills import SkillBook
@@ -53,7 +63,30 @@ def built_in_tools() -> dict[str, Tool]:
     handing = delegation_tools(
         cast("Children", None), cast("HandsOver", None), lambda: datetime.now(UTC)
     ) | agent_tools(cast("NewAgents", None))
-    skills = skill_tools(cast("SkillBook", None), sandbox_for(ShellSettings()), timeout=ShellSettings().timeout)
+    sandbox = sandbox_for(ShellSettings())
+    skills = skill_tools(cast("SkillBook", None), sandbox, timeout=ShellSettings().timeout)
+    git = (
+        *local_tools(sandbox, timeout=ShellSettings().timeout),
+        *remote_tools(Remotes(sandbox, GitWeb(egress, []))),
+    )
+    started = process_tools(ProcessHost(sandbox, cast("ProcessBook", None)))
+    builds = build_tools(sandbox, timeout=ShellSettings().timeout, own=OwnCommands())
     flows, asking = workflow_tools(cast("Workflows", None)), query_tool([], str)
-    others = (*flows, *web, chart, asking, *posting, *known[0], *known[1], *reports, *planned, *tasks)
+    others = (
+        *flows,
+        asking,
+        *git,
+        *started,
+        *builds,
+        *browser_tools(cast("Browsers", None)),
+        *media_tools(Media()),
+        *web,
+        chart,
+        *posting,
+        *known[0],
+        *known[1],
+        *reports,
+        *planned,
+        *tasks,
+    )
     return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing | skills

@@ -17,6 +17,7 @@ from runtime.contract import TaskState
 
 TASKS_PLACE: Final = "/console/tasks"
 TASK_HEADS: Final = ("Task", "State", "Agent", "Tries", "Asked by", "Posted", "Room", "Actions")
+PROCESS_HEADS: Final = ("Command", "State", "Agent", "Started", "Room", "Why", "Actions")
 TASK_TEXTS: Final = {"goal": "Goal", "criteria": "Done when", "input": "Input", "result": "Result"}
 TASK_TURNS: Final = {"open": "drop", "claimed": "drop", "failed": "retry", "dropped": "retry"}
 """What can be done with a task, by its state."""
@@ -26,9 +27,10 @@ TASK_VERBS: Final = {"drop": "Drop", "retry": "Try again"}
 async def tasks(request: web.Request, do: Operations) -> Html:
     state = request.query.get("state", "")
     rows = await do.tasks(state)
-    return page(
-        "Tasks", TASKS_PLACE, tabs("State", TASKS_PLACE, TaskState, state), table("Tasks", TASK_HEADS, map(_line, rows))
-    )
+    shown = tabs("State", TASKS_PLACE, TaskState, state), table("Tasks", TASK_HEADS, map(_line, rows))
+    programs = await do.processes()
+    more = [tag("h2", "Processes"), table("Processes", PROCESS_HEADS, map(_process, programs))] if programs else []
+    return page("Tasks", TASKS_PLACE, *shown, *more)
 
 
 async def task(request: web.Request, do: Operations) -> Html:
@@ -78,5 +80,24 @@ def _turn(row: View) -> Html:
         method="post",
         action=f"{ROOT}/tasks/{quote(row['id'], safe='')}/{verb}",
         data_ask=f"Drop {row['title']}? A run that works on it ends." if verb == "drop" else None,
+    )
+    return tag("div", form, class_="buttons")
+
+
+def _process(row: View) -> tuple[str, ...]:
+    why = row["reason"] or ("" if row["exit"] is None else f"exit code {row['exit']}")
+    told = row["agent"], moment(row["started_at"]), where(row), why or "-"
+    return tag("code", row["command"]), badge(row["state"]), *told, _stop(row)
+
+
+def _stop(row: View) -> Html:
+    if row["state"] != "running":
+        return tag("span", "-", class_="faint")
+    form = tag(
+        "form",
+        tag("button", "Stop", type="submit"),
+        method="post",
+        action=f"{ROOT}/processes/{quote(row['id'], safe='')}/stop",
+        data_ask="Stop this process?",
     )
     return tag("div", form, class_="buttons")

@@ -14,6 +14,7 @@ from bot.doctor.guard import check_guard
 from bot.doctor.machine.clock import check_clock
 from bot.doctor.machine.place import check_place
 from bot.doctor.machine.process import check_process
+from bot.doctor.machine.programs import check_git
 from bot.doctor.machine.sandbox import check_sandbox
 from bot.doctor.machine.store import check_store
 from bot.doctor.people import check_people
@@ -21,6 +22,7 @@ from bot.doctor.policy import check_policy
 from bot.doctor.question_rooms import check_question_rooms
 from bot.doctor.schedules import check_schedules
 from bot.doctor.secrets import check_secrets
+from bot.doctor.services.browser import check_browser
 from bot.doctor.services.budgets import check_budgets
 from bot.doctor.services.channels import check_channels
 from bot.doctor.services.databases import check_databases
@@ -28,6 +30,7 @@ from bot.doctor.services.embeddings import check_embeddings
 from bot.doctor.services.hooks import check_hooks
 from bot.doctor.services.knowledge import check_knowledge
 from bot.doctor.services.mcp import check_mcp
+from bot.doctor.services.media import check_media
 from bot.doctor.services.model import check_model
 from bot.doctor.services.skills import check_skills
 from bot.doctor.services.watching import check_metrics, check_telemetry
@@ -60,8 +63,11 @@ CHECKS: Final[Mapping[str, Check]] = {
     "metrics": check_metrics,
     "telemetry": check_telemetry,
     "sandbox": check_sandbox,
+    "git": check_git,
     "model": check_model,
     "embeddings": check_embeddings,
+    "media": check_media,
+    "browser": check_browser,
     "budgets": check_budgets,
     "knowledge": check_knowledge,
     "skills": check_skills,

@@ -31,6 +31,7 @@ from bot.operator.views import View
 from bot.operator.work.handed_on import HandedOn
 from bot.operator.work.knowledge import KnowledgeOperations
 from bot.operator.work.memories import MemoryOperations
+from bot.operator.work.processes import ProcessOperations
 from bot.operator.work.skills import SkillOperations
 from bot.operator.work.tasks import TaskOperations
 from bot.operator.work.workflows import WorkflowOperations
@@ -514,6 +515,20 @@ class Operations(OperatorApi):
     def _tasks(self) -> TaskOperations:
         has = self._context
         return TaskOperations(has.store.tasks, has.notifier, has.stop, has.nudge, has.named, has.called, has.mask)
+
+    # ---------------------------------------------------------------------------------------------------- processes
+
+    async def processes(self, room: str = "") -> list[View]:
+        """Programs that agents started, newest first."""
+        return await self._entitled(await self._processes.listed(await self._room_meant(room)))
+
+    async def stop_process(self, name: str) -> View:
+        return await self._processes.stopped(name, self.actor)
+
+    @property
+    def _processes(self) -> ProcessOperations:
+        has = self._context
+        return ProcessOperations(has.store.processes, has.named, has.called, has.mask)
 
     # ---------------------------------------------------------------------------------------------------- handed on
 

@@ -18,6 +18,9 @@ ALL_ON: Final = """
 provider = "searxng"
 url = "https://search.example.org"
 
+[tools.browser]
+enabled = true
+
 [[egress.rules]]
 method = "POST"
 host = "api.example.org"
@@ -33,6 +36,8 @@ skills = ["csv-report"]
 [[databases]]
 name = "sales"
 url = "sqlite:///sales.db"
+[[git]]
+url = "https://git.example.org"
 """
 """Settings under which each tool that needs some is there."""
 NEEDS: Final = {
@@ -41,6 +46,16 @@ NEEDS: Final = {
     "web_search": "`[tools.search]`, see below",
     "skill_read": "a [skill](skills.md) that the agent has",
     "skill_run": "a [skill](skills.md) with a script",
+    "git_clone": "a [git server](git.md)",
+    "git_pull": "a [git server](git.md)",
+    "git_push": "a [git server](git.md)",
+    **dict.fromkeys(
+        ("browser_open", "browser_read", "browser_screenshot", "browser_click", "browser_fill", "browser_close"),
+        "`[tools.browser]`: [browser](browser.md)",
+    ),
+    "image_make": "`[images]`: [pictures and voice](pictures.md)",
+    "see": "a model that [sees](pictures.md)",
+    "transcribe": "`[transcription]`: [pictures and voice](pictures.md)",
     "http_request": "an [egress rule](egress.md) that allows a method other than GET and HEAD",
 }
 INTRODUCTION: Final = """\

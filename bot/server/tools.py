@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
@@ -16,10 +16,15 @@ from bot.wiring.engine import shell_of
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, toolbox_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
+from bot.wiring.tools.browser import browsers_of, tools_of_browser
+from bot.wiring.tools.builds import build_tools_of
+from bot.wiring.tools.git import git_tools
 from bot.wiring.tools.known import installed_tools
+from bot.wiring.tools.processes import host_of, process_tools_of
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import SPEND_MORE, Figures, Now, Space, TaskBoard, Timetable, Tool
+from runtime.contract.agents.processes import ProcessBook
 from runtime.errors import ConfigError
 from runtime.policy.budgets import Then
 from tools.agents import NewAgents, agent_tools
@@ -27,14 +32,18 @@ from tools.beyond_budget import SPEND_BEYOND_BUDGET
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
+from tools.processes.host import ProcessHost
 from tools.reports import Naming
 from tools.sandbox.shell import Sandbox, sandbox_for
 from tools.sandbox.spaced import SpacedSandbox, SpacedTool
 from tools.tasks import task_tools
 
+if TYPE_CHECKING:
+    from tools.browser.browsers import Browsers
+
 log = structlog.get_logger("app")
 
-WRITERS: Final = ("write_file", "chart")
+WRITERS: Final = ("write_file", "chart", "browser_screenshot", "image_make")
 """Tools that write files into a room; the shell looks after itself."""
 
 
@@ -46,6 +55,8 @@ class Toolkit:
     toolbox: Toolbox
     figures: Mapping[str, Tool]
     sandbox: Sandbox
+    processes: ProcessHost
+    browsers: Browsers | None
 
     async def check(self) -> None:
         """Test the sandboxes. Beside the start, since it takes longer than the rest of it.
@@ -78,6 +89,7 @@ def toolkit_of(
     instead: Mapping[str, Tool] | None,
     space: Space,
     more: Mapping[str, Tool],
+    processes: ProcessBook,
 ) -> Toolkit:
     """`wrap` is around each tool; `more` are other tools of ours; `instead` of our own, but for those that hand work on, are a
     test's. Errors: ConfigError."""
@@ -86,13 +98,17 @@ def toolkit_of(
     renderer = ChartRenderer(settings.data_dir / "fonts")
     reported = figure_tools(figures, now, naming)
     own = first_tools(shell, sandbox=sandbox, egress=egress_of(settings), renderer=renderer)
-    own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     own |= planning_tools(timetable, accounts, named)
     handing = delegation_tools(children, hands, now)
     handing |= {tool.spec.name: tool for tool in (*task_tools(board), *remembering)}
     own |= handing | agent_tools(agents) | reported | dict(more)
-    own |= {**search_tools(settings), **request_tools(settings)}
+    browsers = browsers_of(settings)
+    own |= {**search_tools(settings), **request_tools(settings), **git_tools(settings, sandbox, space)}
+    host = host_of(settings, sandbox, processes, space)
+    own |= {**process_tools_of(host), **build_tools_of(settings, sandbox), **tools_of_browser(browsers)}
+    own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= installed_tools(settings, own)
-    return Toolkit(settings, toolbox_of(settings, {**handing, **instead} if instead else own, wrap), reported, sandbox)
+    toolbox = toolbox_of(settings, {**handing, **instead} if instead else own, wrap)
+    return Toolkit(settings, toolbox, reported, sandbox, host, browsers)

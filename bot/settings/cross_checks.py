@@ -23,6 +23,7 @@ from bot.settings.safety.guard import faults_together as guard_faults
 from bot.settings.schedules import faults_together as schedule_faults
 from bot.settings.sources import Layers
 from bot.settings.tools.databases import faults_together as database_faults
+from bot.settings.tools.git import faults_together as git_faults
 from bot.settings.tools.search import faults_together as search_faults
 from bot.settings.workflows.together import faults_together as workflow_faults
 from runtime.contract import Address
@@ -52,6 +53,7 @@ def add_together(layers: Layers, faults: Faults) -> None:
         policy_faults,
         search_faults,
         workflow_faults,
+        git_faults,
     ):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)

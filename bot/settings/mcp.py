@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 SERVER_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,23}")
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 FOR_PROGRAMS: Final = ("args", "env", "env_from", "env_secret", "cwd", "uid", "sandbox", "network")
-FOR_ADDRESSES: Final = ("headers", "token", "token_env")
+FOR_ADDRESSES: Final = (
+    *("headers", "token", "token_env"),
+    *("client_id", "client_secret", "client_secret_env", "scopes", "callback_port"),
+)
+SECRET_SETTINGS: Final = ("headers", "token", "token_env", "client_secret", "client_secret_env")
 
 Fault = tuple[str, str]
 """The setting, and what is wrong with it."""
@@ -95,6 +99,24 @@ class McpTable(Section):
     )
     token: Secret = Field(default=None, description='Sent to it as "Authorization: Bearer".')
     token_env: str = Field(default="", description="Name of the variable or sealed secret that holds `token`.")
+    client_id: str = Field(
+        default="",
+        description="For a server that wants a login: our id at its login server, or the https address of a document "
+        "about us. Default: Signalbox registers itself.",
+    )
+    client_secret: Secret = Field(default=None, description="Secret that belongs to `client_id`.")
+    client_secret_env: str = Field(
+        default="", description="Name of the variable or sealed secret that holds `client_secret`."
+    )
+    scopes: tuple[Text, ...] = Field(
+        default=(), description="Scopes to ask for at a login. Default: those that the server names."
+    )
+    callback_port: Whole = Field(
+        default=0,
+        ge=0,
+        le=65535,
+        description="Port on this machine to which the browser returns after a login. 0: any free one.",
+    )
     tools: tuple[Text, ...] = Field(default=("*",), description="Globs of its tools to take, by their own names.")
     effect: Effect = Field(default=Effect.WRITE, description="What its tools may do, where `effects` does not say.")
     effects: dict[str, Effect] = Field(
@@ -146,11 +168,12 @@ def _ways(server: str, table: Mapping[str, Any]) -> Iterator[Fault]:
             yield f"{server}.{name}", f"is only for {what}; remove it"
     if table.get("sandbox") == "external" and table.get("network") is False:
         yield f"{server}.network", 'only works in a sandbox; remove it, or set sandbox = "auto"'
-    if isinstance(url, str) and _open_to_all(url) and any(table.get(name) for name in FOR_ADDRESSES):
+    if isinstance(url, str) and is_open_to_all(url) and any(table.get(name) for name in SECRET_SETTINGS):
         yield f"{server}.url", "what is sent to it could be read on the way to another machine; use https://"
 
 
-def _open_to_all(url: str) -> bool:
+def is_open_to_all(url: str) -> bool:
+    """True for an address on the way to which others can read what is sent."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""

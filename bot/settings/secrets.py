@@ -22,6 +22,7 @@ from bot.settings.models.aliases import OWN_KEYS, asked_vendors, key_names
 from bot.settings.models.tables import AUTO, DEMO, ModelTable
 from bot.settings.sources import Layers, names_of, source_of
 from bot.settings.tools.databases import DatabaseTable
+from bot.settings.tools.git import GitTable
 
 UNRESOLVED: Final = "sealed:"
 """Stands for the address of a database that this command did not ask for. No store opens it."""
@@ -53,7 +54,11 @@ class Use:
             return "databases"
         if ".env_secret." in self.name:  # two MCP servers may be handed the same variable
             return self.name.rpartition(".")[2]
-        return "model" if self.name.startswith(("model.", "models[", "embeddings.")) else self.name
+        return (
+            "model"
+            if self.name.startswith(("model.", "models[", "embeddings.", "images.", "transcription."))
+            else self.name
+        )
 
     def __str__(self) -> str:
         return f"{self.name} ({self.source})" if self.source else self.name
@@ -91,6 +96,7 @@ def twins_in_lists(layers: Layers) -> list[str]:
     kinds += [(name, ModelTable) for name, _ in layers.tables("models")]
     kinds += [(name, McpTable) for name, _ in layers.tables("mcp")]
     kinds += [(name, DatabaseTable) for name, _ in layers.tables("databases")]
+    kinds += [(name, GitTable) for name, _ in layers.tables("git")]
     unused = ((name, table) for name, table in layers.tables("accounts") if is_unused(table))
     found = [f"{name}.{key.removesuffix('_env')}" for name, table in unused for key in table if key.endswith("_env")]
     return found + [f"{name}.{twin}" for name, kind in kinds for twin in twins(kind)]

@@ -38,6 +38,7 @@ from bot.settings.memory import MemorySection
 from bot.settings.models.aliases import key_names
 from bot.settings.models.budgets import BudgetSection
 from bot.settings.models.embeddings import Embeddings
+from bot.settings.models.media import ImageSection, TranscriptionSection
 from bot.settings.models.tables import Model, ModelTable
 from bot.settings.policy.rules import PolicyRule
 from bot.settings.safety.egress import Egress
@@ -75,6 +76,7 @@ from bot.settings.tables import (
 )
 from bot.settings.telemetry import find_collector
 from bot.settings.tools.databases import DatabaseTable
+from bot.settings.tools.git import GitTable
 from bot.settings.workflows.folder import add_workflows
 from bot.settings.workflows.tables import WorkflowTable
 from runtime.errors import ConfigError
@@ -146,6 +148,10 @@ class Settings(Section):
     model: Model = Field(default_factory=Model, description="The language model.")
     models: tuple[ModelTable, ...] = Field(default=(), description="More models, each with a name.")
     embeddings: Embeddings = Field(default_factory=Embeddings, description="The model that finds by meaning.")
+    images: ImageSection = Field(default_factory=ImageSection, description="The model that makes pictures.")
+    transcription: TranscriptionSection = Field(
+        default_factory=TranscriptionSection, description="The model that writes recordings down."
+    )
     budgets: BudgetSection = Field(default_factory=BudgetSection, description="Limits on spending.")
     agents: tuple[AgentTable, ...] = Field(
         default=(), description="More agents, each with its own prompt, tools and rooms; also as files in `agents/`."
@@ -179,6 +185,7 @@ class Settings(Section):
     memory: MemorySection = Field(default_factory=MemorySection, description="What agents keep beyond a conversation.")
     tools: Tools = Field(default_factory=Tools, description="Tools.")
     mcp: tuple[McpTable, ...] = Field(default=(), description="MCP servers, whose tools the agent may call.")
+    git: tuple[GitTable, ...] = Field(default=(), description="Git servers that agents may reach.")
     knowledge: tuple[KnowledgeTable, ...] = Field(
         default=(), description="Packs of documents that agents search and cite."
     )

@@ -10,6 +10,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
+from bot.settings.tools.browser import BrowserSection
+from bot.settings.tools.builds import BuildsSection
+from bot.settings.tools.processes import ProcessesSection
 from bot.settings.tools.search import Search
 from runtime.contract import Address, Busy
 from runtime.domain.routing import Attention
@@ -314,7 +317,12 @@ class Tools(Section):
 
     shell: ShellTool = Field(default_factory=ShellTool, description="The shell tool.")
     transcribe: Transcribe = Field(default_factory=Transcribe, description="Transcription of voice notes.")
+    processes: ProcessesSection = Field(
+        default_factory=ProcessesSection, description="Programs that run on between calls."
+    )
+    builds: BuildsSection = Field(default_factory=BuildsSection, description="Testing and compiling projects.")
     search: Search = Field(default_factory=Search, description="Searching the web.")
+    browser: BrowserSection = Field(default_factory=BrowserSection, description="A real browser.")
     installed: tuple[Text, ...] = Field(
         default=(),
         description='Tools from installed packages, such as ["count_lines"]: see [extend.md](extend.md). Only '

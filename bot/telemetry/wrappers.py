@@ -10,10 +10,7 @@ class ToolWrapper:
 
     def __init__(self, tool: Tool) -> None:
         self._tool = tool
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._tool.spec
+        self.spec: ToolSpec = tool.spec  # looked at for each message: no property
 
     def caution(self) -> str:
         return self._tool.caution()

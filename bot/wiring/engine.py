@@ -56,6 +56,7 @@ def fetching_of(
     new_id: NewId,
     space: Space,
     shared: WorkspaceFolders,
+    transcriber: Transcriber | None,
 ) -> Fetching:
     sessions = settings.sessions
     bounds = FileBounds(
@@ -66,13 +67,14 @@ def fetching_of(
         senders=senders,
         new_id=new_id,
         bounds=bounds,
-        transcriber=transcriber_of(settings),
+        transcriber=transcriber,
         space=space,
         shared=shared,
     )
 
 
 def transcriber_of(settings: Settings) -> Transcriber | None:
+    """The program of the operator's choice; None where there is none."""
     transcribe = settings.tools.transcribe
     if not transcribe.command:
         return None

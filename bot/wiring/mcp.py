@@ -16,16 +16,15 @@ from bot.settings.mcp import McpTable
 from bot.settings.settings import Settings
 from bot.settings.sources import config_folder
 from bot.wiring.engine import shell_of
-from runtime.contract import Tool
+from bot.wiring.logins.grants import MCP_FOLDER, login_of, sealer_of
+from bot.wiring.logins.sealed_files import SealedFolder
+from runtime.contract import Call, RunId, Tool, Turn
 from runtime.errors import ConfigError, Rejected, StoreError
 from tools.sandbox.sandbox import PATH
 
 if TYPE_CHECKING:
     from tools.mcp.server import McpServer
     from tools.mcp.terms import Endpoint, Program, SandboxTerms, ServerTerms
-
-MCP_FOLDER: Final = "mcp"
-"""Of `data_dir`: a folder for each server that is started here, and what each of them last offered."""
 
 RECONNECT_SECONDS: Final = 5.0  # seconds
 
@@ -53,6 +52,7 @@ class Toolbox:
         self._brought: Mapping[str, Tool] = {}
         self.tools = dict(wrap(own))
         self._renewed = asyncio.Event()
+        self._logins: set[str] = set()
 
     def join(self, servers: Sequence[McpServer]) -> None:
         """From now on with their tools. Errors: ConfigError for a server whose tools would be called as ours are."""
@@ -72,14 +72,28 @@ class Toolbox:
 
     def renew(self) -> None:
         """The tools of a server are others."""
-        theirs = {tool.spec.name: tool for server in self._servers for tool in server.tools}
-        now = self._wrap({**self._own, **self._brought, **theirs})
+        theirs: dict[str, Tool] = {tool.spec.name: tool for server in self._servers for tool in server.tools}
+        asking = {tool.spec.name: tool for server in self._servers for tool in server.asking}
+        now = self._wrap({**self._own, **self._brought, **theirs, **asking})
         self.tools.clear()
         self.tools.update(now)
         self._renewed.set()
 
-    async def watch(self, see: See, tell: Tell, told: Told) -> None:
-        """Have each form of a tool of others seen, anew each day, and tell of those that changed. Never returns."""
+    async def next_call(self, run: RunId, turns: Sequence[Turn]) -> Call | None:
+        """The call that a run makes next for a server that asks something in the middle of one."""
+        for server in self._servers:
+            if call := await server.held.next_call(run, turns):
+                return call
+        return None
+
+    def needs_login(self, server: str) -> None:
+        """A person must log in there."""
+        self._logins.add(server)
+        self._renewed.set()
+
+    async def watch(self, see: See, tell: Tell, told: Told, tell_login: Callable[[str], Awaitable[None]]) -> None:
+        """Have each form of a tool of others seen, anew each day, and tell of those that changed, and of servers that want
+        a login. Never returns."""
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(SEEN_AGAIN.total_seconds()):
@@ -91,8 +105,11 @@ class Toolbox:
                         log.warning("a tool of an MCP server changed", tool=name, changed=changed)
                         await tell(name, form, changed)
                         await told(name, form)
+                for server in sorted(self._logins):
+                    await tell_login(server)
+                    self._logins.discard(server)
             except (StoreError, Rejected) as error:
-                log.warning("forms of tools are not kept yet", reason=str(error))
+                log.warning("operators are not told yet", reason=str(error))
                 self._renewed.set()
                 await asyncio.sleep(RECONNECT_SECONDS)
 
@@ -107,7 +124,18 @@ def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap) -> Toolb
     if tables := [table for table in settings.mcp if table.enabled]:
         from tools.mcp.server import McpServer
 
-        toolbox.join([McpServer(terms_of(settings, table), on_change=toolbox.renew) for table in tables])
+        folder, sealer = settings.data_dir / MCP_FOLDER, sealer_of(settings)
+        toolbox.join(
+            [
+                McpServer(
+                    terms_of(settings, table),
+                    on_change=toolbox.renew,
+                    keep=SealedFolder(folder / f"{table.name}.asked", sealer),
+                    on_login=toolbox.needs_login,
+                )
+                for table in tables
+            ]
+        )
     return toolbox
 
 
@@ -135,7 +163,7 @@ def terms_of(settings: Settings, table: McpTable) -> ServerTerms:
 
     return ServerTerms(
         name=table.name,
-        way=_endpoint(table) if table.url else _program(settings, table),
+        way=_endpoint(settings, table) if table.url else _program(settings, table),
         memory=settings.data_dir / MCP_FOLDER / f"{table.name}.json",
         effect=table.effect,
         effects=table.effects,
@@ -177,11 +205,11 @@ def secret_places(settings: Settings) -> Iterator[Path]:
         yield from (database.with_name(database.name + end) for end in ("", "-wal", "-shm", "-journal"))
 
 
-def _endpoint(table: McpTable) -> Endpoint:
+def _endpoint(settings: Settings, table: McpTable) -> Endpoint:
     from tools.mcp.terms import Endpoint
 
     token = {"Authorization": f"Bearer {table.token.get_secret_value()}"} if table.token else {}
-    return Endpoint(table.url, {**token, **_open(table.headers)})
+    return Endpoint(table.url, {**token, **_open(table.headers)}, login_of(settings, table))
 
 
 def _open(values: Mapping[str, SecretStr] | None) -> dict[str, str]:

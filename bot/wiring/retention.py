@@ -38,6 +38,7 @@ def keep_of(settings: Settings) -> Keep:
         Stock.RUNS: days.runs_days,
         Stock.OCCURRENCES: days.runs_days,
         Stock.TASKS: days.runs_days,
+        Stock.PROCESSES: days.runs_days,
         Stock.SCHEDULES: days.runs_days,
         Stock.APPROVALS: days.approvals_days,
         Stock.MOVES: days.runs_days,

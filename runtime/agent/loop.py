@@ -12,7 +12,6 @@ from typing import Final, Protocol
 
 import structlog
 
-from runtime.agent.asking import asked_by_us
 from runtime.agent.delegation.orders import Delegating, Faults
 from runtime.agent.duties.remembering import Remembering, actor_of
 from runtime.agent.guard import tripped
@@ -32,9 +31,9 @@ from runtime.context.resting import SHORTENED_BY_RESTS, Restore, restored
 from runtime.context.watch import LoopNotices
 from runtime.contract import (
     BOUNDLESS,
-    SPEND_MORE,
     Address,
     Busy,
+    Call,
     DeliveryId,
     Effect,
     Job,
@@ -108,11 +107,15 @@ class Files(Protocol):
         """Fetch what is missing of the files that the model has not seen yet; what it must be told of them."""
 
 
+OwnCall = Callable[[RunId, Sequence[Turn]], Awaitable[Call | None]]
+"""Names the call that a run makes next on its own account, given its conversation; None where there is none."""
+
+
 class AgentLoop:
     """Works on claimed runs. One object serves all of them, each with the things of its agent, which `LiveRun` holds.
 
     `policy` gives what holds at this moment, so that a reload counts from the next decision on. `reporting` makes the
-    deliveries of scheduled runs, `faults` checks JSON against a schema, and `reporter` what speaks in place of the model where their task is none for it.
+    deliveries of scheduled runs, `faults` checks JSON against a schema, `own_call` names a call that a run makes before it asks its model again, and `reporter` what speaks in place of the model where their task is none for it.
     """
 
     def __init__(
@@ -137,11 +140,13 @@ class AgentLoop:
         notices: LoopNotices | None = None,
         door: Door = OPEN_DOOR,
         faults: Faults = lambda schema, values: "",
+        own_call: OwnCall | None = None,
         remembering: Remembering | None = None,
     ) -> None:
         self._store, self._agents, self._outlet, self._door = store, agents, outlet, door
         self._busy, self._probe, self._files, self._live = busy, probe, files, dict[RunId, LiveRun]()
         self._whole, self._remembering, self._reporter = WholeTexts(new_id, space), remembering, reporter
+        self._own_call = own_call
         context, self._notices = asking or QuestionContext(), notices or LoopNotices()
         self.surroundings = Surroundings(store=store, policy=policy, named=named, now=now, remembering=remembering)
         self._rulings = rulings = Rulings(store=store, policy=policy, rights=context.rights, now=now)
@@ -285,6 +290,8 @@ class AgentLoop:
             await self._delegating.look_at_budget(run, run.claim.child)
         self._progress(run.claim, Thinking())
         history = await self._with_files(run, await self._history(run))
+        if self._own_call and (call := await self._own_call(run.claim.run_id, history.turns)):
+            return ModelReply("", (call,), Usage(NO_MODEL))
         run.history, run.known = history, None
         run.facts = facts = await self.surroundings.of(run, history.turns)
         reply = await run.unless_stopped(self._reply(run, facts, history))
@@ -438,10 +445,8 @@ class AgentLoop:
     async def _act(self, run: LiveRun, reply: ModelReply) -> Released | None:
         """One model turn with calls: recorded, then those allowed run, then those asked go up together."""
         lane, number = run.claim.lane, run.next_step
-        if reply.usage.model == NO_MODEL and reply.calls[0].tool == SPEND_MORE:
-            sorted_calls = [asked_by_us(call) for call in reply.calls]  # no rule, grant or mode answers for people
-        else:
-            sorted_calls = await self._calls.sort(run, reply.calls)
+        sort = self._calls.sort_own if reply.usage.model == NO_MODEL else self._calls.sort
+        sorted_calls = await sort(run, reply.calls)
         recorded = own(await self._store.record_model(lane, run.claim.run_id, number, reply, sorted_calls))
         self._probe("step-recorded")
         run.iterations, run.next_step = run.iterations + 1, number + len(reply.calls) + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -15,7 +16,9 @@ OFFERED_MAX: Final = 40
 
 MOST_USED: Final = 15
 NAMED_MAX: Final = 40
-"""Names of the others, told with the tool that finds them."""
+"""Names of others, told with the tool that finds them or with why they are not there."""
+FAMILY_MIN: Final = 3
+"""Tools whose names begin with the same word, from which on that word stands for all of them."""
 
 READ_ONLY: Final = "the conversation is read-only"
 BECAUSE: Final = ": "
@@ -45,8 +48,15 @@ Denied = Callable[[ToolSpec], str]
 """The reason for which no call of a tool would run, whatever its arguments; empty where one may."""
 
 
+def nothing_denied(_tool: ToolSpec) -> str:
+    """Where no rule denies anything."""
+    return ""
+
+
 def denied_by(policy: Policy, asks: Callable[[ToolSpec], Ask], mode: Mode) -> Denied:
     """Reasons by the rules and by the mode of a conversation. A call that is made all the same goes by both again."""
+    if not policy.denies_some and mode is not Mode.READ_ONLY:
+        return nothing_denied  # a request has many tools
 
     def denied(tool: ToolSpec) -> str:
         if policy.may_deny(tool.name) and (rule := policy.denies_all(asks(tool))):
@@ -59,6 +69,8 @@ def denied_by(policy: Policy, asks: Callable[[ToolSpec], Ask], mode: Mode) -> De
 
 def allowed(tools: Iterable[ToolSpec], denied: Denied) -> tuple[list[ToolSpec], dict[str, str]]:
     """Tools that may perhaps be called, and of the others why not."""
+    if denied is nothing_denied:
+        return list(tools), {}
     reasons = {tool.name: why for tool in tools if (why := denied(tool))}
     return [tool for tool in tools if tool.name not in reasons], reasons
 
@@ -134,5 +146,17 @@ def _hidden(tools: Sequence[ToolSpec], most_used: Sequence[str]) -> dict[str, st
 
 def _naming(finder: ToolSpec, hidden: Sequence[str]) -> ToolSpec:
     """The tool that finds others, with their names."""
-    more = f", and {len(hidden) - NAMED_MAX:,} more" if len(hidden) > NAMED_MAX else ""
-    return replace(finder, description=f"{finder.description} There are: {', '.join(hidden[:NAMED_MAX])}{more}.")
+    names = families(hidden)
+    more = f", and {len(names) - NAMED_MAX:,} more" if len(names) > NAMED_MAX else ""
+    return replace(finder, description=f"{finder.description} There are: {', '.join(names[:NAMED_MAX])}{more}.")
+
+
+def families(names: Sequence[str]) -> list[str]:
+    """Names in their order, where several that begin with the same word are one.
+
+    >>> families(["git_log", "query", "git_diff", "git_push", "task_post"])
+    ['git_*', 'query', 'task_post']
+    """
+    counts = Counter(name.partition("_")[0] for name in names if "_" in name)
+    told = (f"{word}_*" if counts[word := name.partition("_")[0]] >= FAMILY_MIN else name for name in names)
+    return list(dict.fromkeys(told))

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
-from runtime.agent.asking import not_run, refused_or_stopped, sorted_question
+from runtime.agent.asking import asked_by_us, not_run, refused_or_stopped, sorted_question
 from runtime.agent.delegation.orders import Delegating, asked_for
 from runtime.agent.duties.attached import fitting
 from runtime.agent.duties.sleeping import sleep
@@ -109,6 +109,19 @@ class Calls:
         """The calls of one answer: each open, asked, or done at once with the reason why it does not run."""
         answer = Answer()
         return [await self._judged(run, call, answer) for call in calls]
+
+    async def sort_own(self, run: LiveRun, calls: Sequence[Call]) -> list[NewStep]:
+        """The calls that a run makes on its own account: a question to people, or what goes on after one."""
+        answer = Answer()
+        return [await self._own(run, call, answer) for call in calls]
+
+    async def _own(self, run: LiveRun, call: Call, answer: Answer) -> NewStep:
+        tool = run.agent.tools.get(call.tool)
+        if call.tool == SPEND_MORE:
+            return asked_by_us(call)  # no rule, grant or mode answers for people
+        if tool is None or not tool.spec.untold or tool.spec.asks:
+            return await self._judged(run, call, answer)
+        return NewStep(call, tool.spec.effect, digest(call.arguments), StepState.OPEN)
 
     async def _judged(self, run: LiveRun, call: Call, answer: Answer) -> NewStep:
         tool = run.agent.tools.get(call.tool)

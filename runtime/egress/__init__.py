@@ -11,9 +11,9 @@ means another address a moment later gains nothing.
 from __future__ import annotations
 
 from runtime.egress.addresses import Opening
-from runtime.egress.client import Egress, Response
+from runtime.egress.client import Admitted, Egress, Response
 from runtime.egress.errors import NoAnswer, Refused, Why
 from runtime.egress.lookup import LookUp
 from runtime.egress.rules import Result, Rule
 
-__all__ = ["Egress", "LookUp", "NoAnswer", "Opening", "Refused", "Response", "Result", "Rule", "Why"]
+__all__ = ["Admitted", "Egress", "LookUp", "NoAnswer", "Opening", "Refused", "Response", "Result", "Rule", "Why"]

@@ -52,6 +52,15 @@ class Response:
     truncated: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A request that may be sent to `place`, at these addresses and no others."""
+
+    place: Place
+    addresses: Sequence[Ip]
+    tls: ssl.SSLContext | None
+
+
 class Egress:
     """The one way out for tools, webhooks and downloads. One a process; it holds no connection between two requests."""
 
@@ -125,6 +134,17 @@ class Egress:
             body, truncated = await _read(answer, order.most)
             named = {name.lower(): answer.headers[name] for name in answer.headers}
             return Response(answer.status, str(place.url), named, body, truncated)
+
+    async def admitted(self, method: str, url: str, *, tool: str) -> Admitted:
+        """A request that somebody else sends, such as a browser's: every check of `request`, and the addresses to dial.
+
+        Errors: Refused. Nothing was sent.
+        """
+        from runtime.egress.places import Place
+
+        place = Place.parse(url)
+        order = _Order(_method(method), tool, {}, None, 0)
+        return Admitted(place, await self._judged(place, self._allowed(order, place)), self._tls)
 
     # -------------------------------------------------------------------------------------------------- checks
 

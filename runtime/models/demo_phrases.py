@@ -19,8 +19,11 @@ from runtime.models.demo_plans import (
     with_task,
     with_title,
 )
+from runtime.models.phrases.calls import WHAT_I_CALL, named_call
 from runtime.models.phrases.documents import DOCUMENT_PHRASES, THIS_FILE, WHAT_I_READ, sent_last
 from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
+from runtime.models.phrases.pages import PAGE_PHRASES, WHAT_I_DO_WITH_PAGES, parts_of
+from runtime.models.phrases.programs import PROGRAMS, WHAT_I_RUN, program_of
 from runtime.models.phrases.skills import SKILLS, WHAT_I_CAN_USE, without_skill
 from runtime.models.phrases.workflows import WHAT_I_START, WORKFLOWS, started
 from runtime.text.outside import unfenced
@@ -36,6 +39,8 @@ WHAT_I_KNOW: Final = f"""\
 - `send the file PATH`, `post TEXT here` (or `in ROOM`, such as slack:work/C024BE91L)
 - `run: COMMAND`
 {WHAT_I_READ}
+{WHAT_I_RUN}
+{WHAT_I_DO_WITH_PAGES}
 - `think about SUBJECT` (`/think` then shows what I thought)
 - `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; you may add `ANSWER or ANSWER`)
 {WHAT_I_PLAN}
@@ -45,6 +50,7 @@ WHAT_I_KNOW: Final = f"""\
 - `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
 - `hand over to NAME: TEXT`: another agent answers here next
 - `create agent NAME with TOOL, TOOL: PROMPT`: an owner has another agent made
+{WHAT_I_CALL}
 - `help`
 
 One message may hold several of them, one per line."""
@@ -54,6 +60,7 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     *SKILLS,
     (r"(?:ls|list (?:all )?(?:the )?files)(?: (?:in |of |under )?(?P<path>.+))?", "list_files", {"path": "."}),
     *DOCUMENT_PHRASES,
+    *PAGE_PHRASES,
     (r"read (?:the page )?(?P<url>https?://\S+)", "http_get", {}),
     (r"read (?:the file )?(?P<path>.+?) from byte (?P<offset>[\d,]{1,15})", "read_file", {}),
     (r"read (?:the file )?(?P<path>.+)", "read_file", {}),
@@ -78,9 +85,9 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
 # The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
 PHRASES: Final = [
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), tool, defaults)
-    for pattern, tool, defaults in (*PHRASES_FIRST_TRIED, *MEMORIES, *WORKFLOWS, *PLANS)
+    for pattern, tool, defaults in (*PROGRAMS, *PHRASES_FIRST_TRIED, *MEMORIES, *WORKFLOWS, *PLANS)
 ]
-FIRST_PHRASES: Final = PHRASES[: len(PHRASES_FIRST_TRIED)]
+FIRST_PHRASES: Final = PHRASES[: len(PROGRAMS) + len(PHRASES_FIRST_TRIED)]
 PLAN_LINE_MAX_CHARS: Final = 4_000
 """Characters of a line in which a plan is looked for: where a time ends takes many tries to find."""
 VERBATIM: Final = AS_WRITTEN | {
@@ -93,6 +100,7 @@ VERBATIM: Final = AS_WRITTEN | {
     "agent_create",
     "skill_run",
 }
+OF_PROGRAMS: Final = frozenset(tool for _, tool, _ in PROGRAMS)
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
 OBEY: Final = re.compile(r"do what (?:it|the page|the file) says[.!]?", re.IGNORECASE)
 OBEYED_MAX: Final = 5
@@ -124,10 +132,14 @@ def wish(line: str) -> Wish | None:
     >>> wish("Please write hello to notes.txt.")
     Wish(tool='write_file', arguments={'content': 'hello', 'path': 'notes.txt'})
     """
-    line = re.sub(r"^please\s+", "", without_skill(line), flags=re.IGNORECASE)
+    line = parts_of(re.sub(r"^please\s+", "", without_skill(line), flags=re.IGNORECASE))[0]
+    if called := named_call(line):
+        return Wish(*called)
     for pattern, tool, defaults in PHRASES if len(line) <= PLAN_LINE_MAX_CHARS else FIRST_PHRASES:
-        if found := pattern.fullmatch(line if tool in VERBATIM else without_full_stop(line)):
+        if found := pattern.fullmatch(line if tool in VERBATIM or tool in OF_PROGRAMS else without_full_stop(line)):
             groups = {name: value.strip() for name, value in found.groupdict().items() if value}
+            if tool in OF_PROGRAMS:
+                return Wish(tool, program_of(tool, groups))
             return Wish(tool, {**defaults, **arguments_of(tool, groups)})
     return None
 
@@ -135,6 +147,9 @@ def wish(line: str) -> Wish | None:
 def wishes_of(line: str, turns: Sequence[Turn]) -> list[Wish]:
     """Calls that a person's line asks for: one, or those of the text that was read last, which it has me obey."""
     if not asks_to_obey(line):
+        several = [found for part in parts_of(line) if (found := wish(part))]
+        if len(several) > 1:
+            return several
         found = wish(line)
         if found and found.tool == "plan_set":
             return [Wish(found.tool, one) for one in ticked_off(line.partition(":")[2])]

@@ -22,7 +22,7 @@ from runtime.contract import Effect, Json
 from runtime.policy.matchers import words_of
 from runtime.policy.shell_line import RUNNERS, ShellLine, base, read_line
 
-SHELL_LINES: Final[Mapping[str, str]] = {"shell": "command"}
+SHELL_LINES: Final[Mapping[str, str]] = {"shell": "command", "process_start": "command"}
 """The argument of each tool that is a shell line."""
 ANY: Final = "*"
 AS_ASKED: Final = "(as asked)"

@@ -111,7 +111,7 @@ SHIPPED: Final[Sequence[Rule]] = (
 class Policy:
     """Rules of which the first match wins, vetoes before all others; without one the effect decides.
 
-    `in_order` are the rules as they are asked. `version` changes with the rules. `terms` are those of every question, as far
+    `in_order` are the rules as they are asked, and `denies_some` tells whether one of them denies anything at all. `version` changes with the rules. `terms` are those of every question, as far
     as its rule sets no others.
     """
 
@@ -123,6 +123,7 @@ class Policy:
         self._others = tuple(rule for rule in self.in_order if rule.tool not in named)
         self._deniable = {name: _denies(rules) for name, rules in self._named.items()}
         self._deniable_others = _denies(self._others)
+        self.denies_some = self._deniable_others or any(self._deniable.values())
         self._terms = terms or Terms()
         told = [*map(repr, self.rules), *([repr(terms)] if terms else [])]
         self.version = hashlib.sha256("\n".join(told).encode()).hexdigest()[:12]

@@ -41,6 +41,7 @@ from runtime.store.operations.retention import RetentionStore
 from runtime.store.operations.texts import TextStore
 from runtime.store.operations.trail import TraceStore
 from runtime.store.people.store import PeopleStore
+from runtime.store.processes.store import ProcessStore
 from runtime.store.protocol import (
     Approvals,
     Audit,
@@ -102,6 +103,7 @@ class Store:
     texts: Texts
     lives: AgentLives
     tasks: TaskStore
+    processes: ProcessStore
     delegation: DelegationStore
     workflows: WorkflowStore
     knowledge: KnowledgeStore
@@ -141,6 +143,7 @@ class Store:
             texts=TextStore(*given),
             lives=AgentLifeStore(*given),
             tasks=TaskStore(*given),
+            processes=ProcessStore(*given),
             delegation=DelegationStore(*given),
             workflows=WorkflowStore(*given),
             knowledge=KnowledgeStore(*given),

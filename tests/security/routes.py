@@ -91,6 +91,8 @@ TABLE: Final[Mapping[str, Rights]] = {
             "GET /console/api/tasks/{id}",
             "POST /console/api/tasks/{id}/drop",
             "POST /console/api/tasks/{id}/retry",
+            "GET /console/api/processes",
+            "POST /console/api/processes/{id}/stop",
             "GET /console/children",
             "GET /console/memory",
             "GET /console/skills",

@@ -41,6 +41,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("keep_said", "keep_given", "put_value", "write_summary", "end_renewal"),
         *("put_document", "note_document_fault"),
         *("accept_skill", "use_skill"),
+        *("begin_process", "happen"),
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -96,6 +97,8 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "drop_task",
             "retry_task",
             "end_child",
+            "processes",
+            "processes_named",
         ),
     }
 )
@@ -156,6 +159,10 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"accept_form", "accepted_form", "finish_tool", "refuse_tool"}),
         "results are cleaned in Calls; forms of tools by `bot.wiring.safety.tools.guarded`, as they are offered",
     ),
+    "runtime/agent/processes/book.py": (
+        frozenset({"begin_process", "happen"}),
+        "commands are cleaned in NotedProcesses; reasons are words of ours",
+    ),
     "runtime/cluster/cooldowns.py": (frozenset({"failed"}), COOLING),
     "runtime/context/builder.py": (frozenset({"ModelRequest"}), MODEL),
     "runtime/context/summaries.py": (frozenset({"ModelRequest"}), MODEL),
@@ -182,6 +189,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"add_schedule", "change_schedule", "turn_schedule"}),
         "LateTimetable cleans what it hands on: wishes in a chat, on a page and of commands",
     ),
+    "tools/pictures/tools.py": (frozenset({"ModelRequest"}), MODEL),
 }
 """By module: its sinks, and where their text is cleaned, or why it need not be."""
 

@@ -18,6 +18,7 @@ from tests.security.mcp.answers import (
     ASKED,
     LINKS,
     NOISE,
+    asked_of_people,
     blob,
     ended,
     fenced,
@@ -77,6 +78,7 @@ def cases() -> list[Case]:
     )
     listed += [Case(f"the answer {result!r}", partial(told_as_failure, result)) for result in odd]
     listed += [Case(f"a request for {what}", partial(refused, line)) for what, line in ASKED.items()]
+    listed += [Case("a request for elicitation", asked_of_people)]
     listed += [Case(what, partial(goes_on, sent)) for what, sent in NOISE.items()]
     listed += [Case(f"the server that is {mode}", partial(ended, mode)) for mode in ("silent", "endless", "refuses")]
     listed += [Case(f"the server with {mode}", partial(many, mode)) for mode in ("many", "pages")]

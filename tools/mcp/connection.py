@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+import re
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 import structlog
@@ -17,28 +18,33 @@ from mcp_types import (
     INTERNAL_ERROR,
     PARSE_ERROR,
     REQUEST_TIMEOUT,
-    CallToolRequest,
-    CallToolRequestParams,
+    UNSUPPORTED_PROTOCOL_VERSION,
     CallToolResult,
     Implementation,
     Tool,
 )
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from runtime.contract import Json
 from runtime.errors import ToolFailed
 from runtime.text.glyphs import clip
+from tools.mcp.asked.flights import Flights
+from tools.mcp.asked.needs import Needs
 from tools.mcp.errors import Lost, NoServer
 from tools.mcp.flood import Tamed
 from tools.mcp.http import http
-from tools.mcp.offers import MOST_TOOLS, Offer
+from tools.mcp.material import has_prompts, has_resources, looked_up, prompted
+from tools.mcp.offers import MOST_TOOLS, PROMPTS, RESOURCES, Offer, prompts_offer, resources_offer
 from tools.mcp.results import Answer, answer_of
 from tools.mcp.stdio import stdio
 from tools.mcp.terms import Endpoint, ServerTerms
 
 log = structlog.get_logger("mcp")
 
+OURS: Final = f"{LATEST_MODERN_VERSION} and {LATEST_HANDSHAKE_VERSION}"
+UNSUPPORTED: Final = re.compile(r"[Uu]nsupported protocol version[^:]*: (\S+)")
+"""How the SDK words that an older handshake named a revision it doesn't know."""
 US: Final = Implementation(name="signalbox", version="1")
 MOST_PAGES: Final = 64
 SUBSCRIBE_AGAIN: Final = 5.0  # seconds
@@ -54,15 +60,28 @@ class Connection:
         self.changed = asyncio.Event()
         self.ended = asyncio.Event()
         self.reason = ""
+        self.needs_login = False
+        self.flights = Flights()
         self._client: Client
 
-    def use(self, client: Client) -> None:
+    def use(self, client: Client, group: asyncio.TaskGroup) -> None:
         self._client = client
+        self.flights.use(client, group)
 
     def end(self, reason: str = "") -> None:
         """The first reason counts: later ones only follow from it."""
         self.reason = self.reason or reason
         self.ended.set()
+
+    @property
+    def revision(self) -> str:
+        """The protocol's revision that both ends speak."""
+        return self._client.protocol_version
+
+    def refused(self, reason: str) -> None:
+        """Only a person's login helps."""
+        self.needs_login = True
+        self.end(reason)
 
     async def offers(self) -> list[Offer]:
         """All tools, as far as we take any. Errors: NoServer."""
@@ -77,25 +96,55 @@ class Connection:
                     break
         except (MCPError, ValidationError, RuntimeError) as error:
             raise NoServer(f"it doesn't list its tools ({_words(error)})") from error
-        return found
+        return found + await self._made_offers()
 
-    async def call(self, name: str, arguments: Mapping[str, Json]) -> Answer:
+    async def _made_offers(self) -> list[Offer]:
+        """Tools that we make of what else it has: many servers say that they could have some, and have none."""
+        has, session = self._client.server_capabilities, self._client.session
+        made = []
+        if has.resources and await has_resources(session):
+            made.append(resources_offer())
+        if has.prompts and await has_prompts(session):
+            made.append(prompts_offer())
+        return made
+
+    async def carry_out(self, offer: Offer, arguments: Mapping[str, Json]) -> Answer | Needs:
+        """A call of what was offered. Errors: as `call`."""
+        if offer.kind == RESOURCES:
+            return await self._told(looked_up(self._client.session, arguments))
+        if offer.kind == PROMPTS:
+            return await self._told(prompted(self._client.session, arguments))
+        return await self.call(offer.name, arguments)
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Json],
+        answers: Mapping[str, Json] | None = None,
+        state: str | None = None,
+    ) -> Answer | Needs:
         """One call, never repeated here. Errors: ToolFailed when the server refuses it; Lost when no answer tells."""
-        request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=dict(arguments)))
+        return await self._told(self.flights.call(name, arguments, answers, state))
+
+    async def go_on(self, number: int, answer: Mapping[str, Json]) -> Answer | Needs:
+        """Answer the question of a call that the server holds open. Errors: as `call`."""
+        return await self._told(self.flights.go_on(number, answer))
+
+    async def _told(self, outcome: Awaitable[CallToolResult | Answer | Needs]) -> Answer | Needs:
         try:
-            # Not the client's own `call_tool`: that checks answers against a schema of the server's, whose patterns
-            # may take any time, and answers what the server asks in between.
-            result = await self._client.session.send_request(request, CallToolResult)
+            result = await outcome
         except MCPError as error:
             self.changed.set()  # perhaps its tools are others now
+            if self.needs_login:
+                raise ToolFailed(f"The server refused the call: {self.reason}. Nothing was called.") from error
             if error.code == CONNECTION_CLOSED:
                 raise Lost(self.reason or _words(error)) from error
             if error.code in UNSETTLED_ERRORS:
-                raise Lost(_words(error)) from error
+                raise Lost(self.reason or _words(error)) from error
             raise ToolFailed(f"The server refused the call: {_words(error)}") from error
         except (ValidationError, RuntimeError) as error:
             raise Lost(f"its answer doesn't follow the protocol: {_words(error)}") from error
-        return answer_of(result)
+        return answer_of(result) if isinstance(result, CallToolResult) else result
 
     async def listen(self) -> None:
         """Ask newer servers to tell of changes; older ones do without being asked. Never returns."""
@@ -116,14 +165,38 @@ class Connection:
 @asynccontextmanager
 async def connected(terms: ServerTerms, connection: Connection) -> AsyncIterator[Connection]:
     """`connection`, ready for use. Errors: NoServer; or whatever the SDK raises when it goes down."""
-    async with Client(_Transport(terms, connection), client_info=US, cache=None) as client:
-        connection.use(client)
-        async with asyncio.TaskGroup() as group:
-            listening = group.create_task(connection.listen())
-            try:
-                yield connection
-            finally:
-                listening.cancel()
+    transport, asked = _Transport(terms, connection), connection.flights.elicited
+    async with AsyncExitStack() as stack:
+        try:
+            client = await stack.enter_async_context(
+                Client(transport, client_info=US, cache=None, elicitation_callback=asked)
+            )
+        except Exception as error:
+            if theirs := _unknown_revision(error):
+                # In place of what the end of its streams tells, which comes first and only follows from this.
+                connection.reason = f"it speaks the protocol's revision {theirs}, and we speak {OURS}"
+                raise NoServer(connection.reason) from error
+            raise
+        group = await stack.enter_async_context(asyncio.TaskGroup())
+        connection.use(client, group)
+        listening = group.create_task(connection.listen())
+        try:
+            yield connection
+        finally:
+            listening.cancel()
+            connection.flights.land()
+
+
+def _unknown_revision(error: BaseException) -> str:
+    """The revision of a server that speaks none of ours; empty for any other error."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, MCPError):
+        data: Any = error.error.data
+        named = data.get("supported") if error.code == UNSUPPORTED_PROTOCOL_VERSION and isinstance(data, dict) else None
+        return clip(", ".join(map(str, named)), SAID) if isinstance(named, list) else ""
+    found = UNSUPPORTED.search(str(error))
+    return clip(found[1], SAID) if found else ""
 
 
 class _Transport(AbstractAsyncContextManager[TransportStreams]):
@@ -131,7 +204,7 @@ class _Transport(AbstractAsyncContextManager[TransportStreams]):
 
     def __init__(self, terms: ServerTerms, connection: Connection) -> None:
         way = terms.way
-        self._way = http(way) if isinstance(way, Endpoint) else stdio(way, connection.end)
+        self._way = http(way, connection.refused) if isinstance(way, Endpoint) else stdio(way, connection.end)
         self._connection = connection
 
     async def __aenter__(self) -> TransportStreams:

@@ -9,3 +9,7 @@ class Lost(Exception):
 
 class NoServer(Exception):
     """It cannot be started or reached. The text says why, as a clause."""
+
+
+class NoLogin(NoServer):
+    """Only a person's login helps. The text says how, as a clause."""

@@ -10,7 +10,7 @@ from typing import Final, Self
 
 from mcp.client._transport import ReadStream
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCNotification, JSONRPCRequest
+from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 MOST_MESSAGES: Final = 1_000  # in a second: each costs the process some 50 µs of its time
 MOST_UNASKED: Final = 20  # of these, such as the server thought of itself: notifications and requests to us
@@ -69,7 +69,7 @@ class Tamed:
             item = await self._next()
             is_heard = self._is_heard(item)  # asked first: that the tools changed counts in any flood
             if self._gauge.passes(unasked=self._is_unasked(item)) and is_heard:
-                return item
+                return _complete(item)
 
     async def _next(self) -> Item:
         if wait := self._gauge.wait():
@@ -109,3 +109,10 @@ class Tamed:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
+
+
+def _complete(item: Item) -> Item:
+    """A result that doesn't say its kind is a whole one: the specification has clients take it so, and the SDK refuses it."""
+    if not isinstance(item, Exception) and isinstance(item.message, JSONRPCResponse):
+        item.message.result.setdefault("resultType", "complete")
+    return item

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 from mcp_types import (
     AudioContent,
@@ -19,7 +20,9 @@ from mcp_types import (
     CallToolResult,
     ContentBlock,
     EmbeddedResource,
+    GetPromptResult,
     ImageContent,
+    ReadResourceResult,
     ResourceLink,
     TextContent,
     TextResourceContents,
@@ -33,11 +36,12 @@ NO_VALUE: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """A file within an answer. `what` it is in a word for people."""
+    """A file within an answer. `what` it is in a word for people; `name` is what its server calls it, if anything."""
 
     what: str
     mime: str
     data: bytes
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,18 @@ def answer_of(result: CallToolResult) -> Answer:
     if result.structured_content is not None and not any(isinstance(piece, str) for piece in pieces):
         pieces += _structured(result)
     return Answer([readable(piece) if isinstance(piece, str) else piece for piece in pieces], result.is_error)
+
+
+def resource_of(result: ReadResourceResult) -> Answer:
+    return Answer([readable(one) if isinstance(one, str) else one for one in map(_resource, result.contents)], False)
+
+
+def prompt_of(result: GetPromptResult) -> Answer:
+    """A prompt as material: whoever reads it decides what to do with it."""
+    pieces: list[str | Blob] = [result.description] if result.description else []
+    for message in result.messages:
+        pieces += [f"{message.role}: {one}" if isinstance(one, str) else one for one in _pieces(message.content)]
+    return Answer([readable(piece) if isinstance(piece, str) else piece for piece in pieces], False)
 
 
 def readable(text: str) -> str:
@@ -108,7 +124,8 @@ def _pieces(block: ContentBlock) -> Iterator[str | Blob]:
         case AudioContent():
             yield _blob("sound", block.mime_type, block.data)
         case ResourceLink():
-            yield f"[{block.name}: {block.uri}]"
+            said = f" ({block.description})" if block.description else ""
+            yield f"[{block.title or block.name}{said}: {block.uri}]"
         case EmbeddedResource():
             yield _resource(block.resource)
 
@@ -116,11 +133,12 @@ def _pieces(block: ContentBlock) -> Iterator[str | Blob]:
 def _resource(inner: TextResourceContents | BlobResourceContents) -> str | Blob:
     if isinstance(inner, TextResourceContents):
         return inner.text
-    return _blob("file", inner.mime_type or "application/octet-stream", inner.blob)
+    name = urlsplit(inner.uri).path.rpartition("/")[2]
+    return _blob("file", inner.mime_type or "application/octet-stream", inner.blob, unquote(name))
 
 
-def _blob(what: str, mime: str, data: str) -> Blob | str:
+def _blob(what: str, mime: str, data: str, name: str = "") -> Blob | str:
     try:
-        return Blob(what, mime, base64.b64decode(data, validate=True))
+        return Blob(what, mime, base64.b64decode(data, validate=True), name)
     except (binascii.Error, ValueError):
         return f"[{what}: what the server sent is no valid base64]"

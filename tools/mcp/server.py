@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 import structlog
 
 from runtime.cancellation import cancellable
+from runtime.contract import Json, Tool, ToolContext
 from runtime.errors import ToolFailed
-from tools.mcp.errors import NoServer
+from tools.mcp.asked.held import Forgetful, Held, Keep, Waiting
+from tools.mcp.asked.tools import AskTool, GoOnTool
+from tools.mcp.errors import NoLogin, NoServer
 from tools.mcp.offers import Offer, recalled, remember, taken
 from tools.mcp.terms import ServerTerms
 from tools.mcp.tool import McpTool
@@ -52,19 +55,41 @@ class McpServer:
     `on_change` is called when they are others.
     """
 
-    def __init__(self, terms: ServerTerms, *, on_change: Callable[[], None], patience: Patience = PATIENCE) -> None:
+    def __init__(
+        self,
+        terms: ServerTerms,
+        *,
+        on_change: Callable[[], None],
+        patience: Patience = PATIENCE,
+        keep: Keep | None = None,
+        on_login: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self.name = terms.name
         self.tools: Sequence[McpTool] = ()
         self.trouble = "it is being started"
         self._terms = terms
         self._on_change = on_change
         self._patience = patience
+        self._on_login = on_login
+        self._asked_login = False
         self._live: Connection | None = None
         self._up = asyncio.Event()
         self._told: Sequence[str] = ()
+        self.held = Held(terms.name, keep or Forgetful())
+        self.asking: Sequence[Tool] = (AskTool(terms), GoOnTool(terms, self.held, self._go_on))
+
+    async def _go_on(self, waiting: Waiting, answers: Mapping[str, Json], context: ToolContext) -> str:
+        """Go on with a call that waited for a person, with the tool as it is now. Errors: ToolError."""
+        tool = next((tool for tool in self.tools if tool.offer.name == waiting.tool), None)
+        if tool is None:
+            raise ToolFailed(
+                f"The MCP server {self.name} no longer has the tool {waiting.tool}. The call did not go on."
+            )
+        return await tool.go_on(waiting, answers, replace(context, call_id=waiting.call))
 
     async def run(self) -> None:
         """Keep it at work until cancelled; then it is gone too."""
+        await self.held.load()
         self._take(await asyncio.to_thread(recalled, self._terms))
         wait = self._patience.first
         while True:
@@ -80,6 +105,8 @@ class McpServer:
 
     async def reach(self, offer: Offer) -> Connection:
         """The connection for a call of the tool that was offered so. Errors: ToolFailed, and nothing was called."""
+        if self._asked_login:  # waiting does not help
+            raise ToolFailed(f"The MCP server {self.name} isn't running ({self.trouble}). Nothing was called.")
         try:
             async with asyncio.timeout(self._patience.connect.total_seconds()):
                 live = await self._living()
@@ -109,14 +136,25 @@ class McpServer:
             async with opened(self._terms, self._patience.connect) as (connection, offers):
                 await self._learn(offers)
                 log.info("an MCP server is at work", server=self.name, tools=len(self.tools))
+                self._asked_login = False
                 self._live = connection
                 self._up.set()
-                return await self._serve(connection)
+                why = await self._serve(connection)
+                if connection.needs_login:
+                    raise NoLogin(why)
+                return why
         except NoServer as error:
+            self._look_at(error)
             return str(error)
         finally:
             self._up.clear()
             self._live = None
+
+    def _look_at(self, error: NoServer) -> None:
+        """Have it told once where only a person's login helps."""
+        if isinstance(error, NoLogin) and not self._asked_login:
+            self._asked_login = True
+            self._on_login(self.name)
 
     async def _serve(self, connection: Connection) -> str:
         """Learn of changes until the end; why it came."""
@@ -148,7 +186,7 @@ class McpServer:
         """Have these tools from now on; whether they are others."""
         if [tool.offer for tool in self.tools] == list(offers):
             return False
-        self.tools = [McpTool(offer, self._terms, self.reach) for offer in offers]
+        self.tools = [McpTool(offer, self._terms, self.reach, self.held) for offer in offers]
         self._on_change()
         return True
 
@@ -165,7 +203,8 @@ async def opened(terms: ServerTerms, within: timedelta) -> AsyncIterator[tuple[C
             yield connection, offers
     except Exception as error:
         # The SDK raises whatever its transport met, in groups; the process and the other servers must go on.
-        raise NoServer(_reason(error, connection)) from error
+        kind = NoLogin if connection.needs_login else NoServer
+        raise kind(_reason(error, connection)) from error
 
 
 def _prepared(terms: ServerTerms) -> tuple[Connection, AbstractAsyncContextManager[Connection]]:
@@ -180,6 +219,6 @@ def _reason(error: BaseException, connection: Connection) -> str:
     """Of several errors the first counts, since the others mostly follow from it."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    if isinstance(error, TimeoutError):  # before what its end was like, which we made
+    if isinstance(error, TimeoutError) and not connection.needs_login:  # before what its end was like, which we made
         return "it did not answer in time"
     return connection.reason or (str(error) if isinstance(error, NoServer) else f"{type(error).__name__}: {error}")

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from runtime.contract import Effect
+from tools.mcp.oauth.grants import Login
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,11 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A server that others run, reached over streamable HTTP."""
+    """A server that others run, reached over streamable HTTP. `login` says how tokens are got where it wants some."""
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    login: Login | None = None
 
     def __str__(self) -> str:
         parts = urlsplit(self.url)
@@ -71,11 +73,16 @@ class ServerTerms:
     wanted: tuple[str, ...] = ("*",)
     timeout: timedelta = timedelta(seconds=60)
 
-    def effect_of(self, tool: str, *, read_only: bool) -> Effect:
-        """Effect that the operator gives it; only where they trust the server its own hint counts for anything."""
+    def effect_of(self, tool: str, *, read_only: bool, usual: Effect | None = None) -> Effect:
+        """Effect that the operator gives it; only where they trust the server its own hint counts for anything.
+
+        `usual` is what counts in place of the server's effect, where the protocol itself says it.
+        """
         said = next((effect for pattern, effect in self.effects.items() if fnmatchcase(tool, pattern)), None)
         if said is not None:
             return said
+        if usual is not None:
+            return usual
         return Effect.READ if self.trust_hints and read_only else self.effect
 
     def wants(self, tool: str) -> bool:

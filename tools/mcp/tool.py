@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import mimetypes
+import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from runtime.contract import FileRef, Json, ToolContext, ToolSpec
 from runtime.errors import ToolFailed
-from runtime.workspace.safe_fs import replace
+from runtime.workspace.safe_fs import replace as replace_file
 from tools.files.workspace import opened_parent, own_like, told
+from tools.mcp.asked.fields import Unfit
+from tools.mcp.asked.held import MOST_ROUNDS, Held, Waiting
+from tools.mcp.asked.needs import GoesOn, Needs
 from tools.mcp.errors import Lost
 from tools.mcp.offers import Offer, spec_of
 from tools.mcp.terms import ServerTerms
@@ -23,6 +28,8 @@ if TYPE_CHECKING:
 
 MCP_FOLDER: Final = "mcp"  # of the workspace
 MOST_FILES: Final = 8  # of one answer
+STEM_MAX_CHARS: Final = 60
+ENDING_MAX_CHARS: Final = 8
 
 Reach = Callable[[Offer], "Awaitable[Connection]"]
 """The connection for a call of the tool that was offered so. Errors: ToolFailed, and nothing was called."""
@@ -31,11 +38,12 @@ Reach = Callable[[Offer], "Awaitable[Connection]"]
 class McpTool:
     """Implements `contract.Tool`. `offer` is what it was when its server told of it: a call is of that tool or of none."""
 
-    def __init__(self, offer: Offer, terms: ServerTerms, reach: Reach) -> None:
+    def __init__(self, offer: Offer, terms: ServerTerms, reach: Reach, held: Held) -> None:
         self.offer = offer
         self.spec: ToolSpec = spec_of(offer, terms)
         self._terms = terms
         self._reach = reach
+        self._held = held
 
     def caution(self) -> str:
         """Also names the form of the tool: a yes to one form is none to another."""
@@ -44,17 +52,63 @@ class McpTool:
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
         connection = await self._reach(self.offer)
+        outcome = await self._within(connection.carry_out(self.offer, arguments))
+        if isinstance(outcome, Needs):
+            return await self._wait(self._waiting(arguments, outcome, context), connection)
+        return await self._told(outcome, context)
+
+    async def go_on(self, waiting: Waiting, answers: Mapping[str, Json], context: ToolContext) -> str:
+        """Go on with a call that waited, once people answered. Errors: ToolError."""
+        if waiting.form != self.offer.form:
+            raise ToolFailed(f"{self.spec.name} has changed since the call was made, so it did not go on.")
+        connection, needs = await self._reach(self.offer), waiting.needs
+        match needs.goes_on:
+            case GoesOn.HELD:
+                (answer,) = answers.values()
+                going = connection.go_on(needs.held, answer if isinstance(answer, dict) else {"action": "cancel"})
+            case GoesOn.AGAIN_WITH:
+                going = connection.call(self.offer.name, waiting.arguments, needs.with_ours(answers), needs.state)
+            case GoesOn.AGAIN if all(
+                isinstance(one, dict) and one.get("action") == "accept" for one in answers.values()
+            ):
+                going = connection.call(self.offer.name, waiting.arguments)
+            case GoesOn.AGAIN:
+                raise ToolFailed("The page that the server asks for was refused, so nothing was called.")
+        outcome = await self._within(going)
+        if not isinstance(outcome, Needs):
+            return await self._told(outcome, context)
+        if waiting.rounds >= MOST_ROUNDS:
+            raise ToolFailed(f"The server asked {MOST_ROUNDS} times and didn't finish. Nobody is asked again.")
+        again = self._waiting(waiting.arguments, outcome, context)
+        return await self._wait(replace(again, rounds=waiting.rounds + 1), connection)
+
+    async def _within(self, work: Awaitable[Answer | Needs]) -> Answer | Needs:
         limit = self._terms.timeout.total_seconds()
         try:
             async with asyncio.timeout(limit):
-                answer = await connection.call(self.offer.name, arguments)
+                return await work
         except TimeoutError:
             raise ToolFailed(self._without_answer(f"did not answer within {limit:g} s")) from None
         except Lost as lost:
             raise ToolFailed(
                 self._without_answer(f"gave no answer that tells what became of the call ({lost})")
             ) from lost
-        return await self._told(answer, context)
+
+    def _waiting(self, arguments: Mapping[str, Json], needs: Needs, context: ToolContext) -> Waiting:
+        return Waiting(context.run_id, context.call_id, self.offer.name, self.offer.form, arguments, needs)
+
+    async def _wait(self, waiting: Waiting, connection: Connection) -> str:
+        """Have a person asked. Errors: ToolFailed where nobody can be."""
+        needs, name = waiting.needs, self._terms.name
+        try:
+            if needs.refused:
+                raise Unfit(f"It asks for {needs.refused}, which it does not get here.")
+            await self._held.wait(waiting)
+        except Unfit as error:
+            if needs.goes_on is GoesOn.HELD:
+                await self._within(connection.go_on(needs.held, {"action": "cancel"}))
+            raise ToolFailed(f"The MCP server {name} asks for something before it goes on. {error}") from None
+        return f"The MCP server {name} asks a person something before it goes on. What comes of it stands below."
 
     def _without_answer(self, what: str) -> str:
         head = f"The MCP server {self._terms.name} {what}."
@@ -75,25 +129,38 @@ class McpTool:
         """The answer as text, once the files in it lie in the workspace."""
         texts: list[str] = []
         files: list[FileRef] = []
-        # A call that is repeated writes its files anew, over those of the first time.
-        call = hashlib.sha256(f"{context.run_id} {context.call_id}".encode()).hexdigest()[:8]
         for piece in answer.pieces:
             if isinstance(piece, str):
                 texts.append(piece)
             elif len(files) < MOST_FILES:
-                files.append(_kept(piece, f"{self._terms.name}-{call}-{len(files) + 1}", context))
+                files.append(_kept(piece, f"{self._terms.name}-{self.offer.name}", len(files) + 1, context))
                 texts.append(f"[{piece.what}, {_size(len(piece.data))}: {files[-1].path}]")
             else:
                 texts.append(f"[{piece.what}, {_size(len(piece.data))}, not kept: at most {MOST_FILES} are]")
         return texts, files
 
 
-def _kept(blob: Blob, stem: str, context: ToolContext) -> FileRef:
-    name = stem + (mimetypes.guess_extension(blob.mime) or ".bin")
+def _kept(blob: Blob, usual: str, number: int, context: ToolContext) -> FileRef:
+    name = file_name(blob, usual, number, context)
     path = f"{MCP_FOLDER}/{name}"
     with opened_parent(context.workspace, path) as (folder, last), told(path):
-        replace(last, folder, blob.data, partial(own_like, folder=folder))
+        replace_file(last, folder, blob.data, partial(own_like, folder=folder))
     return FileRef(name, path, len(blob.data), mime=blob.mime)
+
+
+def file_name(blob: Blob, usual: str, number: int, context: ToolContext) -> str:
+    """A name to read by, which no other file gets: the resource's own or `usual`, and what tells this one apart.
+
+    A call that is repeated writes its files anew, over those of the first time.
+    """
+    stem, dot, ending = blob.name.rpartition(".")
+    known = mimetypes.guess_extension(blob.mime) or ".bin"
+    if not dot or not stem:
+        stem, ending = blob.name, ""
+    kept = f".{ending.lower()}" if ending and ending.isalnum() and len(ending) <= ENDING_MAX_CHARS else known
+    readable = re.sub(r"[^A-Za-z0-9_-]+", "-", stem or usual).strip("-")[:STEM_MAX_CHARS] or "file"
+    told = f"{context.run_id} {context.call_id} {usual} {number} {hashlib.sha256(blob.data).hexdigest()}"
+    return f"{readable}-{hashlib.sha256(told.encode()).hexdigest()[:8]}{kept}"
 
 
 def _size(count: int) -> str:

@@ -165,11 +165,17 @@ class Bubblewrap:
         writes: int | None = None,
         provided: Provided | None = None,
     ) -> Ended:
+        bounds = limits(self._settings, writes)
+        return await self._run(await self._works(), command, workspace, self._settings.timeout, limit, bounds, provided)
+
+    async def order(self, command: str, workspace: Path, *, seconds: int) -> Order:
+        return self._order(await self._works(), command, limits(self._settings) | {"CPU": seconds})
+
+    async def _works(self) -> Bwrap:
         if trouble := await self.self_test():
             raise ToolFailed(trouble)
         assert self._chosen is not None  # noqa: S101 - the self-test chose it
-        bounds = limits(self._settings, writes)
-        return await self._run(self._chosen, command, workspace, self._settings.timeout, limit, bounds, provided)
+        return self._chosen
 
     async def _choose(self) -> None:
         self._chosen, reasons = await first_sealed([] if self._uid == 0 else self._candidates, self._test, self._uid)
@@ -188,13 +194,17 @@ class Bubblewrap:
         bounds: dict[str, int],
         provided: Provided | None = None,
     ) -> Ended:
+        order, variables = self._order(bwrap, command, bounds, provided), provided.variables if provided else None
+        return await launch(order, workspace, deadline=deadline, limit=limit, variables=variables)
+
+    def _order(self, bwrap: Bwrap, command: str, bounds: dict[str, int], provided: Provided | None = None) -> Order:
         carry = bwrap.carried() if self._uid is not None else {}
         program = next(iter(carry), str(bwrap.program))
         folder = str(provided.folder) if provided else ""
         if provided and self._uid is not None:  # whom it steps down to may not reach that folder
             folder = f"{VIEW}{PROVIDED_AT}"
             carry |= {f"{folder}/{path}": str(provided.folder / path) for path in provided.files}
-        order = Order(
+        return Order(
             argv=[program, *arguments(self._settings, command, folder)],
             env={},
             limits=bounds,
@@ -206,8 +216,6 @@ class Bubblewrap:
             calls=call_filter().hex(),
             inherit=list(provided.variables) if provided else [],
         )
-        variables = provided.variables if provided else None
-        return await launch(order, workspace, deadline=deadline, limit=limit, variables=variables)
 
 
 Test = Callable[[Bwrap, Path], Awaitable[Ended]]

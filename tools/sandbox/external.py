@@ -7,6 +7,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from runtime.errors import ToolFailed
 from tools.kit.process import Ended
 from tools.sandbox.launcher import Order
 from tools.sandbox.sandbox import PATH, PROVIDED, Provided, ShellSettings, launch, limits, shell_argv
@@ -37,14 +38,26 @@ class External:
         writes: int | None = None,
         provided: Provided | None = None,
     ) -> Ended:
+        order = await self._order(command, workspace, limits(self._settings, writes), provided)
+        variables = provided.variables if provided else None
+        return await launch(order, workspace, deadline=self._settings.timeout, limit=limit, variables=variables)
+
+    async def order(self, command: str, workspace: Path, *, seconds: int) -> Order:
+        if trouble := await self.self_test():
+            raise ToolFailed(trouble)
+        return await self._order(command, workspace, limits(self._settings) | {"CPU": seconds})
+
+    async def _order(
+        self, command: str, workspace: Path, bounds: dict[str, int], provided: Provided | None = None
+    ) -> Order:
         # Without a user namespace the kernel counts all processes of the user, ours too: allow so many more.
         others = await asyncio.to_thread(_tasks_of, os.geteuid() if self._uid is None else self._uid)
         argv = shell_argv(command, self._settings.processes + others)
         folder = {PROVIDED: str(provided.folder)} if provided else {}
-        order = Order(
+        return Order(
             argv=argv,
             env={"PATH": PATH, "HOME": str(workspace), "LANG": "C.UTF-8", "TERM": "dumb", **folder},
-            limits=limits(self._settings, writes),
+            limits=bounds,
             uid=self._uid,
             view=False,
             carry={},
@@ -53,8 +66,6 @@ class External:
             calls="",
             inherit=list(provided.variables) if provided else [],
         )
-        variables = provided.variables if provided else None
-        return await launch(order, workspace, deadline=self._settings.timeout, limit=limit, variables=variables)
 
 
 def _tasks_of(uid: int) -> int:

@@ -90,6 +90,9 @@ class Sandbox(Protocol):
         named by the variable PROVIDED.
         """
 
+    async def order(self, command: str, workspace: Path, *, seconds: int) -> Order:
+        """Order to become a shell command that lives on, with so much processor time. Errors: ToolFailed if none may start."""
+
 
 def limits(settings: ShellSettings, writes: int | None = None) -> dict[str, int]:
     """The limits that each process inherits, by resource name. Processes are counted elsewhere: see `shell_argv`."""
@@ -118,6 +121,14 @@ def shell_argv(command: str, processes: int) -> list[str]:
     return [shell, "-c", f'{bound} || {refuse}; exec {shell} -c "$1"', "sh", command]
 
 
+def launcher_argv(order: Order) -> list[str]:
+    """The program that carries out `order`. Errors: ToolFailed for one that is too long."""
+    text = json.dumps(order, ensure_ascii=False)
+    if len(text.encode()) > LONGEST_ORDER:
+        raise ToolFailed("The command is too long; write it to a file with write_file and run that.")
+    return [sys.executable, "-I", "-S", launcher.__file__, text]
+
+
 async def launch(
     order: Order, workspace: Path, *, deadline: timedelta, limit: int, variables: Mapping[str, str] | None = None
 ) -> Ended:
@@ -125,10 +136,7 @@ async def launch(
 
     `variables` are for those names that the order inherits.
     """
-    text = json.dumps(order, ensure_ascii=False)
-    if len(text.encode()) > LONGEST_ORDER:
-        raise ToolFailed("The command is too long; write it to a file with write_file and run that.")
-    argv = [sys.executable, "-I", "-S", launcher.__file__, text]
+    argv = launcher_argv(order)
     try:
         return await capture(argv, cwd=workspace, deadline=deadline, limit=limit, env=variables or {})
     except OSError as error:

@@ -56,13 +56,14 @@ def shell_tool(sandbox: Sandbox, *, timeout: timedelta) -> Tool:
         context: ToolContext,
     ) -> str:
         """Run a shell command in the workspace; returns output and exit code."""
-        _check(command)
+        check_text(command)
         return told(await sandbox.run(command, context.workspace, limit=OUTPUT_MAX_CHARS), timeout)
 
     return shell
 
 
-def _check(command: str) -> None:
+def check_text(command: str) -> None:
+    """Errors: ToolFailed for a command that no shell can be given."""
     try:
         if b"\0" not in command.encode():
             return

@@ -12,6 +12,7 @@ from typing import Final
 from runtime.contract import Json, Shortage, Space, Tool, ToolContext, ToolSpec
 from runtime.errors import ToolFailed
 from tools.kit.process import Ended
+from tools.sandbox.launcher import Order
 from tools.sandbox.sandbox import Provided, Sandbox
 
 SPACE_LOOK_SECONDS: Final = 0.5  # seconds between two looks at the space while a command works
@@ -58,6 +59,14 @@ class SpacedSandbox:
 
     async def self_test(self) -> str | None:
         return await self.sandbox.self_test()
+
+    async def order(self, command: str, workspace: Path, *, seconds: int) -> Order:
+        """A command that lives on: whoever starts it looks after the space from then on."""
+        if short := await self.space.shortage(workspace):
+            raise ToolFailed(f"The command was not run. {short.words}")
+        order = await self.sandbox.order(command, workspace, seconds=seconds)
+        order["limits"]["FSIZE"] = min(order["limits"]["FSIZE"], max(SPACE_MIN_BYTES, self.space.left(workspace)))
+        return order
 
     async def run(
         self,

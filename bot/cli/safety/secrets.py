@@ -255,9 +255,12 @@ def _asked_for(settings: Settings) -> dict[str, list[str]]:
     asked = asked_for(settings)
     models = [("model", settings.model.name, settings.model.api_key_env)]
     models += [(f"models[{n}]", one.model, one.api_key_env) for n, one in enumerate(settings.models, 1)]
-    models += (
-        [("embeddings", settings.embeddings.name, settings.embeddings.api_key_env)] if settings.embeddings.name else []
+    tables = (
+        ("embeddings", settings.embeddings),
+        ("images", settings.images),
+        ("transcription", settings.transcription),
     )
+    models += [(place, table.name, table.api_key_env) for place, table in tables if table.name]
     for place, model, named in models:
         for name in () if named else model_keys.names(model):
             asked.setdefault(name, []).append(f"{place}.api_key")

@@ -30,14 +30,18 @@ async def _look(settings: Settings, table: McpTable) -> Finding:
     ident = f"mcp.{table.name}"
     if not table.enabled:
         return fine(ident, "turned off: enabled is false")
-    from tools.mcp.errors import NoServer
+    from tools.mcp.errors import NoLogin, NoServer
     from tools.mcp.offers import taken
     from tools.mcp.server import opened
 
     terms = terms_of(settings, table)
     try:
-        async with opened(terms, REACH) as (_, offers):
+        async with opened(terms, REACH) as (connection, offers):
             kept, left_out = taken(offers, terms)
+            revision = connection.revision
+    except NoLogin as error:
+        why = "The agent lacks its tools until somebody logs in; everything else works."
+        return warning(ident, f"{terms.way}: {error}", why, f"signalbox mcp login {table.name}")
     except NoServer as error:
         why = "The agent lacks its tools; everything else works."
         return warning(ident, f"{terms.way}: {error}", why, f'check [[mcp]] name = "{table.name}", or the server')
@@ -49,7 +53,7 @@ async def _look(settings: Settings, table: McpTable) -> Finding:
             ident, "it offers no tool that `tools` allows", "The agent gets nothing from it.", "check `tools`"
         )
     names = ", ".join(offer.name for offer in kept[:TOOLS_NAMED]) + (", …" if len(kept) > TOOLS_NAMED else "")
-    return fine(ident, f"{terms.way}: {len(kept)} tools ({names}){_where(terms)}")
+    return fine(ident, f"{terms.way}, revision {revision}: {len(kept)} tools ({names}){_where(terms)}")
 
 
 def _where(terms: ServerTerms) -> str:

@@ -47,6 +47,7 @@ def duties_of(
         yield partial(base.notices.run, engine.peers)
         yield engine.peers.remind
     yield engine.toolkit.check
+    yield engine.toolkit.processes.run
     yield from loading_ahead(settings, engine)
     yield _sealer(base).run
     folders = partial(_workspaces, engine)
@@ -91,7 +92,9 @@ def duties_of(
 
 
 def _watches(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
-    """Looks for words of others that are new or changed: skills, and tools of MCP servers."""
+    """Looks for words of others that are new or changed, skills and tools of MCP servers, and at open browsers."""
+    if engine.toolkit.browsers:
+        yield engine.toolkit.browsers.run
     yield SkillWatch(
         ready=engine.skills.ready,
         told=base.store.skills,
@@ -100,7 +103,8 @@ def _watches(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterat
     ).run
     if base.settings.mcp:
         runs, tell = base.store.runs, partial(_tell_of_tool, base, at, engine)
-        yield partial(engine.toolkit.toolbox.watch, runs.see_form, tell, runs.told_form)
+        tell_login = partial(_tell_of_login, base, at, engine)
+        yield partial(engine.toolkit.toolbox.watch, runs.see_form, tell, runs.told_form, tell_login)
 
 
 async def _first(jumps: Jumps, engine: EnginePhase) -> None:
@@ -222,6 +226,14 @@ async def _tell_of_tool(
     """Tell operators that a tool of others is another one. Where they have no room, log and audit tell it."""
     text = f"**The tool {name} changed**: {changed}. Its next call needs approval, whatever the policy says."
     await _post_to_operators(base, at, engine, f"tool:{name}:{digest(form)}", text)
+
+
+async def _tell_of_login(base: StorePhase, at: AccountsPhase, engine: EnginePhase, server: str) -> None:
+    """Tell operators that a server wants a login, at most once a day."""
+    text = (
+        f"**The MCP server {server} needs a login.** Until then its tools can't be used: `signalbox mcp login {server}`"
+    )
+    await _post_to_operators(base, at, engine, f"mcp-login:{server}:{base.store.now():%Y-%m-%d}", text)
 
 
 async def _post_to_operators(base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, text: str) -> None:

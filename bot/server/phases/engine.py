@@ -29,8 +29,10 @@ from bot.wiring.engine import (
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
+from bot.wiring.mcp import Toolbox
 from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
+from bot.wiring.models.media import media_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
@@ -47,13 +49,14 @@ from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
 from runtime.agent.loop import AgentLoop
 from runtime.agent.previews import Previews
+from runtime.agent.processes.book import NotedProcesses
 from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import Agents
 from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
 from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
 from runtime.context.watch import LoopNotices
-from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool
+from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool, Transcriber
 from runtime.delivery.context import CourierContext
 from runtime.delivery.courier import Courier
 from runtime.delivery.couriers import Couriers
@@ -72,6 +75,7 @@ from runtime.store.protocol import Lease
 from runtime.vectors.near import NearRows
 from runtime.workflows.starting import StartedFlows
 from tools.kit.schemas import schema_faults
+from tools.pictures.tools import Media, media_tools
 from tools.posting import posting_tools
 from tools.sandbox.spaced import SpacedTool
 from tools.skills.skills import skill_tools
@@ -117,21 +121,20 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     hands = _hands(base, lambda: agents, door)
     meaning = meaning_of(base.store, embedder_of(base.settings, door))
     memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, meaning)
-    more = _more_tools(base, at, couriers, meaning, door)
+    guarded_model = GuardedModel(base.instruments.model(model), door)
+    media = media_of(base.settings, base.store.embedding_costs, guarded_model, door)
+    more = _more_tools(base, at, couriers, meaning, media, door)
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     skills = _skills(base, at, toolkit)
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now, flows=lambda: at.live.gate().workflows)
-    agents = _agents(base, at, GuardedModel(base.instruments.model(model), door), toolkit)
+    agents = _agents(base, at, guarded_model, toolkit)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     asking = QuestionContext(lambda: at.live.gate().rights, places)
-    loop = _loop(base, at, agents, couriers, reporters, asking, memory, skills, door)
+    loop = _loop(base, at, agents, couriers, reporters, asking, memory, skills, media.notes, door, toolkit.toolbox)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
-    edits = Edits(
-        approvals=base.store.approvals, agents=agents, policy=at.live.policy, named=at.named, faults=schema_faults
-    )
-    reception = _reception(base, at, couriers, peers, edits, door)
+    reception = _reception(base, at, couriers, peers, _edits(base, at, agents), door)
     previews = Previews(agents, loop.surroundings, loop.condenser)
     at.live.measures(previews.measured, _skill_commands(at, skills, door))
     return EnginePhase(
@@ -174,6 +177,12 @@ def _skills(base: StorePhase, at: AccountsPhase, toolkit: Toolkit) -> SkillParts
 
     skills.ready.changed = offer
     return skills
+
+
+def _edits(base: StorePhase, at: AccountsPhase, agents: Agents) -> Edits:
+    return Edits(
+        approvals=base.store.approvals, agents=agents, policy=at.live.policy, named=at.named, faults=schema_faults
+    )
 
 
 def _undoer(base: StorePhase, agents: Agents, couriers: Couriers, door: Door) -> Undoer:
@@ -325,15 +334,23 @@ def _toolkit(
         instead=instead,
         space=base.space,
         more=more,
+        processes=_process_book(base, door),
     )
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     return toolkit
 
 
+def _process_book(base: StorePhase, door: Door) -> NotedProcesses:
+    membership = base.membership
+    return NotedProcesses(
+        base.store.processes, lambda: membership.lease.node if membership.lease else None, lambda: door
+    )
+
+
 def _more_tools(
-    base: StorePhase, at: AccountsPhase, couriers: Couriers, meaning: NearRows, door: Door
+    base: StorePhase, at: AccountsPhase, couriers: Couriers, meaning: NearRows, media: Media, door: Door
 ) -> Mapping[str, Tool]:
-    """Tools that post messages, start workflows, search packs and ask databases."""
+    """Tools that post messages, start workflows, search packs, ask databases, and make pictures and look at them."""
     posting = RoomPosting(
         post=couriers.post,
         standing=base.store.outbox.standing,
@@ -349,7 +366,10 @@ def _more_tools(
         begun=partial(base.notifier.notify, LANES),
         door=lambda: door,
     )
-    own = {tool.spec.name: tool for tool in (*every, *workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL)}
+    own = {
+        tool.spec.name: tool
+        for tool in (*every, *media_tools(media), *workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL)
+    }
     asking = query_tools(base.settings, at.named)
     spaced = {name: SpacedTool(tool, base.space) for name, tool in asking.items()}  # they keep files of rows
     return own | dict(pack_tools(base.settings, packs)) | spaced
@@ -378,7 +398,9 @@ def _loop(
     asking: QuestionContext,
     memory: MemoryParts | None,
     skills: SkillParts,
+    notes: Transcriber | None,
     door: Door,
+    toolbox: Toolbox,
 ) -> AgentLoop:
     store, new_id, files_of = base.store, base.new_id, files_in(at.accounts)
     long_replies = long_replies_of(base.settings, base.workspaces, files_of, new_id)
@@ -393,7 +415,7 @@ def _loop(
         named=at.named,
         busy=at.live.busy,
         probe=base.probe,
-        files=fetching_of(base.settings, files_of, store.runs.senders, new_id, base.space, base.workspaces),
+        files=fetching_of(base.settings, files_of, store.runs.senders, new_id, base.space, base.workspaces, notes),
         long_replies=long_replies,
         reporting=Reporting(base.workspaces, new_id, long_replies.content, store.schedules.report_root),
         reporter=reporters,
@@ -401,6 +423,7 @@ def _loop(
         space=base.space,
         door=door,
         faults=schema_faults,
+        own_call=toolbox.next_call if base.settings.mcp else None,
         remembering=memory.remembering if memory else None,
         notices=LoopNotices(
             asked=lambda: base.notifier.notify(QUESTIONS),

@@ -15,15 +15,18 @@ Fault = tuple[str, str]
 """The setting, and what is wrong with it."""
 
 OWN_KEYS: Final = ("api_key", "api_key_env", "api_keys", "api_key_envs")
-NAMED: Final = ("model", "embeddings")
+BESIDE: Final = ("embeddings", "images", "transcription")
+"""Tables of models that do not answer people."""
+NAMED: Final = ("model", *BESIDE)
 """Tables whose model stands under `name`."""
 OF_THE_TABLE: Final = ("name", "model", "works", "least_complexity")
 
 
 def asked_vendors(layers: Layers) -> Iterator[tuple[str, str]]:
     """Tables that name a vendor's model and need its key, as `models[1]`, with that model."""
-    if isinstance(embeddings := layers.get("embeddings.name"), str) and embeddings:
-        yield "embeddings", embeddings
+    for place in BESIDE:
+        if isinstance(named := layers.get(f"{place}.name"), str) and named not in ("", DEMO):
+            yield place, named
     tables = layers.tables("models")
     aliases = {table.get("name") for _, table in tables}
     first = layers.get("model.name")

@@ -13,7 +13,11 @@ from bot.wiring.knowledge.packs import tools_of
 from bot.wiring.mcp import terms_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.skills.places import uses_skills
+from bot.wiring.tools.browser import browsers_of, tools_of_browser
+from bot.wiring.tools.builds import build_tools_of
 from bot.wiring.tools.databases import query_tools
+from bot.wiring.tools.git import git_tools
+from bot.wiring.tools.processes import known_process_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import Effect, Figures, Posting, TaskBoard, Timetable, Tool
@@ -26,6 +30,7 @@ from tools.agents import NewAgents, agent_tools
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
+from tools.pictures.tools import Media, media_tools
 from tools.posting import posting_tools
 from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
@@ -47,13 +52,21 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= agent_tools(cast("NewAgents", None))
     if settings.memory.enabled:
         own |= {tool.spec.name: tool for tool in remembering_tools(cast("MemoryBook", None), cast("StateBook", None))}
+    own |= {tool.spec.name: tool for tool in media_tools(Media())}
     own |= tools_of(settings, cast("KnowledgeBook", None))
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
     own |= {tool.spec.name: tool for tool in workflow_tools(cast("Workflows", None))}
-    own |= {**search_tools(settings), **request_tools(settings), **query_tools(settings, str)}
+    sandbox = sandbox_for(shell_of(settings))
+    own |= {
+        **search_tools(settings),
+        **request_tools(settings),
+        **query_tools(settings, str),
+        **git_tools(settings, sandbox),
+    }
+    own |= {**known_process_tools(settings, sandbox), **build_tools_of(settings, sandbox)}
+    own |= tools_of_browser(browsers_of(settings))
     if uses_skills(settings):
-        shell = shell_of(settings)
-        own |= skill_tools(cast("SkillBook", None), sandbox_for(shell), timeout=shell.timeout)
+        own |= skill_tools(cast("SkillBook", None), sandbox, timeout=shell_of(settings).timeout)
     return {**own, **installed_tools(settings, own)}
 
 

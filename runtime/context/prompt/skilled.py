@@ -16,9 +16,9 @@ from runtime.domain.transcript import OURS
 from runtime.text.glyphs import clip, visible
 from runtime.text.outside import LIKE_MARKS
 
-LISTED_MAX: Final = 40
+SKILLS_WITH_LINE: Final = 40
 """Skills with a line of their own; the names of the others follow."""
-LINE_MAX_CHARS: Final = 240
+SKILL_LINE_MAX_CHARS: Final = 240
 """Characters of a description in the list. `skill_read` gives all of it."""
 GIVEN_MAX_TOKENS: Final = 4_000
 LIST_HEAD: Final = (
@@ -34,9 +34,9 @@ def catalogue(skills: Sequence[Skill]) -> str:
     """The list; empty for none."""
     if not skills:
         return ""
-    lines = [f"- {one.name}: {_line(one.description)}" for one in skills[:LISTED_MAX]]
-    if more := [one.name for one in skills[LISTED_MAX:]]:
-        lines.append(f"- and {', '.join(more[:LISTED_MAX])}")
+    lines = [f"- {one.name}: {_line(one.description)}" for one in skills[:SKILLS_WITH_LINE]]
+    if more := [one.name for one in skills[SKILLS_WITH_LINE:]]:
+        lines.append(f"- and {', '.join(more[:SKILLS_WITH_LINE])}")
     return "\n".join([LIST_HEAD, *lines])
 
 
@@ -74,4 +74,4 @@ def _cut(text: str, tokens: int) -> str:
 
 
 def _line(description: str) -> str:
-    return clip(visible(description, one_line=True), LINE_MAX_CHARS).translate(LIKE_MARKS)
+    return clip(visible(description, one_line=True), SKILL_LINE_MAX_CHARS).translate(LIKE_MARKS)

@@ -47,6 +47,10 @@ NEEDED_AT_ONCE: Final = frozenset(
         "openai.types.responses.response_create_params",
         "openai.types.create_embedding_response",
         "openai.types.embedding",
+        "openai.types.audio.transcription",
+        "openai.types.audio.transcription_verbose",
+        "openai.types.audio.transcription_diarized",
+        "openai.types.images_response",
     }
 )
 """Not late: LiteLLM asks the first one whether it has a name, and a stand-in has all; OpenAI's client hands the others on as

@@ -33,6 +33,7 @@ from runtime.store.common import ADD_DELIVERY, LOCK_LANE, delivery_row, fact, mo
 from runtime.store.delegation.ending import child_over
 from runtime.store.delegation.stopping import end_awaited, end_below, end_unawaited
 from runtime.store.intake.inbox import replied
+from runtime.store.processes.rows import stop_in_room
 from runtime.store.protocol import Below, Ended, Gate, NewDelivery, Taken
 from runtime.store.runs.closing import ASK_STOP, OPEN_RUNS, close_parked
 from runtime.store.schedules.run_occurrence import ended
@@ -94,13 +95,16 @@ def stop(
     below = yield from end_unawaited(
         signal.address, who.id if asked.own else None, f"Stopped by {who.name}.", now, new_id
     )
+    programs = yield from stop_in_room(signal.address, who.id if asked.own else None, f"Stopped by {who.name}.", now)
     if (
-        not found and below is None and asked.own and signal.reach is Addressing.OVERHEARD
+        not found and below is None and not programs and asked.own and signal.reach is Addressing.OVERHEARD
     ):  # said to somebody else, as it seems
         return Taken(Verdict(Outcome.UNCHANGED, signal_id))
-    if not found and below is None:
+    if not found and below is None and not programs:
         return (yield from replied(signal, Verdict(Outcome.UNCHANGED, signal_id, NOTHING_TO_STOP), now, new_id))
     yield from fact(now, "stop", who.name, signal_id, str(signal.address))
+    if not found and below is None:
+        return (yield from replied(signal, Verdict(Outcome.DECIDED, signal_id, _stopped(programs)), now, new_id))
     below = below or Below()
     woken, live = below.woken, [*below.live]
     over: list[Ended] = []
@@ -122,6 +126,11 @@ def stop(
     verdict = Verdict(Outcome.DECIDED, signal_id)
     session = found[0].session if found else None
     return Taken(verdict, session, woken, stop_runs=(*live,), deliveries=(*addresses,), ended=(*over,))
+
+
+def _stopped(programs: int) -> str:
+    """Words for a stop that ended nothing but processes."""
+    return "Stopped the process." if programs == 1 else f"Stopped {programs} processes."
 
 
 def stop_live(key: SessionKey, who: Person, signal_id: SignalId, at: Address, now: datetime) -> Op[tuple[RunId, ...]]:

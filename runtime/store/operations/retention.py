@@ -47,6 +47,7 @@ from runtime.store.schema import (
     participation,
     parts,
     plans,
+    processes,
     rooms,
     runs,
     schedules,
@@ -290,6 +291,13 @@ RULES: Final[Mapping[Stock, Rule]] = {
         tasks.c.created_at,
         delete(tasks).where(
             is_word(tasks.c.state, "done", "failed", "dropped"), tasks.c.ended_at < bindparam("before")
+        ),
+    ),
+    Stock.PROCESSES: _rule(
+        processes.c.id,
+        processes.c.started_at,
+        delete(processes).where(
+            is_word(processes.c.state, "ended", "stopped", "late", "lost"), processes.c.ended_at < bindparam("before")
         ),
     ),
     Stock.MOVES: _rule(moves.c.number, moves.c.at, delete(moves).where(_nobody_asks_about_it())),

@@ -325,6 +325,18 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "result": REPLY,
         "chain": CHOSEN_NAME,
     },
+    "processes": {
+        "id": OWN_ID,
+        "agent": CHOSEN_NAME,
+        "session": OWN_ADDRESS,
+        "room": OWN_ADDRESS,
+        "run_id": OWN_ID,
+        "call_id": OWN_ID,
+        "node": OWN_ID,
+        "command": Free(Gate.TOOL_ARGUMENTS),
+        "state": OWN_WORD,
+        "reason": OWN_WORD,
+    },
     "plans": {"run_id": OWN_ID, "steps": SHOWN_JSON, "delivery_id": OWN_ID},
     "tool_forms": {"tool": CHOSEN_NAME, "accepted": OFFERED, "seen": OFFERED},
     "skill_locks": {

@@ -25,6 +25,7 @@ class Stock(StrEnum):
     RUNS = "runs"
     OCCURRENCES = "occurrences"
     TASKS = "tasks"
+    PROCESSES = "processes"
     SCHEDULES = "schedules"
     APPROVALS = "approvals"
     MOVES = "moves"

@@ -24,7 +24,7 @@ from runtime.agent.duties.reminders import Reminders
 from runtime.agent.duties.renewing import SummaryRenewal
 from runtime.agent.duties.undoing import Undoer
 from runtime.agent.edits import Edits
-from runtime.agent.loop import AgentLoop
+from runtime.agent.loop import AgentLoop, OwnCall
 from runtime.agent.outcome import LongForm, LongText
 from runtime.agent.previews import Previews
 from runtime.agent.questions import QuestionContext
@@ -259,6 +259,7 @@ class Setting:
     pace: RetryPolicy = PACE
     previews: bool = False
     reporter: Callable[[Job], Maker | None] = lambda _: None
+    own_call: OwnCall | None = None
     others: Sequence[Agent] = ()
     places: Places = field(default_factory=Places)
     prompt: Prompt = lambda _: Prompted("You are a test.")
@@ -356,6 +357,7 @@ class Process:
             probe=given.probe,
             asking=self.asking,
             faults=schema_faults,
+            own_call=given.own_call,
             notices=LoopNotices(ready=partial(self.notifier.notify, LANES)),
         )
 

@@ -135,7 +135,6 @@ SAMPLING: Final = {"messages": [{"role": "user", "content": {"type": "text", "te
 ELICITING: Final = {"message": "Your password?", "requestedSchema": {"type": "object", "properties": {}}}
 ASKED: Final[Mapping[str, str]] = {
     "sampling": request("sampling/createMessage", SAMPLING),
-    "elicitation": request("elicitation/create", ELICITING),
     "roots": request("roots/list"),
     "a method of its own": request("files/read", {"path": "/etc/passwd"}),
 }
@@ -152,6 +151,14 @@ async def refused(line: str, folder: Path) -> bool:
         await until(lambda: (desk.folder / "heard").exists())
         heard = json.loads((desk.folder / "heard").read_text().splitlines()[0])
         return said == "said" and "error" in heard and "result" not in heard
+
+
+async def asked_of_people(folder: Path) -> bool:
+    """What a server asks of people waits for one, and has no answer by then."""
+    async with hostile(folder) as desk:
+        said = await lines(desk, [request("elicitation/create", ELICITING)])
+        waiting = await desk.server.held.next_call(desk.context.run_id, [])
+        return "asks a person" in said and waiting is not None and not (desk.folder / "heard").exists()
 
 
 async def goes_on(sent: list[str], folder: Path) -> bool:

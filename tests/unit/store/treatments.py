@@ -77,6 +77,7 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "children": Treatment(("runs_days",)),
     "tasks": Treatment(("runs_days",)),
     "plans": Treatment(("runs_days",)),
+    "processes": Treatment(("runs_days",)),
     "memories": Treatment(until="people forget them, or their time is over", restored=Restored.MENDED),
     "memory_vectors": Treatment(until="their memory is gone", restored=Restored.MENDED),
     "memory_uses": Treatment(("runs_days",), restored=Restored.MENDED),

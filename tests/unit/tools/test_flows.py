@@ -27,6 +27,7 @@ READS: Final = {
             "chart",
             "delivery_status",
             "find_tools",
+            "image_make",
             "send_file",
             "set_zone",
             "spend_beyond_budget",
@@ -35,6 +36,7 @@ READS: Final = {
         *("schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause", "schedule_resume"),
         *("schedule_delete", "schedule_run", "schedule_list", "schedule_history"),
         *("task_post", "task_list", "task_complete", "plan_set", "agent_create"),
+        *("process_stop", "process_list"),
         *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
         *("remember", "relate", "forget", "state_set", "state_delete"),
     },
@@ -42,17 +44,23 @@ READS: Final = {
         *("activity", "costs", "dead_letters", "pending_approvals", "task_claim"),
         *("recall", "about", "search_messages", "state_get", "state_list"),
     },
-    Reads.FILES: {"list_files", "read_document", "read_file", "search_files", "shell"},
+    Reads.FILES: {
+        *("list_files", "read_document", "read_file", "search_files", "shell", "see", "transcribe"),
+        *("git_status", "git_diff", "git_log", "git_branches", "git_branch", "git_commit"),
+        *("process_start", "process_write", "process_read", "run_tests", "compile"),
+    },
     Reads.OUTSIDE: {"http_get"},
 }
 STAYS: Final = {
     *("delivery_status", "send_file", "set_zone", "spend_beyond_budget", "write_file"),
+    *("git_branch", "git_commit", "process_read", "process_stop", "process_list"),
     *("task_list", "task_claim", "task_complete", "plan_set"),
     *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
     *("remember", "relate", "recall", "about", "search_messages", "state_get", "state_list"),
 }
 """Tools that write, and only within the conversation."""
 REACH_OUT: Final = {
+    *("process_start", "process_write", "run_tests", "compile"),
     *("http_get", "read_document", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
     *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "agent_create", "channel_send"),
     *("forget", "state_set", "state_delete"),

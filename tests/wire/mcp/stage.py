@@ -16,6 +16,7 @@ from typing import Any, Final
 from runtime.contract import FileRef, Json, RunId, SessionKey, ToolContext
 from tests.fakes import mcp_raw
 from tests.fakes.serve import ROOT
+from tools.mcp.asked.held import Keep
 from tools.mcp.server import McpServer, Patience
 from tools.mcp.terms import Endpoint, Program, ServerTerms
 from tools.mcp.tool import McpTool
@@ -43,7 +44,7 @@ class AtWork:
     def names(self) -> list[str]:
         return [tool.offer.name for tool in self.server.tools]
 
-    async def call(self, name: str, **arguments: Json) -> str:
+    async def call(self, name: str, /, **arguments: Json) -> str:
         return await self.tool(name).call(arguments, self.context)
 
     @property
@@ -79,11 +80,13 @@ async def at_work(folder: Path, terms: ServerTerms, patience: Patience = SOON) -
 
 
 @asynccontextmanager
-async def started(folder: Path, terms: ServerTerms, patience: Patience = SOON) -> AsyncIterator[AtWork]:
+async def started(
+    folder: Path, terms: ServerTerms, patience: Patience = SOON, keep: Keep | None = None
+) -> AsyncIterator[AtWork]:
     """The same, with nothing known of how it goes."""
     workspace = folder / "workspace"
     workspace.mkdir(exist_ok=True)
-    server = McpServer(terms, on_change=lambda: None, patience=patience)
+    server = McpServer(terms, on_change=lambda: None, patience=patience, keep=keep)
     own = terms.way.folder if isinstance(terms.way, Program) else folder
     async with asyncio.TaskGroup() as group:
         task = group.create_task(server.run())

@@ -21,6 +21,7 @@ from aiohttp import web
 
 from runtime.contract import Effect
 from runtime.errors import ToolFailed
+from tests.fakes import mcp_asking
 from tests.fakes.mcp_raw import tool as described
 from tests.fakes.serve import ROOT, serving
 from tests.wire.mcp.stage import RAW, SOON, alive, at_work, program, raw, started, terms_of, until
@@ -257,3 +258,13 @@ async def test_an_answer_over_http_is_bounded_too_and_an_error_tells_nothing_of_
             await desk.call("broken")
         assert "secret" not in str(told.value)
         assert await desk.call("small") == "y" * 9
+
+
+@pytest.mark.parametrize("way", ["tomorrow", "stubborn"])
+async def test_a_server_of_tomorrows_revision_is_told_with_both_revisions(tmp_path: Path, way: str) -> None:
+    command = program(tmp_path / "desk", sys.executable, "-I", "-S", mcp_asking.__file__, way)
+    async with started(tmp_path, terms_of(tmp_path, command)) as desk:
+        await until(lambda: desk.server.trouble != "it is being started")
+        assert desk.server.trouble == (
+            "it speaks the protocol's revision 2031-01-01, and we speak 2026-07-28 and 2025-11-25"
+        )

@@ -242,9 +242,11 @@ def test_tools_of_servers_stand_beside_ours_wrapped_as_ours_are(tmp_path: Path) 
     read = settings(tmp_path, '[[mcp]]\nname = "desk"\ncommand = "x"')
     toolbox = toolbox_of(read, {"look": fake_tool("look", Effect.READ)}, wrap)
     server = toolbox._servers[0]
-    server.tools = [McpTool(offer("book"), terms(tmp_path), server.reach)]
+    server.tools = [McpTool(offer("book"), terms(tmp_path), server.reach, server.held)]
     toolbox.renew()
-    assert list(toolbox.tools) == ["look", "desk_book"] == wrapped[-1]
+    asking = ["desk_asks_you", "desk_goes_on"]
+    assert list(toolbox.tools) == ["look", "desk_book", *asking] == wrapped[-1]
+    assert all(toolbox.tools[name].spec.untold for name in asking), "models are not told of them"
     server.tools = []
     toolbox.renew()
     assert toolbox.tools.get("desk_book") is None

@@ -1,0 +1,1 @@
+"""Processes that agents start: what the store keeps of them."""

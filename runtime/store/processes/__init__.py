@@ -1,0 +1,1 @@
+"""Programs that agents started, with their nodes."""

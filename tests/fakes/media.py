@@ -1,0 +1,90 @@
+"""A server that speaks OpenAI's pictures, recordings and chat with pictures.
+
+python -m tests.fakes.media --port 0
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import struct
+import zlib
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from aiohttp import web
+
+from tests.fakes.serve import serve_until_told
+
+SIZES: Final = ("1024x1024", "1536x1024", "1024x1536", "auto")
+"""Of gpt-image-1. Source: platform.openai.com, "Create image", read 2026-11."""
+HEARD: Final = (".flac", ".m4a", ".mp3", ".mp4", ".mpeg", ".mpga", ".ogg", ".wav", ".webm")
+
+
+def dot(red: int) -> bytes:
+    """A PNG of one pixel."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">II5B", 1, 1, 8, 2, 0, 0, 0)
+    line = zlib.compress(bytes((0, red, 0, 0)))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", line) + chunk(b"IEND", b"")
+
+
+@dataclass
+class MediaServer:
+    """The server. `requests` are bodies of calls for pictures, `recordings` names and bytes; `spoilt` pictures are no base64."""
+
+    status: int = 200
+    spoilt: bool = False
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    recordings: list[tuple[str, bytes]] = field(default_factory=list)
+
+    def app(self) -> web.Application:
+        app = web.Application(client_max_size=64 * 1024**2)
+        app.router.add_post("/v1/images/generations", self._paint)
+        app.router.add_post("/v1/audio/transcriptions", self._hear)
+        return app
+
+    async def _paint(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        self.requests.append(body)
+        if self.status != 200:
+            return _refusal(self.status, "no pictures today")
+        if body.get("size", "auto") not in SIZES or not body.get("prompt"):
+            return _refusal(400, "Invalid value.")
+        rows = [
+            {"b64_json": "?" if self.spoilt else base64.b64encode(dot(number)).decode()}
+            for number in range(body.get("n", 1))
+        ]
+        usage = {"input_tokens": 5, "output_tokens": 100, "total_tokens": 105}
+        return web.json_response({"created": 0, "data": rows, "usage": usage})
+
+    async def _hear(self, request: web.Request) -> web.Response:
+        fields = await request.post()
+        file = fields["file"]
+        if not isinstance(file, web.FileField) or not file.filename.endswith(HEARD):
+            return _refusal(400, "Unrecognized file format.")
+        data = file.file.read()
+        self.recordings.append((file.filename, data))
+        if self.status != 200:
+            return _refusal(self.status, "no ears today")
+        told = {"text": f"I hear {len(data)} bytes.", "duration": 90.0, "usage": {"type": "duration", "seconds": 90}}
+        return web.json_response(told)
+
+
+def _refusal(status: int, message: str) -> web.Response:
+    error = {"message": message, "type": "invalid_request_error", "code": None}
+    return web.json_response({"error": error}, status=status)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="OpenAI's pictures and recordings, without a model.")
+    parser.add_argument("--port", type=int, default=0)
+    asyncio.run(serve_until_told(MediaServer().app(), parser.parse_args().port))
+
+
+if __name__ == "__main__":
+    main()

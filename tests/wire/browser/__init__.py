@@ -1,0 +1,1 @@
+"""Real pages in the real browser of the agent."""

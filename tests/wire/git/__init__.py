@@ -1,0 +1,1 @@
+"""Git servers on the wire."""

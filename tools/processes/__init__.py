@@ -1,0 +1,1 @@
+"""Programs that live on between calls: started, read, written to and stopped."""
