@@ -25,6 +25,7 @@ from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
 from tools.sandbox.shell import ShellSettings, sandbox_for
 from tools.schedules import schedule_tools
+from tools.skills.skills import skill_tools
 from tools.tasks import task_tools
 from tools.web.fetch import http_tool
 from tools.web.searching.tool import search_tool
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from tools.browser.browsers import Browsers
     from tools.charting.renderer import ChartRenderer
     from tools.delegation import Children, HandsOver
+    from tools.skills.skills import SkillBook
 
 
 def built_in_tools() -> dict[str, Tool]:
@@ -64,6 +66,7 @@ def built_in_tools() -> dict[str, Tool]:
         cast("Children", None), cast("HandsOver", None), lambda: datetime.now(UTC)
     ) | agent_tools(cast("NewAgents", None))
     sandbox = sandbox_for(ShellSettings())
+    skills = skill_tools(cast("SkillBook", None), sandbox, timeout=ShellSettings().timeout)
     git = (
         *local_tools(sandbox, timeout=ShellSettings().timeout),
         *remote_tools(Remotes(sandbox, GitWeb(egress, []))),
@@ -88,4 +91,4 @@ def built_in_tools() -> dict[str, Tool]:
         *planned,
         *tasks,
     )
-    return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing
+    return first_tools(ShellSettings()) | {tool.spec.name: tool for tool in others} | handing | skills

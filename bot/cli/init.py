@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -13,11 +14,13 @@ from bot.node.invocation import called
 from bot.terminal.options import ConfigFile, asking, run
 from bot.terminal.output import tell
 from runtime.errors import ConfigError
+from runtime.text.naming import listed
 
 if TYPE_CHECKING:
     from bot.secrets.file import Opened, SealedFile
     from bot.wizard.dialogue import Dialogue
     from bot.wizard.draft import Draft, Flags
+    from bot.wizard.presets.presets import Preset
 
 INTERRUPTED: Final = 130
 
@@ -50,6 +53,14 @@ Channels = Annotated[
     ),
 ]
 Servers = Annotated[list[str] | None, typer.Option("--channel-server", metavar="CHANNEL=URL", hidden=True)]
+PresetName = Annotated[
+    str | None,
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        help="Begin with agents, skills, schedules and rules: personal, team, ops, coding or support.",
+    ),
+]
 NoTry = Annotated[bool, typer.Option("--no-try", help="Don't test the model or the channels.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Ask nothing: use flags and defaults.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing settings file; the old one is kept.")]
@@ -68,6 +79,7 @@ def init(
     key_file: KeyFile = False,
     channel: Channels = None,
     channel_server: Servers = None,
+    preset: PresetName = None,
     no_try: NoTry = False,
     yes: Yes = False,
     force: Force = False,
@@ -78,6 +90,7 @@ def init(
     Each answer can be given as a flag. With --yes, or without a terminal, nothing is asked. Nothing is written before the end.
     """
     from bot.wizard.draft import Flags
+    from bot.wizard.presets.presets import preset_of
 
     flags = Flags(
         model=model,
@@ -93,6 +106,7 @@ def init(
         channels=tuple(dict.fromkeys(channel or [])),
         servers=dict(_pair(given) for given in channel_server or []),
         try_channels=not no_try,
+        preset=preset_of(preset) if preset else None,
     )
     file = (config or context.find_root().obj or Path("signalbox.toml")).absolute()
     try:
@@ -111,6 +125,7 @@ def _pair(given: str) -> tuple[str, str]:
 
 def _set_up(file: Path, flags: Flags, *, force: bool, alone: bool) -> None:
     from bot.wizard.dialogue import AtTerminal, ByFlags
+    from bot.wizard.presets.presets import write_agents
     from bot.wizard.steps import walk
     from bot.wizard.write import add_owner, require_free, seal_secrets, write_settings
 
@@ -121,8 +136,20 @@ def _set_up(file: Path, flags: Flags, *, force: bool, alone: bool) -> None:
     with_key = flags.key_file or isinstance(dialogue, ByFlags)
     seal_secrets(draft, lambda sealed: _unlocked(sealed, draft, with_key=with_key))
     trouble = run(add_owner(draft))
+    kept = write_agents(flags.preset, file.parent) if flags.preset else []
     write_settings(draft)
     _tell_the_end(draft, trouble)
+    if flags.preset:
+        _tell_of_preset(flags.preset, kept)
+
+
+def _tell_of_preset(preset: Preset, kept: Sequence[str]) -> None:
+    made = [f"agents/{name}" for name in preset.agents if name not in kept]
+    typer.echo(
+        f"\nThe preset {preset.name} is in them{f', and in {listed(made)}' if made else ''}: read and change them."
+    )
+    if kept:
+        typer.echo(f"{listed([f'agents/{name}' for name in kept])} was there already and stays as it was.")
 
 
 def _draft(file: Path, flags: Flags) -> Draft:

@@ -39,6 +39,7 @@ MODULES: Final[Mapping[str, str]] = {
     "approvals": "approvals",
     "grants": "approvals",
     "agents": "agents",
+    "skills": "skills.commands",
     "policy": "policy",
     "guard": "safety.guard",
     "models": "models.catalogue",

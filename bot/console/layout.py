@@ -21,6 +21,7 @@ PLACES: Final = (
     ("/console/children", "Handed on"),
     ("/console/workflows", "Workflows"),
     ("/console/memory", "Memory"),
+    ("/console/skills", "Skills"),
     ("/console/knowledge", "Knowledge"),
     ("/console/agents", "Agents"),
     ("/console/models", "Models"),

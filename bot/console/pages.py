@@ -24,6 +24,7 @@ from bot.console.html import Html, tag
 from bot.console.layout import STATIC, badge, facts, moment, nothing, page, table, tabs, where
 from bot.console.memory import knowledge as knowledge_pages
 from bot.console.memory import pages as memory_pages
+from bot.console.skills import pages as skill_pages
 from bot.console.work import workflows_page
 from bot.http.entrance import Entrance
 from bot.operator.context import OperatorContext
@@ -66,6 +67,7 @@ class Pages:
             web.get(memory_pages.MEMORY_PLACE, self._serving(memory_pages.memories)),
             web.get(knowledge_pages.KNOWLEDGE_PLACE, self._serving(knowledge_pages.knowledge)),
             web.get(agents_page.AGENTS_PAGE, self._serving(agents_page.agents)),
+            web.get(skill_pages.SKILLS_PLACE, self._serving(skill_pages.skills)),
             web.get(models_page.MODELS_PAGE, self._serving(models_page.models)),
             web.get("/console/people", self._serving(people_page.people)),
             web.get(trace_page.PLACE, self._serving(trace_page.newest)),

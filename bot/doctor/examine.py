@@ -33,6 +33,7 @@ from bot.doctor.services.mcp import check_mcp
 from bot.doctor.services.media import check_media
 from bot.doctor.services.model import check_model
 from bot.doctor.services.plugins import check_plugins
+from bot.doctor.services.skills import check_skills
 from bot.doctor.services.watching import check_metrics, check_telemetry
 from bot.doctor.services.web import check_web
 from bot.doctor.subject import Check, Subject, fault
@@ -70,6 +71,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "browser": check_browser,
     "budgets": check_budgets,
     "knowledge": check_knowledge,
+    "skills": check_skills,
     "databases": check_databases,
     "channels": check_channels,
     "mcp": check_mcp,

@@ -13,6 +13,7 @@ from bot.operator.lookups.finding import Finder
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
+from bot.operator.work.skills import Look
 from bot.wiring.models.catalogue import ListedModel
 from runtime.agent.previews import Previews
 from runtime.contract import Address, Links, NewId, Notifier, Now, RunId, Sink, Tool
@@ -22,6 +23,7 @@ from runtime.guard.door import OPEN_DOOR, Door
 from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
 from runtime.policy.grants import form_of
+from runtime.skills.ready import Shelved
 from runtime.store.protocol import Granted
 from runtime.store.store import Store
 from runtime.vectors.near import NearRows
@@ -45,6 +47,11 @@ async def nothing_lost() -> Path | None:
     return None
 
 
+async def no_skills() -> Mapping[tuple[str, str], Shelved]:
+    """Answer where there are no settings."""
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class OperatorContext:
     """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
@@ -59,7 +66,8 @@ class OperatorContext:
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
     models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
     found in this process, empty where none runs; `door` is the guard with all values that are held here; `scan_door`
-    looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process runs.
+    looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
+    runs, and `skills` looks at the folders of skills.
     """
 
     store: Store
@@ -96,6 +104,7 @@ class OperatorContext:
     workflows: Callable[[], Flows] = dict
     door: Callable[[], Door] = lambda: OPEN_DOOR
     scan_door: Callable[[], Door] = lambda: OPEN_DOOR
+    skills: Look = no_skills
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

@@ -21,12 +21,13 @@ from bot.operator.reports import LateReporters, ReportOperations, figure_tools
 from bot.operator.schedules import ScheduleOperations
 from bot.settings.settings import Settings, load_usable
 from bot.wiring.access import gate_of
-from bot.wiring.agents import budget_rules_of
+from bot.wiring.agents import budget_rules_of, manifests_of
 from bot.wiring.identities import written
 from bot.wiring.live_rules import destinations_of
 from bot.wiring.models.catalogue import catalogue_of
 from bot.wiring.safety.guard import door_of
 from bot.wiring.scheduling import Reach, timetable_of
+from bot.wiring.skills.parts import skills_of
 from runtime.audit.anchor import CheckpointFile, HeadFile
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, Signal, Verdict
@@ -95,6 +96,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         schedules=_schedules(store, known, settings, named, called),
         models=lambda: catalogue_of(load_usable(settings.file)[0]),
         agents=partial(agents_of_settings, settings),
+        skills=skills_of(lambda: settings, lambda: manifests_of(settings), store, LocalNotifier()).every.look,
         workflows=lambda: {table.name: table.flow for table in settings.workflows},
         door=door,
         scan_door=door,

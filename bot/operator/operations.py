@@ -12,7 +12,7 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Final, TypeVar
 
 from adapters.web.adapter import CHANNEL
@@ -32,6 +32,7 @@ from bot.operator.work.handed_on import HandedOn
 from bot.operator.work.knowledge import KnowledgeOperations
 from bot.operator.work.memories import MemoryOperations
 from bot.operator.work.processes import ProcessOperations
+from bot.operator.work.skills import SkillOperations
 from bot.operator.work.tasks import TaskOperations
 from bot.operator.work.workflows import WorkflowOperations
 from bot.wiring.knowledge.packs import search_of
@@ -66,6 +67,7 @@ from runtime.domain.approvals import REVISION, Approval, ApprovalState
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.runs import RunState
 from runtime.errors import ConfigError
+from runtime.guard.findings import Gate
 from runtime.http import bodies
 from runtime.http.errors import Refusal
 from runtime.models.choice.cooling import Standing
@@ -653,6 +655,28 @@ class Operations(OperatorApi):
     def _knowledge(self) -> KnowledgeOperations:
         search = search_of(self._store, self._context.meaning)
         return KnowledgeOperations(self._store.knowledge, search, self._context.mask)
+
+    # ------------------------------------------------------------------------------------------------------- skills
+
+    async def skills(self) -> list[View]:
+        """Skills of all sources, and how each stands."""
+        return await self._skills.listed()
+
+    async def skill(self, name: str) -> View:
+        return await self._skills.shown(name)
+
+    async def approve_skill(self, name: str, form: str = "") -> View:
+        """Accept a skill as it is now, or in the form that was seen."""
+        return await self._skills.approve(name, form)
+
+    async def remove_skill(self, name: str) -> View:
+        return await self._skills.remove(name)
+
+    @property
+    def _skills(self) -> SkillOperations:
+        has = self._context
+        clean = partial(has.door().clean, gate=Gate.MEMORY_WRITE)
+        return SkillOperations(has.skills, self._context.store.skills, has.notifier, has.mask, clean, self.actor)
 
     # ------------------------------------------------------------------------------------------------------ reports
 

@@ -58,6 +58,8 @@ def _tables(model: type[BaseModel], above: str) -> Iterator[tuple[str, type[Base
         for kind in _repeated(info):
             yield f"`[[{above}{name}]]`{_which(kind)}", kind
             yield from _tables_in(kind, f"{above}{name}.")
+    if named := getattr(model, "NAMED", None):  # tables by a name that is free, beside its settings
+        yield f"`[{above}NAME]`", named
 
 
 def _tables_in(model: type[BaseModel], above: str) -> Iterator[tuple[str, type[BaseModel]]]:

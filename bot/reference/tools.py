@@ -30,6 +30,9 @@ result = "allow"
 name = "handbook"
 folder = "handbook"
 
+[[agents]]
+name = "main"
+skills = ["csv-report"]
 [[databases]]
 name = "sales"
 url = "sqlite:///sales.db"
@@ -41,6 +44,8 @@ NEEDS: Final = {
     "docs_search": "a pack of [documents](knowledge.md)",
     "query": "a [database](databases.md)",
     "web_search": "`[tools.search]`, see below",
+    "skill_read": "a [skill](skills.md) that the agent has",
+    "skill_run": "a [skill](skills.md) with a script",
     "git_clone": "a [git server](git.md)",
     "git_pull": "a [git server](git.md)",
     "git_push": "a [git server](git.md)",

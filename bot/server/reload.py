@@ -31,7 +31,7 @@ from runtime.templating.prompts import PromptFault
 log = structlog.get_logger("reload")
 
 MAY_CHANGE: Final = (
-    *("policy", "access", "rooms", "agents", "schedules", "heartbeats", "planning", "workflows"),
+    *("policy", "access", "rooms", "agents", "schedules", "heartbeats", "planning", "skills", "workflows"),
     *("run.prompt_file", "log.level"),
 )
 """Settings, and tables of settings, that change without a restart."""
@@ -176,6 +176,8 @@ def changes(old: Settings, new: Settings, before: Rules, after: Rules) -> Iterat
     if before.prompts.own != after.prompts.own:
         yield "run.prompt_file" if old.run.prompt_file != new.run.prompt_file else "the text of run.prompt_file"
     yield from agent_changes(before.agents, after.agents)
+    if old.skills != new.skills:
+        yield "skills"
     if before.prompts.rooms != after.prompts.rooms and old.rooms == new.rooms:
         yield "the text of a prompt_file of rooms"
     if old.log.level != new.log.level:

@@ -55,6 +55,7 @@ from bot.settings.secrets import (
     uses,
     without_password,
 )
+from bot.settings.skills.tables import SkillsSection
 from bot.settings.sources import Layers, config_folder, find_file, names_of, read_file, read_variables, source_of
 from bot.settings.tables import (
     Access,
@@ -189,6 +190,7 @@ class Settings(Section):
     knowledge: tuple[KnowledgeTable, ...] = Field(
         default=(), description="Packs of documents that agents search and cite."
     )
+    skills: SkillsSection = Field(default_factory=SkillsSection, description="Instructions for particular tasks.")
     databases: tuple[DatabaseTable, ...] = Field(default=(), description="Databases that agents ask, read-only.")
     egress: Egress = Field(default_factory=Egress, description="The web.")
     files: Files = Field(default_factory=Files, description="Room on the disk.")
@@ -493,7 +495,8 @@ class _Reading:
         settings._file = self.file.absolute() if self.file else None
         settings._sources = dict(layers.sources)
         settings._unused_key = model_keys.any_present(self.variables)
-        settings._held = [value for name in model_keys.ALL_KEYS if (value := self.variables.get(name))]
+        handed = (name for table in settings.skills.named.values() for name in table.secrets)
+        settings._held = [value for name in (*model_keys.ALL_KEYS, *handed) if (value := self.variables.get(name))]
         settings._secret_variables = [
             (name, value) for name, value in self.variables.items() if SECRET_NAME.search(name) and not _is_plain(value)
         ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from bot.settings.agents.tables import AgentTable
 from bot.settings.settings import Settings
+from runtime.agent.duties.skilled import SKILL_READ
 from runtime.agent.registry import Agent, Limits, Prompt
 from runtime.contract import (
     FIND_TOOLS,
@@ -83,6 +84,8 @@ class AllowedTools(Mapping[str, Tool]):
 
     def _allows(self, name: str, tool: Tool) -> bool:
         if tool.spec.untold or name == FIND_TOOLS or self._hands_on(name, tool):
+            return True
+        if name == SKILL_READ and self._manifest.skills:  # those of another agent are hidden in its runs
             return True
         return is_within(tool.spec.effect, self._manifest.effects) and fits(name, self._manifest.tools)
 

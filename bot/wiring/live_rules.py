@@ -19,7 +19,7 @@ from runtime.domain.agents.manifest import Manifest
 from runtime.domain.routing import AccountNames, BusyRules
 from runtime.policy.rules import SHIPPED, Policy, Rule, Ruling
 from runtime.store.protocol import Gate
-from runtime.store.protocol.intake import Measure, unmeasured
+from runtime.store.protocol.intake import AskSkills, Measure, no_skills, unmeasured
 from runtime.templating.prompts import PromptTemplate, prompt_of
 
 
@@ -52,6 +52,7 @@ class Live:
         self._names = names
         self._place = place
         self._measure: Measure = unmeasured
+        self._skills: AskSkills = no_skills
         self._renew: Callable[[Mapping[str, Manifest]], None] = lambda _: None
 
     def take(self, rules: Rules) -> None:
@@ -64,15 +65,15 @@ class Live:
         """Agents are at work here, which `renew` makes of manifests."""
         self._renew = renew
 
-    def measures(self, measure: Measure) -> None:
-        """An agent is at work here, whose requests can be measured."""
-        self._measure = measure
+    def measures(self, measure: Measure, skills: AskSkills = no_skills) -> None:
+        """An agent is at work here, whose requests can be measured, and which has `skills`."""
+        self._measure, self._skills = measure, skills
 
     def gate(self) -> Gate:
         """The gate as a value, with the names that accounts have by now: transactions read it on another thread."""
         gate, names = self.rules.gate, self._names()
         if gate.rooms.named is not names or gate.measure is not self._measure:
-            gate = replace(gate, rooms=replace(gate.rooms, named=names), measure=self._measure)
+            gate = replace(gate, rooms=replace(gate.rooms, named=names), measure=self._measure, skills=self._skills)
             self.rules = replace(self.rules, gate=gate)
         return gate
 

@@ -51,6 +51,7 @@ class Toolbox:
         self._wrap = wrap
         self._servers: Sequence[McpServer] = ()
         self._folder: FolderTools | None = None
+        self._brought: Mapping[str, Tool] = {}
         self.tools = dict(wrap(own))
         self._renewed = asyncio.Event()
         self._logins: set[str] = set()
@@ -69,11 +70,17 @@ class Toolbox:
         """From now on with tools of files."""
         self._folder = folder
 
+    def bring(self, tools: Mapping[str, Tool]) -> None:
+        """From now on with these beside our own, in place of what was brought before."""
+        if tools.keys() != self._brought.keys():
+            self._brought = tools
+            self.renew()
+
     def renew(self) -> None:
         """The tools of a server or a file are others."""
         theirs: dict[str, Tool] = {tool.spec.name: tool for server in self._servers for tool in server.tools}
         asking = {tool.spec.name: tool for server in self._servers for tool in server.asking}
-        known = {**self._own, **theirs, **asking}
+        known = {**self._own, **self._brought, **theirs, **asking}
         now = self._wrap({**known, **(self._folder.beside(known) if self._folder else {})})
         self.tools.clear()
         self.tools.update(now)

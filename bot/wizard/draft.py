@@ -10,6 +10,7 @@ from typing import Final
 
 from bot.secrets.chain import SEALED
 from bot.secrets.keys import Keyring
+from bot.wizard.presets.presets import Preset
 
 HEAD: Final = """\
 # Settings of Signalbox, made by `signalbox init`. What is left out keeps its default: `signalbox config show` prints
@@ -35,6 +36,7 @@ class Flags:
     servers: Mapping[str, str] = field(default_factory=dict)
     """Addresses in place of the platforms' own, by channel."""
     try_channels: bool = True
+    preset: Preset | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,8 @@ class Draft:
             table, _, key = name.rpartition(".")
             tables.setdefault(table, []).append(_line(key, value, comment))
         accounts = [_table("[accounts]", [_line(k, *value) for k, value in table.items()]) for table in self.accounts]
-        return "\n".join([HEAD, *(_table(name, lines) for name, lines in tables.items() if lines), *accounts])
+        more = [self.flags.preset.settings] if self.flags.preset else []
+        return "\n".join([HEAD, *(_table(name, lines) for name, lines in tables.items() if lines), *accounts, *more])
 
 
 def _table(name: str, lines: list[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from runtime.agent.guard import LoopGuard
 from runtime.agent.registry import Agent
@@ -14,6 +14,9 @@ from runtime.contract import Attach, FileRef, Model, OwnWords, ToolContext, Tool
 from runtime.policy.budgets import Allowance
 from runtime.policy.taint import Known
 from runtime.store.protocol import Board, Claim, History, ToolStep
+
+if TYPE_CHECKING:
+    from runtime.agent.duties.skilled import Given
 
 T = TypeVar("T")
 MADE_ROUNDS_MAX: Final = 10_000
@@ -51,7 +54,8 @@ class LiveRun:
     about, by id. `board` are the questions of its conversation, once they were looked at, and `facts` those of its last
     model call. `allowance` is for its next one, where budgets are set. `lapsed` are calls that are asked about after all.
     `handed`: a call of it is in the hands of others. `corrected`: its answer was sent back once.
-    `remembered` are the memories that it was given, once they were looked for. `maker` speaks in place of its model.
+    `remembered` are the memories that it was given, and `skills` its skills, once they were looked for. `maker` speaks in place of
+    its model.
     `history` is what the model read last, and `known` what that says of where text came from, once a call asked for it.
     """
 
@@ -80,6 +84,7 @@ class LiveRun:
     corrected: bool = False
     own_call: str = ""
     remembered: str | None = None
+    skills: Given | None = None
     maker: Maker | None = None
 
     def stop(self) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final
 
 from runtime.agent.duties.remembering import Remembering
+from runtime.agent.duties.skilled import Given, Skilled, narrowed
 from runtime.agent.offering import Denied, Offered, allowed, are_many, denied_by, kept_back, offered, with_found
 from runtime.agent.registry import Agent
 from runtime.agent.run_state import LiveRun
@@ -71,6 +72,8 @@ class Surroundings:
         now: Now,
         remembering: Remembering | None = None,
     ) -> None:
+        self.skilled: Skilled | None = None
+        """Looks at skills, where there may be some."""
         self._store = store
         self._remembering = remembering
         self._policy = policy
@@ -83,6 +86,9 @@ class Surroundings:
     async def of(self, run: LiveRun, turns: Sequence[Turn]) -> RunFacts:
         """The facts of a run whose conversation has these turns."""
         claim, asker = run.claim, _asker_of(run.claim)
+        if self.skilled is not None and self.skilled.shelf.is_used and run.skills is None:
+            run.skills = await self.skilled.given(claim, run.agent.manifest, turns)
+            run.agent = narrowed(run.agent, run.skills)
         here = await self._here(run.agent, asker)
         if run.board is None:  # a resumed run reads the results of what was asked anyway
             asked = not claim.resumed and dashboard.may_hold(turns, here.writes)
@@ -94,7 +100,9 @@ class Surroundings:
                 await self._remembering.given(claim, turns, run.agent.manifest.memory) if self._remembering else ""
             )
         facts = _facts(run.agent, asker, here, run.board, turns)
-        return replace(facts, working=f"{facts.working}\n\n{run.remembered}".lstrip()) if run.remembered else facts
+        if run.remembered:
+            facts = replace(facts, working=f"{facts.working}\n\n{run.remembered}".lstrip())
+        return facts if run.skills is None else with_skills(facts, run.skills)
 
     async def next(self, agent: Agent, conversed: Conversed) -> RunFacts:
         """The facts of the run that the next message of a conversation would begin."""
@@ -150,6 +158,12 @@ class Surroundings:
         if self._used_at is None or not timedelta() <= now - self._used_at < USE_COUNTS_AGE:
             self._used, self._used_at = await self._store.tools_used(now - USE_COUNTS_FOR), now
         return self._used
+
+
+def with_skills(facts: RunFacts, given: Given) -> RunFacts:
+    """`facts` with the list of skills, which lasts, and behind the conversation the texts of those that matter now."""
+    working = "\n\n".join(filter(None, (facts.working, given.texts)))
+    return replace(facts, skills=given.catalogue, working=working)
 
 
 def _facts(agent: Agent, asker: _Asker, here: Standing, board: Board, turns: Sequence[Turn]) -> RunFacts:

@@ -49,6 +49,9 @@ ASK_FORM: Final = re.compile(rf"[/!]{ASK}\s+(\S+\s.*)", re.IGNORECASE | re.DOTAL
 """A message that still has it behind the names of all agents is for none of them."""
 SUMMARY_FORM: Final = re.compile(r"[/!]memory[ \t]+(summary\s+\S.*)", re.IGNORECASE | re.DOTALL)
 """A person's summary has several lines."""
+SKILL_COMMAND: Final = "skill"
+SKILL_REQUEST: Final = re.compile(rf"[/!]{SKILL_COMMAND}\s+\S+\s+\S.*", re.IGNORECASE | re.DOTALL)
+"""A skill's name and what is wanted of it: a message to the agent, which is given that skill."""
 TEXT_FORMS: Final = {
     TASK_COMMAND: TASK_FORM,
     WORKFLOW_COMMAND: WORKFLOW_FORM,
@@ -128,7 +131,7 @@ def spoken(said: Said) -> Said | Stopped | Commanded:
         return said
     if is_stop(text):
         return Stopped(own=True)
-    if text[:1] not in ("/", "!"):
+    if text[:1] not in ("/", "!") or SKILL_REQUEST.fullmatch(text):
         return said
     if found := FORM.fullmatch(text):
         name = found[1].lower()
@@ -141,6 +144,12 @@ def spoken(said: Said) -> Said | Stopped | Commanded:
     if found := LOOKS_LIKE_ONE.fullmatch(text):
         return Commanded(found[1].lower())
     return said
+
+
+def as_request(command: Commanded) -> Said | Commanded:
+    """A command that asks for work with a skill, as the message that it is."""
+    asks = command.name.lower() == SKILL_COMMAND and len(command.argument.split(maxsplit=1)) == 2
+    return Said(f"/{SKILL_COMMAND} {command.argument.strip()}") if asks else command
 
 
 def is_stop(text: str) -> bool:

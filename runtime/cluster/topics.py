@@ -31,5 +31,8 @@ UNDOS: Final = "undos"
 COOLDOWNS: Final = "cooldowns"
 """A model rests, or is well again."""
 
+SKILLS: Final = "skills"
+"""A skill was accepted or given up, or may be another one."""
+
 MEMORIES: Final = "memories"
 """Something was kept where perhaps nothing was before."""

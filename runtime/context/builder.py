@@ -87,7 +87,12 @@ def partitions(run: RunFacts, history: History, budget: Budget) -> Partitions:
     turns = repair([*standing, *history.turns] if standing else history.turns)
     if budget.tokens is None or window is None:
         return Partitions(run.system, run.skills, run.memory, turns, run.working)
-    taken = of_text(run.system) + of_text(run.working) + TOOL_SIZES.of(run.tools)
+    taken = (
+        of_text(run.system)
+        + (of_text(run.skills) if run.skills else 0)
+        + of_text(run.working)
+        + TOOL_SIZES.of(run.tools)
+    )
     reads = frozenset(tool.name for tool in run.tools if tool.effect is Effect.READ)
     taken += of_turns(standing)
     cut = condense(history.turns, window, taken, reads)

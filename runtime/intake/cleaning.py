@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from runtime.chat.commands import as_request
 from runtime.contract import Amended, Body, Clicked, Commanded, FileRef, Moved, Said, Signal, Stopped
 from runtime.guard.door import Door
 from runtime.guard.findings import Finding, Gate, Strictness
@@ -32,7 +33,7 @@ class _Cleaning:
                 typed = {name: self.text(value) for name, value in values.items()}
                 return replace(body, reason=self.text(reason), values=typed)
             case Commanded(name, argument):
-                return Commanded(self.text(name), self.text(argument))
+                return as_request(Commanded(self.text(name), self.text(argument)))
             case Amended(text):
                 return Amended(self.text(text))
             case Stopped() | Moved():

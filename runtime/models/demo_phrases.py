@@ -24,6 +24,7 @@ from runtime.models.phrases.documents import DOCUMENT_PHRASES, THIS_FILE, WHAT_I
 from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
 from runtime.models.phrases.pages import PAGE_PHRASES, WHAT_I_DO_WITH_PAGES, parts_of
 from runtime.models.phrases.programs import PROGRAMS, WHAT_I_RUN, program_of
+from runtime.models.phrases.skills import SKILLS, WHAT_I_CAN_USE, without_skill
 from runtime.models.phrases.workflows import WHAT_I_START, WORKFLOWS, started
 from runtime.text.outside import unfenced
 
@@ -45,6 +46,7 @@ WHAT_I_KNOW: Final = f"""\
 - `ask me QUESTION?` (or `ask NAME …`, `ask the room …`; you may add `ANSWER or ANSWER`)
 {WHAT_I_PLAN}
 {WHAT_I_KEEP}
+{WHAT_I_CAN_USE}
 {WHAT_I_START}
 - `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
 - `hand over to NAME: TEXT`: another agent answers here next
@@ -56,6 +58,7 @@ One message may hold several of them, one per line."""
 
 PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"run:\s*(?P<command>.+)", "shell", {}),
+    *SKILLS,
     (r"(?:ls|list (?:all )?(?:the )?files)(?: (?:in |of |under )?(?P<path>.+))?", "list_files", {"path": "."}),
     *DOCUMENT_PHRASES,
     *PAGE_PHRASES,
@@ -98,6 +101,7 @@ VERBATIM: Final = AS_WRITTEN | {
     "delegate_many",
     "hand_over",
     "agent_create",
+    "skill_run",
 }
 OF_PROGRAMS: Final = frozenset(tool for _, tool, _ in PROGRAMS)
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
@@ -131,7 +135,7 @@ def wish(line: str) -> Wish | None:
     >>> wish("Please write hello to notes.txt.")
     Wish(tool='write_file', arguments={'content': 'hello', 'path': 'notes.txt'})
     """
-    line = parts_of(re.sub(r"^please\s+", "", line, flags=re.IGNORECASE))[0]
+    line = parts_of(re.sub(r"^please\s+", "", without_skill(line), flags=re.IGNORECASE))[0]
     if called := named_call(line):
         return Wish(*called)
     for pattern, tool, defaults in PHRASES if len(line) <= PLAN_LINE_MAX_CHARS else FIRST_PHRASES:

@@ -90,6 +90,8 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "see": ("look at", "", "path"),
     "transcribe": ("write down", "Words in", "path"),
     "ask_person": ("ask", "", "question"),
+    "skill_read": ("read the skill", "The skill", "name"),
+    "skill_run": ("run the script", "Output of", "script"),
     "set_zone": ("set the time zone", "", "zone"),
 }
 """Per tool: what we tried, what we show, and the argument that names it. Where nothing is said of what we show, the result

@@ -23,8 +23,9 @@ from runtime.store.tables.memory import memory_vectors as memory_vectors
 from runtime.store.tables.memory import person_summaries as person_summaries
 from runtime.store.tables.memory import state_values as state_values
 from runtime.store.tables.processes import processes as processes
+from runtime.store.tables.skills import skill_locks as skill_locks
 
-REVISION: Final = "0039"
+REVISION: Final = "0040"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 signals = Table(

@@ -61,6 +61,7 @@ from runtime.store.protocol.agents import AgentLives
 from runtime.store.runs.store import RunStore
 from runtime.store.schedules.store import ScheduleStore
 from runtime.store.schema import nodes
+from runtime.store.skills.store import SkillLockStore
 from runtime.store.sql.driver import OPERATION_TIMEOUT, UNWATCHED, Driver, Op, Watch
 from runtime.store.sql.sqlite import MEMORY_DATABASE, SqliteDriver, connect, explain, system_now
 from runtime.store.tasks.store import TaskStore
@@ -114,6 +115,7 @@ class Store:
     embedding_costs: EmbeddingCostStore
     state_values: StateValueStore
     person_summaries: PersonSummaryStore
+    skills: SkillLockStore
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -153,6 +155,7 @@ class Store:
             embedding_costs=EmbeddingCostStore(*given),
             state_values=StateValueStore(*given),
             person_summaries=PersonSummaryStore(*given),
+            skills=SkillLockStore(*given),
         )
 
     async def check(self) -> None:

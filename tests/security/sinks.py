@@ -40,6 +40,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("post", "complete", "plan"),
         *("keep_said", "keep_given", "put_value", "write_summary", "end_renewal"),
         *("put_document", "note_document_fault"),
+        *("accept_skill", "use_skill"),
         *("begin_process", "happen"),
     }
 )
@@ -75,6 +76,8 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "record_uses",
         ),
         *("charge", "drop_other_dims", "keep", "tidy"),
+        *("see_document", "drop_documents"),
+        *("tell_of_skill", "give_up_skill"),
         *("see_document", "drop_documents", "clear_remains"),
         *("redeem", "invite", "set_role", "set_link", "sign_out", "remove", "merge"),
         *(
@@ -121,6 +124,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     ),
     "runtime/workflows/starting.py": (frozenset({"begin_report"}), "inputs are cleaned in StartedFlows"),
     "bot/operator/work/memories.py": (frozenset({"keep_given"}), "what an operator wrote, cleaned in MemoryOperations"),
+    "bot/operator/work/skills.py": (frozenset({"accept_skill"}), "a skill's text, cleaned in SkillOperations"),
     "bot/server/new_agents.py": (frozenset({"spawn_agent"}), "texts of an agent, cleaned in NewAgents"),
     "bot/server/phases/duties.py": (frozenset({"NewDelivery"}), COURIERS),
     "bot/server/reload.py": (frozenset({"note_fact"}), "names of settings"),

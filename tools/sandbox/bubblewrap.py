@@ -22,11 +22,13 @@ from runtime.errors import ToolFailed
 from tools.files.workspace import own
 from tools.kit.process import Ended
 from tools.sandbox.launcher import CALLS_FILE, FIRST_FILE, VIEW, Order
-from tools.sandbox.sandbox import PATH, ShellSettings, launch, limits, shell_argv
+from tools.sandbox.sandbox import PATH, PROVIDED, Provided, ShellSettings, launch, limits, shell_argv
 from tools.sandbox.seccomp import call_filter
 
 INSIDE: Final = "/workspace"
 ENVIRONMENT: Final = {"PATH": PATH, "HOME": INSIDE, "LANG": "C.UTF-8", "TERM": "dumb"}
+PROVIDED_AT: Final = "/skill"
+"""Where a command finds the folder that it is provided with; a name of its own, so that no workspace hides it."""
 USER: Final = "1000"  # what the command sees itself as; outside it is the one that `ShellSettings.uid` says
 ACCOUNTS: Final = "agent:x:1000:1000::/workspace:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"
 GROUPS: Final = "agent:x:1000:\nnogroup:x:65534:\n"
@@ -82,8 +84,11 @@ def find() -> list[Bwrap]:
     return [found for found in bundled if found.program.is_file()] + ([Bwrap(Path(installed))] if installed else [])
 
 
-def arguments(settings: ShellSettings, command: str) -> list[str]:
-    """Arguments of bubblewrap, its own name left out. The workspace is the working folder."""
+def arguments(settings: ShellSettings, command: str, folder: str = "") -> list[str]:
+    """Arguments of bubblewrap, its own name left out. The workspace is the working folder.
+
+    With a `folder` the command can read it, and has the variables of bubblewrap itself too.
+    """
     room = settings.file_mib << 20
     return [
         *("--unshare-all", "--unshare-user", "--disable-userns", "--uid", USER, "--gid", USER, "--hostname", "sandbox"),
@@ -96,8 +101,10 @@ def arguments(settings: ShellSettings, command: str) -> list[str]:
         *("--perms", "0644", "--file", str(FIRST_FILE + 1), "/etc/group"),
         *("--proc", "/proc", "--remount-ro", "/proc"),  # else a command takes its OOM score back
         *own_memory(room),
-        *("--bind", ".", INSIDE, "--chdir", INSIDE, "--remount-ro", "/"),
-        "--clearenv",
+        *("--bind", ".", INSIDE, "--chdir", INSIDE),
+        *(("--ro-bind", folder, PROVIDED_AT, "--setenv", PROVIDED, PROVIDED_AT) if folder else ()),
+        *("--remount-ro", "/"),
+        *(() if folder else ("--clearenv",)),
         *(word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)),
         "--",
         *shell_argv(command, settings.processes),
@@ -149,9 +156,17 @@ class Bubblewrap:
                 self._tested = True
         return None if self._chosen else self._trouble
 
-    async def run(self, command: str, workspace: Path, *, limit: int, writes: int | None = None) -> Ended:
+    async def run(
+        self,
+        command: str,
+        workspace: Path,
+        *,
+        limit: int,
+        writes: int | None = None,
+        provided: Provided | None = None,
+    ) -> Ended:
         bounds = limits(self._settings, writes)
-        return await self._run(await self._works(), command, workspace, self._settings.timeout, limit, bounds)
+        return await self._run(await self._works(), command, workspace, self._settings.timeout, limit, bounds, provided)
 
     async def order(self, command: str, workspace: Path, *, seconds: int) -> Order:
         return self._order(await self._works(), command, limits(self._settings) | {"CPU": seconds})
@@ -170,15 +185,27 @@ class Bubblewrap:
         return await self._run(candidate, SELF_TEST, workspace, SANDBOX_TRIAL_TIMEOUT, 2000, limits(self._settings))
 
     async def _run(
-        self, bwrap: Bwrap, command: str, workspace: Path, deadline: timedelta, limit: int, bounds: dict[str, int]
+        self,
+        bwrap: Bwrap,
+        command: str,
+        workspace: Path,
+        deadline: timedelta,
+        limit: int,
+        bounds: dict[str, int],
+        provided: Provided | None = None,
     ) -> Ended:
-        return await launch(self._order(bwrap, command, bounds), workspace, deadline=deadline, limit=limit)
+        order, variables = self._order(bwrap, command, bounds, provided), provided.variables if provided else None
+        return await launch(order, workspace, deadline=deadline, limit=limit, variables=variables)
 
-    def _order(self, bwrap: Bwrap, command: str, bounds: dict[str, int]) -> Order:
+    def _order(self, bwrap: Bwrap, command: str, bounds: dict[str, int], provided: Provided | None = None) -> Order:
         carry = bwrap.carried() if self._uid is not None else {}
         program = next(iter(carry), str(bwrap.program))
+        folder = str(provided.folder) if provided else ""
+        if provided and self._uid is not None:  # whom it steps down to may not reach that folder
+            folder = f"{VIEW}{PROVIDED_AT}"
+            carry |= {f"{folder}/{path}": str(provided.folder / path) for path in provided.files}
         return Order(
-            argv=[program, *arguments(self._settings, command)],
+            argv=[program, *arguments(self._settings, command, folder)],
             env={},
             limits=bounds,
             uid=self._uid,
@@ -187,6 +214,7 @@ class Bubblewrap:
             hide=[],
             files=[ACCOUNTS, GROUPS],
             calls=call_filter().hex(),
+            inherit=list(provided.variables) if provided else [],
         )
 
 

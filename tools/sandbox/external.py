@@ -10,7 +10,7 @@ from pathlib import Path
 from runtime.errors import ToolFailed
 from tools.kit.process import Ended
 from tools.sandbox.launcher import Order
-from tools.sandbox.sandbox import PATH, ShellSettings, launch, limits, shell_argv
+from tools.sandbox.sandbox import PATH, PROVIDED, Provided, ShellSettings, launch, limits, shell_argv
 
 
 class External:
@@ -29,22 +29,34 @@ class External:
             return "The shell is off: [tools.shell] uid is 0, and commands are never run as root. Set another uid."
         return None
 
-    async def run(self, command: str, workspace: Path, *, limit: int, writes: int | None = None) -> Ended:
-        order = await self._order(command, workspace, limits(self._settings, writes))
-        return await launch(order, workspace, deadline=self._settings.timeout, limit=limit)
+    async def run(
+        self,
+        command: str,
+        workspace: Path,
+        *,
+        limit: int,
+        writes: int | None = None,
+        provided: Provided | None = None,
+    ) -> Ended:
+        order = await self._order(command, workspace, limits(self._settings, writes), provided)
+        variables = provided.variables if provided else None
+        return await launch(order, workspace, deadline=self._settings.timeout, limit=limit, variables=variables)
 
     async def order(self, command: str, workspace: Path, *, seconds: int) -> Order:
         if trouble := await self.self_test():
             raise ToolFailed(trouble)
         return await self._order(command, workspace, limits(self._settings) | {"CPU": seconds})
 
-    async def _order(self, command: str, workspace: Path, bounds: dict[str, int]) -> Order:
+    async def _order(
+        self, command: str, workspace: Path, bounds: dict[str, int], provided: Provided | None = None
+    ) -> Order:
         # Without a user namespace the kernel counts all processes of the user, ours too: allow so many more.
         others = await asyncio.to_thread(_tasks_of, os.geteuid() if self._uid is None else self._uid)
         argv = shell_argv(command, self._settings.processes + others)
+        folder = {PROVIDED: str(provided.folder)} if provided else {}
         return Order(
             argv=argv,
-            env={"PATH": PATH, "HOME": str(workspace), "LANG": "C.UTF-8", "TERM": "dumb"},
+            env={"PATH": PATH, "HOME": str(workspace), "LANG": "C.UTF-8", "TERM": "dumb", **folder},
             limits=bounds,
             uid=self._uid,
             view=False,
@@ -52,6 +64,7 @@ class External:
             hide=[],
             files=[],
             calls="",
+            inherit=list(provided.variables) if provided else [],
         )
 
 

@@ -13,7 +13,7 @@ import os
 import resource
 import signal
 import sys
-from typing import Final, TypedDict
+from typing import Final, NotRequired, TypedDict
 
 EXIT_NOT_RUN: Final = 125  # exit code: nothing was run
 FIRST_FILE: Final = 10  # the descriptors of Order.files count from here
@@ -36,7 +36,8 @@ class Order(TypedDict):
     `limits` are by name (`AS`, `CPU`, …). `uid` is who to step down to, or None to stay. `view` asks for a mount
     namespace in which the workspace is at WORKSPACE, the files of `carry` (destination below VIEW: source) can be
     read by everyone, and those files and folders of `hide` that are there are empty. `files` are texts to leave open for
-    reading, from FIRST_FILE on. `calls`, unless empty, is what bubblewrap's --seccomp reads at CALLS_FILE, in hex.
+    reading, from FIRST_FILE on. `calls`, unless empty, is what bubblewrap's --seccomp reads at CALLS_FILE, in hex. `inherit`
+    names variables of ours to hand on beside `env`: an argument list can be read by everybody on the machine.
     """
 
     argv: list[str]
@@ -48,6 +49,7 @@ class Order(TypedDict):
     hide: list[str]
     files: list[str]
     calls: str
+    inherit: NotRequired[list[str]]
 
 
 def become(order: Order) -> None:
@@ -69,7 +71,8 @@ def become(order: Order) -> None:
     # Python ignores these two, and an ignored signal stays ignored over exec: `yes | head` would complain.
     for quiet in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(quiet, signal.SIG_DFL)
-    os.execve(order["argv"][0], order["argv"], order["env"])  # noqa: S606 - the shell is what we become
+    inherited = {name: os.getenv(name, "") for name in order.get("inherit", [])}
+    os.execve(order["argv"][0], order["argv"], {**order["env"], **inherited})  # noqa: S606 - the shell is what we become
 
 
 def _first_to_go() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Final, Literal, Protocol
@@ -16,6 +17,8 @@ from tools.sandbox.launcher import Order
 
 PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 OPEN_FILES: Final = 1024
+PROVIDED: Final = "SKILL"
+"""The variable with the folder that a command is provided with."""
 LONGEST_ORDER: Final = 120_000  # bytes; Linux takes 131,072 in one argument (MAX_ARG_STRLEN)
 
 
@@ -46,6 +49,18 @@ class ShellSettings:
         return timedelta(seconds=self.timeout_seconds)
 
 
+@dataclass(frozen=True, slots=True)
+class Provided:
+    """Things for one command beside its workspace: `files` below `folder`, which it can read alone, and `variables`.
+
+    Nobody sees the variables in a list of processes.
+    """
+
+    folder: Path
+    files: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
 class Sandbox(Protocol):
     """A place for commands."""
 
@@ -60,10 +75,19 @@ class Sandbox(Protocol):
     async def self_test(self) -> str | None:
         """Find out, once, whether commands can run here: None, or the reason and the way out in a sentence."""
 
-    async def run(self, command: str, workspace: Path, *, limit: int, writes: int | None = None) -> Ended:
+    async def run(
+        self,
+        command: str,
+        workspace: Path,
+        *,
+        limit: int,
+        writes: int | None = None,
+        provided: Provided | None = None,
+    ) -> Ended:
         """Run a shell command in `workspace`, keeping `limit` characters. Errors: ToolFailed when it cannot start.
 
-        `writes`: bytes that a file may grow to, where that is less than the settings say.
+        `writes`: bytes that a file may grow to, where that is less than the settings say. A folder that is `provided` is
+        named by the variable PROVIDED.
         """
 
     async def order(self, command: str, workspace: Path, *, seconds: int) -> Order:
@@ -105,10 +129,15 @@ def launcher_argv(order: Order) -> list[str]:
     return [sys.executable, "-I", "-S", launcher.__file__, text]
 
 
-async def launch(order: Order, workspace: Path, *, deadline: timedelta, limit: int) -> Ended:
-    """Carry out `order` in `workspace`. Errors: ToolFailed when it cannot even start."""
+async def launch(
+    order: Order, workspace: Path, *, deadline: timedelta, limit: int, variables: Mapping[str, str] | None = None
+) -> Ended:
+    """Carry out `order` in `workspace`. Errors: ToolFailed when it cannot even start.
+
+    `variables` are for those names that the order inherits.
+    """
     argv = launcher_argv(order)
     try:
-        return await capture(argv, cwd=workspace, deadline=deadline, limit=limit)
+        return await capture(argv, cwd=workspace, deadline=deadline, limit=limit, env=variables or {})
     except OSError as error:
         raise ToolFailed(f"The command could not be started: {error.strerror}.") from error

@@ -13,7 +13,7 @@ from runtime.contract import Json, Shortage, Space, Tool, ToolContext, ToolSpec
 from runtime.errors import ToolFailed
 from tools.kit.process import Ended
 from tools.sandbox.launcher import Order
-from tools.sandbox.sandbox import Sandbox
+from tools.sandbox.sandbox import Provided, Sandbox
 
 SPACE_LOOK_SECONDS: Final = 0.5  # seconds between two looks at the space while a command works
 SPACE_MIN_BYTES: Final = 4096  # bytes; the sandbox itself writes small files before a command starts
@@ -68,7 +68,15 @@ class SpacedSandbox:
         order["limits"]["FSIZE"] = min(order["limits"]["FSIZE"], max(SPACE_MIN_BYTES, self.space.left(workspace)))
         return order
 
-    async def run(self, command: str, workspace: Path, *, limit: int, writes: int | None = None) -> Ended:
+    async def run(
+        self,
+        command: str,
+        workspace: Path,
+        *,
+        limit: int,
+        writes: int | None = None,
+        provided: Provided | None = None,
+    ) -> Ended:
         short = await self.space.shortage(workspace)
         if short and short.everywhere:
             raise ToolFailed(f"The command was not run. {short.words}")
@@ -76,7 +84,7 @@ class SpacedSandbox:
             command = f"trap '' XFSZ; ulimit -f 0; {command}"  # a write fails, and the shell lives on
         writes = max(SPACE_MIN_BYTES, self.space.left(workspace))
         async with asyncio.TaskGroup() as group:
-            running = group.create_task(self._outcome(command, workspace, limit, writes))
+            running = group.create_task(self._outcome(command, workspace, limit, writes, provided))
             grown = await self._watched(running, workspace, full=short is not None)
             running.cancel()
         if running.cancelled():
@@ -88,9 +96,11 @@ class SpacedSandbox:
             return replace(ended, text=f"{ended.text.rstrip()}\n[{after.words}]\n")
         return ended
 
-    async def _outcome(self, command: str, workspace: Path, limit: int, writes: int) -> Ended | ToolFailed:
+    async def _outcome(
+        self, command: str, workspace: Path, limit: int, writes: int, provided: Provided | None
+    ) -> Ended | ToolFailed:
         try:
-            return await self.sandbox.run(command, workspace, limit=limit, writes=writes)
+            return await self.sandbox.run(command, workspace, limit=limit, writes=writes, provided=provided)
         except ToolFailed as error:
             return error
 

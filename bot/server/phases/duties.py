@@ -71,9 +71,21 @@ def duties_of(
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
-    if settings.mcp:
-        tell, tell_login = partial(_tell_of_tool, base, at, engine), partial(_tell_of_login, base, at, engine)
-        yield partial(engine.toolkit.toolbox.watch, store.runs.see_form, tell, store.runs.told_form, tell_login)
+    yield from _watches(base, at, engine)
+
+
+def _watches(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
+    """Looks for words of others that are new or changed: skills, and tools of MCP servers."""
+    yield SkillWatch(
+        ready=engine.skills.ready,
+        told=base.store.skills,
+        tell=partial(_post_to_operators, base, at, engine),
+        rung=base.notifier.listen(SKILLS),
+    ).run
+    if base.settings.mcp:
+        runs, tell = base.store.runs, partial(_tell_of_tool, base, at, engine)
+        tell_login = partial(_tell_of_login, base, at, engine)
+        yield partial(engine.toolkit.toolbox.watch, runs.see_form, tell, runs.told_form, tell_login)
 
 
 def _of_memory(base: StorePhase, engine: EnginePhase) -> Iterator[Duty]:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+import structlog
+
 from bot.accounts.supervisor import AccountSupervisor
 from bot.operator.lookups.titles import in_reports
 from bot.operator.reports import LateReporters
@@ -14,7 +16,16 @@ from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
 from bot.wiring.agents import AgentMaker
-from bot.wiring.engine import fetching_of, files_in, limits_of, links_in, long_replies_of, marks_in, pace_of
+from bot.wiring.engine import (
+    fetching_of,
+    files_in,
+    limits_of,
+    links_in,
+    long_replies_of,
+    marks_in,
+    pace_of,
+    shell_of,
+)
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
@@ -24,6 +35,8 @@ from bot.wiring.models.media import media_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
+from bot.wiring.skills.parts import SkillParts, skills_of
+from bot.wiring.skills.telling import SkillCommands
 from bot.wiring.tools.databases import query_tools
 from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.delegation.hand_overs import HandOvers
@@ -66,7 +79,10 @@ from tools.pictures.tools import Media, media_tools
 from tools.posting.changes import changing_tools
 from tools.posting.messages import posting_tools
 from tools.sandbox.spaced import SpacedTool
+from tools.skills.skills import skill_tools
 from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
+
+log = structlog.get_logger("skills")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +106,7 @@ class EnginePhase:
     previews: Previews
     guard_book: GuardBook
     door: Door
+    skills: SkillParts
     meaning: NearRows
     sink: Sink
 
@@ -109,7 +126,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     media = media_of(base.settings, base.store.embedding_costs, guarded_model, door)
     more = _more_tools(base, at, couriers, meaning, media, door)
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
-    making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
+    skills = _skills(base, at, toolkit)
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     reporters = LateReporters(base.store.now, flows=lambda: at.live.gate().workflows)
     agents = _agents(base, at, guarded_model, toolkit)
@@ -117,11 +134,11 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     own_call = toolkit.toolbox.next_call if base.settings.mcp else None
     asking = QuestionContext(lambda: at.live.gate().rights, places, own_call)
-    loop = _loop(base, at, agents, couriers, reporters, asking, memory, media.notes, door)
+    loop = _loop(base, at, agents, couriers, reporters, asking, memory, skills, media.notes, door)
     peers = PeerEvents(notifier=base.notifier, couriers=couriers, stop=loop.stop)
     reception = _reception(base, at, couriers, peers, _edits(base, at, agents), door)
     previews = Previews(agents, loop.surroundings, loop.condenser)
-    at.live.measures(previews.measured)
+    at.live.measures(previews.measured, _skill_commands(at, skills, door))
     return EnginePhase(
         couriers=couriers,
         timetable=timetable,
@@ -140,9 +157,28 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         previews=previews,
         guard_book=book,
         door=door,
+        skills=skills,
         meaning=meaning,
         sink=base.instruments.sink(reception.sink),
     )
+
+
+def _skill_commands(at: AccountsPhase, skills: SkillParts, door: Door) -> SkillCommands:
+    return SkillCommands(skills.ready, lambda: at.live.rules.agents, partial(door.clean, gate=Gate.MEMORY_WRITE))
+
+
+def _skills(base: StorePhase, at: AccountsPhase, toolkit: Toolkit) -> SkillParts:
+    """Skills, whose tools are there while any agent may have one, and not before."""
+    skills = skills_of(lambda: at.reload.settings, lambda: at.live.rules.agents, base.store, base.notifier)
+
+    def offer() -> None:
+        log.info("skills changed", ready=skills.ready.names)
+        timeout = shell_of(base.settings).timeout
+        made = skill_tools(skills.book, toolkit.sandbox, timeout=timeout) if skills.ready.has_any else {}
+        toolkit.toolbox.bring(made)
+
+    skills.ready.changed = offer
+    return skills
 
 
 def _edits(base: StorePhase, at: AccountsPhase, agents: Agents) -> Edits:
@@ -283,7 +319,7 @@ def _toolkit(
     more: Mapping[str, Tool],
     door: Door,
 ) -> Toolkit:
-    return toolkit_of(
+    toolkit = toolkit_of(
         base.settings,
         at.accounts,
         timetable=timetable,
@@ -302,6 +338,8 @@ def _toolkit(
         more=more,
         processes=_process_book(base, door),
     )
+    making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
+    return toolkit
 
 
 def _process_book(base: StorePhase, door: Door) -> NotedProcesses:
@@ -368,12 +406,13 @@ def _loop(
     reporters: LateReporters,
     asking: QuestionContext,
     memory: MemoryParts | None,
+    skills: SkillParts,
     notes: Transcriber | None,
     door: Door,
 ) -> AgentLoop:
     store, new_id, files_of = base.store, base.new_id, files_in(at.accounts)
     long_replies = long_replies_of(base.settings, base.workspaces, files_of, new_id)
-    return AgentLoop(
+    loop = AgentLoop(
         store=store.runs,
         agents=agents,
         policy=at.live.policy,
@@ -400,6 +439,8 @@ def _loop(
             watch=base.instruments.loop,
         ),
     )
+    loop.surroundings.skilled = skills.skilled
+    return loop
 
 
 def _reception(

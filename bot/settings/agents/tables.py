@@ -16,7 +16,6 @@ from runtime.settings.types import Number, Section, Text, Whole
 AGENT_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 HARNESS: Final = "single"
 EXECUTOR: Final = "model"
-NO_SKILLS: Final = "no skills yet: this version has none. Leave it out"
 RoleWord = Literal["viewer", "user", "operator", "owner"]
 
 
@@ -30,12 +29,6 @@ def _mention(word: str) -> str:
     if word.startswith("@") or any(mark.isspace() for mark in word):
         raise ValueError('one word without "@", such as "ops"')
     return word
-
-
-def _skills(names: tuple[str, ...]) -> tuple[str, ...]:
-    if names:
-        raise ValueError(NO_SKILLS)
-    return names
 
 
 def _only(value: str) -> BeforeValidator:
@@ -71,8 +64,9 @@ class AgentTable(Section):
         default=EVERY_SCOPE,
         description='Memories that it may read and keep: "person", "room", "agent", "all". An empty list: it has none.',
     )
-    skills: Annotated[tuple[Text, ...], AfterValidator(_skills)] = Field(
-        default=(), description="Reserved: this version has no skills, so only an empty list is accepted."
+    skills: tuple[Text, ...] | None = Field(
+        default=None,
+        description="[Skills](skills.md) it has, by name or glob. Default: of `main` all that were added here, of others none.",
     )
     rooms: tuple[Text, ...] = Field(
         default=(), description='Rooms where it answers, as addresses or globs such as "slack:work/C-OPS*".'

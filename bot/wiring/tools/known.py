@@ -12,6 +12,7 @@ from bot.wiring.engine import shell_of
 from bot.wiring.knowledge.packs import tools_of
 from bot.wiring.mcp import terms_of
 from bot.wiring.safety.egress import egress_of
+from bot.wiring.skills.places import uses_skills
 from bot.wiring.tools.browser import browsers_of, tools_of_browser
 from bot.wiring.tools.builds import build_tools_of
 from bot.wiring.tools.databases import query_tools
@@ -37,6 +38,7 @@ from tools.remembering.catalogue import remembering_tools
 from tools.reports import report_tools
 from tools.sandbox.shell import sandbox_for
 from tools.schedules import schedule_tools
+from tools.skills.skills import SkillBook, skill_tools
 from tools.tasks import task_tools
 from tools.workflows import workflow_tools
 
@@ -66,6 +68,8 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     }
     own |= {**known_process_tools(settings, sandbox), **build_tools_of(settings, sandbox)}
     own |= tools_of_browser(browsers_of(settings))
+    if uses_skills(settings):
+        own |= skill_tools(cast("SkillBook", None), sandbox, timeout=shell_of(settings).timeout)
     own |= installed_tools(settings, own)
     return {**declared_tools(settings), **own}
 

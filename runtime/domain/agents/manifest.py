@@ -23,7 +23,8 @@ class Manifest:
 
     `prompt` are its words, once their file was read. `effects`: the most that any call of it may do, `memory` the scopes of memory that it has. `rooms`, `people`,
     `roles`, `accounts`, `channels` say where it answers, and `mentions` by which words it is named. `delegates_to` names
-    agents to which it may hand work. `budget_day` is in US dollars, 0 for none of its own.
+    agents to which it may hand work. `skills` are names or globs; None: of the main agent those that were put here,
+    of any other none. `budget_day` is in US dollars, 0 for none of its own.
     """
 
     name: str = MAIN
@@ -32,7 +33,7 @@ class Manifest:
     tools: tuple[str, ...] = ("*",)
     effects: Effect = Effect.DANGER
     memory: tuple[ScopeKind, ...] = EVERY_SCOPE
-    skills: tuple[str, ...] = ()
+    skills: tuple[str, ...] | None = None
     rooms: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()

@@ -19,6 +19,7 @@ from runtime.chat.views import context as context_views
 from runtime.chat.views import grants as grant_views
 from runtime.chat.views import schedules as schedule_views
 from runtime.chat.views.context import NOTHING_REMEMBERED, Measured, Remembered
+from runtime.chat.views.skills import NO_SKILLS_HERE, ONLY_OWNERS_ACCEPT
 from runtime.contract import (
     UNREAD,
     Address,
@@ -50,10 +51,12 @@ from runtime.store.intake.modes import absent, moded
 from runtime.store.intake.pairings import pair
 from runtime.store.intake.thinking import thought
 from runtime.store.protocol import Changed, Gate, KeptRoom, Taken, Unpaired
+from runtime.store.protocol.intake import SkillAnswer
 from runtime.store.runs.closing import OPEN_RUNS
 from runtime.store.runs.compacting import WANTED_IN
 from runtime.store.schedules.book import keep_zone, planned_in, zones_of
 from runtime.store.schema import approvals, people, runs, sessions, signals, usage
+from runtime.store.skills.locking import accept_skill
 from runtime.store.sql.driver import Op, is_word, micros, moment
 from runtime.text.glyphs import seen
 
@@ -128,9 +131,11 @@ class Aside:
     measured: Measured | None = None
     left: Sequence[str] = ()
     remembered: Remembered = NOTHING_REMEMBERED
+    skills: SkillAnswer | None = None
 
 
 NO_ASIDE: Final = Aside()
+SKILL_COMMANDS: Final = frozenset({"skills", "skill"})
 CHOOSING: Final = frozenset({"mode", "model", "agent", "ask"})
 """Commands that choose something for a conversation or a message, or tell what is chosen."""
 
@@ -186,6 +191,8 @@ def commanded(
         text = yield from told_in_chat(command.argument, who, now, signal.command_mark)
         if signal.reach is not Addressing.DIRECT and len(text) > signal.private:
             text = grant_views.IN_PRIVATE
+    elif name in SKILL_COMMANDS:
+        text = yield from _of_skills(aside.skills, who, now)
     elif name == "approvals":
         listing = yield from listed(signal, who, gate.rights, now, new_id)
         text, cards, elsewhere = listing.text, listing.cards, listing.rooms
@@ -200,6 +207,18 @@ def commanded(
         return Taken(Verdict(outcome, signal_id, text, cards))
     here = yield from answer(signal, signal_id, text, now, new_id)
     return Taken(Verdict(outcome, signal_id), deliveries=here + elsewhere)
+
+
+def _of_skills(answer: SkillAnswer | None, who: Person, now: datetime) -> Op[str]:
+    """Tell of skills; an owner's word accepts one as it was looked at."""
+    if answer is None:  # nobody looked
+        return NO_SKILLS_HERE
+    if answer.accepts is None:
+        return answer.text
+    if who.role < Role.OWNER:
+        return ONLY_OWNERS_ACCEPT
+    yield from accept_skill(answer.accepts, answer.skill_text, who.name, now)
+    return answer.text
 
 
 def _chosen(

@@ -43,7 +43,7 @@ from runtime.store.budgets.reserving import taking_in
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
 from runtime.store.delegation.commands import children_listed
 from runtime.store.delivery.open_deliveries import change_in
-from runtime.store.intake.commands import NO_ASIDE, Aside, commanded, plans_of, spent_of, zone_aside
+from runtime.store.intake.commands import NO_ASIDE, SKILL_COMMANDS, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
 from runtime.store.intake.inbox import ADD_SIGNAL, SEEN, asks_alone, keys, refuse, repeated, replied, row
 from runtime.store.intake.messages import said
@@ -283,8 +283,15 @@ class IntakeStore(Base):
             case "context" | "compact":
                 found = await self._driver.read(lambda: conversation(gate.agent, signal.address, now))
                 return Aside(measured=await gate.measure(found), remembered=found.remembered)
-            case "mode" | "away" as name if argument := command.argument.strip():
-                zone = await self._driver.read(lambda: zone_for(signal))
-                return Aside(wanted=await asyncio.to_thread(wanted_of, signal, name, argument, zone, now))
-            case _:
-                return NO_ASIDE
+            case name:
+                return await self._aside_of(name, command, signal, gate, now)
+
+    async def _aside_of(self, name: str, command: Commanded, signal: Signal, gate: Gate, now: datetime) -> Aside:
+        """The rest of it."""
+        argument = command.argument.strip()
+        if name in SKILL_COMMANDS:
+            return Aside(skills=await gate.skills(gate.agent, name, argument, signal.command_mark))
+        if name in ("mode", "away") and argument:
+            zone = await self._driver.read(lambda: zone_for(signal))
+            return Aside(wanted=await asyncio.to_thread(wanted_of, signal, name, argument, zone, now))
+        return NO_ASIDE

@@ -339,6 +339,14 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
     },
     "plans": {"run_id": OWN_ID, "steps": SHOWN_JSON, "delivery_id": OWN_ID},
     "tool_forms": {"tool": CHOSEN_NAME, "accepted": OFFERED, "seen": OFFERED},
+    "skill_locks": {
+        "name": CHOSEN_NAME,
+        "digest": HASH,
+        "files": Fixed("paths of files, each with its hash"),
+        "text": KNOWN,
+        "accepted_by": CALLED,
+        "told": HASH,
+    },
     "memories": {
         "id": OWN_ID,
         "agent": CHOSEN_NAME,

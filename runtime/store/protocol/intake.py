@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from runtime.chat.views.context import Measured
+from runtime.chat.views.skills import NO_SKILLS_HERE
 from runtime.contract import (
     Address,
     ApprovalId,
@@ -23,6 +24,7 @@ from runtime.domain.agents.binding import Binding
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules, RoomRules
+from runtime.domain.skills.skill import Skill
 from runtime.domain.workflows.definition import Workflow
 from runtime.store.protocol.approvals import Changed
 from runtime.store.protocol.leases import Lease
@@ -40,6 +42,24 @@ Measure = Callable[[Conversed], Awaitable[Measured | None]]
 
 
 @dataclass(frozen=True, slots=True)
+class SkillAnswer:
+    """Answer to a command about skills. With `accepts` it holds once an owner's command accepted that skill."""
+
+    text: str
+    accepts: Skill | None = None
+    skill_text: str = ""
+
+
+async def no_skills(agent: str, command: str, argument: str, mark: str) -> SkillAnswer:
+    """Answer of a place where no agent is at work."""
+    return SkillAnswer(NO_SKILLS_HERE)
+
+
+AskSkills = Callable[[str, str, str, str], Awaitable[SkillAnswer]]
+"""Answers a command about an agent's skills: its name, the command, what stands behind it, and the mark of commands."""
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
     """Settings that acceptance needs.
 
@@ -47,7 +67,7 @@ class Gate:
     named it. `open_to_all` makes an unknown person a user at once; else `pairs` sends whoever writes directly a code. A bot that may
     speak is answered at most `bots_in_a_row` times in one conversation without a person in between. A message older than
     `freshness` is not run. `model`, the names of further `models`, `trouble`, what is wrong with an account, `packs`, which
-    documents an agent may search in a room, and `measure` are told by commands. `workflows` may be started by their names.
+    documents an agent may search in a room, `measure` and `skills` are told by commands. `workflows` may be started by their names.
     """
 
     open_to_all: bool
@@ -66,6 +86,7 @@ class Gate:
     trouble: Callable[[Address], str | None] = field(default=lambda _: None, compare=False)
     packs: Callable[[str, Address], Sequence[str]] = field(default=lambda agent, room: (), compare=False)
     measure: Measure = field(default=unmeasured, compare=False)
+    skills: AskSkills = field(default=no_skills, compare=False)
     workflows: Mapping[str, Workflow] = field(default_factory=dict)
 
 

@@ -88,4 +88,5 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "knowledge_chunks": Treatment(until="their document is gone"),
     "knowledge_vectors": Treatment(until="their document is gone"),
     "tool_forms": Treatment(("approvals_days",)),
+    "skill_locks": Treatment(until="an owner removes the skill"),
 }

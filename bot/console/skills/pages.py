@@ -1,0 +1,99 @@
+"""The page of skills: how each stands, and where one waits for an owner what it can do, what stands out and what differs."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote
+
+from aiohttp import web
+
+from bot.console.html import Html, tag
+from bot.console.layout import badge, page, table
+from bot.operator.api import ROOT
+from bot.operator.operations import Operations
+from bot.operator.views import View
+from runtime.contract import Role
+from runtime.markup.moments import several
+from runtime.text.glyphs import legible
+
+SKILLS_PLACE: Final = "/console/skills"
+SKILL_HEADS: Final = ("Name", "State", "What it's for", "Brings along", "Agents", "From", "Actions")
+WAITING_SKILLS: Final = "Waiting for an owner"
+NO_SKILLS: Final = "No skills are here. Add one with "
+
+
+async def skills(_request: web.Request, do: Operations) -> Html:
+    rows = await do.skills()
+    waiting = [await do.skill(row["name"]) for row in rows if row["waits"]]
+    is_owner = do.actor.person.role is Role.OWNER
+    how = tag(
+        "p",
+        NO_SKILLS if not rows else "Add one with ",
+        tag("code", "signalbox skills install FOLDER"),
+        ".",
+        class_="faint",
+    )
+    asked = [tag("h2", WAITING_SKILLS), *(_question(row, is_owner=is_owner) for row in waiting)] if waiting else []
+    lines = [_line(row, is_owner=is_owner) for row in rows]
+    return page("Skills", SKILLS_PLACE, *asked, table("Skills", SKILL_HEADS, lines), how)
+
+
+def _question(row: View, *, is_owner: bool) -> Html:
+    """One that waits, as its owner reads it before a decision."""
+    parts = [tag("p", tag("strong", row["name"]), " ", badge(row["standing"]))]
+    for part in row["details"]:
+        block = part.startswith("```")
+        text = part.split("\n", 1)[1].rsplit("\n", 1)[0] if block else _plain(part)
+        parts.append(tag("pre", text) if block else tag("p", *_lines(text)))
+    return tag(
+        "section", *parts, _approve(row) if is_owner else tag("p", "An owner decides.", class_="faint"), class_="card"
+    )
+
+
+def _lines(text: str) -> list[Html | str]:
+    """A paragraph with its line breaks."""
+    found: list[Html | str] = []
+    for line in text.split("\n"):
+        found += [*([tag("br")] if found else []), legible(line)]
+    return found
+
+
+def _plain(part: str) -> str:
+    """Markdown's own signs were put before each letter that it would read; here nothing reads it."""
+    return part.replace("\\", "").replace("`", "")
+
+
+def _line(row: View, *, is_owner: bool) -> tuple[str, ...]:
+    actions = [_approve(row)] if is_owner and row["waits"] else []
+    actions += [_remove(row)] if is_owner and row["standing"] == "accepted" else []
+    return (
+        tag("div", tag("strong", row["name"]), tag("p", f"for {row['agent']}", class_="faint") if row["agent"] else ""),
+        tag("div", badge(row["standing"]), tag("p", legible(row["state"]), class_="faint")),
+        legible(row["description"]),
+        _brings(row),
+        ", ".join(row["agents"]) or "none",
+        tag("div", row["source"], tag("p", legible(row["folder"]), class_="faint")),
+        tag("div", *actions),
+    )
+
+
+def _brings(row: View) -> Html:
+    scripts = several(len(row["scripts"]), "script") if row["scripts"] else "no scripts"
+    if not row["warnings"]:
+        return tag("span", scripts)
+    found = [tag("p", legible(one), class_="faint") for one in row["warnings"]]
+    return tag("details", tag("summary", f"{scripts}; {several(len(row['warnings']), 'warning')}"), *found)
+
+
+def _approve(row: View) -> Html:
+    return _form(row["name"], "approve", "Accept", f"Accept {row['name']} as it is now?", form=row["form"])
+
+
+def _remove(row: View) -> Html:
+    return _form(row["name"], "remove", "Remove", f"Remove {row['name']}? No agent has it from then on.")
+
+
+def _form(name: str, verb: str, word: str, question: str, **fields: str) -> Html:
+    hidden = (tag("input", type="hidden", name=key, value=value) for key, value in fields.items())
+    place = f"{ROOT}/skills/{quote(name, safe='')}/{verb}"
+    return tag("form", *hidden, tag("button", word, type="submit"), method="post", action=place, data_ask=question)

@@ -1,0 +1,1 @@
+"""`[skills]`: where skills are, and what single ones are handed."""

@@ -1,0 +1,68 @@
+"""Skills in the words that people read, and what a chat command asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from runtime.chat.views.skills import ToldSkill, accepted, listing, one, unknown
+from runtime.domain.agents.manifest import Manifest
+from runtime.domain.skills.lock import difference
+from runtime.domain.skills.matching import uses
+from runtime.skills.ready import ReadySkills, Shelved
+from runtime.store.protocol.intake import SkillAnswer
+
+APPROVE: Final = "approve"
+
+
+def told_of(name: str, shelved: Shelved) -> ToldSkill:
+    found = shelved.found
+    if found.skill is None:
+        return ToldSkill(name, wrong=found.wrong)
+    return ToldSkill(
+        name,
+        shelved.standing,
+        found.skill,
+        difference(found.skill, found.text, shelved.lock),
+        found.warned,
+        found.able,
+        shelved.lacks,
+    )
+
+
+class SkillCommands:
+    """Answers `/skills` and `/skill NAME` before the transaction that takes the command in."""
+
+    def __init__(
+        self,
+        ready: ReadySkills,
+        manifests: Callable[[], Mapping[str, Manifest]],
+        clean: Callable[[str], str] = str,
+    ) -> None:
+        """`clean` takes secrets out of what is kept of a skill's text."""
+        self._clean = clean
+        self._ready = ready
+        self._manifests = manifests
+
+    async def __call__(self, agent: str, command: str, argument: str, mark: str) -> SkillAnswer:
+        all_ = await self._ready.look()
+        known = {name: shelved for (whose, name), shelved in sorted(all_.items()) if whose in ("", agent)}
+        words = argument.split()
+        if not words:
+            manifest = self._manifests().get(agent) or Manifest(name=agent, skills=())
+            told = [told_of(name, one_) for name, one_ in known.items() if _is_for(one_, manifest)]
+            return SkillAnswer(listing(told, mark))
+        name = words[-1].lower()
+        if name not in known:
+            return SkillAnswer(unknown(name, list(known), mark))
+        shelved = known[name]
+        wants = command == "skills" and words[0].lower() == APPROVE and len(words) == 2
+        if wants and shelved.found.skill and not shelved.standing.is_open:
+            self._ready.expire()
+            return SkillAnswer(accepted(name), shelved.found.skill, self._clean(shelved.found.text))
+        return SkillAnswer(one(told_of(name, shelved), mark))
+
+
+def _is_for(shelved: Shelved, manifest: Manifest) -> bool:
+    """True for what an agent has, or would have once it's in order."""
+    return shelved.found.skill is None or uses(shelved.found.skill, manifest)

@@ -1,0 +1,57 @@
+"""Looks for skills that wait for an owner, and tells operators of each form once."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final, Protocol
+
+import structlog
+
+from bot.wiring.skills.telling import told_of
+from runtime.chat.views.skills import question
+from runtime.cluster.notifier import Listener
+from runtime.errors import Rejected, StoreError
+from runtime.skills.ready import ReadySkills, Shelved
+
+log = structlog.get_logger("skills")
+
+LOOK_EVERY_SECONDS: Final = 15.0
+
+Tell = Callable[[str, str], Awaitable[None]]
+"""Has operators read something, once for its origin."""
+
+
+class Told(Protocol):
+    async def tell_of_skill(self, name: str, digest: str) -> bool: ...
+
+
+class SkillWatch:
+    """One in each process: folders are each node's own."""
+
+    def __init__(self, *, ready: ReadySkills, told: Told, tell: Tell, rung: Listener) -> None:
+        self._ready = ready
+        self._told = told
+        self._tell = tell
+        self._rung = rung
+
+    async def run(self) -> None:
+        """Never returns."""
+        while True:
+            try:
+                await self.look()
+            except (StoreError, Rejected) as error:
+                log.warning("skills are not looked at yet", reason=str(error))
+            await self._rung.within(LOOK_EVERY_SECONDS)
+
+    async def look(self) -> None:
+        for (_, name), shelved in (await self._ready.look()).items():
+            if shelved.found.skill and not shelved.standing.is_open:
+                await self._ask(name, shelved, shelved.found.skill.digest)
+
+    async def _ask(self, name: str, shelved: Shelved, digest: str) -> None:
+        """The post comes first: told twice is better than never, and its origin keeps it to once."""
+        if shelved.lock and shelved.lock.told == digest:
+            return
+        await self._tell(f"skill:{name}:{digest[:24]}", question(told_of(name, shelved)))
+        if await self._told.tell_of_skill(name, digest):
+            log.warning("a skill waits for an owner", skill=name, standing=shelved.standing.value)

@@ -1,0 +1,1 @@
+"""Presets of `signalbox init`: agents, skills, schedules and policy for a start that fits."""

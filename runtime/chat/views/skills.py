@@ -1,0 +1,111 @@
+"""Words about skills: the question to owners, the list, and answers to `/skills` and `/skill`. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from runtime.domain.skills.lock import Difference, Standing
+from runtime.domain.skills.lock import in_words as differences
+from runtime.domain.skills.scanning import Capabilities, Warned
+from runtime.domain.skills.scanning import in_words as abilities
+from runtime.domain.skills.skill import Skill
+from runtime.text.glyphs import clip, fenced, plainly
+
+DESCRIPTION_MAX_CHARS: Final = 160
+WARNINGS_SHOWN: Final = 8
+SKILLS_LISTED_MAX: Final = 40
+ONLY_OWNERS_ACCEPT: Final = "Only owners can accept a skill. I've told them already if they have a room for it."
+NO_SKILLS_HERE: Final = "There are no skills here yet."
+STATE_WORDS: Final = {
+    Standing.TRUSTED: "ready, came with Signalbox",
+    Standing.ACCEPTED: "ready",
+    Standing.NEW: "waits for an owner",
+    Standing.CHANGED: "changed, waits for an owner",
+}
+
+
+NO_DIFFERENCE: Final = Difference()
+
+
+@dataclass(frozen=True, slots=True)
+class ToldSkill:
+    """A skill with all that people are told before they accept it. `wrong`: it can't be read."""
+
+    name: str
+    standing: Standing = Standing.NEW
+    skill: Skill | None = None
+    difference: Difference = NO_DIFFERENCE
+    warned: Sequence[Warned] = ()
+    able: Capabilities | None = None
+    lacks: Sequence[str] = ()
+    wrong: Sequence[str] = ()
+
+    @property
+    def state(self) -> str:
+        """Its standing in a few words."""
+        if self.wrong:
+            return f"can't be read: {'; '.join(self.wrong)}"
+        if self.standing.is_open and self.lacks:
+            return f"not usable: needs {', '.join(self.lacks)}"
+        return STATE_WORDS[self.standing]
+
+
+def question(told: ToldSkill) -> str:
+    """The question to owners, in the operators' room and wherever somebody looks at one that waits."""
+    head = (
+        f"**The skill {told.name} changed.** It isn't loaded until an owner accepts it."
+        if told.standing is Standing.CHANGED
+        else f"**The skill {told.name} is new.** It isn't loaded until an owner accepts it."
+    )
+    ways = f"To accept it: `signalbox skills approve {told.name}`, the console's Skills page, or `/skills approve {told.name}`."
+    return "\n\n".join(filter(None, (head, *details(told), ways)))
+
+
+def details(told: ToldSkill) -> list[str]:
+    """Paragraphs on one skill: what it is, what it can do, what stands out, and what differs."""
+    parts: list[str] = []
+    if told.skill:
+        parts.append(plainly(clip(told.skill.description, 500)))
+    lines = [*(abilities(told.able) if told.able else ()), *(f"Needs {one}, which isn't here" for one in told.lacks)]
+    parts.append("\n".join(f"- {plainly(line)}" for line in lines))
+    if told.warned:
+        more = len(told.warned) - WARNINGS_SHOWN
+        found = [f"- {plainly(str(one))}" for one in told.warned[:WARNINGS_SHOWN]]
+        parts.append("\n".join(["Look at this first:", *found, *([f"- and {more} more"] if more > 0 else ())]))
+    if told.standing is Standing.CHANGED:
+        parts.append("\n".join(f"- {line}" for line in differences(told.difference)))
+    if told.difference.lines and not told.standing.is_open:
+        parts.append(fenced("\n".join(told.difference.lines), "diff"))
+    return [part for part in parts if part]
+
+
+def listing(skills: Iterable[ToldSkill], mark: str) -> str:
+    """Answer to `/skills`."""
+    known = list(skills)
+    if not known:
+        return NO_SKILLS_HERE
+    lines = [f"- `{one.name}` · {plainly(one.state)}{_about(one)}" for one in known[:SKILLS_LISTED_MAX]]
+    return "\n".join([*lines, "", f"To use one: `{mark}skill NAME what you want`"])
+
+
+def one(told: ToldSkill, mark: str) -> str:
+    """Answer to `/skill NAME`."""
+    if not told.standing.is_open and not told.wrong:
+        return question(told)
+    how = f"To use it: `{mark}skill {told.name} what you want`" if told.standing.is_open and not told.lacks else ""
+    return "\n\n".join(filter(None, (f"`{told.name}` · {plainly(told.state)}", *details(told), how)))
+
+
+def unknown(name: str, known: Sequence[str], mark: str) -> str:
+    there = f" There are: {', '.join(f'`{one}`' for one in known[:SKILLS_LISTED_MAX])}." if known else ""
+    return f"There's no skill called `{plainly(name[:64])}`.{there} `{mark}skills` lists them."
+
+
+def accepted(name: str) -> str:
+    return f"The skill {name} is accepted as it is now. Agents that have it can use it from their next message on."
+
+
+def _about(told: ToldSkill) -> str:
+    return f" · {plainly(clip(told.skill.description, DESCRIPTION_MAX_CHARS))}" if told.skill else ""

@@ -1,0 +1,1 @@
+"""Tools that read skills and run their scripts."""
