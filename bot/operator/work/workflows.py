@@ -83,7 +83,7 @@ class WorkflowOperations:
         if one.now and all(step.state in OVER for step in one.now.steps) and one.now.failed is None:
             raise Refusal(409, "All steps of this workflow are done.")
         task = Task(TaskKind.WORKFLOW, one.name, options=dict(frozen.inputs), resumes=kept)
-        return await self._begin(task, frozen.flow.agent, one.room, actor)
+        return await self._begin(task, frozen.flow.agent or one.agent, one.room, actor)
 
     async def cancel(self, name: str, actor: Actor) -> View:
         """End one that is at work or waits; what its steps did stays done."""

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runtime.domain.workflows.asking import asked
 from runtime.domain.workflows.calls import call_of
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.expressions import ExpressionError, filled, value_of
@@ -202,3 +203,8 @@ def test_however_its_calls_end_every_workflow_comes_to_an_end(data: st.DataObjec
     assert len(set(calls)) == len(calls)
     over = {StepState.SUCCEEDED.value, StepState.SKIPPED.value}
     assert StepState.FAILED.value in states.values() or set(states.values()) <= over
+
+
+def test_a_command_without_a_name_is_told_the_names() -> None:
+    with pytest.raises(WorkflowError, match=r"name a workflow. There are: w\."):
+        asked("", {"w": flow(step("a"))})
