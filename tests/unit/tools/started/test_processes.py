@@ -22,6 +22,7 @@ from runtime.store.store import Store, open_store
 from tests.unit.tools.processes import gone, started
 from tools.processes import host as hosting
 from tools.processes.host import Limits, ProcessHost
+from tools.processes.program import Program
 from tools.processes.tools import process_tools
 from tools.sandbox.bubblewrap import Bubblewrap
 
@@ -214,7 +215,7 @@ async def test_a_start_that_is_cut_takes_no_place(
 
     async with staged(bubblewrap, context, Limits(at_once=1)) as stage:
         with monkeypatch.context() as patched:
-            patched.setattr(hosting.Program, "start", never)
+            patched.setattr(Program, "start", never)
             async with asyncio.TaskGroup() as group:
                 call = group.create_task(stage.call("start", command="sleep 4251"))
                 await starting.wait()
