@@ -12,15 +12,16 @@ import pytest
 from bot.operator.actor import Actor
 from bot.operator.reports import LateReporters
 from bot.operator.work.workflows import WorkflowOperations
-from runtime.contract import Choice, Commanded, Effect, Flow, Person, PersonId, Reads, Role
+from runtime.contract import Choice, Commanded, Effect, Flow, Person, PersonId, Reads, Role, ToolTurn
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.reading import read_workflow
 from runtime.errors import ToolFailed
 from runtime.policy.rules import Rule, Ruling
+from tests.contract.runtime.skills import call
 from tests.contract.runtime.stage import ADA, VERA, Process, Stage, crash_at, fake_tool
-from tests.contract.runtime.strict import Strict
+from tests.contract.runtime.strict import Planned, Strict
 from tests.contract.runtime.test_delegation import may_delegate
 from tests.fakes.models import Scripted
 from tools.asking import ASK_PERSON
@@ -327,3 +328,13 @@ async def test_a_wait_that_no_calendar_has_is_a_fault_of_its_step(stage: Stage) 
         await command(process, "workflow", "ages")
         await process.rest()
     assert "is no time to wait for" in (await stage.screen())[-1]
+
+
+async def test_a_model_calls_nothing_that_it_is_not_told_of(stage: Stage) -> None:
+    model = Planned(call("wait_until", time="300 days"), end="Hello.")
+    process = await stage.process(model, OURS)
+    await process.say("hello")
+    await process.answer_all()
+    assert await stage.states() == [RunState.DONE]
+    [told] = [turn.text for turn in model.requests[-1].turns if isinstance(turn, ToolTurn)]
+    assert told == "error: there is no tool 'wait_until'; there are ask_person, delegate."
