@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tomllib
 from dataclasses import replace
 from datetime import timedelta
@@ -18,6 +19,7 @@ from runtime.domain.runs import RunState
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.reading import read_workflow
 from runtime.errors import ToolFailed
+from runtime.http.errors import Refusal
 from runtime.policy.rules import Rule, Ruling
 from tests.contract.runtime.skills import call
 from tests.contract.runtime.stage import ADA, VERA, Process, Stage, crash_at, fake_tool
@@ -338,3 +340,17 @@ async def test_a_model_calls_nothing_that_it_is_not_told_of(stage: Stage) -> Non
     assert await stage.states() == [RunState.DONE]
     [told] = [turn.text for turn in model.requests[-1].turns if isinstance(turn, ToolTurn)]
     assert told == "error: there is no tool 'wait_until'; there are ask_person, delegate."
+
+
+async def test_one_is_resumed_once_however_often_somebody_presses(any_stage: Stage) -> None:
+    process, [_, breaks, _] = await failed_once(any_stage)
+    [first] = await operations(process).begun("again", "failed")
+    async with process.running():
+        pressed = [operations(process).resume(first["id"], OPERATOR) for _ in range(2)]
+        told = await asyncio.gather(*pressed, return_exceptions=True)
+        assert len({one["id"] for one in told if isinstance(one, dict)}) == 1
+        await process.rest()
+        with pytest.raises(Refusal, match="This workflow was resumed already: "):
+            await operations(process).resume(first["id"], OPERATOR)
+    assert len(breaks.calls) == 2
+    assert len(await any_stage.pending()) == 1
