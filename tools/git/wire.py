@@ -135,12 +135,19 @@ def received(data: bytes) -> Pack:
             return Pack(_unbanded(data[at:]), tuple(shallow))
         told = line.decode("utf-8", "replace").strip()
         if told.startswith("shallow "):
-            shallow.append(told.removeprefix("shallow "))
+            shallow.append(_object_id(told.removeprefix("shallow ")))
         elif told.startswith("ERR "):
             raise NoGit(told.removeprefix("ERR ")[:300])
     if at >= len(data):
         raise NoGit("it sent no pack")
     return Pack(data[at:], tuple(shallow))
+
+
+def _object_id(word: str) -> str:
+    """Errors: NoGit for what is no name of an object: it goes on a command line."""
+    if not OBJECT.fullmatch(word):
+        raise NoGit("it names a commit that is none")
+    return word
 
 
 def _unbanded(data: bytes) -> bytes:
