@@ -133,7 +133,8 @@ class Held:
         """Keep a call, before its run is told that it waits. Errors: Unfit where it cannot be asked about."""
         if len(self._waiting) >= MOST_HELD and waiting.key not in self._waiting:
             raise Unfit(f"{MOST_HELD} calls of this server wait for people already.")
-        waiting.open()  # a form of too many values is refused at once
+        for params in waiting.needs.questions.values():  # what can't be asked is refused at once
+            question_of(self._server, params, next(iter(fields_of(params)), None))
         await self._put(waiting)
 
     def of(self, key: str) -> Waiting | None:
