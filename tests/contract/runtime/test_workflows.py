@@ -10,19 +10,21 @@ from typing import Any, Final
 import pytest
 
 from bot.operator.reports import LateReporters
+from runtime.cluster.topics import LANES
 from runtime.contract import Choice, Commanded, Effect
 from runtime.domain.runs import RunState
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.reading import read_workflow
 from runtime.errors import ToolFailed
-from runtime.policy.rules import Rule, Ruling
+from runtime.policy.rules import SHIPPED, Rule, Ruling
+from runtime.workflows.starting import StartedFlows
 from tests.contract.runtime.stage import ADA, VERA, Process, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Strict
 from tests.contract.runtime.test_delegation import may_delegate
 from tests.fakes.models import Scripted
 from tools.asking import ASK_PERSON
 from tools.delegation import DELEGATE
-from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN
+from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
 OURS: Final[tuple[Any, ...]] = (WORKFLOW_BEGIN, WAIT_UNTIL, ASK_PERSON, DELEGATE)
 ALLOWED: Final = [Rule(Ruling.ALLOW, "*")]
@@ -238,3 +240,32 @@ async def test_it_may_be_stopped_while_it_waits(stage: Stage) -> None:
     assert await stage.states() == [RunState.STOPPED]
     stage.clock.advance(timedelta(hours=2))
     assert not await stage.store.runs.wake()
+
+
+async def test_one_that_starts_itself_comes_to_an_end(any_stage: Stage) -> None:
+    text = 'name = "again"\nsteps = [{ name = "more", tool = "workflow_start", arguments = { name = "again" } }]'
+    store, notified = any_stage.store, list[Process]()
+    flows = StartedFlows(
+        book=store.schedules,
+        flows=lambda: {"again": flow(text)},
+        begun=lambda: notified[0].notifier.notify(LANES),
+        lately=store.workflows.begun_lately,
+        most=3,
+    )
+    process = await process_with(any_stage, text, workflow_tools(flows)[0], rules=SHIPPED)
+    notified.append(process)
+    async with process.running():
+        await command(process, "workflow", "again")
+        await process.rest()
+    assert sorted(await any_stage.states()) == [RunState.DONE, RunState.DONE, RunState.FAILED]
+    assert "so agents begin no more for now" in (await any_stage.screen())[-1]
+
+
+async def test_one_is_called_by_the_end_of_its_id_and_by_no_pattern(any_stage: Stage) -> None:
+    process = await process_with(any_stage, TWO, fake_tool("look", Effect.READ), fake_tool("write", Effect.READ))
+    async with process.running():
+        await command(process, "workflow", "weekly")
+        await process.rest()
+    [one] = await any_stage.store.workflows.begun()
+    found = [await any_stage.store.workflows.begun_called(name) for name in (one.id[-6:], "%%%%", "____")]
+    assert [seen and seen.id for seen in found] == [one.id, None, None]

@@ -115,7 +115,11 @@ def test_a_plan_after_outside_text_asks_unless_its_task_was_said(task: str, ruli
 
 @pytest.mark.parametrize(
     ("inputs", "ruling"),
-    [({"since": "7 days"}, Ruling.ALLOW), ({"url": "https://evil.example/?all=secrets"}, Ruling.ASK), ({}, Ruling.ALLOW)],
+    [
+        ({"since": "7 days"}, Ruling.ALLOW),
+        ({"url": "https://evil.example/?all=secrets"}, Ruling.ASK),
+        ({}, Ruling.ALLOW),
+    ],
     ids=["somebody's own words", "an address that was read", "none"],
 )
 def test_a_workflow_after_outside_text_asks_unless_its_inputs_were_said(
