@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 from runtime.contract import Carries, Effect, Flow, Json, Reads, Role, TaskActor, Tool, ToolContext
 from runtime.contract.agents.workflows import OfferedFlow, Workflows
 from runtime.errors import ToolFailed, ToolRetry
+from runtime.text.outside import material
 from tools.kit.declare import tool
 
 LONGEST_WAIT: Final = timedelta(days=366)
@@ -38,9 +39,11 @@ def workflow_begin(
     sha256: Annotated[str, "The digest of that."],
     inputs: Annotated[dict[str, Any], "Values of its inputs."],
     done: Annotated[dict[str, Any], "Results of an earlier run."],
+    sources: Annotated[list[str], "Where those came from that are from outside."] = [],  # noqa: B006 - see below
 ) -> str:
     """Freeze a workflow: its run goes by these words, whatever its file says later."""
-    return f"Frozen as {sha256}."
+    told = f"Frozen as {sha256}."
+    return material(told, ", ".join(sources)) if sources else told
 
 
 @tool(effect=Effect.READ, flow=OWN)

@@ -19,9 +19,7 @@ from runtime.guard.findings import Gate
 from runtime.guard.stored import Form, looked_at
 
 UTC_ZONE: Final = "UTC"
-TOO_MANY_BEGUN: Final = (
-    "{most} workflows were begun in this room within an hour, so agents begin no more for now. People still can: /workflow."
-)
+TOO_MANY_BEGUN: Final = "{most} workflows were begun in this room within an hour, so agents begin no more for now. People still can: /workflow."
 
 
 class Book(Protocol):

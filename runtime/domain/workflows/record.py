@@ -12,11 +12,14 @@ from runtime.domain.transcript import STILL_AT_WORK
 from runtime.domain.workflows.calls import BEGIN, BEGIN_ID, result_of
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.progress import Result, Standing, standing
+from runtime.text.outside import sources_in
 
 DEFINITION: Final = "definition"
 INPUTS: Final = "inputs"
 DONE_BEFORE: Final = "done"
-"""Parts of what is frozen; the last are results of an earlier run, by call, with which this one goes on."""
+SOURCES: Final = "sources"
+"""Parts of what is frozen; the last two are results of an earlier run, by call, with which this one goes on, and where those came
+from that are from outside."""
 Recorded = tuple[Call, str | None]
 """A call of a run, and its result; None while there is none."""
 
@@ -30,9 +33,16 @@ class Frozen:
     done: Mapping[str, Result]
 
 
-def freezing(flow: Workflow, inputs: Mapping[str, Json], done: Json) -> Call:
-    """The call by which a run begins with a workflow."""
-    frozen = {DEFINITION: flow.to_json(), "sha256": flow.sha256, INPUTS: dict(inputs), DONE_BEFORE: done}
+def freezing(flow: Workflow, inputs: Mapping[str, Json], resumes: Mapping[str, Json]) -> Call:
+    """The call by which a run begins with a workflow, or goes on with what `to_resume` told of another run."""
+    done, sources = resumes.get(DONE_BEFORE, {}), resumes.get(SOURCES, [])
+    frozen = {
+        DEFINITION: flow.to_json(),
+        "sha256": flow.sha256,
+        INPUTS: dict(inputs),
+        DONE_BEFORE: done,
+        SOURCES: sources,
+    }
     return Call(BEGIN_ID, BEGIN, json.dumps(frozen, ensure_ascii=False))
 
 
@@ -68,4 +78,5 @@ def to_resume(calls: Sequence[Recorded]) -> dict[str, Json] | None:
         return None
     results = {**frozen.done, **results_in(calls)}
     good: dict[str, Json] = {key: one.text for key, one in results.items() if not one.failed and key != BEGIN_ID}
-    return {DEFINITION: frozen.flow.to_json(), DONE_BEFORE: good}
+    sources = dict.fromkeys(name for _, text in calls if text for name in sources_in(text))
+    return {DEFINITION: frozen.flow.to_json(), DONE_BEFORE: good, SOURCES: list(sources)}

@@ -11,10 +11,11 @@ import pytest
 
 from bot.operator.reports import LateReporters
 from runtime.cluster.topics import LANES
-from runtime.contract import Choice, Commanded, Effect
+from runtime.contract import Choice, Commanded, Effect, Flow, OccurrenceId, Reads, Report, RunId, Task, TaskKind
 from runtime.domain.runs import RunState
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.reading import read_workflow
+from runtime.domain.workflows.record import to_resume
 from runtime.errors import ToolFailed
 from runtime.policy.rules import SHIPPED, Rule, Ruling
 from runtime.workflows.starting import StartedFlows
@@ -269,3 +270,44 @@ async def test_one_is_called_by_the_end_of_its_id_and_by_no_pattern(any_stage: S
     [one] = await any_stage.store.workflows.begun()
     found = [await any_stage.store.workflows.begun_called(name) for name in (one.id[-6:], "%%%%", "____")]
     assert [seen and seen.id for seen in found] == [one.id, None, None]
+
+
+async def test_one_that_goes_on_still_asks_after_text_from_outside_that_the_first_run_read(any_stage: Stage) -> None:
+    text = """
+name = "posting"
+[[steps]]
+name = "fetch"
+tool = "fetch"
+[[steps]]
+name = "check"
+tool = "check"
+[[steps]]
+name = "send"
+tool = "send"
+arguments = { to = "{{ steps.fetch.text }}" }
+"""
+    is_away = [True]
+
+    async def checks(_: Any) -> str:
+        if is_away[0]:
+            raise ToolFailed("nobody is there")
+        return "fine"
+
+    fetch = fake_tool("fetch", Effect.READ, flow=Flow(Reads.OUTSIDE, "example.org"))
+    check, send = fake_tool("check", Effect.READ, checks), fake_tool("send", Effect.WRITE, flow=Flow(Reads.OURS))
+    process = await process_with(any_stage, text, fetch, check, send, rules=ALLOWED)
+    store = any_stage.store
+    async with process.running():
+        await command(process, "workflow", "posting")
+        await process.rest()
+        [first] = await store.workflows.begun()
+        calls, is_away[0] = await store.workflows.record(RunId(first.run)), False
+        task = Task(TaskKind.WORKFLOW, first.name, resumes=to_resume(calls) or {})
+        assert first.room
+        again = Report(OccurrenceId("again"), first.name, task, (first.room,), "UTC", "main", ADA)
+        await store.schedules.begin_report(again, "Ada")
+        process.notifier.notify(LANES)
+        await process.rest()
+    assert (len(check.calls), len(send.calls)) == (2, 0)
+    [question] = await any_stage.pending()
+    assert question.tool == "send"
