@@ -29,7 +29,7 @@ def opened(file: BinaryIO) -> ZipFile:
     try:
         archive = ZipFile(file)
     except (BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        raise Unreadable(f"The file is broken: {error}. Ask for it again.") from error
+        raise Unreadable("The file is broken. Ask for it again.", error) from error
     entries = archive.infolist()
     if len(entries) > ENTRIES_MAX:
         raise Unreadable(BOMB.format(what=f"{len(entries):,} files in it"))
@@ -71,4 +71,4 @@ def _chunks(archive: ZipFile, entry: ZipInfo) -> Iterator[bytes]:
                 yield before + data
                 before = data[-OVERLAP_BYTES:]
     except (BadZipFile, EOFError, OSError, NotImplementedError, ValueError) as error:
-        raise Unreadable(f"The file is broken: {error}. Ask for it again.") from error
+        raise Unreadable("The file is broken. Ask for it again.", error) from error

@@ -8,12 +8,16 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
+from runtime.text.glyphs import clip
+from runtime.text.outside import material
 from tools.kit.output import joined
 
 PARTS_READ_MAX: Final = 500
 """Parts, such as pages, that one call reads."""
 PART_CHARS: Final = 3_000
 """Characters after which a text without pages begins a new part."""
+ERROR_MAX_CHARS: Final = 200
+"""Characters of what a library says is wrong with a document."""
 ONLY_PART: Final = "all of it"
 """Label of a text without parts, which needs none."""
 RANGE: Final = re.compile(r"(\d{1,6})(?:\s*[-\u2013]\s*(\d{1,6})?)?")
@@ -22,7 +26,12 @@ CUT_INSIDE: Final = "{count:,} characters of this {unit} are left out"
 
 
 class Unreadable(Exception):
-    """A document can't be read. The text is written for the model."""
+    """A document can't be read. The text is written for the model; words of an error may be the document's own, so they are
+    material as it is."""
+
+    def __init__(self, text: str, error: object = "") -> None:
+        words = clip(" ".join(str(error).split()), ERROR_MAX_CHARS)
+        super().__init__(f"{text}\n{material(words, 'the document', markup=False)}" if words else text)
 
 
 @dataclass(frozen=True, slots=True)

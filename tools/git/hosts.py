@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from runtime.contract import Json
 from runtime.egress import Egress, NoAnswer, Refused, Response
 from runtime.errors import ToolFailed, ToolRetry
+from runtime.text.outside import material
 from tools.git.wire import NoGit, Offer, offer
 
 FETCHING, PUSHING = "git-upload-pack", "git-receive-pack"
@@ -100,7 +101,8 @@ class GitWeb:
         try:
             return at, offer(answer.body, service)
         except NoGit as error:
-            raise ToolFailed(f"{host_in(at)} did not answer as a git server: {error}.") from error
+            words = material(str(error), host_in(at), markup=False)
+            raise ToolFailed(f"{host_in(at)} did not answer as a git server.\n{words}") from error
 
     async def exchanged(self, address: str, service: str, tool: str, body: bytes) -> bytes:
         """Answer to one request of `service`. Errors: ToolFailed; NoAnswer, which says if it was sent."""

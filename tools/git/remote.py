@@ -33,6 +33,7 @@ from runtime.contract import (
 )
 from runtime.egress import NoAnswer
 from runtime.errors import ToolFailed, ToolRetry
+from runtime.text.glyphs import clip
 from runtime.workspace.safe_fs import reading
 from runtime.workspace.safe_fs import replace as write_whole
 from tools.files.workspace import opened_parent, own_like, parts_of
@@ -40,7 +41,7 @@ from tools.git import program
 from tools.git.history import commits
 from tools.git.hosts import FETCHING, PACK_MAX_BYTES, PUSHING, GitWeb, host_in
 from tools.git.local import Where, branch_named
-from tools.git.repository import Repository, repository
+from tools.git.repository import GitSaid, Repository, repository
 from tools.git.wire import NO_OBJECT, OBJECT, NoGit, Offer, Pack, push, reachable, received, report, wish
 from tools.kit.declare import tool
 from tools.sandbox.sandbox import PATH, Sandbox
@@ -51,6 +52,8 @@ REMOTE_BOUND: Final = 8_000
 HAVES_MAX: Final = 256
 """Own commits that a server is told of, the newest first."""
 DEPTH_MAX: Final = 10_000
+NAMES_SHOWN_CHARS: Final = 500
+"""Characters of the branches of a server."""
 INCOMING, OUTGOING = ".git/signalbox-incoming.pack", ".git/signalbox-outgoing.pack"
 FULL_ID: Final = re.compile(r"[0-9a-f]{7,40}")
 CLONING: Final = Flow(
@@ -188,9 +191,9 @@ def _tip(offered: Offer, branch: str, host: str) -> tuple[str, str]:
     if not offered.branches:
         raise ToolFailed(f"The repository at {host} is empty.")
     if name not in offered.branches:
-        raise ToolFailed(
-            f"The repository at {host} has no branch {name!r}; it has {', '.join(list(offered.branches)[:20])}."
-        )
+        there = clip(", ".join(list(offered.branches)[:20]), NAMES_SHOWN_CHARS)
+        lacks = f"has no branch {branch!r}" if branch else "names no usual branch"
+        raise GitSaid(f"Its branches: {there}", f"The repository at {host} {lacks}.", host)
     return branch_named(name), offered.branches[name]
 
 
@@ -200,7 +203,7 @@ async def _fetched(
     try:
         return received(await web.exchanged(at, FETCHING, tool_name, wish(tip, have, offered, depth)))
     except NoGit as error:
-        raise ToolFailed(f"{host_in(at)} did not send the commits: {error}.") from error
+        raise GitSaid(str(error), f"{host_in(at)} did not send the commits.", host_in(at)) from error
 
 
 async def _keep(parts: Remotes, found: Repository, pack: Pack) -> None:
@@ -313,10 +316,12 @@ async def _pushed(web: GitWeb, found: Repository, url: str, branch: str, commit:
     except NoAnswer as error:
         raise ToolFailed(UNKNOWN_PUSH.format(reason=error) if error.sent else str(error)) from error
     except NoGit as error:
-        raise ToolFailed(UNKNOWN_PUSH.format(reason=f"{host_in(at)}: {error}.")) from error
+        raise GitSaid(
+            str(error), UNKNOWN_PUSH.format(reason="The server's answer tells nothing."), host_in(at)
+        ) from error
     said = f"\nIt said:\n{told.said[:2_000]}" if told.said else ""
     if told.refusal:
-        raise ToolFailed(f"{host_in(at)} refused the push: {told.refusal}.{said}")
+        raise GitSaid(f"{told.refusal}.{said}", f"{host_in(at)} refused the push.", host_in(at))
     await _note(found, address, branch, new)
     moved = "made" if old == NO_OBJECT else f"moved from {old[:12]}"
     return f"Pushed: {branch} of {host_in(at)} was {moved} to {new[:12]}.{said}"

@@ -28,7 +28,7 @@ def _checked(file: BinaryIO) -> None:
 
 
 def _broken(error: Exception) -> Unreadable:
-    return Unreadable(f"The file is broken: {' '.join(str(error).split())[:200]}. Ask for it again.")
+    return Unreadable("The file is broken. Ask for it again.", error)
 
 
 # -------------------------------------------------------------------------------------------------------------- Word
