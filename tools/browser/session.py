@@ -17,6 +17,7 @@ from runtime.egress import Egress
 from runtime.errors import ToolFailed, ToolRetry
 from runtime.markup.moments import several
 from runtime.text.glyphs import clip
+from runtime.text.outside import material
 from tools.browser.outline import Element, Row, elements_of, rows_of, told
 
 if TYPE_CHECKING:
@@ -196,7 +197,8 @@ class Session:
         if why := self._traffic.why.get(url.partition("#")[0]):
             return why
         first = message.partition("\n")[0].partition(": ")[2] or message.partition("\n")[0]
-        return f"The browser could not do it: {clip(first, NOTE_MAX_CHARS)}"
+        words = material(clip(first, NOTE_MAX_CHARS), "a web page", markup=False)  # a page may have thrown them
+        return f"The browser could not do it.\n{words}"
 
     # ------------------------------------------------------------------------------------------------- what is there
 
