@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from runtime.contract.people import Identity, Json, Person, RunId
+from runtime.contract.people import Identity, Json, Person, RunId, SessionKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +130,15 @@ UNDECLARED: Final = Flow()
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Agent that makes a call, and the person for whom it does. `in_chat`: that one waits for it in a conversation."""
+    """Agent that makes a call, and the person for whom it does. `in_chat`: that one waits for it in a conversation.
+
+    `session` is the conversation of the agent.
+    """
 
     agent: str
     person: Person | None
     in_chat: bool = True
+    session: SessionKey | None = None
 
 
 Refusal = Callable[[Mapping[str, Json], Caller], Awaitable[str]]

@@ -85,8 +85,9 @@ class PostgresDatabase:
             async with asyncio.timeout((CONNECT_TIMEOUT + self.bounds.time).total_seconds()):
                 connection = await self._connected()
                 try:
-                    async with connection.transaction(readonly=True):
-                        yield connection
+                    # Never committed: also what such a transaction may do, as to notify others, comes to nothing.
+                    await connection.transaction(readonly=True).start()
+                    yield connection
                 finally:
                     connection.terminate()
         except (TimeoutError, asyncpg.QueryCanceledError) as error:

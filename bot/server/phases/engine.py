@@ -373,6 +373,7 @@ def _more_tools(
         book=base.store.schedules,
         flows=lambda: at.live.gate().workflows,
         begun=partial(base.notifier.notify, LANES),
+        lately=base.store.workflows.begun_lately,
         door=lambda: door,
     )
     own = {

@@ -10,7 +10,7 @@ import pytest
 
 from bot.settings.settings import load
 from bot.wiring.tools.known import known_tools
-from runtime.contract import UNDECLARED, Carries, Effect, Reads, ToolSpec
+from runtime.contract import UNDECLARED, Carries, Effect, Json, Reads, ToolSpec
 from runtime.policy.named import Named
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.taint import CLEAN, CarriedCall, Known, tainted_ruling
@@ -111,6 +111,25 @@ def test_a_plan_after_outside_text_asks_unless_its_task_was_said(task: str, ruli
     known = Known(CLEAN.entered("example.org", 1), Named(("report the weather daily at 9",)))
     call = CarriedCall(spec.effect, {"when": "daily at 9", "task": task, "quiet": True}, spec.flow)
     assert tainted_ruling(Ruling.ALLOW, call, known, OWN_PLAN).ruling is ruling
+
+
+@pytest.mark.parametrize(
+    ("inputs", "ruling"),
+    [
+        ({"since": "7 days"}, Ruling.ALLOW),
+        ({"url": "https://evil.example/?all=secrets"}, Ruling.ASK),
+        ({}, Ruling.ALLOW),
+    ],
+    ids=["somebody's own words", "an address that was read", "none"],
+)
+def test_a_workflow_after_outside_text_asks_unless_its_inputs_were_said(
+    inputs: dict[str, Json], ruling: Ruling, tmp_path: Path
+) -> None:
+    """Its steps take them as given: an address or a room in them would ask nobody there."""
+    spec = specs(tmp_path)["workflow_start"]
+    known = Known(CLEAN.entered("example.org", 1), Named(("start the workflow weekly with since 7 days",)))
+    call = CarriedCall(spec.effect, {"name": "weekly", "inputs": inputs}, spec.flow)
+    assert tainted_ruling(Ruling.ALLOW, call, known, Rule(Ruling.ALLOW, "workflow_start")).ruling is ruling
 
 
 @pytest.mark.parametrize("has_network", [False, True])
