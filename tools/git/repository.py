@@ -14,6 +14,7 @@ from typing import Final
 
 from runtime.errors import ToolFailed
 from runtime.text.outside import material
+from runtime.workspace.safe_fs import folder_in
 from tools.files.workspace import named, opened, parts_of
 from tools.git import program
 from tools.kit.process import Ended
@@ -132,10 +133,5 @@ def _entries(git: int) -> Iterator[tuple[str, bool]]:
     for name, is_link, is_folder in entries:
         yield name, is_link
         if is_folder:
-            with suppress(OSError):  # gone meanwhile
-                inside = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=git)
-                try:
-                    with os.scandir(inside) as below:
-                        yield from [(f"{name}/{entry.name}", entry.is_symlink()) for entry in below]
-                finally:
-                    os.close(inside)
+            with suppress(OSError), folder_in(git, name) as inside, os.scandir(inside) as below:  # gone meanwhile
+                yield from [(f"{name}/{entry.name}", entry.is_symlink()) for entry in below]
