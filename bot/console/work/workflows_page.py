@@ -65,7 +65,7 @@ def _facts(row: View) -> Html:
         (name, value)
         for name, value in (
             ("State", badge(row["state"])),
-            ("Why", legible(row["reason"])),
+            ("Why", legible(row["reason"].partition("\n")[0])),  # its steps are told below
             ("Started by", legible(row["by"])),
             ("Room", where(row)),
             ("Inputs", legible(given)),

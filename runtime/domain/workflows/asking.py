@@ -17,9 +17,12 @@ Flows = Mapping[str, Workflow]
 def asked(text: str, flows: Flows) -> tuple[Workflow, dict[str, Json]]:
     """The workflow that is named, and its inputs. Errors: WorkflowError says what is wrong, and what there is."""
     try:
-        name, *given = shlex.split(text)
+        words = shlex.split(text)
     except ValueError:
         raise WorkflowError('a quotation mark is missing. Write it as `NAME key="two words"`.') from None
+    if not words:
+        raise WorkflowError(f"name the workflow. There are: {', '.join(sorted(flows)) or 'none yet'}.")
+    name, *given = words
     values = dict(_pair(one) for one in given)
     flow = found(name, flows)
     return flow, inputs_of(flow, values)

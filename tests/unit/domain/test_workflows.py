@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runtime.domain.workflows.asking import asked
 from runtime.domain.workflows.calls import call_of
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.expressions import ExpressionError, filled, value_of
@@ -95,7 +96,7 @@ def test_a_value_that_stands_alone_keeps_its_type() -> None:
         (step("a", 'tool = "x"\nafter = ["b"]') + step("b"), "its steps wait for each other: "),
         (step("a") + step("a"), "two steps are called 'a'"),
         (step("a", 'prompt = "{{ inputs.x }}"'), "step 'a': there is no input 'x'; there is none"),
-        (step("a", 'prompt = "{{ steps.b.text }}"') + step("b"), "step 'a': the step 'b' is not over by then"),
+        (step("a", 'prompt = "{{ steps.b.text }}"') + step("b"), "step 'a': there is no step 'b' that is over by then"),
         (step("a", 'prompt = "{{ item }}"'), "step 'a': there is no value 'item'"),
         (step("a", 'prompt = "x"\nwhen = "1 +"'), "step 'a': `1 +` is no expression"),
         (step("a", 'tool = "x"\neach = "inputs"\nuntil = "true"'), "each and until can't stand together"),
@@ -202,3 +203,25 @@ def test_however_its_calls_end_every_workflow_comes_to_an_end(data: st.DataObjec
     assert len(set(calls)) == len(calls)
     over = {StepState.SUCCEEDED.value, StepState.SKIPPED.value}
     assert StepState.FAILED.value in states.values() or set(states.values()) <= over
+
+
+@pytest.mark.parametrize("text", ["", "   "])
+def test_a_workflow_that_nobody_named_is_asked_for(text: str) -> None:
+    with pytest.raises(WorkflowError, match="name the workflow. There are: w"):
+        asked(text, {"w": flow(step("a"))})
+
+
+def test_a_condition_may_stand_in_braces_but_not_a_part_of_one() -> None:
+    assert value_of("{{ inputs.n > 2 }}", VALUES) is True
+    with pytest.raises(ExpressionError, match="one expression, without {{ }} around its parts"):
+        value_of("{{ inputs.n }} > 2", VALUES)
+
+
+def test_a_step_that_there_is_not_is_told_with_those_before() -> None:
+    with pytest.raises(WorkflowError, match="no step 'zz' that is over by then; no step comes before it"):
+        flow(step("a", 'post = "{{ steps.zz.text }}"'))
+
+
+def test_a_question_with_five_options_is_refused_with_its_step() -> None:
+    with pytest.raises(WorkflowError, match="step 'a': it has 5 options; a question has at most 4"):
+        flow(step("a", 'ask = "which?"\noptions = ["1", "2", "3", "4", "5"]'))
