@@ -21,7 +21,7 @@ def asked(text: str, flows: Flows) -> tuple[Workflow, dict[str, Json]]:
     except ValueError:
         raise WorkflowError('a quotation mark is missing. Write it as `NAME key="two words"`.') from None
     if not words:
-        raise WorkflowError(f"name the workflow. There are: {', '.join(sorted(flows)) or 'none yet'}.")
+        raise WorkflowError(f"name a workflow. There are: {_known(flows)}.")
     name, *given = words
     values = dict(_pair(one) for one in given)
     flow = found(name, flows)
@@ -40,6 +40,9 @@ def found(name: str, flows: Flows) -> Workflow:
     if name in flows:
         return flows[name]
     near = get_close_matches(name, flows, n=1)
-    known = ", ".join(sorted(flows)) or "none yet"
-    hint = f"Did you mean {near[0]!r}?" if near else f"There are: {known}."
+    hint = f"Did you mean {near[0]!r}?" if near else f"There are: {_known(flows)}."
     raise WorkflowError(f"there is no workflow {name[:40]!r}. {hint}")
+
+
+def _known(flows: Flows) -> str:
+    return ", ".join(sorted(flows)) or "none yet"

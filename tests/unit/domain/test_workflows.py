@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from contextlib import suppress
 from typing import Any
@@ -10,12 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runtime.contract import Call
 from runtime.domain.workflows.asking import asked
 from runtime.domain.workflows.calls import call_of
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.expressions import ExpressionError, filled, value_of
 from runtime.domain.workflows.progress import Result, StepState, standing
 from runtime.domain.workflows.reading import WorkflowError, inputs_of, read_workflow
+from runtime.domain.workflows.record import results_in
+from runtime.text.outside import material
+from tools.mcp.asked.held import Waiting
+from tools.mcp.asked.needs import GoesOn, Needs
 
 VALUES = {"inputs": {"n": 3, "loud": True}, "steps": {"a": {"text": "x", "value": {"files": ["p", "q"]}}}}
 
@@ -205,15 +211,9 @@ def test_however_its_calls_end_every_workflow_comes_to_an_end(data: st.DataObjec
     assert StepState.FAILED.value in states.values() or set(states.values()) <= over
 
 
-@pytest.mark.parametrize("text", ["", "   "])
-def test_a_workflow_that_nobody_named_is_asked_for(text: str) -> None:
-    with pytest.raises(WorkflowError, match="name the workflow. There are: w"):
-        asked(text, {"w": flow(step("a"))})
-
-
 def test_a_condition_may_stand_in_braces_but_not_a_part_of_one() -> None:
     assert value_of("{{ inputs.n > 2 }}", VALUES) is True
-    with pytest.raises(ExpressionError, match="one expression, without {{ }} around its parts"):
+    with pytest.raises(ExpressionError, match=r"one expression, without \{\{ \}\} around its parts"):
         value_of("{{ inputs.n }} > 2", VALUES)
 
 
@@ -225,3 +225,16 @@ def test_a_step_that_there_is_not_is_told_with_those_before() -> None:
 def test_a_question_with_five_options_is_refused_with_its_step() -> None:
     with pytest.raises(WorkflowError, match="step 'a': it has 5 options; a question has at most 4"):
         flow(step("a", 'ask = "which?"\noptions = ["1", "2", "3", "4", "5"]'))
+
+
+def test_a_command_without_a_name_is_told_the_names() -> None:
+    with pytest.raises(WorkflowError, match=r"name a workflow. There are: w\."):
+        asked("", {"w": flow(step("a"))})
+
+
+def test_a_step_whose_server_asked_a_person_has_the_result_that_came_in_the_end() -> None:
+    waiting = Waiting("3kTMd8", "step-a-1", "look", "form", {}, Needs(GoesOn.AGAIN_WITH))
+    goes_on = Call("desk-2-3kTMd8-step-a-1", "desk_goes_on", json.dumps({"call": waiting.key, "answers": {}}))
+    first = (Call("step-a-1", "desk_look", "{}"), "The MCP server desk asks a person something before it goes on.")
+    assert results_in([first, (goes_on, material("42", "desk"))])["step-a-1"] == Result("42")
+    assert results_in([first, (goes_on, "error: it was refused")])["step-a-1"].failed
