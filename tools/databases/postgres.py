@@ -93,7 +93,7 @@ class PostgresDatabase:
         except (TimeoutError, asyncpg.QueryCanceledError) as error:
             raise QueryFault(STOPPED_IN_TIME.format(seconds=seconds)) from error
         except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-            raise QueryFault("It was refused.", str(error).replace(self.url, "")) from error
+            raise QueryFault("It refused the statement:", str(error).replace(self.url, "")) from error
         except OSError as error:
             raise QueryFault("The database can't be reached. Tell an operator.") from error
 

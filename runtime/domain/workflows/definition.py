@@ -17,6 +17,7 @@ FAN_OUT_MAX: Final = 50
 """Pieces that one step may be done for."""
 ROUNDS_MAX: Final = 100
 RETRIES_MAX: Final = 5
+ASK_OPTIONS_MAX: Final = 4
 STEP_SECONDS: Final = 120
 LEAST_SECONDS, MOST_SECONDS = 10, 3600
 STARTS_MAX: Final = 60

@@ -203,7 +203,7 @@ async def test_a_failed_step_ends_it_with_words_and_nothing_is_tried_again(any_s
         await command(process, "workflow", "weekly")
         await process.rest()
     last = (await any_stage.screen())[-1]
-    assert last.startswith("The workflow weekly stopped at its step look: error: the disk is full")
+    assert last.startswith("The workflow weekly stopped at its step look: the disk is full")
     assert "☐ write" in last
     assert await any_stage.states() == [RunState.FAILED]
 
