@@ -60,7 +60,7 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
     own |= {tool.spec.name: tool for tool in changing_tools(cast("Changing", None))}
     own |= {tool.spec.name: tool for tool in workflow_tools(cast("Workflows", None))}
-    own |= {tool.spec.name: tool for tool in goal_tools(cast("SetsGoals", None), no_cost)}
+    own |= {tool.spec.name: tool for tool in goal_tools(cast("SetsGoals", None), no_cost)[:1]}
     sandbox = sandbox_for(shell_of(settings))
     own |= {
         **search_tools(settings),
