@@ -21,7 +21,7 @@ from runtime.models.demo_plans import (
 )
 from runtime.models.phrases.calls import WHAT_I_CALL, named_call
 from runtime.models.phrases.documents import DOCUMENT_PHRASES, THIS_FILE, WHAT_I_READ, sent_last
-from runtime.models.phrases.goals import GOALS, WHAT_I_AIM_AT, aimed
+from runtime.models.phrases.goals import GOALS, WHAT_I_AIM_AT, aimed, asked_in_turn
 from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
 from runtime.models.phrases.pages import PAGE_PHRASES, WHAT_I_DO_WITH_PAGES, parts_of
 from runtime.models.phrases.programs import PROGRAMS, WHAT_I_RUN, program_of
@@ -268,7 +268,7 @@ def lines(turns: Iterable[Turn]) -> Iterator[str]:
     for turn in turns:
         if isinstance(turn, UserTurn) and not turn.text.startswith(TOLD_LATER):
             work = due(turn.text)
-            for line in (work.task if work else turn.text).splitlines():
+            for line in (work.task if work else asked_in_turn(turn.text)).splitlines():
                 if line.startswith(OURS):
                     continue
                 words = VOICE.sub(r"\g<words>", line.strip())

@@ -62,7 +62,7 @@ def goal_here(at: SetGoal | None, now: datetime, mark: str) -> str:
         parts.append("  \n".join(map(_told, lines)))
     if at.now:
         parts.append(
-            f"It ends after {at.now.contract.bounds}. Judged by {plain(at.now.contract.judge or 'the same model')}."
+            f"It takes {at.now.contract.bounds}. Judged by {plain(at.now.contract.judge or 'the same model')}."
         )
     parts.append(f"`{mark}goal stop` ends it." if at.open else NONE_HERE)
     return "\n\n".join(parts)

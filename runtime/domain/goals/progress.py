@@ -223,9 +223,14 @@ def goal_lines(at: GoalStanding) -> Iterator[str]:
         elif turn.verdict.passed:
             yield f"☑ {name}: accepted"
         else:
-            yield f"✗ {name}: not accepted. {_short(turn.critique)}"
+            yield f"✗ {name}: not accepted. {_short(_why(turn.verdict))}"
     if at.next and at.next.number > len(at.turns):
         yield f"▶ {at.contract.turn_word} {at.next.number}: at work"
+
+
+def _why(verdict: Verdict) -> str:
+    unmet = f"Not met: {'; '.join(verdict.unmet)}." if verdict.unmet else ""
+    return " ".join(filter(None, [verdict.critique, unmet]))
 
 
 def _short(text: str) -> str:

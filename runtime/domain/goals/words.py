@@ -75,7 +75,7 @@ def agreement(contract: Contract) -> str:
         f"It's done when: {listed}{f'; and {more} more' if more else ''}.",
         f"Kept to: {clip('; '.join(contract.constraints), CARD_OUTCOME_CHARS)}." if contract.constraints else "",
         f"Stopped when: {clip(contract.stop_when, CARD_CRITERION_CHARS)}." if contract.stop_when else "",
-        f"It ends after {contract.bounds}.",
+        f"It takes {contract.bounds}.",
         f"Judged by {contract.judge or ANY_MODEL}.",
     ]
     return " ".join(filter(None, parts))

@@ -24,8 +24,12 @@ MENTIONS: Final = re.compile(
     r"(?:mentions?|says?|names?|contains?|shows?)\s+[\"“'`]?(?P<word>[^\"”'`]+?)[\"”'`]?$", re.IGNORECASE
 )
 FILE: Final = re.compile(r"[\w./-]+\.\w{1,5}")
-IN_VAIN: Final = ("I couldn't", "I wasn't allowed", "I'd need", "You said:", "(nothing)")
+IN_VAIN: Final = ("I couldn't", "I wasn't allowed", "I'd need", "no understanding of my own", "(nothing)")
 """Words of this model for what came to nothing."""
+A_TURN: Final = re.compile(r"\n\n\[(?:Turn|Sprint) \d+ of \d+ for this goal\.")
+HINTS: Final = re.compile(r"the judge says:\]\n(?P<hints>.*?)(?:\n\n|\Z)", re.DOTALL)
+HINT: Final = "read "
+"""Begins a line of critique that names a phrase."""
 ABOUT_CHARS: Final = 100
 
 
@@ -36,6 +40,20 @@ def aimed(groups: Mapping[str, str]) -> dict[str, Json]:
     {'text': 'list the files\\nverify: it mentions a.txt\\nturns: 3'}
     """
     return {"text": "\n".join(BETWEEN_PARTS.split(groups["aims"].strip()))}
+
+
+def asked_in_turn(text: str) -> str:
+    """The part of a message that asks for something: of a goal's turn the goal, and what the judge says would help.
+
+    >>> asked_in_turn(
+    ...     "list the files\\n\\n[Turn 2 of 3 for this goal. Do it.]\\n\\n[About it, the judge says:]\\nread a.txt\\n- not met: b"
+    ... )
+    'list the files\\nread a.txt'
+    """
+    if not (found := A_TURN.search(text)):
+        return text
+    hints = told["hints"].splitlines() if (told := HINTS.search(text)) else []
+    return "\n".join([text[: found.start()], *(line for line in hints if line.startswith(HINT))])
 
 
 def of_goal(turns: Sequence[Turn]) -> str:
@@ -69,7 +87,7 @@ def verdict_on(text: str) -> str:
 
 def _hint(word: str) -> str:
     """A phrase that would help, where there is one: whoever goes on understands it."""
-    return f"read {word}" if FILE.fullmatch(word) else f"It doesn't mention {word}."
+    return f"{HINT}{word}" if FILE.fullmatch(word) else f"It doesn't mention {word}."
 
 
 def _told(unmet: Sequence[str], criteria: int, critique: str) -> str:
