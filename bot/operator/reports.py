@@ -76,7 +76,7 @@ class LateReporters:
 
             return WorkflowModel(job, self._flows)
         if job.task.kind is TaskKind.GOAL:
-            from runtime.goals.producer import goal_of
+            from runtime.workflows.goals.producer import goal_of
 
             return goal_of(job, self._now)
         return self._made(job)
@@ -85,7 +85,7 @@ class LateReporters:
         """Makes what works on tasks in sprints, for agents of this model."""
 
         def made(task: BackgroundTask) -> Maker:
-            from runtime.goals.producer import sprints_of
+            from runtime.workflows.goals.producer import sprints_of
 
             return sprints_of(task, self._goals(), model, self._now)
 

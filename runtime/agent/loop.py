@@ -17,7 +17,7 @@ from runtime.agent.duties.remembering import Remembering, actor_of
 from runtime.agent.guard import tripped
 from runtime.agent.outcome import LongText, RunOutcome
 from runtime.agent.questions import QuestionContext, Questions
-from runtime.agent.registry import Agent, Agents
+from runtime.agent.registry import Agents
 from runtime.agent.rulings import Rulings
 from runtime.agent.run_state import MADE_ROUNDS_MAX, Dropped, Ended, LiveRun, Maker, own
 from runtime.agent.surroundings import Surroundings
@@ -171,12 +171,15 @@ class AgentLoop:
 
         Errors: StoreError when a step could not be recorded; the lane is then still ours and must be given back.
         """
-        agent = self._agents[claim.agent]
+        agent, job = self._agents[claim.agent], claim.job
+        maker = agent.sprinting(claim.task) if agent.sprinting and claim.task else None
+        if job and job.task.kind is not TaskKind.PROMPT:
+            maker = self._reporter(job)
         run = LiveRun(
             *(claim, agent, claim.iterations, claim.next_step, claim.turns),
             files=list(claim.files),
             allowance=claim.allowance,
-            maker=self._maker(claim, agent),
+            maker=maker,
         )
         self._live[claim.run_id] = run
         try:
@@ -191,12 +194,6 @@ class AgentLoop:
         if run.facts and run.is_full and not more:
             await self._tidy(run, run.facts)
         return more
-
-    def _maker(self, claim: Claim, agent: Agent) -> Maker | None:
-        """The one that speaks in place of the model, where rules say what comes next."""
-        if claim.job and claim.job.task.kind is not TaskKind.PROMPT:
-            return self._reporter(claim.job)
-        return agent.sprinting(claim.task) if agent.sprinting and claim.task else None
 
     async def _tidy(self, run: LiveRun, facts: RunFacts) -> None:
         """Summarise a conversation that is nearly full, now that it was answered and nobody waits there."""

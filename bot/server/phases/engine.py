@@ -63,7 +63,6 @@ from runtime.delivery.couriers import Couriers
 from runtime.delivery.posting import RoomPosting
 from runtime.delivery.sent_files import SentFiles
 from runtime.domain.agents.manifest import MAIN
-from runtime.goals.starting import StartedGoals
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.intake.dispatch import Dispatch
@@ -74,6 +73,7 @@ from runtime.reports.fan_out import Reporting
 from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
 from runtime.vectors.near import NearRows
+from runtime.workflows.goals.starting import StartedGoals
 from runtime.workflows.starting import StartedFlows
 from tools.goals import goal_tools
 from tools.kit.schemas import schema_faults
@@ -130,9 +130,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     skills = _skills(base, at, toolkit)
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
-    reporters = LateReporters(
-        base.store.now, flows=lambda: at.live.gate().workflows, goals=lambda: at.live.gate().goals
-    )
+    reporters = _reporters(base, at)
     agents = _agents(base, at, guarded_model, toolkit, reporters)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
@@ -344,6 +342,11 @@ def _toolkit(
     )
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     return toolkit
+
+
+def _reporters(base: StorePhase, at: AccountsPhase) -> LateReporters:
+    gate = at.live.gate
+    return LateReporters(base.store.now, flows=lambda: gate().workflows, goals=lambda: gate().goals)
 
 
 def _process_book(base: StorePhase, door: Door) -> NotedProcesses:

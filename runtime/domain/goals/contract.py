@@ -18,7 +18,7 @@ TURNS_MAX: Final = 20
 SPRINTS_MAX: Final = 5
 GOAL_MINUTES_MAX: Final = 30 * 24 * 60
 OUTCOME_MAX_CHARS: Final = 2_000
-MICROS_A_DOLLAR: Final = 1_000_000
+MICROS_OF_A_DOLLAR: Final = 1_000_000
 LEAST_BUDGET: Final = 0.0001
 MOST_BUDGET: Final = 100_000.0
 """Bounds of a budget, in dollars."""
@@ -78,7 +78,7 @@ class Contract:
     @property
     def bounds(self) -> str:
         """Its end, in words: `at most 20 turns or 4 hours`."""
-        money = f" or ${self.budget_micros / MICROS_A_DOLLAR:,.2f}" if self.budget_micros else ""
+        money = f" or ${self.budget_micros / MICROS_OF_A_DOLLAR:,.2f}" if self.budget_micros else ""
         return f"at most {counted(self.turns, self.turn_word)} or {spanned(self.minutes)}{money}"
 
     @property
@@ -166,7 +166,7 @@ def sprints_for(goal: str, criteria: Sequence[str], bounds: GoalBounds, own_mode
         tuple(criteria),
         turns=bounds.sprints,
         minutes=bounds.minutes,
-        budget_micros=round(bounds.budget * MICROS_A_DOLLAR),
+        budget_micros=round(bounds.budget * MICROS_OF_A_DOLLAR),
         judge=bounds.judge_for(own_model),
     )
 
@@ -219,7 +219,7 @@ def _minutes(text: str, most: int) -> int:
 
 def _micros(text: str, most: float) -> int:
     if not text:
-        return round(most * MICROS_A_DOLLAR)
+        return round(most * MICROS_OF_A_DOLLAR)
     try:
         dollars = float(text.strip("$ ").replace(",", "") or "nan")
     except ValueError:
@@ -227,7 +227,7 @@ def _micros(text: str, most: float) -> int:
     bound = most or MOST_BUDGET
     if not LEAST_BUDGET <= dollars <= bound:
         raise GoalError(f"A goal's budget is up to ${bound:,.2f}, not {text[:40]!r}. Write it as `budget: 1.50`.")
-    return round(dollars * MICROS_A_DOLLAR)
+    return round(dollars * MICROS_OF_A_DOLLAR)
 
 
 def limit_of(minutes: int) -> timedelta:

@@ -10,7 +10,7 @@ from typing import Final
 
 from runtime.contract import Call, Json
 from runtime.domain.change_digest import has_failed
-from runtime.domain.goals.contract import MICROS_A_DOLLAR, Contract, limit_of
+from runtime.domain.goals.contract import MICROS_OF_A_DOLLAR, Contract, limit_of
 from runtime.domain.goals.progress import (
     AGREE_ID,
     AGREED,
@@ -111,5 +111,5 @@ def _piece(at: GoalStanding, words: str, now: datetime, *, reads_only: bool = Fa
     most = THOUGHT_MINUTES if reads_only else PIECE_MINUTES_MAX
     made: dict[str, Json] = {"goal": words, "minutes": min(max(1, math.ceil(left)), most), "reads_only": reads_only}
     if at.contract.budget_micros:
-        made["budget"] = max(0.0001, (at.contract.budget_micros - at.spent) / MICROS_A_DOLLAR)
+        made["budget"] = max(0.0001, (at.contract.budget_micros - at.spent) / MICROS_OF_A_DOLLAR)
     return made

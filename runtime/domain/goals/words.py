@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from runtime.domain.goals.contract import MICROS_A_DOLLAR, Contract, counted, spanned
+from runtime.domain.goals.contract import MICROS_OF_A_DOLLAR, Contract, counted, spanned
 from runtime.domain.goals.progress import End, GoalStanding, GoalTurn, Piece
 from runtime.domain.quality.gate import bullets, to_make
 from runtime.text.glyphs import clip
@@ -102,7 +102,7 @@ def last_words(at: GoalStanding) -> str:
     why = ENDINGS_TOLD[at.end or End.TURNS].format(
         turns=counted(contract.turns, contract.turn_word),
         time=spanned(contract.minutes),
-        money=f"${contract.budget_micros / MICROS_A_DOLLAR:,.2f}",
+        money=f"${contract.budget_micros / MICROS_OF_A_DOLLAR:,.2f}",
         why=at.why,
     )
     head = f"**Goal not met:** {goal}\n\nI stopped, since {why.removesuffix('.')}."

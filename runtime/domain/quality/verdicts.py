@@ -42,7 +42,7 @@ MARKUP: Final = re.compile(r"[*_`~#>]+|^[-+] |^\s*(?:verdict|result)\s*:\s*", re
 """What a model puts around a word."""
 BLOCK: Final = re.compile(r"\A\s*```[\w-]*\s*\n(?P<body>.*?)\n?```\s*\Z", re.DOTALL)
 EMPTY: Final = "The judge said nothing, which counts as a fail."
-UNREADABLE: Final = "Nobody can read the judge's verdict, which counts as a fail. It said: {said}"
+UNREADABLE_VERDICT: Final = "Nobody can read the judge's verdict, which counts as a fail. It said: {said}"
 CONTRADICTS: Final = "The judge passed it and named what is missing, which counts as a fail."
 SAID_CHARS: Final = 200
 
@@ -68,7 +68,7 @@ def verdict_of(text: str) -> Verdict:
 def unreadable(text: str) -> Verdict:
     """A fail, with what was said instead of a verdict."""
     said = " ".join(text.split())[:SAID_CHARS] or "nothing"
-    return Verdict(False, UNREADABLE.format(said=said), reading=Reading.UNREADABLE)
+    return Verdict(False, UNREADABLE_VERDICT.format(said=said), reading=Reading.UNREADABLE)
 
 
 def _of_json(text: str) -> Verdict:
