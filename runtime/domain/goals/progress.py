@@ -230,7 +230,8 @@ def goal_lines(at: GoalStanding) -> Iterator[str]:
 
 def _why(verdict: Verdict) -> str:
     unmet = f"Not met: {'; '.join(verdict.unmet)}." if verdict.unmet else ""
-    return " ".join(filter(None, [verdict.critique, unmet]))
+    critique = verdict.critique.rstrip(". ")
+    return " ".join(filter(None, [f"{critique}." if critique else "", unmet]))
 
 
 def _short(text: str) -> str:

@@ -16,8 +16,9 @@ PLAN_TOLD_CHARS: Final = 1_500
 CONSTRAINTS_TOLD_CHARS: Final = 1_000
 """Characters of these in the words for an agent, which are bounded."""
 CARD_OUTCOME_CHARS: Final = 200
-CARD_CRITERION_CHARS: Final = 90
+CARD_CRITERION_CHARS: Final = 70
 CARD_CRITERIA: Final = 5
+CARD_MODEL_CHARS: Final = 60
 """Criteria that the question shows, and characters of each and of the goal."""
 ANY_MODEL: Final = "the same model"
 HOW_TO_WORK: Final = (
@@ -73,10 +74,10 @@ def agreement(contract: Contract) -> str:
     parts = [
         f"Begin this goal: {clip(' '.join(contract.outcome.split()), CARD_OUTCOME_CHARS)}?",
         f"It's done when: {listed}{f'; and {more} more' if more else ''}.",
-        f"Kept to: {clip('; '.join(contract.constraints), CARD_OUTCOME_CHARS)}." if contract.constraints else "",
+        f"Kept to: {clip('; '.join(contract.constraints), CARD_CRITERION_CHARS * 2)}." if contract.constraints else "",
         f"Stopped when: {clip(contract.stop_when, CARD_CRITERION_CHARS)}." if contract.stop_when else "",
         f"It takes {contract.bounds}.",
-        f"Judged by {contract.judge or ANY_MODEL}.",
+        f"Judged by {clip(contract.judge, CARD_MODEL_CHARS) or ANY_MODEL}.",
     ]
     return " ".join(filter(None, parts))
 

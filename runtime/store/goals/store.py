@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from runtime.chat.views.goals import SetGoal
-from runtime.contract import Address, Report, RunId
+from runtime.contract import Report, RunId
 from runtime.store.delegation.costs import cost_of
-from runtime.store.goals.standing import newest_goal, open_goal
+from runtime.store.goals.standing import open_goal
 from runtime.store.intake.occurrences import begin_report
 from runtime.store.schedules.book import zones_of
 from runtime.store.sql.base import Base
@@ -28,11 +28,6 @@ class GoalStore(Base):
         found = await self._driver.write(begun)
         self._observer.tried()
         return found
-
-    async def goal_in_room(self, room: Address) -> SetGoal | None:
-        """The goal of a room that is not over, else the one that was set last."""
-        now = self.now()
-        return await self._driver.read(lambda: newest_goal(room, now))
 
     async def cost_of(self, run: RunId) -> int:
         """Money that a run has cost, with all below it, in millionths of a dollar."""
