@@ -231,6 +231,22 @@ async def test_operators_are_told_once_of_each_form_with_its_differences(stage: 
     assert "runs what it downloads" in told[1][1]
 
 
+async def test_two_nodes_with_other_forms_of_a_skill_do_not_take_turns(stage: Stage, tmp_path: Path) -> None:
+    watches = []
+    for name, text in (("one", NOTES), ("two", NOTES + "Name the date too.\n")):
+        skill_in(tmp_path / name / "skills", text=text)
+        process, parts = await life(stage, settings_in(tmp_path / name))
+
+        async def tell(origin: str, text: str) -> None:
+            """The outbox keeps it to once by its origin."""
+
+        rung = process.notifier.listen(SKILLS)
+        watches.append(SkillWatch(ready=parts.ready, told=stage.store.skills, tell=tell, rung=rung))
+    for watch in watches * 5:
+        await watch.look()
+    assert len(await stage.audit("skill waits")) == 2
+
+
 async def test_an_owner_accepts_in_chat_and_nobody_else_does(stage: Stage, tmp_path: Path) -> None:
     skill_in(tmp_path / "s" / "skills")
     process, _parts = await life(stage, settings_in(tmp_path / "s"))
