@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from bot.operator.reports import LateReporters
 from runtime.agent.registry import Agents
-from runtime.contract import Call, Choice, Commanded, Effect, ModelReply, ModelRequest
+from runtime.contract import Call, Choice, Commanded, Effect, ModelReply, ModelRequest, ToolTurn
 from runtime.domain.agents.manifest import SPRINTING, Manifest
 from runtime.domain.goals.contract import GoalBounds
 from runtime.domain.runs import RunState
+from runtime.models.demo import Demo
 from runtime.policy.rules import Rule, Ruling
-from tests.contract.runtime.stage import ADA, VERA, Process, Stage, crash_at, fake_tool
+from runtime.workflows.goals.starting import StartedGoals
+from tests.contract.runtime.stage import ADA, VERA, Process, Stage, address, crash_at, fake_tool
 from tests.fakes.models import USAGE, Scripted
 from tools.asking import ASK_PERSON
-from tools.goals import CLOCK_OF_GOAL, GOAL_BEGIN, PIECE_OF_GOAL, spent_tool
+from tools.files.files import list_files, read_file
+from tools.files.search import search_files
+from tools.goals import CLOCK_OF_GOAL, GOAL_BEGIN, PIECE_OF_GOAL, goal_tools, spent_tool
 
 VERIFIED: Final = "Say 7\nverify:\n- it says 7"
 PASSED: Final = '{"verdict": "PASS", "score": 10}'
@@ -131,6 +137,7 @@ async def test_a_pass_in_any_of_its_forms_ends_the_goal(stage: Stage, said: str)
     assert screen[-1] == "**Goal met** after 1 turn: Say 7\n\n7"
 
 
+ALLOWED: Final = [Rule(Ruling.ALLOW, "goal_set")]
 POINTS: Final = ("step-recorded", "children-begun", "child-ended", "approval-stored", "model-answered", "tool-finished")
 
 
@@ -258,3 +265,39 @@ def sprinting(process: Process) -> None:
     assert isinstance(reporters, LateReporters)
     main = replace(agents.main, manifest=Manifest(harness=SPRINTING), sprinting=reporters.sprints(""))
     process.agent._agents = Agents(main)
+
+
+PAGE: Final = Path(__file__).parents[3] / "docs" / "goals.md"
+PHRASES: Final = re.findall(r"```text demo\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0].splitlines()
+
+
+@pytest.mark.parametrize(("phrase", "turns"), list(zip(PHRASES, ("1 turn", "2 turns"), strict=True)))
+async def test_the_demo_plays_each_goal_of_the_page(stage: Stage, phrase: str, turns: str) -> None:
+    goals = StartedGoals(book=stage.store.goals, bounds=GoalBounds, begun=lambda: None)
+    tools: Any = (*goal_tools(goals, stage.store.goals.cost_of), ASK_PERSON, list_files, read_file, search_files)
+    process = await stage.process(Demo(), tools, reporter=LateReporters(stage.clock), rules=ALLOWED)
+    (stage.workspaces.folder(address("r1")) / "notes.txt").write_text("the kettle is on\n")
+    async with process.running():
+        await process.say(phrase)
+        await agree(process)
+    told = (await stage.screen())[-1]
+    assert told.startswith(f"**Goal met** after {turns}:")
+    assert "notes.txt" in told
+
+
+async def test_a_goal_that_a_tool_sets_is_set_once_and_one_at_a_time(stage: Stage) -> None:
+    goals = StartedGoals(book=stage.store.goals, bounds=GoalBounds, begun=lambda: None)
+    tools: Any = (*goal_tools(goals, stage.store.goals.cost_of), ASK_PERSON)
+    calls = [
+        Call(f"c{number}", "goal_set", json.dumps({"text": text}))
+        for number, text in enumerate(("Say 7\nverify: 7", "Say 8"))
+    ]
+    model = Scripted([(calls[0],), (calls[1],), "Set."])
+    process = await stage.process(model, tools, reporter=LateReporters(stage.clock), rules=ALLOWED)
+    async with process.running():
+        await process.say("Do both.")
+        await process.rest()
+    results = [turn.text for turn in model.requests[-1].turns if isinstance(turn, ToolTurn)]
+    assert results[0].startswith("The goal is set (")
+    assert results[1].startswith("error: A goal is at work here already: **Say 7**")
+    assert len(await stage.pending()) == 1
