@@ -187,6 +187,15 @@ async def test_a_goal_ends_at_its_deadline_with_the_best_so_far(any_stage: Stage
     assert screen[-1].endswith("8")
 
 
+async def test_what_a_goal_costs_is_looked_at_before_each_turn(any_stage: Stage) -> None:
+    def dear(_: ModelRequest) -> ModelReply:
+        return ModelReply("8", (), replace(USAGE, cost_micros=700_000))
+
+    screen = await reached(any_stage, f"{VERIFIED}\nbudget: 0.50", [dear, FAILED])
+    assert "I stopped, since its budget of $0.50 is spent." in screen[-1]
+    assert screen[-1].endswith("8")
+
+
 async def test_a_goal_ends_where_its_turns_keep_failing(stage: Stage) -> None:
     screen = await reached(stage, VERIFIED, [" ", " ", " "])
     assert "I stopped, since its turns fail" in screen[-1]

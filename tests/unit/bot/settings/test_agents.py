@@ -176,3 +176,9 @@ def test_another_word_of_a_prompt_is_another_digest(tmp_path: Path) -> None:
 def test_a_word_that_addresses_two_agents_is_refused(tmp_path: Path) -> None:
     told = fault(tmp_path, OPS, dev='prompt = "p"\nmentions = ["Ops", "dev"]\n')
     assert told.startswith('agents[2].mentions ("dev"): "Ops" addresses ops too; choose another word')
+
+
+def test_a_judge_of_goals_that_is_no_model_is_a_fault(tmp_path: Path) -> None:
+    assert fault(tmp_path, MODELS + '[goals]\njudge = "sonet"\n') == (
+        'goals.judge: "sonet" names no model; did you mean sonnet?'
+    )
