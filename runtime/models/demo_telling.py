@@ -51,6 +51,7 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "task_complete": ("complete", "", "task"),
     "plan_set": ("show", "", ""),
     "workflow_start": ("start the workflow", "", "name"),
+    "goal_set": ("set the goal", "", "text"),
     "workflow_list": ("look at", "", ""),
     "docs_search": ("look up", "", "query"),
     "web_search": ("search the web for", "Found for", "query"),

@@ -23,7 +23,8 @@ Fault = tuple[str, str]
 
 
 def faults_together(layers: Layers) -> Iterator[Fault]:
-    """Unknown tools and agents, secrets in a definition. One that is wrong by itself is told with its own settings."""
+    """Unknown tools, agents and judges, secrets in a definition. One that is wrong by itself is told with its own settings."""
+    yield from _judge(layers)
     flows = [(place, flow) for place, table in layers.tables("workflows") if (flow := _read(table))]
     yield from _schedules(layers, [flow.name for _, flow in flows])
     if not flows:
@@ -75,3 +76,14 @@ def _unknown(step: Step, names: list[str], agents: list[str]) -> str:
 def _near(name: str, known: list[str]) -> str:
     near = nearest(name, known)
     return f"did you mean {near}?" if near else f"there is {', '.join(known[:20]) or 'none'}"
+
+
+def _judge(layers: Layers) -> Iterator[Fault]:
+    judge, usual = layers.get("goals.judge"), layers.get("model.name")
+    names = [table["name"] for _, table in layers.tables("models") if isinstance(table.get("name"), str)]
+    if isinstance(judge, str) and judge and judge != usual and judge not in names:
+        near = nearest(judge, names)
+        yield (
+            "goals.judge",
+            f'"{judge}" names no model; {f"did you mean {near}?" if near else "add it under [[models]]"}',
+        )

@@ -66,14 +66,14 @@ def result_of(call: Call, text: str) -> Result:
     if call.tool == DELEGATE and not failed:
         plain = unfenced(text.partition("\n")[2])
     if call.tool == ASK and not failed:
-        plain = _answer_in(plain)
+        plain = answer_in(plain)
     return Result(plain, failed)
 
 
-def _answer_in(text: str) -> str:
+def answer_in(text: str) -> str:
     """The words of whoever answered, which stand as JSON behind their name.
 
-    >>> _answer_in('Anna answered: "Yes" They add: "soon"')
+    >>> answer_in('Anna answered: "Yes" They add: "soon"')
     'Yes'
     """
     said = text.partition(BEFORE_ANSWER)[2]

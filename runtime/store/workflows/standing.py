@@ -129,7 +129,7 @@ def _begun(
         name=does.text,
         started_at=moment(created),
         asked_by=name or schedule or "",
-        state=_word(OccurrenceState(stage), RunState(state) if state else None),
+        state=word_of(OccurrenceState(stage), RunState(state) if state else None),
         now=standing_in(calls),
         run=run or "",
         room=Address.parse(at) if at else None,
@@ -140,7 +140,7 @@ def _begun(
     )
 
 
-def _word(stage: OccurrenceState, state: RunState | None) -> str:
+def word_of(stage: OccurrenceState, state: RunState | None) -> str:
     if stage is not OccurrenceState.STARTED:
         return "stopped" if state is RunState.STOPPED else stage.value
     return RUN_WORDS.get(state, "at work") if state else "about to begin"

@@ -41,7 +41,7 @@ READS: Final = {
         *("process_stop", "process_list"),
         *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
         *("remember", "relate", "forget", "state_set", "state_delete"),
-        *("workflow_list", "workflow_start"),
+        *("workflow_list", "workflow_start", "goal_set"),
     },
     Reads.PEOPLE: {
         *("activity", "costs", "dead_letters", "pending_approvals", "task_claim"),
@@ -66,7 +66,7 @@ REACH_OUT: Final = {
     *("process_start", "process_write", "run_tests", "compile"),
     *("http_get", "read_document", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
     *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "agent_create", "channel_send"),
-    *("forget", "state_set", "state_delete", "workflow_start"),
+    *("forget", "state_set", "state_delete", "workflow_start", "goal_set"),
 }
 
 
