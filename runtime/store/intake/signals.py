@@ -59,6 +59,7 @@ from runtime.store.schema import identities, participation, signals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.tasks.commands import TASK_COMMANDS
+from runtime.store.triggers.messages import waited_for
 from runtime.store.workflows.commands import WORKFLOW_COMMANDS
 from runtime.text.glyphs import clip
 
@@ -97,7 +98,9 @@ def accept(
     """The whole of taking in. Ids made here are made anew when a batch is replayed; nobody saw the old ones."""
     course = yield from _course_of(signal, gate)
     if course is Decision.IGNORE:
-        return ignored()
+        if not (gate.triggers and _is_waited_for(signal, gate)):
+            return ignored()
+        course = Decision.OBSERVE
     if (yield SEEN, keys(signal)):
         return (yield from repeated(signal))
     if isinstance(signal.body, Moved):
@@ -124,6 +127,12 @@ def accept(
             return (yield from amend(signal, body, who, now, new_id))
         case Stopped() | Commanded():
             return (yield from _asked(signal, body, who, gate, aside, now, new_id))
+
+
+def _is_waited_for(signal: Signal, gate: Gate) -> bool:
+    """True for words of people that nobody said to the agent, and that a trigger waits for."""
+    said = signal.body
+    return isinstance(said, Said) and not signal.by_bot and bool(waited_for(signal, said, gate))
 
 
 def _course_of(signal: Signal, gate: Gate) -> Op[Decision]:

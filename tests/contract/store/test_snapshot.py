@@ -227,6 +227,8 @@ async def test_waits_and_triggers_are_found_for_the_runs_of_an_older_revision(
         "knowledge_chunks",
         "knowledge_vectors",
         "skill_locks",
+        "triggers",
+        "trigger_fires",
     )
     rows.columns = {table: names for table, names in rows.columns.items() if table not in younger}
     for table, added in {
