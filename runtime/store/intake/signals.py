@@ -97,10 +97,8 @@ def accept(
 ) -> Op[Taken]:
     """The whole of taking in. Ids made here are made anew when a batch is replayed; nobody saw the old ones."""
     course = yield from _course_of(signal, gate)
-    if course is Decision.IGNORE:
-        if not (gate.triggers and _is_waited_for(signal, gate)):
-            return ignored()
-        course = Decision.OBSERVE
+    if course is Decision.IGNORE and (course := _beside(signal, gate)) is Decision.IGNORE:
+        return ignored()
     if (yield SEEN, keys(signal)):
         return (yield from repeated(signal))
     if isinstance(signal.body, Moved):
@@ -129,10 +127,12 @@ def accept(
             return (yield from _asked(signal, body, who, gate, aside, now, new_id))
 
 
-def _is_waited_for(signal: Signal, gate: Gate) -> bool:
-    """True for words of people that nobody said to the agent, and that a trigger waits for."""
+def _beside(signal: Signal, gate: Gate) -> Decision:
+    """Course of what nobody said to the agent: words of people for which a trigger waits are kept as context."""
     said = signal.body
-    return isinstance(said, Said) and not signal.by_bot and bool(waited_for(signal, said, gate))
+    if gate.triggers and isinstance(said, Said) and not signal.by_bot and waited_for(signal, said, gate):
+        return Decision.OBSERVE
+    return Decision.IGNORE
 
 
 def _course_of(signal: Signal, gate: Gate) -> Op[Decision]:

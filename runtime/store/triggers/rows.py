@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -165,12 +166,12 @@ def drop_trigger(trigger: str, by: str, now: datetime) -> Op[bool]:
     return True
 
 
-def keep_as_file(wanted: list[KeptTrigger], by: str, now: datetime) -> Op[list[str]]:
+def keep_as_file(wanted: Sequence[KeptTrigger], spared: Collection[str], by: str, now: datetime) -> Op[list[str]]:
     """Bring the triggers of the settings in line with `wanted`; changes in words. One that changed is active again, and
-    keeps its count."""
+    keeps its count. `spared` are ids of those that can't be read yet."""
     before = {one.trigger.id: one for one in map(kept_of, (yield TRIGGERS_OF_FILE, {}))}
     told = []
-    for ident in sorted(before.keys() - {one.trigger.id for one in wanted}):
+    for ident in sorted(before.keys() - {one.trigger.id for one in wanted} - set(spared)):
         yield from drop_trigger(ident, by, now)
         told.append(f"trigger {before[ident].trigger.name!r} removed")
     for new in wanted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from runtime.contract import Address
 from runtime.domain.triggers.trigger import EventTrigger
@@ -46,7 +46,9 @@ class TriggerStore(Base):
         now = self.now()
         return await self._driver.write(lambda: set_active(trigger, by, now))
 
-    async def keep_triggers_of_file(self, wanted: Sequence[KeptTrigger], by: str) -> list[str]:
+    async def keep_triggers_of_file(
+        self, wanted: Sequence[KeptTrigger], by: str, spared: Collection[str] = ()
+    ) -> list[str]:
         """Bring those of the settings in line; changes, in words."""
         now = self.now()
-        return await self._driver.write(lambda: keep_as_file(list(wanted), by, now))
+        return await self._driver.write(lambda: keep_as_file(wanted, spared, by, now))

@@ -89,7 +89,8 @@ async def test_the_work_of_a_trigger_answers_in_its_room(stage: Stage) -> None:
     await stage.say("deploy", gate=await kept(stage, replace(DEPLOY, to=str(OTHER_ROOM))))
     claims = [await stage.claim(), await stage.claim()]
     (work,) = [claim for claim in claims if claim.job]
-    assert work.address == OTHER_ROOM and work.job and work.job.name == "deploys"
+    assert work.job
+    assert (work.address, work.job.name) == (OTHER_ROOM, "deploys")
 
 
 async def test_a_cooldown_and_the_most_fires_hold(stage: Stage) -> None:
@@ -168,7 +169,8 @@ async def test_a_question_that_expires_fires(stage: Stage) -> None:
     await stage.store.approvals.expire()
     await stage.store.approvals.expire()
     (report,) = await begun(stage)
-    assert "write_file" in report.task.text and report.to == (ROOM,)
+    assert "write_file" in report.task.text
+    assert report.to == (ROOM,)
 
 
 async def test_a_delivery_that_is_given_up_fires_and_one_that_is_held_does_not(stage: Stage) -> None:
