@@ -1,13 +1,13 @@
 """Finds the triggers that an event is for. Compiled once; a message that none is for costs a look-up and one search.
 
-the room's triggers (kept by room) -> one pattern of all their words -> each trigger's own, where that one found any
+the globs that fit a room (kept by room) -> one pattern of all words of each -> a trigger's own, where that one found any
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from typing import Final
 
 from runtime.domain.triggers.trigger import SAID_KINDS, EventKind, EventTrigger
@@ -48,10 +48,11 @@ def fits(trigger: EventTrigger, kind: EventKind, room: str, thread: str, text: s
     )
 
 
-class _OfRoom:
-    """Triggers for messages in one room: `every` has those for any words, by the kind of event."""
+class _Place:
+    """Triggers for messages in the rooms of one glob: `every` has those for any words."""
 
-    def __init__(self, triggers: Sequence[EventTrigger]) -> None:
+    def __init__(self, glob: str, triggers: Sequence[EventTrigger]) -> None:
+        self.room = re.compile(translate(glob))
         self.every = [one for one in triggers if not one.words]
         self.with_words = [(one, words_pattern(one.words)) for one in triggers if one.words]
         some = [word for one, _ in self.with_words for word in one.words]
@@ -63,7 +64,11 @@ class MessageTriggers:
 
     def __init__(self, triggers: Iterable[EventTrigger] = ()) -> None:
         self.triggers = tuple(one for one in triggers if one.on in SAID_KINDS)
-        self._rooms: dict[str, _OfRoom] = {}
+        self._rooms: dict[str, list[_Place]] = {}
+        by_glob: dict[str, list[EventTrigger]] = {}
+        for one in self.triggers:
+            by_glob.setdefault(one.room, []).append(one)
+        self._places = [_Place(glob, some) for glob, some in by_glob.items()]
 
     def __bool__(self) -> bool:
         return bool(self.triggers)
@@ -76,17 +81,20 @@ class MessageTriggers:
 
     def found(self, room: str, thread: str, text: str, kinds: Iterable[EventKind]) -> Sequence[EventTrigger]:
         """Triggers that a message in this room, and in this thread of it, is for."""
-        here = self._rooms.get(thread) or self._of(room, thread)
-        if not here.every and (here.any_word is None or not here.any_word.search(text[:LOOKED_AT_CHARS])):
-            return ()
-        said = text[:LOOKED_AT_CHARS]
-        some = [one for one, pattern in here.with_words if pattern.search(said)]
-        return [one for one in (*here.every, *some) if one.on in kinds]
+        here, said = self._rooms.get(thread), text[:LOOKED_AT_CHARS]
+        if here is None:
+            here = self._of(room, thread)
+        some: list[EventTrigger] = []
+        for place in here:
+            some += place.every
+            if place.any_word and place.any_word.search(said):
+                some += [one for one, pattern in place.with_words if pattern.search(said)]
+        return [one for one in some if one.on in kinds] if some else ()
 
-    def _of(self, room: str, thread: str) -> _OfRoom:
+    def _of(self, room: str, thread: str) -> list[_Place]:
         if len(self._rooms) >= ROOMS_KEPT:
             self._rooms.clear()
-        made = _OfRoom([one for one in self.triggers if fits_room(one.room, room, thread)])
+        made = [place for place in self._places if place.room.match(room) or place.room.match(thread)]
         self._rooms[thread] = made
         return made
 
