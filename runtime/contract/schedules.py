@@ -72,11 +72,16 @@ class Task:
 
     def to_json(self) -> str:
         data = [[call.name, call.tool, dict(call.arguments)] for call in self.data]
-        made = {"kind": self.kind.value, "text": self.text, "data": data, "options": dict(self.options)}
+        made: dict[str, object] = {
+            "kind": self.kind.value,
+            "text": self.text,
+            "data": data,
+            "options": dict(self.options),
+        }
         if self.resumes:  # a node of an older version reads the others
             made["resumes"] = dict(self.resumes)
         if self.outside:
-            made["outside"] = list(self.outside)
+            made |= {"outside": list(self.outside)}
         return json.dumps(made, ensure_ascii=False, sort_keys=True)
 
     @classmethod

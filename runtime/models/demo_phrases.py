@@ -25,6 +25,7 @@ from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
 from runtime.models.phrases.pages import PAGE_PHRASES, WHAT_I_DO_WITH_PAGES, parts_of
 from runtime.models.phrases.programs import PROGRAMS, WHAT_I_RUN, program_of
 from runtime.models.phrases.skills import SKILLS, WHAT_I_CAN_USE, without_skill
+from runtime.models.phrases.watches import WATCHES, WHAT_I_WATCH, watch_of
 from runtime.models.phrases.workflows import WHAT_I_START, WORKFLOWS, started
 from runtime.text.outside import unfenced
 
@@ -48,6 +49,7 @@ WHAT_I_KNOW: Final = f"""\
 {WHAT_I_KEEP}
 {WHAT_I_CAN_USE}
 {WHAT_I_START}
+{WHAT_I_WATCH}
 - `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
 - `hand over to NAME: TEXT`: another agent answers here next
 - `create agent NAME with TOOL, TOOL: PROMPT`: an owner has another agent made
@@ -88,7 +90,7 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
 # The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
 PHRASES: Final = [
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), tool, defaults)
-    for pattern, tool, defaults in (*PROGRAMS, *PHRASES_FIRST_TRIED, *MEMORIES, *WORKFLOWS, *PLANS)
+    for pattern, tool, defaults in (*PROGRAMS, *PHRASES_FIRST_TRIED, *MEMORIES, *WORKFLOWS, *WATCHES, *PLANS)
 ]
 FIRST_PHRASES: Final = PHRASES[: len(PROGRAMS) + len(PHRASES_FIRST_TRIED)]
 PLAN_LINE_MAX_CHARS: Final = 4_000
@@ -103,6 +105,7 @@ VERBATIM: Final = AS_WRITTEN | {
     "agent_create",
     "skill_run",
 }
+READ_BY_TOOL: Final = {"workflow_start": started, "watch_for": watch_of}
 OF_PROGRAMS: Final = frozenset(tool for _, tool, _ in PROGRAMS)
 HELP: Final = re.compile(r"/?help|what can you do", re.IGNORECASE)
 OBEY: Final = re.compile(r"do what (?:it|the page|the file) says[.!]?", re.IGNORECASE)
@@ -196,8 +199,8 @@ def arguments_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
         found = BETWEEN_OPTIONS.split(without_full_stop(groups.get("options", "")))
         options: list[Json] = [one.strip() for one in found if one.strip()]
         return {"question": groups["question"], "to": to} | ({"options": options} if options else {})
-    if tool == "workflow_start":
-        return started(groups)
+    if tool in READ_BY_TOOL:
+        return READ_BY_TOOL[tool](groups)
     if "kept" in groups:
         return memory_of(groups)
     if "goals" in groups:

@@ -75,9 +75,10 @@ async def message(
 ) -> Counter[str]:
     """Calls of our functions for one message where these rules hold, and these triggers wait."""
     calls, rounds = Calls(), list[Counter[str]]()
-    settings: dict[str, object] = {"policy": list(rules), "triggers": list(triggers)}
     with calls.watching():
-        async with running(folder, [f"answer {n}." for n in range(ROUNDS)], **settings) as at_work:
+        async with running(
+            folder, [f"answer {n}." for n in range(ROUNDS)], policy=list(rules), triggers=list(triggers)
+        ) as at_work:
             for number in range(ROUNDS):
                 calls.begin()
                 await said(at_work, number)

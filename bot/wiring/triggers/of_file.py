@@ -12,8 +12,8 @@ from bot.settings.triggers.tables import TriggerTable
 from bot.wiring.schedules import Synced
 from runtime.contract import Address
 from runtime.domain.agents.manifest import MAIN
+from runtime.domain.triggers.kept import KeptTrigger
 from runtime.domain.triggers.trigger import ANY_ROOM, EventTrigger, TriggerState
-from runtime.store.triggers.rows import KeptTrigger
 
 BY: Final = "settings"
 FILE_ID: Final = "file:"

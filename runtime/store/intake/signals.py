@@ -286,7 +286,7 @@ class IntakeStore(Base):
             case "status":
                 return Aside(trouble=gate.trouble(signal.address))
             case "schedules":
-                return await self._driver.read(lambda: plans_of(signal))
+                return await self._driver.read(lambda: plans_of(signal, now))
             case "timezone":
                 return await asyncio.to_thread(zone_aside, command.argument)
             case "context" | "compact":

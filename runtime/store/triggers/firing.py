@@ -14,6 +14,7 @@ from sqlalchemy import bindparam, delete, update
 from runtime.contract import Address, Content, DeliveryId, Identity, Kind, NewId, OccurrenceId, Report, Role
 from runtime.domain.triggers.chains import DEPTH_MAX, is_too_deep, one_deeper
 from runtime.domain.triggers.firing import Course, Happening, because, course_of, state_after, task_of
+from runtime.domain.triggers.kept import KeptTrigger
 from runtime.domain.triggers.matching import fits
 from runtime.domain.triggers.trigger import EventTrigger, TriggerState
 from runtime.store.common import ADD_DELIVERY, add, delivery_row, fact
@@ -26,7 +27,6 @@ from runtime.store.triggers.rows import (
     SET_TRIGGER_STATE,
     TRIGGER_LOCKED,
     TRIGGERS_FOR_EVENT,
-    KeptTrigger,
     Row,
     kept_of,
 )

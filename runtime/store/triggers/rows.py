@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Integer, bindparam, delete, func, literal_column, or_, select, update
 
 from runtime.contract import Address, Person, PersonId, Role
+from runtime.domain.triggers.kept import KeptTrigger
 from runtime.domain.triggers.trigger import SAID_KINDS, EventTrigger, TriggerState
 from runtime.store.common import add, fact, in_room
 from runtime.store.schema import people, trigger_fires, triggers
@@ -76,22 +76,6 @@ class Row(NamedTuple):
     @property
     def trigger(self) -> EventTrigger:
         return EventTrigger.from_json(self.id, self.name, self.event, self.room, self.definition)
-
-
-@dataclass(frozen=True, slots=True)
-class KeptTrigger:
-    """A trigger as it stands. `home` is the room in which a person asked for it; `owner` None for one of the settings."""
-
-    trigger: EventTrigger
-    state: TriggerState
-    home: str = ""
-    reason: str = ""
-    owner: Person | None = None
-    actor: str = ""
-    by_file: bool = False
-    fires: int = 0
-    fired_at: datetime | None = None
-    ends_at: datetime | None = None
 
 
 def kept_of(found: tuple[Any, ...]) -> KeptTrigger:

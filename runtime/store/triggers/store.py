@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from runtime.contract import Address
+from runtime.domain.triggers.kept import KeptTrigger
 from runtime.domain.triggers.trigger import EventTrigger
 from runtime.store.sql.base import Base
 from runtime.store.triggers.rows import (
-    KeptTrigger,
     add_trigger,
     drop_trigger,
     for_messages,

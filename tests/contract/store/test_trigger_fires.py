@@ -11,13 +11,13 @@ import pytest
 from runtime.contract import Address, Addressing, FileRef, Identity, OccurrenceId, Report, Said, Task, TaskKind, Trigger
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
+from runtime.domain.triggers.kept import KeptTrigger
 from runtime.domain.triggers.matching import MessageTriggers
 from runtime.domain.triggers.trigger import EventKind, EventTrigger, TriggerState
 from runtime.errors import StoreError
 from runtime.store.intake.signals import accept
 from runtime.store.protocol import Claim, Gate
 from runtime.store.sql.driver import Op
-from runtime.store.triggers.rows import KeptTrigger
 from tests.contract.store.sending import queued, rendered
 from tests.contract.store.stage import ADA, GATE, LIFE, OTHER_ROOM, ROOM, UMA, WRITE, Stage
 
