@@ -17,7 +17,7 @@ from runtime.context.prompt.prompts import Prompted, Prompts
 from runtime.contract import FIND_TOOLS, SPEND_MORE, Address, Busy, Features
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.routing import AccountNames, BusyRules
-from runtime.domain.triggers.matching import NO_TRIGGERS, MessageTriggers
+from runtime.domain.triggers.matching import MessageTriggers
 from runtime.policy.rules import SHIPPED, Policy, Rule, Ruling
 from runtime.store.protocol import Gate
 from runtime.store.protocol.intake import AskSkills, Measure, no_skills, unmeasured
@@ -54,7 +54,7 @@ class Live:
         self._place = place
         self._measure: Measure = unmeasured
         self._skills: AskSkills = no_skills
-        self._triggers = NO_TRIGGERS
+        self._triggers: MessageTriggers | None = None
         self._renew: Callable[[Mapping[str, Manifest]], None] = lambda _: None
 
     def take(self, rules: Rules) -> None:
@@ -71,8 +71,8 @@ class Live:
         """An agent is at work here, whose requests can be measured, and which has `skills`."""
         self._measure, self._skills = measure, skills
 
-    def waits_for(self, triggers: MessageTriggers) -> None:
-        """Messages are looked through for these from now on."""
+    def waits_for(self, triggers: MessageTriggers | None) -> None:
+        """From now on messages are looked through for these; for nothing where it is None."""
         self._triggers = triggers
 
     def gate(self) -> Gate:

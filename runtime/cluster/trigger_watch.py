@@ -22,7 +22,7 @@ class Book(Protocol):
 class TriggerWatch:
     """Keeps `take` up to date, in each process."""
 
-    def __init__(self, *, book: Book, take: Callable[[MessageTriggers], None], rung: Listener) -> None:
+    def __init__(self, *, book: Book, take: Callable[[MessageTriggers | None], None], rung: Listener) -> None:
         self._book = book
         self._take = take
         self._rung = rung
@@ -33,7 +33,7 @@ class TriggerWatch:
         found = MessageTriggers(await self._book.for_messages())
         if found != self._known:
             self._known = found
-            self._take(found)
+            self._take(found if found.triggers else None)
 
     async def run(self) -> None:
         """Never returns."""

@@ -60,7 +60,7 @@ class _Place:
 
 
 class MessageTriggers:
-    """Active triggers for messages, as a node knows them. False where there are none."""
+    """Active triggers for messages, as a node knows them."""
 
     def __init__(self, triggers: Iterable[EventTrigger] = ()) -> None:
         self.triggers = tuple(one for one in triggers if one.on in SAID_KINDS)
@@ -69,9 +69,6 @@ class MessageTriggers:
         for one in self.triggers:
             by_glob.setdefault(one.room, []).append(one)
         self._places = [_Place(glob, some) for glob, some in by_glob.items()]
-
-    def __bool__(self) -> bool:
-        return bool(self.triggers)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MessageTriggers) and self.triggers == other.triggers
@@ -97,6 +94,3 @@ class MessageTriggers:
         made = [place for place in self._places if place.room.match(room) or place.room.match(thread)]
         self._rooms[thread] = made
         return made
-
-
-NO_TRIGGERS: Final = MessageTriggers()

@@ -128,13 +128,17 @@ def said(
         return (yield from _stale(signal, values, gate, now, new_id))
     if course is Decision.OBSERVE:
         observed = yield from _observed(signal, values, gate, now)
-        return (yield from watched(signal, message, who, gate, observed, now, new_id)) if gate.triggers else observed
+        return (
+            (yield from watched(signal, message, who, gate.triggers, observed, now, new_id))
+            if gate.triggers
+            else observed
+        )
     if gate.rooms.joins(signal):  # what follows in the thread needs no mention, also after a restart
         yield JOIN, {"address": str(signal.address), "joined_at": micros(now)}
     values["node"] = offer.lease.node if offer else None  # None: this node had no room to begin with it at once
     taken = yield from _queued(signal, values, gate, offer, now, new_id)
     if gate.triggers:
-        taken = yield from watched(signal, message, who, gate, taken, now, new_id)
+        taken = yield from watched(signal, message, who, gate.triggers, taken, now, new_id)
     if course is Decision.INTERRUPT and taken.verdict.outcome is Outcome.ACCEPTED:
         live = yield from stop_live(key, who, taken.verdict.signal_id, signal.address, now)
         return replace(taken, stop_runs=live)

@@ -31,6 +31,7 @@ from runtime.contract import (
 )
 from runtime.domain.approvals import GRANTING, ApprovalState, Voter, told
 from runtime.domain.routing import BY_URGENCY, Decision
+from runtime.domain.triggers.matching import MessageTriggers
 from runtime.store.agents.answering import addressed, gate_beside, naming
 from runtime.store.approvals.asked_back.asking import ask_back
 from runtime.store.approvals.decisions import decide
@@ -97,7 +98,9 @@ def accept(
 ) -> Op[Taken]:
     """The whole of taking in. Ids made here are made anew when a batch is replayed; nobody saw the old ones."""
     course = yield from _course_of(signal, gate)
-    if course is Decision.IGNORE and (course := _beside(signal, gate)) is Decision.IGNORE:
+    if course is Decision.IGNORE and (
+        not gate.triggers or (course := _beside(signal, gate.triggers)) is Decision.IGNORE
+    ):
         return ignored()
     if (yield SEEN, keys(signal)):
         return (yield from repeated(signal))
@@ -127,10 +130,10 @@ def accept(
             return (yield from _asked(signal, body, who, gate, aside, now, new_id))
 
 
-def _beside(signal: Signal, gate: Gate) -> Decision:
+def _beside(signal: Signal, triggers: MessageTriggers) -> Decision:
     """Course of what nobody said to the agent: words of people for which a trigger waits are kept as context."""
     said = signal.body
-    if gate.triggers and isinstance(said, Said) and not signal.by_bot and waited_for(signal, said, gate):
+    if isinstance(said, Said) and not signal.by_bot and waited_for(signal, said, triggers):
         return Decision.OBSERVE
     return Decision.IGNORE
 

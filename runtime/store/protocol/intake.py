@@ -25,7 +25,7 @@ from runtime.domain.agents.manifest import Manifest
 from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules, RoomRules
 from runtime.domain.skills.skill import Skill
-from runtime.domain.triggers.matching import NO_TRIGGERS, MessageTriggers
+from runtime.domain.triggers.matching import MessageTriggers
 from runtime.domain.workflows.definition import Workflow
 from runtime.store.protocol.approvals import Changed
 from runtime.store.protocol.leases import Lease
@@ -69,7 +69,7 @@ class Gate:
     speak is answered at most `bots_in_a_row` times in one conversation without a person in between. A message older than
     `freshness` is not run. `model`, the names of further `models`, `trouble`, what is wrong with an account, `packs`, which
     documents an agent may search in a room, `measure` and `skills` are told by commands. `workflows` may be started by their names.
-    `triggers` are those for which messages are looked through.
+    `triggers` are those for which messages are looked through; None where there are none, so that nothing is asked.
     """
 
     open_to_all: bool
@@ -90,7 +90,7 @@ class Gate:
     measure: Measure = field(default=unmeasured, compare=False)
     skills: AskSkills = field(default=no_skills, compare=False)
     workflows: Mapping[str, Workflow] = field(default_factory=dict)
-    triggers: MessageTriggers = NO_TRIGGERS
+    triggers: MessageTriggers | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from typing import Final
 
 from runtime.contract import NewId, Outcome, Person, Said, Signal, Trigger
 from runtime.domain.triggers.firing import Happening
+from runtime.domain.triggers.matching import MessageTriggers
 from runtime.domain.triggers.trigger import EventKind, EventTrigger
-from runtime.store.protocol import Gate, Taken
+from runtime.store.protocol import Taken
 from runtime.store.sql.driver import Op
 from runtime.store.triggers.firing import fire_all
 
@@ -21,19 +22,19 @@ WITH_FILES: Final = (EventKind.WORDS, EventKind.FILE_ARRIVED)
 OF_HOOKS: Final = (EventKind.WEBHOOK,)
 
 
-def waited_for(signal: Signal, message: Said, gate: Gate) -> Sequence[EventTrigger]:
+def waited_for(signal: Signal, message: Said, triggers: MessageTriggers) -> Sequence[EventTrigger]:
     """Triggers that a message is for."""
     kinds = OF_HOOKS if signal.trigger is Trigger.HOOK else WITH_FILES if message.files else OF_PEOPLE
     thread = str(signal.address)
     room = str(signal.address.whole_room) if signal.address.thread else thread
-    return gate.triggers.found(room, thread, message.text, kinds)
+    return triggers.found(room, thread, message.text, kinds)
 
 
 def watched(
-    signal: Signal, message: Said, who: Person, gate: Gate, taken: Taken, now: datetime, new_id: NewId
+    signal: Signal, message: Said, who: Person, triggers: MessageTriggers, taken: Taken, now: datetime, new_id: NewId
 ) -> Op[Taken]:
     """Fire the triggers that a message is for, once it is taken in."""
-    if taken.verdict.outcome not in TAKEN_IN or not (found := waited_for(signal, message, gate)):
+    if taken.verdict.outcome not in TAKEN_IN or not (found := waited_for(signal, message, triggers)):
         return taken
     kinds = {one.on for one in found}
     began = False

@@ -50,7 +50,7 @@ SET_TRIGGER_STATE = (
 )
 DROP_TRIGGER = delete(triggers).where(triggers.c.id == bindparam("trigger")).returning(triggers.c.name)
 DROP_FIRES = delete(trigger_fires).where(trigger_fires.c.trigger == bindparam("trigger"))
-OVER = select(triggers.c.id).where(triggers.c.ends_at <= bindparam("now"))
+TRIGGERS_OVER = select(triggers.c.id).where(triggers.c.ends_at <= bindparam("now"))
 COUNT_OF_OWNER = select(func.count()).select_from(triggers).where(triggers.c.owner == bindparam("owner"))
 
 
@@ -132,7 +132,7 @@ def listed_in(room: Address, now: datetime) -> Op[list[KeptTrigger]]:
 
 def add_trigger(new: KeptTrigger, most: int, by: str, now: datetime) -> Op[bool]:
     """A person's; false where they have as many as they may. The same id again is the same one."""
-    for (over,) in (yield OVER, {"now": micros(now)}):
+    for (over,) in (yield TRIGGERS_OVER, {"now": micros(now)}):
         yield from drop_trigger(over, "", now)
     if new.owner and (yield COUNT_OF_OWNER, {"owner": new.owner.id})[0][0] >= most:
         return False

@@ -100,7 +100,7 @@ async def test_a_cooldown_and_the_most_fires_hold(stage: Stage) -> None:
         await stage.say(f"deploy after {seconds} {stage.events}", gate=gate)
     assert len(await begun(stage)) == 2
     assert (await standing(stage)).state is TriggerState.ENDED
-    assert not (await looked(stage)).triggers
+    assert await stage.store.triggers.for_messages() == []
 
 
 async def test_words_that_nobody_says_to_the_agent_fire_too(stage: Stage) -> None:
