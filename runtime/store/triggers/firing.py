@@ -130,7 +130,11 @@ def _stop(kept: KeptTrigger, event: Happening, now: datetime, new_id: NewId) -> 
     yield from fact(now, "trigger stopped", "", trigger.id, why)
     if to is None:
         return
-    fix = "Change it in the settings, then reload." if kept.by_file else "End it, and ask for another one."
+    fix = (
+        f'Change it in the settings, then run `signalbox triggers resume "{trigger.name}"`.'
+        if kept.by_file
+        else "End it, and ask for another one."
+    )
     text = f"The trigger **{trigger.name}** is stopped, because {why}. {fix}"
     new = NewDelivery(DeliveryId(new_id()), f"trigger:{trigger.id}:{micros(now)}", 0, TO_PEOPLE, to, Content(text))
     yield ADD_DELIVERY, delivery_row(new, now)
