@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from runtime.contract import Json
-from runtime.text.outside import unfenced
+from runtime.text.outside import sources_in, unfenced
 
 # As `demo_phrases.PHRASES` has them.
 WATCHES: Final[Sequence[tuple[str, str, Mapping[str, Json]]]] = (
@@ -38,5 +38,5 @@ def event_of(task: str) -> tuple[str, str]:
     if not found:
         return task, ""
     quoted = "\n".join(f"> {line}" for line in unfenced(found["text"]).strip().splitlines())
-    what = found["what"]
-    return task[: found.start()], f"{what[:1].upper()}{what[1:]}:\n{quoted}"
+    what, who = found["what"], ", ".join(sources_in(found["text"]))
+    return task[: found.start()], f"{what[:1].upper()}{what[1:]}{f' ({who})' if who else ''}:\n{quoted}"
