@@ -33,6 +33,7 @@ from bench.reply import replies
 from bench.schedules import schedules
 from bench.start import start
 from bench.store import store
+from bench.workflows import workflows
 
 BENCHES: Final[dict[str, Bench]] = {
     "fsync": fsync,
@@ -43,6 +44,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "click": clicks,
     "failover": failover,
     "children": children,
+    "workflows": workflows,
     "cuts": cuts,
     "memory": memory,
     "long": long,

@@ -56,6 +56,12 @@ class Chat:
             while not self._is_news(await self.told(), "final"):
                 pass
 
+    async def report(self) -> None:
+        """Return when a report is there that was not before."""
+        async with asyncio.timeout(PATIENCE):
+            while not self._is_news(await self.told(), "report"):
+                pass
+
     async def card(self) -> tuple[str, str]:
         """Approval and room, once the agent asks for one."""
         async with asyncio.timeout(PATIENCE):

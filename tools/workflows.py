@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 from runtime.contract import Carries, Effect, Flow, Json, Reads, Role, TaskActor, Tool, ToolContext
 from runtime.contract.agents.workflows import OfferedFlow, Workflows
 from runtime.errors import ToolFailed, ToolRetry
+from runtime.text.outside import material
 from tools.kit.declare import tool
 
 LONGEST_WAIT: Final = timedelta(days=366)
@@ -37,9 +38,10 @@ def workflow_begin(
     sha256: Annotated[str, "The digest of that."],
     inputs: Annotated[dict[str, Any], "Values of its inputs."],
     done: Annotated[dict[str, Any], "Results of an earlier run."],
+    sources: Annotated[list[str], "Where those are from."] = [],  # noqa: B006 - a schema's default, never changed
 ) -> str:
     """Freeze a workflow: its run goes by these words, whatever its file says later."""
-    return f"Frozen as {sha256}."
+    return "\n".join([f"Frozen as {sha256}.", *(material("Results of the run before.", one) for one in sources)])
 
 
 @tool(effect=Effect.READ, flow=OWN)
@@ -64,9 +66,9 @@ def moment_of(text: str, now: datetime) -> datetime | None:
     >>> moment_of("90 min", datetime(2026, 1, 1, tzinfo=UTC)).isoformat()
     '2026-01-01T01:30:00+00:00'
     """
-    if span := SPAN.fullmatch(text.strip().lower()):
-        return now + float(span[1]) * UNITS[span[2][0]]
     try:
+        if span := SPAN.fullmatch(text.strip().lower()):
+            return now + float(span[1]) * UNITS[span[2][0]]
         at = datetime.fromisoformat(text.strip())
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):

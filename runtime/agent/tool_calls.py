@@ -120,11 +120,13 @@ class Calls:
         if call.tool == SPEND_MORE:
             return asked_by_us(call)  # no rule, grant or mode answers for people
         if tool is None or not tool.spec.untold or tool.spec.asks:
-            return await self._judged(run, call, answer)
+            return await self._judged(run, call, answer, is_own=True)
         return NewStep(call, tool.spec.effect, digest(call.arguments), StepState.OPEN)
 
-    async def _judged(self, run: LiveRun, call: Call, answer: Answer) -> NewStep:
+    async def _judged(self, run: LiveRun, call: Call, answer: Answer, *, is_own: bool = False) -> NewStep:
         tool = run.agent.tools.get(call.tool)
+        if tool and tool.spec.untold and not (is_own or run.maker):
+            tool = None  # no model is told of it: one that calls it all the same was told by somebody else
         guard = await self._guard(run)
         judged = guard.judge(call, polls=bool(tool and tool.spec.polls))
         if judged.verdict is Verdict.REFUSED:
@@ -151,7 +153,7 @@ class Calls:
 
     async def _sorted(self, run: LiveRun, tool: Tool | None, call: Call, answer: Answer) -> NewStep:
         if tool is None:
-            known = ", ".join(sorted(run.agent.tools))
+            known = ", ".join(sorted(name for name, one in run.agent.tools.items() if not one.spec.untold))
             return not_run(call, Effect.READ, f"{ERROR}there is no tool {call.tool!r}; there are {known}.")
         effect, arguments = tool.spec.effect, parsed(call.arguments)
         if isinstance(arguments, str):

@@ -18,7 +18,7 @@ from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.expressions import ExpressionError, named_in, text_of
 from runtime.domain.workflows.progress import Standing, StepState, states
 from runtime.domain.workflows.reading import WorkflowError, inputs_of
-from runtime.domain.workflows.record import DEFINITION, DONE_BEFORE, INPUTS, Recorded, freezing, standing_in
+from runtime.domain.workflows.record import DEFINITION, DONE_BEFORE, INPUTS, SOURCES, Recorded, freezing, standing_in
 from runtime.errors import ModelFailed
 
 USAGE: Final = Usage(NO_MODEL)
@@ -65,7 +65,8 @@ class WorkflowModel:
         try:
             kept = task.resumes.get(DEFINITION)
             flow = Workflow.from_json(str(kept)) if kept else found(task.text, self._flows())
-            return freezing(flow, inputs_of(flow, task.options), task.resumes.get(DONE_BEFORE, {}))
+            before = (task.resumes.get(DONE_BEFORE, {}), task.resumes.get(SOURCES, []))
+            return freezing(flow, inputs_of(flow, task.options), *before)
         except WorkflowError as error:
             raise ModelFailed(capital(str(error))) from error
 

@@ -198,6 +198,8 @@ class Browsers:
 
     async def _look(self) -> None:
         for session in [*self._sessions.values()]:
+            if session.gone.is_set():
+                continue  # it ended while another one was looked at
             if not session.at_work and self._now() - session.used_at >= self._terms.idle.total_seconds():
                 session.end("nobody used it for a while")
             elif (taken := await asyncio.to_thread(memory_mib, self._pids[session.name])) > self._terms.memory_mib:
@@ -215,11 +217,11 @@ class _Driver:
     @asynccontextmanager
     async def used(self) -> AsyncIterator[Playwright]:
         async with self._turn:
-            self._users += 1
             if self._playwright is None:
                 from playwright.async_api import async_playwright
 
                 self._playwright = await async_playwright().start()
+            self._users += 1
             playwright = self._playwright
         try:
             yield playwright

@@ -17,6 +17,7 @@ from runtime.egress import Egress
 from runtime.errors import ToolFailed, ToolRetry
 from runtime.markup.moments import several
 from runtime.text.glyphs import clip
+from runtime.text.outside import material
 from tools.browser.outline import Element, Row, elements_of, rows_of, told
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ SHOT_MAX_PIXELS: Final = 10_000
 """Height of a picture of a whole page."""
 WIDTH, HEIGHT = 1280, 900
 OPENING: Final = "browser_open"
+A_PAGE: Final = "a web page"
+"""In a fault may stand what a script of the page threw."""
 PAGE_CHANGED: Final = (
     "The page has changed since it was read, so nothing was done. Call browser_read and use a target from there."
 )
@@ -196,7 +199,7 @@ class Session:
         if why := self._traffic.why.get(url.partition("#")[0]):
             return why
         first = message.partition("\n")[0].partition(": ")[2] or message.partition("\n")[0]
-        return f"The browser could not do it: {clip(first, NOTE_MAX_CHARS)}"
+        return f"The browser could not do it.\n{material(clip(first, NOTE_MAX_CHARS), A_PAGE, markup=False)}"
 
     # ------------------------------------------------------------------------------------------------- what is there
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from tools.documents.parts import Unreadable
+from tools.documents.parts import BROKEN_FILE, Unreadable
 
 UNPACKED_MAX_BYTES: Final = 256 << 20
 """Of all files of an archive together, as it says itself; none is read further than it says."""
@@ -29,7 +29,7 @@ def opened(file: BinaryIO) -> ZipFile:
     try:
         archive = ZipFile(file)
     except (BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        raise Unreadable(f"The file is broken: {error}. Ask for it again.") from error
+        raise Unreadable(BROKEN_FILE) from error
     entries = archive.infolist()
     if len(entries) > ENTRIES_MAX:
         raise Unreadable(BOMB.format(what=f"{len(entries):,} files in it"))
@@ -60,4 +60,4 @@ def _chunks(archive: ZipFile, entry: ZipInfo) -> Iterator[bytes]:
                 yield before + data
                 before = data[-OVERLAP_BYTES:]
     except (BadZipFile, EOFError, OSError, NotImplementedError, ValueError) as error:
-        raise Unreadable(f"The file is broken: {error}. Ask for it again.") from error
+        raise Unreadable(BROKEN_FILE) from error

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, Final
 from zipfile import BadZipFile, ZipFile
 
-from tools.documents.parts import Unreadable
+from tools.documents.parts import BROKEN_FILE, Unreadable
 
 PEEK_BYTES: Final = 8_192
 PDF_BEGINS: Final = b"%PDF-"
@@ -89,7 +89,7 @@ def _packed(file: BinaryIO) -> Kind:
             if mime and mime.file_size < MIME_NAME_MAX_BYTES and archive.read(mime).strip() == b"application/epub+zip":
                 return Kind.BOOK
     except (BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError) as error:
-        raise Unreadable(f"The file is broken: {error}. Ask for it again.") from error
+        raise Unreadable(BROKEN_FILE) from error
     finally:
         file.seek(0)
     if "[Content_Types].xml" in names:

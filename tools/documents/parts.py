@@ -21,8 +21,12 @@ CHOICE: Final = 'Write pages as "3", "11-20" or "1-5, 9".'
 CUT_INSIDE: Final = "{count:,} characters of this {unit} are left out"
 
 
+BROKEN_FILE: Final = "The file is broken. Ask for it again."
+
+
 class Unreadable(Exception):
-    """A document can't be read. The text is written for the model."""
+    """A document can't be read. The text is written for the model, in our words alone: nobody fences it, and what libraries
+    say of a file repeats names in it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from runtime.contract import Json
 from runtime.egress import Egress, NoAnswer, Refused, Response
 from runtime.errors import ToolFailed, ToolRetry
+from runtime.text.outside import material
 from tools.git.wire import NoGit, Offer, offer
 
 FETCHING, PUSHING = "git-upload-pack", "git-receive-pack"
@@ -62,6 +63,16 @@ def host_in(url: Json) -> str:
         return ""
 
 
+def in_words(error: NoGit, host: str) -> str:
+    """A fault as the model reads it: what the server said is its own words, whoever they are for."""
+    return f"{error}.{quoted(error.said, host)}"
+
+
+def quoted(said: str, host: str) -> str:
+    """Words of a server behind ours, fenced; empty for none. In a failure nobody else fences them."""
+    return f" It said:\n{material(said, host, markup=False)}" if said else ""
+
+
 class GitWeb:
     """Exchanges with servers through the guarded client, for the tool of the name `tool`."""
 
@@ -100,7 +111,7 @@ class GitWeb:
         try:
             return at, offer(answer.body, service)
         except NoGit as error:
-            raise ToolFailed(f"{host_in(at)} did not answer as a git server: {error}.") from error
+            raise ToolFailed(f"{host_in(at)} did not answer as a git server: {in_words(error, host_in(at))}") from error
 
     async def exchanged(self, address: str, service: str, tool: str, body: bytes) -> bytes:
         """Answer to one request of `service`. Errors: ToolFailed; NoAnswer, which says if it was sent."""

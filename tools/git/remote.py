@@ -38,7 +38,7 @@ from runtime.workspace.safe_fs import replace as write_whole
 from tools.files.workspace import opened_parent, own_like, parts_of
 from tools.git import program
 from tools.git.history import commits
-from tools.git.hosts import FETCHING, PACK_MAX_BYTES, PUSHING, GitWeb, host_in
+from tools.git.hosts import FETCHING, PACK_MAX_BYTES, PUSHING, GitWeb, host_in, in_words, quoted
 from tools.git.local import Where, branch_named
 from tools.git.repository import Repository, repository
 from tools.git.wire import NO_OBJECT, OBJECT, NoGit, Offer, Pack, push, reachable, received, report, wish
@@ -52,6 +52,8 @@ HAVES_MAX: Final = 256
 """Own commits that a server is told of, the newest first."""
 DEPTH_MAX: Final = 10_000
 INCOMING, OUTGOING = ".git/signalbox-incoming.pack", ".git/signalbox-outgoing.pack"
+PUSH_SAID_MAX_CHARS: Final = 2_000
+"""Characters of what a server says of a push."""
 FULL_ID: Final = re.compile(r"[0-9a-f]{7,40}")
 CLONING: Final = Flow(
     Reads.OUTSIDE,
@@ -200,7 +202,7 @@ async def _fetched(
     try:
         return received(await web.exchanged(at, FETCHING, tool_name, wish(tip, have, offered, depth)))
     except NoGit as error:
-        raise ToolFailed(f"{host_in(at)} did not send the commits: {error}.") from error
+        raise ToolFailed(f"{host_in(at)} did not send the commits: {in_words(error, host_in(at))}") from error
 
 
 async def _keep(parts: Remotes, found: Repository, pack: Pack) -> None:
@@ -313,10 +315,11 @@ async def _pushed(web: GitWeb, found: Repository, url: str, branch: str, commit:
     except NoAnswer as error:
         raise ToolFailed(UNKNOWN_PUSH.format(reason=error) if error.sent else str(error)) from error
     except NoGit as error:
-        raise ToolFailed(UNKNOWN_PUSH.format(reason=f"{host_in(at)}: {error}.")) from error
-    said = f"\nIt said:\n{told.said[:2_000]}" if told.said else ""
+        raise ToolFailed(UNKNOWN_PUSH.format(reason=f"{host_in(at)}: {in_words(error, host_in(at))}")) from error
     if told.refusal:
-        raise ToolFailed(f"{host_in(at)} refused the push: {told.refusal}.{said}")
+        words = f"{told.refusal}\n{told.said}".strip()[:PUSH_SAID_MAX_CHARS]
+        raise ToolFailed(f"{host_in(at)} refused the push.{quoted(words, host_in(at))}")
+    said = f"\nIt said:\n{told.said[:PUSH_SAID_MAX_CHARS]}" if told.said else ""
     await _note(found, address, branch, new)
     moved = "made" if old == NO_OBJECT else f"moved from {old[:12]}"
     return f"Pushed: {branch} of {host_in(at)} was {moved} to {new[:12]}.{said}"

@@ -17,12 +17,18 @@ OBJECT: Final = re.compile(r"[0-9a-f]{40}")
 NO_OBJECT: Final = "0" * 40
 LINE_MAX_BYTES: Final = 65_520
 REFS_MAX: Final = 50_000
+SAID_MAX_CHARS: Final = 300
+"""Characters of what a server says of a refusal."""
 PACK_BEGINS: Final = b"PACK"
 PACK_BAND, WORDS_BAND, FATAL_BAND = 1, 2, 3  # of side-band-64k
 
 
 class NoGit(Exception):
-    """Bytes that no git server sends, or its own words on why it does not do it."""
+    """Bytes that no git server sends, or a refusal. The text is ours; `said` are words of the server's own on it."""
+
+    def __init__(self, why: str, said: str = "") -> None:
+        super().__init__(why)
+        self.said = " ".join(said.split())[:SAID_MAX_CHARS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,7 @@ def offer(data: bytes, service: str) -> Offer:
             abilities = frozenset(able.decode("utf-8", "replace").split())
         object_id, _, name = told.decode("utf-8", "replace").strip().partition(" ")
         if object_id == "ERR" or not OBJECT.fullmatch(object_id):
-            raise NoGit(" ".join(f"{object_id} {name}".split())[:300])
+            raise NoGit("it tells of no branches", f"{object_id} {name}")
         if name != "capabilities^{}" and len(refs) < REFS_MAX:
             refs[name] = object_id
     if any(one.startswith("object-format=") and one != "object-format=sha1" for one in abilities):
@@ -135,12 +141,19 @@ def received(data: bytes) -> Pack:
             return Pack(_unbanded(data[at:]), tuple(shallow))
         told = line.decode("utf-8", "replace").strip()
         if told.startswith("shallow "):
-            shallow.append(told.removeprefix("shallow "))
+            shallow += _objects(told.removeprefix("shallow "))
         elif told.startswith("ERR "):
-            raise NoGit(told.removeprefix("ERR ")[:300])
+            raise NoGit("it refuses", told.removeprefix("ERR "))
     if at >= len(data):
         raise NoGit("it sent no pack")
     return Pack(data[at:], tuple(shallow))
+
+
+def _objects(name: str) -> list[str]:
+    """The name of an object, which becomes a word of a command. Errors: NoGit for anything else."""
+    if not OBJECT.fullmatch(name):
+        raise NoGit("it cuts the history off at what is no commit", name)
+    return [name]
 
 
 def _unbanded(data: bytes) -> bytes:
@@ -149,7 +162,7 @@ def _unbanded(data: bytes) -> bytes:
         if line and line[0] == PACK_BAND:
             pieces.append(line[1:])
         elif line and line[0] == FATAL_BAND:
-            raise NoGit(" ".join(line[1:].decode("utf-8", "replace").split())[:300])
+            raise NoGit("it broke off", line[1:].decode("utf-8", "replace"))
     return b"".join(pieces)
 
 

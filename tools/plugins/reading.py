@@ -63,7 +63,7 @@ TOO_MANY_FILES: Final = f"there are more than {TOOL_FILES_MAX} files; put severa
 
 def beside(folder: Path) -> dict[str, str]:
     """Texts of the files there, by name: also those that only others import. Errors: OSError."""
-    found = sorted(path for path in folder.glob("*.py") if not _unsafe(path))
+    found = sorted(path for path in folder.glob("*.py") if path.is_file() and not _unsafe(path))
     return {path.name: path.read_text(encoding="utf-8", errors="replace") for path in found[: 2 * TOOL_FILES_MAX]}
 
 
@@ -89,6 +89,8 @@ def _unsafe(path: Path) -> str:
         return f"it can't be read: {error.strerror}"
     if stat.S_ISLNK(told.st_mode):
         return f"{path} is a link; put the file itself there"
+    if not (stat.S_ISREG(told.st_mode) or stat.S_ISDIR(told.st_mode)):
+        return f"{path} is no plain file"
     if told.st_uid not in (0, os.geteuid()):
         return f"{path} belongs to another user; chown it to the one that runs Signalbox"
     if told.st_mode & OTHERS_WRITE:

@@ -25,6 +25,7 @@ SPACE_LOOKS: Final = 10
 """Looks between two counts of the disk space of a room in which something runs."""
 LAST_ROWS: Final = timedelta(seconds=2)
 """Time for the rows of what ends with us."""
+CUT_AT_START: Final = "The call was ended before it began."
 ENDS_WITH_US: Final = "It ended with its node: Signalbox was stopped there."
 
 
@@ -78,8 +79,11 @@ class ProcessHost:
         process = await self.book.begin(command, by, self.limits.at_once)
         try:
             program = await Program.start(order, workspace)
-        except ToolFailed as error:
-            await self.book.end(process.id, ProcessEvent.EXIT, None, str(error))
+        except (
+            BaseException
+        ) as error:  # also where the call is cut: the row of no program would take its place for good
+            why = str(error) if isinstance(error, ToolFailed) else CUT_AT_START
+            await asyncio.shield(self.book.end(process.id, ProcessEvent.EXIT, None, why))
             raise
         running = Running(process, program, workspace, time)
         self._running[process.id] = running
@@ -101,20 +105,27 @@ class ProcessHost:
         return True
 
     async def _keep(self, running: Running) -> None:
-        event, reason = ProcessEvent.LOSE, ENDS_WITH_US
+        event, reason, is_noted = ProcessEvent.LOSE, ENDS_WITH_US, False
         try:
             in_time = await running.program.run(running.time)
             event, reason = (ProcessEvent.EXIT, "") if in_time else (ProcessEvent.EXPIRE, _late(running.time))
+            # Again and again: its row would hold a place for as long as this node lives.
+            while not (is_noted := await asyncio.shield(self._note(running, event, reason))):  # noqa: ASYNC110 - a store
+                await asyncio.sleep(LOOK_SECONDS)
         finally:
-            await asyncio.shield(self._note(running, event, reason))
+            if not is_noted:
+                await asyncio.shield(self._note(running, event, reason))
             running.program.over()
 
-    async def _note(self, running: Running, event: ProcessEvent, reason: str) -> None:
+    async def _note(self, running: Running, event: ProcessEvent, reason: str) -> bool:
+        """False where the store can't take it now."""
         try:
             async with asyncio.timeout(LAST_ROWS.total_seconds()):
                 await self.book.end(running.process.id, event, running.program.exit_code, reason)
         except (StoreError, TimeoutError) as error:
             log.warning("the end of a process could not be noted", process=running.process.id, reason=str(error))
+            return False
+        return True
 
     async def _watch(self) -> None:
         """Until nothing runs: end what somebody wants to end, and what fills its room."""

@@ -52,14 +52,21 @@ class Program:
                 stderr=asyncio.subprocess.STDOUT,
                 start_new_session=True,
             )
-        except OSError as error:
+        except BaseException as error:
             os.close(read_end)
             os.close(write_end)
-            raise ToolFailed(f"The command could not be started: {error.strerror}.") from error
+            if isinstance(error, OSError):
+                raise ToolFailed(f"The command could not be started: {error.strerror}.") from error
+            raise
         finally:
             os.close(said)
             os.close(heard)
-        return cls(process, read_end, await _writer(write_end))
+        try:
+            return cls(process, read_end, await _writer(write_end))
+        except BaseException:  # the call is cut, and nobody would look after the program
+            _signal(process.pid, signal.SIGKILL)
+            os.close(read_end)
+            raise
 
     @property
     def exit_code(self) -> int | None:

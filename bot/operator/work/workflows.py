@@ -13,6 +13,7 @@ from runtime.chat.views.workflows import Begun
 from runtime.cluster.topics import LANES
 from runtime.contract import Address, Notifier, OccurrenceId, Report, Role, RunId, Task, TaskKind
 from runtime.domain.agents.tasks import short_id
+from runtime.domain.ids import derived
 from runtime.domain.workflows.asking import Flows, found
 from runtime.domain.workflows.definition import Step, Workflow
 from runtime.domain.workflows.progress import OVER, StepNow
@@ -68,7 +69,8 @@ class WorkflowOperations:
             values = inputs_of(flow, inputs)
         except WorkflowError as error:
             raise _refusal(400, error) from error
-        return await self._begin(Task(TaskKind.WORKFLOW, flow.name, options=values), flow.agent, room, actor)
+        task = Task(TaskKind.WORKFLOW, flow.name, options=values)
+        return await self._begin(task, flow.agent, room, actor, self.new_id())
 
     async def resume(self, name: str, actor: Actor) -> View:
         """Go on with one that failed or was stopped, from the step that it stopped at."""
@@ -82,8 +84,14 @@ class WorkflowOperations:
             raise Refusal(409, "This workflow stopped before it began. Start it anew.")
         if one.now and all(step.state in OVER for step in one.now.steps) and one.now.failed is None:
             raise Refusal(409, "All steps of this workflow are done.")
+        # One is resumed once, however often somebody presses: twice would do the steps that are left twice.
+        resumed = derived(one.id, "resumed")
+        if await self.store.workflows.begun_called(resumed):
+            raise Refusal(
+                409, f"This workflow was resumed already: {short_id(resumed)}. Resume that one, if it failed too."
+            )
         task = Task(TaskKind.WORKFLOW, one.name, options=dict(frozen.inputs), resumes=kept)
-        return await self._begin(task, frozen.flow.agent, one.room, actor)
+        return await self._begin(task, frozen.flow.agent or one.agent, one.room, actor, resumed)
 
     async def cancel(self, name: str, actor: Actor) -> View:
         """End one that is at work or waits; what its steps did stays done."""
@@ -101,9 +109,9 @@ class WorkflowOperations:
             self.notifier.notify(LANES)
         return await self.shown(one.id)
 
-    async def _begin(self, task: Task, agent: str, room: Address, actor: Actor) -> View:
+    async def _begin(self, task: Task, agent: str, room: Address, actor: Actor, begun: str) -> View:
         report = Report(
-            id=OccurrenceId(self.new_id()),
+            id=OccurrenceId(begun),
             name=task.text,
             task=task,
             to=(room,),

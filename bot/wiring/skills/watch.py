@@ -33,6 +33,9 @@ class SkillWatch:
         self._told = told
         self._tell = tell
         self._rung = rung
+        self._asked: dict[tuple[str, str], str] = {}
+        """Last form of each skill that operators were told of from here. Another node's folder, or another agent's, may hold
+        another one by that name, of which they are told as well: neither takes turns with it for ever."""
 
     async def run(self) -> None:
         """Never returns."""
@@ -44,9 +47,12 @@ class SkillWatch:
             await self._rung.within(LOOK_EVERY_SECONDS)
 
     async def look(self) -> None:
-        for (_, name), shelved in (await self._ready.look()).items():
+        for key, shelved in (await self._ready.look()).items():
             if shelved.found.skill and not shelved.standing.is_open:
-                await self._ask(name, shelved, shelved.found.skill.digest)
+                digest = shelved.found.skill.digest
+                if self._asked.get(key) != digest:
+                    await self._ask(key[1], shelved, digest)
+                    self._asked[key] = digest
 
     async def _ask(self, name: str, shelved: Shelved, digest: str) -> None:
         """The post comes first: told twice is better than never, and its origin keeps it to once."""

@@ -69,6 +69,10 @@ def terms_of(settings: Settings, file: ToolFile) -> ServerTerms:
     uid = (shell_of(settings).uid if given is None else given) or None
     if os.geteuid() == 0 and uid and (hidden := _closed(Path(sys.executable).resolve())):
         raise FileBroken(UNREACHABLE.format(file=file.path.name, uid=uid, folder=hidden))
+    try:
+        code = beside(file.path.parent)
+    except OSError as error:
+        raise FileBroken(f"{file.path.name}: {error.filename} beside it can't be read: {error.strerror}") from error
     own = settings.data_dir / SERVED_FOLDER / file.name
     program = Program(
         # The mark of its text stands there so that offers of another text aren't recalled.
@@ -77,7 +81,7 @@ def terms_of(settings: Settings, file: ToolFile) -> ServerTerms:
         env={"PATH": settings.chain.variables.get("PATH") or PATH},
         uid=uid,
         sandbox=SandboxTerms(tuple(secret_places(settings))),
-        files={f"{CODE}/{name}": text for name, text in beside(file.path.parent).items()},
+        files={f"{CODE}/{name}": text for name, text in code.items()},
     )
     memory, title = own.with_suffix(".json"), f"file {file.path.name} of tools.d"
     return ServerTerms(name=file.name, way=program, memory=memory, title=title, make=spec_of)

@@ -23,7 +23,7 @@ HOW_TO_START: Final = "To start one: `{mark}workflow NAME key=value`."
 class Begun:
     """A workflow that was begun. `now` is None where its run has not frozen it yet. `state`: a word for its end.
 
-    `run` works on it, for `schedule` where one began it; `reason` says why it failed.
+    `run` works on it, as `agent`, for `schedule` where one began it; `reason` says why it failed.
     """
 
     id: str
@@ -37,6 +37,7 @@ class Begun:
     ended_at: datetime | None = None
     reason: str = ""
     schedule: str = ""
+    agent: str = ""
 
 
 def started(flow: Workflow, run: str) -> str:

@@ -17,9 +17,12 @@ Flows = Mapping[str, Workflow]
 def asked(text: str, flows: Flows) -> tuple[Workflow, dict[str, Json]]:
     """The workflow that is named, and its inputs. Errors: WorkflowError says what is wrong, and what there is."""
     try:
-        name, *given = shlex.split(text)
+        words = shlex.split(text)
     except ValueError:
         raise WorkflowError('a quotation mark is missing. Write it as `NAME key="two words"`.') from None
+    if not words:
+        raise WorkflowError(f"name a workflow. There are: {_known(flows)}.")
+    name, *given = words
     values = dict(_pair(one) for one in given)
     flow = found(name, flows)
     return flow, inputs_of(flow, values)
@@ -37,6 +40,9 @@ def found(name: str, flows: Flows) -> Workflow:
     if name in flows:
         return flows[name]
     near = get_close_matches(name, flows, n=1)
-    known = ", ".join(sorted(flows)) or "none yet"
-    hint = f"Did you mean {near[0]!r}?" if near else f"There are: {known}."
+    hint = f"Did you mean {near[0]!r}?" if near else f"There are: {_known(flows)}."
     raise WorkflowError(f"there is no workflow {name[:40]!r}. {hint}")
+
+
+def _known(flows: Flows) -> str:
+    return ", ".join(sorted(flows)) or "none yet"

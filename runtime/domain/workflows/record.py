@@ -12,11 +12,16 @@ from runtime.domain.transcript import STILL_AT_WORK
 from runtime.domain.workflows.calls import BEGIN, BEGIN_ID, result_of
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.progress import Result, Standing, standing
+from runtime.text.outside import sources_in
 
 DEFINITION: Final = "definition"
 INPUTS: Final = "inputs"
 DONE_BEFORE: Final = "done"
 """Parts of what is frozen; the last are results of an earlier run, by call, with which this one goes on."""
+SOURCES: Final = "sources"
+"""Sources of those results that are from outside: what goes on with them read them too."""
+GOES_ON: Final = "_goes_on"
+"""Ends the name of a call that goes on with another one, once a person answered what its MCP server asked in the middle of it."""
 Recorded = tuple[Call, str | None]
 """A call of a run, and its result; None while there is none."""
 
@@ -30,9 +35,15 @@ class Frozen:
     done: Mapping[str, Result]
 
 
-def freezing(flow: Workflow, inputs: Mapping[str, Json], done: Json) -> Call:
+def freezing(flow: Workflow, inputs: Mapping[str, Json], done: Json, sources: Json) -> Call:
     """The call by which a run begins with a workflow."""
-    frozen = {DEFINITION: flow.to_json(), "sha256": flow.sha256, INPUTS: dict(inputs), DONE_BEFORE: done}
+    frozen = {
+        DEFINITION: flow.to_json(),
+        "sha256": flow.sha256,
+        INPUTS: dict(inputs),
+        DONE_BEFORE: done,
+        SOURCES: sources,
+    }
     return Call(BEGIN_ID, BEGIN, json.dumps(frozen, ensure_ascii=False))
 
 
@@ -53,12 +64,20 @@ def standing_in(calls: Sequence[Recorded]) -> Standing | None:
 
 
 def results_in(calls: Iterable[Recorded]) -> dict[str, Result]:
-    """Results of the calls that are over, by the ids of the calls."""
+    """Results of the calls that are over, by the ids of the calls. What goes on with another call brings the result of that."""
     return {
-        call.id: result_of(call, result)
+        _meant(call): result_of(call, result)
         for call, result in calls
         if result is not None and not result.startswith(STILL_AT_WORK)
     }
+
+
+def _meant(call: Call) -> str:
+    """Id of the call whose result one brings: as a rule its own. One that goes on names the run and the call."""
+    if not call.tool.endswith(GOES_ON):
+        return call.id
+    named = json.loads(call.arguments).get("call")
+    return named.partition("-")[2] if isinstance(named, str) else call.id
 
 
 def to_resume(calls: Sequence[Recorded]) -> dict[str, Json] | None:
@@ -68,4 +87,5 @@ def to_resume(calls: Sequence[Recorded]) -> dict[str, Json] | None:
         return None
     results = {**frozen.done, **results_in(calls)}
     good: dict[str, Json] = {key: one.text for key, one in results.items() if not one.failed and key != BEGIN_ID}
-    return {DEFINITION: frozen.flow.to_json(), DONE_BEFORE: good}
+    sources: list[Json] = list(dict.fromkeys(name for _, told in calls if told for name in sources_in(told)))
+    return {DEFINITION: frozen.flow.to_json(), DONE_BEFORE: good, SOURCES: sources}

@@ -134,8 +134,8 @@ def _moved(row: Row, event: ProcessEvent, now: datetime, exit_code: int | None, 
 
 def give_up_lost(now: datetime) -> Op[None]:
     """Processes whose node is gone are over: they ended with it."""
-    for found in (yield OF_DEAD_NODES, {}):
-        yield from _moved(Row(*found), ProcessEvent.LOSE, now, None, ENDED_WITH_NODE)
+    for process, *_ in (yield OF_DEAD_NODES, {}):
+        yield from happened(process, ProcessEvent.LOSE, now, reason=ENDED_WITH_NODE)
 
 
 def listed(session: SessionKey | None, now: datetime) -> Op[list[Process]]:

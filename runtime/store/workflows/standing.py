@@ -11,8 +11,9 @@ from runtime.chat.views.workflows import Begun
 from runtime.contract import Address, OccurrenceId, OccurrenceState, Report, RunId, Task, TaskKind
 from runtime.domain.runs import RunState
 from runtime.domain.workflows.record import standing_in
+from runtime.store.common import ends_with
 from runtime.store.runs.steps import calls_of
-from runtime.store.schema import occurrences, runs, schedules, signals
+from runtime.store.schema import occurrences, runs, schedules, sessions, signals
 from runtime.store.sql.driver import Op, is_word, maybe_moment, moment
 
 BEGUN_MAX: Final = 50
@@ -33,9 +34,11 @@ _BEGUN = (
         runs.c.address,
         signals.c.actor_name,
         signals.c.address,
+        sessions.c.agent,
     )
     .outerjoin(schedules, schedules.c.id == occurrences.c.schedule)
     .outerjoin(runs, runs.c.id == occurrences.c.run_id)
+    .outerjoin(sessions, sessions.c.key == runs.c.session)
     .outerjoin(signals, signals.c.id == occurrences.c.run_id)
     .where(
         or_(
@@ -52,7 +55,7 @@ BEGUN_CALLED = _BEGUN.where(
     or_(
         occurrences.c.id == bindparam("name"),
         occurrences.c.run_id == bindparam("name"),
-        occurrences.c.id.like(literal_column("'%'").concat(bindparam("name", type_=Text))),
+        ends_with(occurrences.c.id, bindparam("name", type_=Text)),
     )
 )
 RUN_WORDS: Final = {RunState.RUNNING: "at work", RunState.PARKED: "waiting", RunState.READY: "at work"}
@@ -96,6 +99,7 @@ def _begun(
     room: str | None,
     name: str | None,
     asked_in: str | None,
+    agent: str | None,
 ) -> Op[Begun | None]:
     """None for other work."""
     work = Report.from_json(OccurrenceId(occurrence), report) if report else None
@@ -116,6 +120,7 @@ def _begun(
         ended_at=maybe_moment(ended),
         reason=reason,
         schedule=schedule or "",
+        agent=agent or "",
     )
 
 

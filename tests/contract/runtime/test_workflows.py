@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tomllib
 from dataclasses import replace
 from datetime import timedelta
@@ -9,15 +10,20 @@ from typing import Any, Final
 
 import pytest
 
+from bot.operator.actor import Actor
 from bot.operator.reports import LateReporters
-from runtime.contract import Choice, Commanded, Effect
+from bot.operator.work.workflows import WorkflowOperations
+from runtime.contract import Choice, Commanded, Effect, Flow, Person, PersonId, Reads, Role, ToolTurn
+from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.reading import read_workflow
 from runtime.errors import ToolFailed
+from runtime.http.errors import Refusal
 from runtime.policy.rules import Rule, Ruling
+from tests.contract.runtime.skills import call
 from tests.contract.runtime.stage import ADA, VERA, Process, Stage, crash_at, fake_tool
-from tests.contract.runtime.strict import Strict
+from tests.contract.runtime.strict import Planned, Strict
 from tests.contract.runtime.test_delegation import may_delegate
 from tests.fakes.models import Scripted
 from tools.asking import ASK_PERSON
@@ -238,3 +244,113 @@ async def test_it_may_be_stopped_while_it_waits(stage: Stage) -> None:
     assert await stage.states() == [RunState.STOPPED]
     stage.clock.advance(timedelta(hours=2))
     assert not await stage.store.runs.wake()
+
+
+def operations(process: Process, main: str = "main") -> WorkflowOperations:
+    """Workflows as an operator has them."""
+    return WorkflowOperations(
+        store=process.store,
+        flows=lambda: process.gate.workflows,
+        agent=main,
+        notifier=process.notifier,
+        stop_run=lambda _: None,
+        nudge=lambda _: None,
+        named=str,
+        called=str,
+        mask=str,
+        new_id=new_id,
+    )
+
+
+OPERATOR: Final = Actor(Person(PersonId("p-ada"), "Ada", Role.OWNER), ADA)
+AFTER_A_FAULT: Final = """
+name = "again"
+steps = [
+    { name = "fetch", tool = "web" },
+    { name = "break", tool = "break" },
+    { name = "write", tool = "write", arguments = { text = "{{ steps.fetch.text }}" } },
+]
+"""
+
+
+async def failed_once(stage: Stage) -> tuple[Process, list[Any]]:
+    """A workflow that read a page and then failed; its tools, of which none fails any more."""
+    faults = [ToolFailed("the disk is full")]
+
+    async def breaks(_: Any) -> str:
+        if faults:
+            raise faults.pop()
+        return "fine"
+
+    outside = Flow(Reads.OUTSIDE, source="example.org")
+    tools = [fake_tool("web", Effect.READ, flow=outside), fake_tool("break", Effect.READ, breaks)]
+    tools.append(fake_tool("write", Effect.WRITE))
+    process = await process_with(stage, AFTER_A_FAULT, *tools, rules=ALLOWED)
+    async with process.running():
+        await command(process, "workflow", "again")
+        await process.rest()
+    assert await stage.states() == [RunState.FAILED]
+    return process, tools
+
+
+async def test_one_that_goes_on_has_read_what_the_run_before_it_read(any_stage: Stage) -> None:
+    process, [web, _, write] = await failed_once(any_stage)
+    [first] = await operations(process).begun("again", "failed")
+    async with process.running():
+        await operations(process).resume(first["id"], OPERATOR)
+        await process.rest()
+        [question] = await any_stage.pending()
+        assert "example.org" in question.caution
+        assert not write.calls
+        await process.click(question.id, Choice.APPROVE)
+        await process.rest()
+    assert (len(web.calls), write.calls) == (1, [{"text": "web did it"}])
+
+
+async def test_one_goes_on_as_the_agent_that_began_it(stage: Stage) -> None:
+    process, _ = await failed_once(stage)
+    [first] = await operations(process).begun("again", "failed")
+    await operations(process, main="another").resume(first["id"], OPERATOR)
+    [(agent,)] = await stage.rows("SELECT DISTINCT json_extract(report, '$.agent') FROM occurrences")
+    assert agent == "main"
+
+
+async def test_a_workflow_is_named_by_the_end_of_its_id_and_by_no_pattern(any_stage: Stage) -> None:
+    process, _ = await failed_once(any_stage)
+    [first] = await operations(process).begun("again", "failed")
+    found = await any_stage.store.workflows.begun_called(first["id"][-6:])
+    assert found is not None
+    assert found.id == first["id"]
+    assert await any_stage.store.workflows.begun_called("%%%%") is None
+
+
+async def test_a_wait_that_no_calendar_has_is_a_fault_of_its_step(stage: Stage) -> None:
+    process = await process_with(stage, 'name = "ages"\nsteps = [{ name = "pause", wait = "999999 weeks" }]')
+    async with process.running():
+        await command(process, "workflow", "ages")
+        await process.rest()
+    assert "is no time to wait for" in (await stage.screen())[-1]
+
+
+async def test_a_model_calls_nothing_that_it_is_not_told_of(stage: Stage) -> None:
+    model = Planned(call("wait_until", time="300 days"), end="Hello.")
+    process = await stage.process(model, OURS)
+    await process.say("hello")
+    await process.answer_all()
+    assert await stage.states() == [RunState.DONE]
+    [told] = [turn.text for turn in model.requests[-1].turns if isinstance(turn, ToolTurn)]
+    assert told == "error: there is no tool 'wait_until'; there are ask_person, delegate."
+
+
+async def test_one_is_resumed_once_however_often_somebody_presses(any_stage: Stage) -> None:
+    process, [_, breaks, _] = await failed_once(any_stage)
+    [first] = await operations(process).begun("again", "failed")
+    async with process.running():
+        pressed = [operations(process).resume(first["id"], OPERATOR) for _ in range(2)]
+        told = await asyncio.gather(*pressed, return_exceptions=True)
+        assert len({one["id"] for one in told if isinstance(one, dict)}) == 1
+        await process.rest()
+        with pytest.raises(Refusal, match="This workflow was resumed already: "):
+            await operations(process).resume(first["id"], OPERATOR)
+    assert len(breaks.calls) == 2
+    assert len(await any_stage.pending()) == 1

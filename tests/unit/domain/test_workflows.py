@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from contextlib import suppress
 from typing import Any
@@ -10,11 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runtime.contract import Call
+from runtime.domain.workflows.asking import asked
 from runtime.domain.workflows.calls import call_of
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.expressions import ExpressionError, filled, value_of
 from runtime.domain.workflows.progress import Result, StepState, standing
 from runtime.domain.workflows.reading import WorkflowError, inputs_of, read_workflow
+from runtime.domain.workflows.record import results_in
+from runtime.text.outside import material
+from tools.mcp.asked.held import Waiting
+from tools.mcp.asked.needs import GoesOn, Needs
 
 VALUES = {"inputs": {"n": 3, "loud": True}, "steps": {"a": {"text": "x", "value": {"files": ["p", "q"]}}}}
 
@@ -202,3 +209,16 @@ def test_however_its_calls_end_every_workflow_comes_to_an_end(data: st.DataObjec
     assert len(set(calls)) == len(calls)
     over = {StepState.SUCCEEDED.value, StepState.SKIPPED.value}
     assert StepState.FAILED.value in states.values() or set(states.values()) <= over
+
+
+def test_a_command_without_a_name_is_told_the_names() -> None:
+    with pytest.raises(WorkflowError, match=r"name a workflow. There are: w\."):
+        asked("", {"w": flow(step("a"))})
+
+
+def test_a_step_whose_server_asked_a_person_has_the_result_that_came_in_the_end() -> None:
+    waiting = Waiting("3kTMd8", "step-a-1", "look", "form", {}, Needs(GoesOn.AGAIN_WITH))
+    goes_on = Call("desk-2-3kTMd8-step-a-1", "desk_goes_on", json.dumps({"call": waiting.key, "answers": {}}))
+    first = (Call("step-a-1", "desk_look", "{}"), "The MCP server desk asks a person something before it goes on.")
+    assert results_in([first, (goes_on, material("42", "desk"))])["step-a-1"] == Result("42")
+    assert results_in([first, (goes_on, "error: it was refused")])["step-a-1"].failed

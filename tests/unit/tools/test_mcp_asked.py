@@ -8,6 +8,8 @@ import pytest
 
 from runtime.contract import Json
 from tools.mcp.asked.fields import MOST_FIELDS, Field, Unfit, fields_of, is_refusal, question_of, value_of
+from tools.mcp.asked.held import MOST_HELD, Forgetful, Held, Waiting
+from tools.mcp.asked.needs import GoesOn, Needs
 
 
 def form(**properties: Any) -> dict[str, Json]:
@@ -92,3 +94,12 @@ def test_a_form_of_too_many_values_is_refused() -> None:
 )
 def test_a_word_of_its_own_refuses(said: str, refuses: bool) -> None:
     assert is_refusal(said) is refuses
+
+
+async def test_calls_of_runs_that_were_stopped_take_no_place_for_good() -> None:
+    held = Held("desk", Forgetful())
+    for number in range(MOST_HELD + 1):
+        await held.wait(Waiting(f"run-{number}", "call", "ask", "form", {}, Needs(GoesOn.AGAIN_WITH)))
+    assert held.of("run-0-call") is None
+    assert held.of("run-1-call") is not None
+    assert held.of(f"run-{MOST_HELD}-call") is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ from tools.mcp.terms import Endpoint, ServerTerms
 from tools.plugins.declared import SERVED_MARGIN, spec_of, told
 from tools.plugins.folder import FolderTools
 from tools.plugins.loading import FileBroken, tools_in
-from tools.plugins.reading import files_in
+from tools.plugins.reading import beside, files_in
 
 GOOD: Final = '''
 from signalbox.tools import Effect, tool
@@ -182,3 +183,16 @@ async def test_no_tool_takes_the_name_of_another(folder: Path) -> None:
         assert sorted(tools.beside({"anything": None})) == ["hello"]
     assert tools.faults["second.py/hello"] == "second.py has a tool hello, and so has first.py: left out"
     assert tools.faults["first.py/anything"].startswith("first.py has a tool anything, and so has Signalbox")
+
+
+def test_what_is_no_plain_file_takes_nothing_from_others(folder: Path) -> None:
+    put(folder, "good.py")
+    (folder / "data.py").mkdir()
+    os.mkfifo(folder / "pipe.py", mode=0o600)
+    told = faults(folder)
+    assert (told["good.py"], "Is a directory" in told["data.py"], "is no plain file" in told["pipe.py"]) == (
+        "",
+        True,
+        True,
+    )
+    assert list(beside(folder)) == ["good.py"]

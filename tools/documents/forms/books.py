@@ -27,7 +27,7 @@ def book(file: BinaryIO) -> Document:
             raise Unreadable("The book is protected against copying. Ask for one that isn't.")
         parts = [part for number, path in enumerate(chapters, 1) for part in _chapter(archive, number, path)]
     except (KeyError, BadZipFile, ElementTree.ParseError, ValueError, RuntimeError) as error:
-        raise Unreadable(f"The book is broken: {error}. Ask for it again.") from error
+        raise Unreadable("The book is broken. Ask for it again.") from error
     return Document.of("Book", parts, title=title)
 
 

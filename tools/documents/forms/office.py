@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 from zipfile import BadZipFile
 
 from tools.documents.archives import opened, without_declarations
-from tools.documents.parts import Document, Part, Unreadable, pieces, row_of
+from tools.documents.parts import BROKEN_FILE, Document, Part, Unreadable, pieces, row_of
 
 if TYPE_CHECKING:
     from docx.table import Table
@@ -27,10 +27,6 @@ def _checked(file: BinaryIO) -> None:
     file.seek(0)
 
 
-def _broken(error: Exception) -> Unreadable:
-    return Unreadable(f"The file is broken: {' '.join(str(error).split())[:200]}. Ask for it again.")
-
-
 # -------------------------------------------------------------------------------------------------------------- Word
 
 
@@ -43,7 +39,7 @@ def word(file: BinaryIO) -> Document:
     try:
         return Document.of("Word document", pieces(_blocks(docx.Document(file))))
     except (KeyError, ValueError, AttributeError, BadZipFile, SyntaxError) as error:  # lxml's errors are SyntaxErrors
-        raise _broken(error) from error
+        raise Unreadable(BROKEN_FILE) from error
 
 
 def _blocks(document: Any) -> Iterator[str]:
@@ -91,7 +87,7 @@ def sheets(file: BinaryIO) -> Document:
         reading = _Sheets()
         parts = [part for name in values.sheetnames for part in reading.parts(name, values[name], formulas[name])]
     except (KeyError, ValueError, TypeError, AttributeError, IndexError, BadZipFile, SyntaxError) as error:
-        raise _broken(error) from error
+        raise Unreadable(BROKEN_FILE) from error
     about = f" Sheets: {', '.join(values.sheetnames)}."
     missed = f"Only the first {CELLS_MAX:,} cells are read." if reading.left <= 0 else ""
     return Document.of("Excel workbook", parts, about=about, missed=missed)
@@ -140,7 +136,7 @@ def slides(file: BinaryIO) -> Document:
         found = list(pptx.Presentation(file).slides)
         parts = [_slide(number, slide) for number, slide in enumerate(found, 1)]
     except (KeyError, ValueError, AttributeError, BadZipFile, SyntaxError) as error:
-        raise _broken(error) from error
+        raise Unreadable(BROKEN_FILE) from error
     return Document("Presentation", "slide", len(parts), parts.__getitem__)
 
 

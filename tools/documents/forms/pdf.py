@@ -22,7 +22,7 @@ def pdf(file: BinaryIO) -> Document:
             raise Unreadable(PASSWORD_NEEDED)
         count = len(reader.pages)
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
-        raise Unreadable(f"The PDF is broken: {_words(error)}. Ask for it again.") from error
+        raise Unreadable("The PDF is broken. Ask for it again.") from error
     if not count:
         raise Unreadable("The PDF has no pages.")
     return Document("PDF", "page", count, lambda place: _page(reader, place), _titled(reader))

@@ -66,7 +66,7 @@ def table(file: BinaryIO) -> Document:
     try:
         rows = [row_of(row) for row in csv.reader(io.StringIO(whole), dialect)]
     except csv.Error as error:
-        raise Unreadable(f"The table can't be read: {error}.") from error
+        raise Unreadable("The table is broken. Ask for it again.") from error
     return Document.of("Table", pieces(_numbered(rows)), about=f" {len(rows):,} rows, numbered.")
 
 

@@ -130,10 +130,15 @@ class Held:
                 self._waiting[key] = waiting
 
     async def wait(self, waiting: Waiting) -> None:
-        """Keep a call, before its run is told that it waits. Errors: Unfit where it cannot be asked about."""
-        if len(self._waiting) >= MOST_HELD and waiting.key not in self._waiting:
-            raise Unfit(f"{MOST_HELD} calls of this server wait for people already.")
+        """Keep a call, before its run is told that it waits. Errors: Unfit where it cannot be asked about.
+
+        Nobody tells us of runs that were stopped while they waited: where there are too many calls, the oldest is given up.
+        """
         waiting.open()  # a form of too many values is refused at once
+        if len(self._waiting) >= MOST_HELD and waiting.key not in self._waiting:
+            oldest = next(iter(self._waiting))
+            log.warning("a call that waited for an answer is given up: too many wait", server=self._server, call=oldest)
+            await self.drop(oldest)
         await self._put(waiting)
 
     def of(self, key: str) -> Waiting | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from operator import itemgetter
 from typing import Final
 
 from sqlalchemy import Integer, bindparam, select, update
@@ -74,7 +75,7 @@ def due(now: datetime) -> Op[list[tuple[str, int, str, str, str]]]:
 def wake(now: datetime) -> Op[bool]:
     """End the timers whose time has come; whether a lane became ready by that."""
     woken = False
-    for run, step, timer, session, node in (yield from due(now)):
+    for run, step, timer, session, node in sorted((yield from due(now)), key=itemgetter(3)):  # as a stop locks lanes
         yield LOCK_LANE, {"k": session}
         if not (yield SETTLE_TIMER, {"run": run, "timer": timer, "at": micros(now)}):
             continue  # another node did, or the run is over

@@ -14,14 +14,15 @@ import pytest
 
 from runtime.agent.processes.book import NotedProcesses
 from runtime.contract import Address, NodeId, Shortage, Tool, ToolContext
-from runtime.contract.agents.processes import ProcessEvent, ProcessState, Starter
+from runtime.contract.agents.processes import ProcessEvent, ProcessId, ProcessState, Starter
 from runtime.contract.rooms import Boundless
-from runtime.errors import ToolFailed, ToolRetry
+from runtime.errors import StoreError, ToolFailed, ToolRetry
 from runtime.guard.door import OPEN_DOOR
 from runtime.store.store import Store, open_store
 from tests.unit.tools.processes import gone, started
 from tools.processes import host as hosting
 from tools.processes.host import Limits, ProcessHost
+from tools.processes.program import Program
 from tools.processes.tools import process_tools
 from tools.sandbox.bubblewrap import Bubblewrap
 
@@ -201,3 +202,44 @@ async def test_nothing_outlives_the_node(bubblewrap: Bubblewrap, context: ToolCo
     assert store is stop.store
     with pytest.raises(ToolFailed, match="about to end"):
         await stop.host.start("true", context.workspace, None, timedelta(1))  # type: ignore[arg-type]
+
+
+async def test_a_start_that_is_cut_takes_no_place(
+    bubblewrap: Bubblewrap, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starting = asyncio.Event()
+
+    async def never(*_: object) -> None:
+        starting.set()
+        await asyncio.Event().wait()
+
+    async with staged(bubblewrap, context, Limits(at_once=1)) as stage:
+        with monkeypatch.context() as patched:
+            patched.setattr(Program, "start", never)
+            async with asyncio.TaskGroup() as group:
+                call = group.create_task(stage.call("start", command="sleep 4251"))
+                await starting.wait()
+                call.cancel()
+        assert await stage.state() == (ProcessState.ENDED, None, "The call was ended before it began.")
+        await stage.started("sleep 4251")
+
+
+class Away(NotedProcesses):
+    """A book whose store is away for the first end that it is told."""
+
+    tries = 0
+
+    async def end(self, process: ProcessId, event: ProcessEvent, exit_code: int | None, reason: str = "") -> None:
+        self.tries += 1
+        if self.tries == 1:
+            raise StoreError("The database is away.")
+        await super().end(process, event, exit_code, reason)
+
+
+async def test_an_end_is_noted_once_the_store_is_back(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hosting, "LOOK_SECONDS", 0.02)
+    stage.host.book = Away(stage.store.processes, lambda: NODE, lambda: OPEN_DOOR)
+    program = stage.host.here(ProcessId(await stage.started("exit 3")))
+    assert program is not None
+    await program.ended.wait()
+    assert await stage.state() == (ProcessState.ENDED, 3, "")
