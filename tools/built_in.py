@@ -28,6 +28,7 @@ from tools.sandbox.shell import ShellSettings, sandbox_for
 from tools.schedules import schedule_tools
 from tools.skills.skills import skill_tools
 from tools.tasks import task_tools
+from tools.watching import watching_tools
 from tools.web.fetch import http_tool
 from tools.web.searching.tool import search_tool
 from tools.web.sending import request_tool
@@ -36,6 +37,7 @@ from tools.workflows import workflow_tools
 if TYPE_CHECKING:
     from runtime.contract import Changing, Figures, Posting, TaskBoard, Timetable, Tool
     from runtime.contract.agents.processes import ProcessBook
+    from runtime.contract.agents.watches import Watches
     from runtime.contract.agents.workflows import Workflows
     from runtime.contract.memory.facts import MemoryBook
     from runtime.contract.memory.knowledge import KnowledgeBook
@@ -78,6 +80,7 @@ def built_in_tools() -> dict[str, Tool]:
     others = (
         *flows,
         *goal_tools(cast("SetsGoals", None), no_cost)[:1],
+        *watching_tools(cast("Watches", None)),
         asking,
         *git,
         *started,

@@ -26,6 +26,7 @@ from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
 from runtime.models.phrases.pages import PAGE_PHRASES, WHAT_I_DO_WITH_PAGES, parts_of
 from runtime.models.phrases.programs import PROGRAMS, WHAT_I_RUN, program_of
 from runtime.models.phrases.skills import SKILLS, WHAT_I_CAN_USE, without_skill
+from runtime.models.phrases.watches import WATCHES, WHAT_I_WATCH, watch_of
 from runtime.models.phrases.workflows import WHAT_I_START, WORKFLOWS, started
 from runtime.text.outside import unfenced
 
@@ -50,6 +51,7 @@ WHAT_I_KNOW: Final = f"""\
 {WHAT_I_CAN_USE}
 {WHAT_I_START}
 {WHAT_I_AIM_AT}
+{WHAT_I_WATCH}
 - `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
 - `hand over to NAME: TEXT`: another agent answers here next
 - `create agent NAME with TOOL, TOOL: PROMPT`: an owner has another agent made
@@ -91,7 +93,7 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
 # The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
 PHRASES: Final = [
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), tool, defaults)
-    for pattern, tool, defaults in (*PROGRAMS, *PHRASES_FIRST_TRIED, *MEMORIES, *WORKFLOWS, *PLANS)
+    for pattern, tool, defaults in (*PROGRAMS, *PHRASES_FIRST_TRIED, *MEMORIES, *WORKFLOWS, *WATCHES, *PLANS)
 ]
 FIRST_PHRASES: Final = PHRASES[: len(PROGRAMS) + len(PHRASES_FIRST_TRIED)]
 PLAN_LINE_MAX_CHARS: Final = 4_000
@@ -124,7 +126,7 @@ VOICE: Final = re.compile(r"\[voice note .+?: (?P<words>.*)\]")
 """What is said of a file that did not come, and of one that is somebody speaking: see `runtime.intake.downloads`."""
 
 
-MADE_OF: Final = {"workflow_start": started, "goal_set": aimed}
+MADE_OF: Final = {"workflow_start": started, "goal_set": aimed, "watch_for": watch_of}
 """Arguments that are made of several parts of a phrase, by tool."""
 
 

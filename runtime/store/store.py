@@ -66,6 +66,7 @@ from runtime.store.skills.store import SkillLockStore
 from runtime.store.sql.driver import OPERATION_TIMEOUT, UNWATCHED, Driver, Op, Watch
 from runtime.store.sql.sqlite import MEMORY_DATABASE, SqliteDriver, connect, explain, system_now
 from runtime.store.tasks.store import TaskStore
+from runtime.store.triggers.store import TriggerStore
 from runtime.store.upgrade import upgrade_postgres, upgrade_sqlite
 from runtime.store.vectors.costs import EmbeddingCostStore
 from runtime.store.vectors.store import VectorStore
@@ -118,6 +119,7 @@ class Store:
     state_values: StateValueStore
     person_summaries: PersonSummaryStore
     skills: SkillLockStore
+    triggers: TriggerStore
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -159,6 +161,7 @@ class Store:
             state_values=StateValueStore(*given),
             person_summaries=PersonSummaryStore(*given),
             skills=SkillLockStore(*given),
+            triggers=TriggerStore(*given),
         )
 
     async def check(self) -> None:

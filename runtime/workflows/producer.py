@@ -40,7 +40,12 @@ class WorkflowModel:
             return True
         step = next((one for one in self._flow.steps if call.startswith(f"step-{one.name}-")), None)
         given = step and [dict(step.arguments), step.text, step.to, *step.options]
-        return given is not None and all(path[0] == INPUTS for path in named_in(given))
+        return given is not None and all(self._is_own(path) for path in named_in(given))
+
+    def _is_own(self, path: Sequence[str]) -> bool:
+        """An input is whoever's words the workflow was started with, but for those that a trigger took from its event."""
+        outside = self._job.task.outside
+        return path[0] == INPUTS and not (outside and (len(path) < 2 or path[1] in outside))
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         now = standing_in(recorded_in(request.turns))

@@ -50,6 +50,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("put_document", "note_document_fault"),
         *("accept_skill", "use_skill"),
         *("begin_process", "happen"),
+        *("add_trigger", "keep_triggers_of_file"),
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -59,6 +60,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
         *("stop_child", "end_left_children", "note_agents"),
         *("sleep", "wake", "cancel"),
+        *("drop_trigger", "resume_trigger"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
         *(
             "account_identity",
@@ -131,6 +133,8 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         "inputs that an operator wrote, and results that were cleaned already; calls made of them pass GuardedModel",
     ),
     "runtime/workflows/goals/starting.py": (frozenset({"begin_goal"}), "a goal's words, cleaned in StartedGoals"),
+    "bot/wiring/triggers/of_file.py": (frozenset({"keep_triggers_of_file"}), SETTINGS),
+    "runtime/triggers/watching.py": (frozenset({"add_trigger"}), "words and wishes are cleaned in RoomWatches"),
     "runtime/workflows/starting.py": (frozenset({"begin_report"}), "inputs are cleaned in StartedFlows"),
     "bot/operator/work/memories.py": (frozenset({"keep_given"}), "what an operator wrote, cleaned in MemoryOperations"),
     "bot/operator/work/skills.py": (frozenset({"accept_skill"}), "a skill's text, cleaned in SkillOperations"),

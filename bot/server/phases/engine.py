@@ -53,7 +53,7 @@ from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import Agents
 from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
-from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
+from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, TRIGGERS, UNDOS
 from runtime.context.watch import LoopNotices
 from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool, Transcriber
 from runtime.delivery.changing import RoomChanges
@@ -72,6 +72,7 @@ from runtime.models.guarded import GuardedModel
 from runtime.reports.fan_out import Reporting
 from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
+from runtime.triggers.watching import RoomWatches
 from runtime.vectors.near import NearRows
 from runtime.workflows.goals.starting import StartedGoals
 from runtime.workflows.starting import StartedFlows
@@ -82,6 +83,7 @@ from tools.posting.changes import changing_tools
 from tools.posting.messages import posting_tools
 from tools.sandbox.spaced import SpacedTool
 from tools.skills.skills import skill_tools
+from tools.watching import watching_tools
 from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
 log = structlog.get_logger("skills")
@@ -389,7 +391,16 @@ def _more_tools(
         begun=partial(base.notifier.notify, LANES),
         door=lambda: door,
     )
-    others = (*workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL, *goal_tools(goals, base.store.goals.cost_of))
+    watches = RoomWatches(
+        book=base.store.triggers,
+        now=base.store.now,
+        changed=partial(base.notifier.notify, TRIGGERS),
+        door=lambda: door,
+    )
+    others = (
+        *(*workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL, *watching_tools(watches)),
+        *goal_tools(goals, base.store.goals.cost_of),
+    )
     own = {tool.spec.name: tool for tool in (*every, *media_tools(media), *others)}
     asking = query_tools(base.settings, at.named)
     spaced = {name: SpacedTool(tool, base.space) for name, tool in asking.items()}  # they keep files of rows

@@ -26,6 +26,7 @@ from runtime.domain.approvals import Rights
 from runtime.domain.goals.contract import GoalBounds
 from runtime.domain.routing import BusyRules, RoomRules
 from runtime.domain.skills.skill import Skill
+from runtime.domain.triggers.matching import MessageTriggers
 from runtime.domain.workflows.definition import Workflow
 from runtime.store.protocol.approvals import Changed
 from runtime.store.protocol.leases import Lease
@@ -70,6 +71,7 @@ class Gate:
     `freshness` is not run. `model`, the names of further `models`, `trouble`, what is wrong with an account, `packs`, which
     documents an agent may search in a room, `measure` and `skills` are told by commands. `workflows` may be started by their names; `goals`
     bounds those that people set.
+    `triggers` are those for which messages are looked through; None where there are none, so that nothing is asked.
     """
 
     open_to_all: bool
@@ -91,6 +93,7 @@ class Gate:
     skills: AskSkills = field(default=no_skills, compare=False)
     workflows: Mapping[str, Workflow] = field(default_factory=dict)
     goals: GoalBounds = field(default_factory=GoalBounds)
+    triggers: MessageTriggers | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,13 @@ from runtime.domain.agents.tasks import (
 )
 from runtime.domain.goals.progress import BEGIN_GOAL
 from runtime.domain.runs import RunState
+from runtime.domain.triggers.chains import agents_in
 from runtime.store.common import ADD_DELIVERY, LOCK_LANE, OPEN_LANE, delivery_row, fact, fresh_lane
 from runtime.store.own_signals import OwnSignal, add_own, chain_of
 from runtime.store.protocol import BackgroundTask, NewDelivery
 from runtime.store.schema import people, runs, sessions, signals, steps
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.tasks.events import task_over
 from runtime.store.tasks.rows import LOCKED_TASK_OF_RUN, TASK_OF_RUN, Row, move_task
 
 POSTER_NAME = select(people.c.name).where(people.c.id == bindparam("person"))
@@ -102,7 +104,7 @@ def background_of(run: RunId) -> Op[BackgroundTask | None]:
     rows = yield TASK_OF_RUN, {"run": run}
     found = Row(*rows[0]) if rows else None
     return found and BackgroundTask(
-        TaskId(found.id), found.title, chain_of(found.chain), words_of(found), found.criteria
+        TaskId(found.id), found.title, agents_in(chain_of(found.chain)), words_of(found), found.criteria
     )
 
 
@@ -130,6 +132,7 @@ def task_ended(
     event = after_run(state, row.attempts, hopeless=has_acted or until is not None)
     row = yield from move_task(row, event, now, {"result": text[:TASK_TEXT_MAX_CHARS]})
     yield from fact(now, f"task {event}", "", row.id, row.room)
+    yield from task_over(row, now, new_id)
     if event is TaskEvent.GIVE_BACK:
         yield from start_again(row, now, new_id)
         return ()

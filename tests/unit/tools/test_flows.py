@@ -41,7 +41,7 @@ READS: Final = {
         *("process_stop", "process_list"),
         *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
         *("remember", "relate", "forget", "state_set", "state_delete"),
-        *("workflow_list", "workflow_start", "goal_set"),
+        *("workflow_list", "workflow_start", "goal_set", "watch_for", "watch_list", "watch_end"),
     },
     Reads.PEOPLE: {
         *("activity", "costs", "dead_letters", "pending_approvals", "task_claim"),
@@ -57,7 +57,7 @@ READS: Final = {
 STAYS: Final = {
     *("delivery_status", "edit_own", "react", "send_file", "set_zone", "spend_beyond_budget", "write_file"),
     *("git_branch", "git_commit", "process_read", "process_stop", "process_list"),
-    *("task_list", "task_claim", "task_complete", "plan_set", "workflow_list"),
+    *("task_list", "task_claim", "task_complete", "plan_set", "workflow_list", "watch_list", "watch_end"),
     *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
     *("remember", "relate", "recall", "about", "search_messages", "state_get", "state_list"),
 }
@@ -66,7 +66,7 @@ REACH_OUT: Final = {
     *("process_start", "process_write", "run_tests", "compile"),
     *("http_get", "read_document", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
     *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "agent_create", "channel_send"),
-    *("forget", "state_set", "state_delete", "workflow_start", "goal_set"),
+    *("forget", "state_set", "state_delete", "workflow_start", "goal_set", "watch_for"),
 }
 
 
