@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from runtime.domain.goals.contract import MICROS_OF_A_DOLLAR, Contract, counted, spanned
+from runtime.domain.goals.contract import MICROS_OF_A_DOLLAR, Contract, GoalKind, counted, spanned
 from runtime.domain.goals.progress import End, GoalStanding, GoalTurn, Piece
 from runtime.domain.quality.gate import bullets, to_make
 from runtime.text.glyphs import clip
@@ -83,7 +83,7 @@ def agreement(contract: Contract) -> str:
 
 
 ENDINGS_TOLD: Final[Mapping[End, str]] = {
-    End.TURNS: "its {turns} are over",
+    End.TURNS: "its {turns} {are} over",
     End.DEADLINE: "its time of {time} is over",
     End.BUDGET: "its budget of {money} is spent",
     End.SENSELESS: "the judge stopped it: {why}",
@@ -102,11 +102,13 @@ def last_words(at: GoalStanding) -> str:
         return "\n\n".join(filter(None, [head, best.candidate.strip(), unread_told(at)]))
     why = ENDINGS_TOLD[at.end or End.TURNS].format(
         turns=counted(contract.turns, contract.turn_word),
+        are="is" if contract.turns == 1 else "are",
         time=spanned(contract.minutes),
         money=f"${contract.budget_micros / MICROS_OF_A_DOLLAR:,.2f}",
         why=at.why,
     )
-    head = f"**Goal not met:** {goal}\n\nI stopped, since {why.removesuffix('.')}."
+    title = f"**Goal not met:** {goal}\n\n" if contract.kind is GoalKind.GOAL else ""
+    head = f"{title}I stopped, since {why.removesuffix('.')}."
     if best is None:
         return "\n\n".join(filter(None, [f"{head} There's no result to show.", unread_told(at)]))
     return "\n\n".join(filter(None, [head, unread_told(at), marked(best, contract)]))

@@ -21,7 +21,7 @@ WHAT_I_AIM_AT: Final = (
 )
 BETWEEN_PARTS: Final = re.compile(r"\s*;\s*")
 MENTIONS: Final = re.compile(
-    r"(?:mentions?|says?|names?|contains?|shows?)\s+[\"“'`]?(?P<word>[^\"”'`]+?)[\"”'`]?$", re.IGNORECASE
+    r"(?:mentions?|says?|names?|contains?)\s+[\"“'`]?(?P<word>[^\"”'`]+?)[\"”'`]?$", re.IGNORECASE
 )
 FILE: Final = re.compile(r"[\w./-]+\.\w{1,5}")
 IN_VAIN: Final = ("I couldn't", "I wasn't allowed", "I'd need", "no understanding of my own", "(nothing)")
@@ -61,7 +61,7 @@ def of_goal(turns: Sequence[Turn]) -> str:
     text = turns[0].text if len(turns) == 1 and isinstance(turns[0], UserTurn) else ""
     if HOW_TO_MAKE in text:
         goal = bound(text.partition("The goal:\n")[2].strip(), ABOUT_CHARS)
-        return f"- It answers “{goal}”\n- It shows what came of it\n- It isn't an excuse"
+        return f"- It answers “{goal}”\n- What came of it is there\n- It isn't an excuse"
     if HOW_TO_PLAN in text:
         goal = text.partition(HOW_TO_PLAN)[0].strip().rpartition("\n\n")[2]
         return f"1. {bound(goal, ABOUT_CHARS)}\n2. Tell what came of it"

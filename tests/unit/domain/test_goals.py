@@ -126,6 +126,15 @@ def test_a_spent_budget_ends_it_and_each_piece_gets_what_is_left() -> None:
     assert goal_standing(contract, {**done, "goal-spent-1": Result("1000000")}, NOW).end is End.BUDGET
 
 
+def test_a_task_in_sprints_speaks_of_no_goal() -> None:
+    done = {CRITERIA_ID: Result("- a"), CLOCK_ID: Result(LATER), "goal-plan-1": Result("x"), "goal-work-1": Result("8")}
+    done["goal-judge-1"] = Result("FAIL\ntoo much")
+    at = goal_standing(sprints_for("Say 7", (), GoalBounds(sprints=1)), done, NOW)
+    assert last_words(at) == (
+        "I stopped, since its 1 sprint is over.\n\nBest result, of sprint 1, **not accepted:** too much\n\n8"
+    )
+
+
 def test_the_question_fits_a_card_whatever_the_goal() -> None:
     contract = Contract(
         GoalKind.GOAL, "x" * 2_000, tuple("y" * 299 + str(n) for n in range(10)), ("z" * 300,) * 9, "w" * 300
