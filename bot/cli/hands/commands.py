@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -68,7 +69,7 @@ def activate(
     file = _own(context, config, name)
     text = file.read_text(encoding="utf-8")
     if to:
-        text = TO_LINE.sub(f'to = ["{to}"]', text, count=1)
+        text = TO_LINE.sub(lambda _: f"to = {json.dumps([to])}", text, count=1)
     after = ACTIVE_LINE.sub("active = true", text, count=1)
     file.write_text(after, encoding="utf-8")
     try:

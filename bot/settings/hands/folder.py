@@ -42,10 +42,10 @@ def add_hands(layers: Layers, faults: Faults, start: Path) -> None:
         if why := fault_of(hand):
             faults.add_sentence(f"{file}: {why}.")
             continue
-        agent = {name: hand[name] for name in OF_AGENT if name in hand}
+        agent: dict[str, Any] = {name: hand[name] for name in OF_AGENT if name in hand}
         layers.add_table("agents", {"name": file.stem, **agent}, source=str(file))
         if hand.get("active"):
-            work = {name: hand[name] for name in OF_SCHEDULE if name in hand}
+            work: dict[str, Any] = {name: hand[name] for name in OF_SCHEDULE if name in hand}
             own = {"name": schedule_of_hand(file.stem), "prompt": hand["task"], "agent": file.stem}
             layers.add_table("schedules", {**own, **work}, source=str(file))
 
