@@ -15,6 +15,7 @@ from tools.delegation import delegation_tools
 from tools.git.hosts import GitWeb
 from tools.git.local import local_tools
 from tools.git.remote import Remotes, remote_tools
+from tools.goals import SetsGoals, goal_tools, no_cost
 from tools.knowledge import knowledge_tools
 from tools.pictures.tools import Media, media_tools
 from tools.posting.changes import changing_tools
@@ -78,6 +79,7 @@ def built_in_tools() -> dict[str, Tool]:
     flows, asking = workflow_tools(cast("Workflows", None)), query_tool([], str)
     others = (
         *flows,
+        *goal_tools(cast("SetsGoals", None), no_cost)[:1],
         *watching_tools(cast("Watches", None)),
         asking,
         *git,

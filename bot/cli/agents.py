@@ -54,7 +54,7 @@ prompt = "You are {name}, an agent on a team chat. Answer briefly."
 # model = "sonnet"                     # a name of [[models]]
 # tools = ["read_file", "http_get"]    # names or globs; all tools without it
 # effects = "read"                     # the most its tools may do: read, write or danger
-# memory = ["room"]                    # memories that it has: person, room, agent, all
+# memory = ["person", "room", "agent", "all"]  # memories that it has; those that it delegates to may have no more
 
 # Where it answers. All conditions must hold; the most specific agent wins. Without any, it is reached by its name.
 # rooms = ["slack:work/C-OPS*"]

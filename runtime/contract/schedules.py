@@ -43,6 +43,7 @@ class TaskKind(StrEnum):
     PROMPT = "prompt"  # words for the agent
     TEMPLATE = "template"  # a Jinja2 template over what tools tell: no model is asked
     REPORT = "report"  # one of the built-in reports, by its name
+    GOAL = "goal"  # turns until a result is accepted; `options` hold the contract
     WORKFLOW = "workflow"  # steps in an order, by the workflow's name; `options` are its inputs
 
 

@@ -21,6 +21,7 @@ from runtime.store.cluster.cooldowns import CooldownStore
 from runtime.store.cluster.store import ClusterStore
 from runtime.store.delegation.store import DelegationStore
 from runtime.store.delivery.store import OutboxStore
+from runtime.store.goals.store import GoalStore
 from runtime.store.intake.places import PlaceStore
 from runtime.store.intake.signals import IntakeStore
 from runtime.store.knowledge.store import KnowledgeStore
@@ -107,6 +108,7 @@ class Store:
     processes: ProcessStore
     delegation: DelegationStore
     workflows: WorkflowStore
+    goals: GoalStore
     knowledge: KnowledgeStore
     memories: MemoryStore
     memory_search: MemorySearchStore
@@ -148,6 +150,7 @@ class Store:
             processes=ProcessStore(*given),
             delegation=DelegationStore(*given),
             workflows=WorkflowStore(*given),
+            goals=GoalStore(*given),
             knowledge=KnowledgeStore(*given),
             memories=MemoryStore(*given),
             memory_search=MemorySearchStore(*given),

@@ -94,6 +94,16 @@ def is_link(name: str, folder: int) -> bool:
 
 
 @contextmanager
+def folder_in(folder: int, name: str) -> Iterator[int]:
+    """A descriptor of the folder `name` in an open folder. Errors: OSError, also where it is a link or a file."""
+    descriptor = _below(name, folder)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
 def reading(root: Path, path: str) -> Iterator[BinaryIO]:
     """The plain file `path` below `root`. Errors: OSError, also where it is a link or no file; BadPath."""
     *folders, name = parts(path)

@@ -44,6 +44,7 @@ from runtime.store.budgets.reserving import taking_in
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
 from runtime.store.delegation.commands import children_listed
 from runtime.store.delivery.open_deliveries import change_in
+from runtime.store.goals.commands import GOAL_COMMANDS
 from runtime.store.intake.commands import NO_ASIDE, SKILL_COMMANDS, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
 from runtime.store.intake.inbox import ADD_SIGNAL, SEEN, asks_alone, keys, refuse, repeated, replied, row
@@ -71,6 +72,7 @@ OWN_COMMANDS: Final = {
     **MEMORY_COMMANDS,
     **DOCS_COMMANDS,
     **WORKFLOW_COMMANDS,
+    **GOAL_COMMANDS,
 }
 """Commands about work that others do for somebody, and about what is kept, by name."""
 Deed = Clicked | Amended | Stopped | Commanded

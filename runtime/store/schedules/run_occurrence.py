@@ -30,6 +30,7 @@ from runtime.contract import (
     Trigger,
 )
 from runtime.domain.change_digest import seen_of
+from runtime.domain.goals.progress import BEGIN_GOAL
 from runtime.domain.machines import move
 from runtime.domain.runs import FOR_SCHEDULES, RunState
 from runtime.domain.schedules import (
@@ -84,8 +85,8 @@ DATA = (
     .where(steps.c.run_id == bindparam("run"), is_word(steps.c.kind, "tool"))
     .order_by(steps.c.number)
 )
-BEGAN = select(steps.c.number).where(steps.c.run_id == bindparam("run"), steps.c.tool == literal_column(f"'{BEGIN}'"))
-"""The step with which a workflow begins."""
+BEGAN = select(steps.c.number).where(steps.c.run_id == bindparam("run"), is_word(steps.c.tool, BEGIN, BEGIN_GOAL))
+"""The step with which a workflow or a goal begins."""
 TOLD = select(deliveries.c.ordinal).where(deliveries.c.origin == bindparam("origin"))
 FAILURES = update(schedules).where(schedules.c.id == bindparam("schedule")).values(failures=bindparam("failed"))
 ANSWER = (

@@ -13,6 +13,7 @@ from bot.doctor.services.plugins import check_plugins
 from bot.doctor.subject import Subject
 from bot.plugins.packages import broken_tools, tools_named
 from bot.settings.settings import load
+from bot.telemetry import logs
 from runtime.contract import RunId, SessionKey, ToolContext
 from runtime.errors import ConfigError
 from tests.unit.test_docs import DOCS, blocks
@@ -104,7 +105,8 @@ def test_two_packages_with_one_name_are_both_named(site: Path) -> None:
         tools_named(["printer"], {})
 
 
-def test_commands_list_show_and_check_files(written: Path) -> None:
+def test_commands_list_show_and_check_files(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "configure", lambda *_, **__: None)  # it would hold for all later tests of this process
     (written / "signalbox.toml").write_text("[tools]\ntrusted = true\n", encoding="utf-8")
     (written / "tools.d" / "broken.py").write_text("def broken(:\n", encoding="utf-8")
     (written / "tools.d" / "broken.py").chmod(0o644)

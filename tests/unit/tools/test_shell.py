@@ -22,6 +22,7 @@ def test_the_first_tools_are_these() -> None:
         "write_file": (Effect.WRITE, ["path", "content"]),
         "search_files": (Effect.READ, ["pattern", "path"]),
         "send_file": (Effect.READ, ["path", "name"]),
+        "read_document": (Effect.READ, ["path", "url", "pages"]),
         "shell": (Effect.DANGER, ["command"]),
         "ask_person": (Effect.READ, ["question", "options", "to"]),
         "find_tools": (Effect.READ, ["words"]),

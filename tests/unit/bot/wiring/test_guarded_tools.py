@@ -86,6 +86,7 @@ class Server:
 
     tools: list[Tool]
     name: str = "desk"
+    asking: tuple[Tool, ...] = ()
 
 
 async def test_a_process_has_the_words_of_others_behind_its_guard(tmp_path: Path) -> None:
