@@ -28,7 +28,7 @@ from tools.sandbox.shell import ShellSettings, sandbox_for
 from tools.schedules import schedule_tools
 from tools.skills.skills import skill_tools
 from tools.tasks import task_tools
-from tools.watching import watching_tools
+from tools.watching.watches import watching_tools
 from tools.web.fetch import http_tool
 from tools.web.searching.tool import search_tool
 from tools.web.sending import request_tool

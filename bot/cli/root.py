@@ -50,6 +50,7 @@ MODULES: Final[Mapping[str, str]] = {
     "children": "work.children",
     "workflows": "work.workflows",
     "triggers": "work.triggers",
+    "hands": "hands.commands",
     "memory": "work.memory",
     "knowledge": "work.knowledge",
     "tools": "work.tools",

@@ -242,6 +242,7 @@ class PlanTable(Section):
         default="", description="Name of a built-in report: `signalbox report --list` shows them."
     )
     workflow: str = Field(default="", description="Name of a workflow; `options` are its inputs.")
+    agent: str = Field(default="", description="Name of the agent that does it. Default: the main agent.")
     data: tuple[DataTable, ...] = Field(
         default=(), description="Tool calls for a template, besides the ones in its header."
     )

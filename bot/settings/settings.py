@@ -30,6 +30,7 @@ from bot.settings.agents.tables import AgentTable
 from bot.settings.approvals import OLD_NAME, Approvals, take_old_name
 from bot.settings.cross_checks import add_together
 from bot.settings.faults import Faults, without_tag
+from bot.settings.hands.folder import add_hands
 from bot.settings.heartbeats import HeartbeatTable
 from bot.settings.hooks import HookTable
 from bot.settings.knowledge.packs import KnowledgeTable
@@ -417,6 +418,7 @@ class _Reading:
             layers.add(str(self.file), read_file(self.file))
             add_agents(layers, faults, self._start)
             add_workflows(layers, faults, self._start)
+            add_hands(layers, faults, self._start)
             for source, table in self.more:
                 layers.add_table(AGENTS, table, source=source)
         chain = self._fill(layers, faults, demand)
@@ -450,6 +452,7 @@ class _Reading:
         if self.file is not None:
             add_agents(layers, faults, self._start)
             add_workflows(layers, faults, self._start)
+            add_hands(layers, faults, self._start)
         chain = self._fill(layers, faults, None)
         settings = self._without_what_is_wrong(layers, chain, faults)
         add_reused(uses(settings, layers.sources), chain, faults)

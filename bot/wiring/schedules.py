@@ -144,7 +144,7 @@ def schedule_of(table: ScheduleTable, ident: ScheduleId, to: Sequence[Address], 
         created_at=now,
         anchor_at=anchor,
         actor=Identity(""),
-        agent=MAIN,
+        agent=table.agent or MAIN,
         by_file=True,
         starts_at=starts,
         ends_at=ends,
@@ -165,7 +165,7 @@ def planned(schedule: Schedule, now: datetime) -> Schedule:
 
 def merged(old: Schedule, wanted: Schedule, now: datetime) -> Schedule:
     """Schedule as the settings say now, with the run state that there was. The next instant is another where the rule is."""
-    same = replace(old, task=wanted.task, to=wanted.to, terms=wanted.terms)
+    same = replace(old, task=wanted.task, to=wanted.to, terms=wanted.terms, agent=wanted.agent)
     if rule_of(old) == rule_of(wanted):
         return same
     is_counted_anew = (old.when, old.starts_at) != (wanted.when, wanted.starts_at)

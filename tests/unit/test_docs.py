@@ -39,7 +39,7 @@ SCENARIOS = range(1, 44)
 page = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 
 
-OWN_FILES = ("file=agents/", "file=workflows/")
+OWN_FILES = ("file=agents/", "file=workflows/", "file=hands/")
 """Mark of a block that is the file of an agent."""
 
 
@@ -149,7 +149,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 @page
 def test_settings_in_examples_are_settings(page: Path, tmp_path: Path) -> None:
     written = [block for block in blocks(page) if block.language == "toml"]
-    for folder in ("agents", "workflows"):
+    for folder in ("agents", "workflows", "hands"):
         (tmp_path / folder).mkdir()
     for block in written:
         if block.marks and block.marks[0].startswith(OWN_FILES):  # there before the others: they name each other

@@ -31,7 +31,7 @@ class TriggerOperations:
     mask: Callable[[str], str]
 
     async def listed(self) -> list[View]:
-        """Those of the settings, and those that people asked for."""
+        """All of them: those of the settings, and those that people asked for."""
         return [self._view(one) for one in await self.triggers.triggers()]
 
     async def ended(self, name: str, actor: Actor) -> View:

@@ -83,7 +83,7 @@ from tools.posting.changes import changing_tools
 from tools.posting.messages import posting_tools
 from tools.sandbox.spaced import SpacedTool
 from tools.skills.skills import skill_tools
-from tools.watching import watching_tools
+from tools.watching.watches import watching_tools
 from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
 log = structlog.get_logger("skills")

@@ -26,11 +26,11 @@ def faults_together(layers: Layers) -> Iterator[Fault]:
     """Unknown tools, agents and judges, secrets in a definition. One that is wrong by itself is told with its own settings."""
     yield from _judge(layers)
     flows = [(place, flow) for place, table in layers.tables("workflows") if (flow := _read(table))]
-    yield from _schedules(layers, [flow.name for _, flow in flows])
+    agents = [MAIN, *(table["name"] for _, table in layers.tables("agents") if isinstance(table.get("name"), str))]
+    yield from _schedules(layers, [flow.name for _, flow in flows], agents)
     if not flows:
         return
     tools = list(tools_known(layers))
-    agents = [MAIN, *(table["name"] for _, table in layers.tables("agents") if isinstance(table.get("name"), str))]
     for place, flow in flows:
         if flow.agent and flow.agent not in agents:
             yield f"{place}.agent", f'"{flow.agent}" names no agent{_where(layers, place)}; {_near(flow.agent, agents)}'
@@ -51,11 +51,14 @@ def _where(layers: Layers, place: str, step: str = "") -> str:
     return f" ({file}, line {line})" if line else f" ({file})"
 
 
-def _schedules(layers: Layers, known: list[str]) -> Iterator[Fault]:
+def _schedules(layers: Layers, known: list[str], agents: list[str]) -> Iterator[Fault]:
     for place, table in layers.tables("schedules"):
         name = table.get("workflow")
         if isinstance(name, str) and name and name not in known:
             yield f"{place}.workflow", f'"{name}" names no workflow; {_near(name, known)}'
+        agent = table.get("agent")
+        if isinstance(agent, str) and agent and agent not in agents:
+            yield f"{place}.agent", f'"{agent}" names no agent; {_near(agent, agents)}'
 
 
 def _read(table: object) -> Workflow | None:

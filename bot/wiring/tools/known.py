@@ -42,7 +42,7 @@ from tools.sandbox.shell import sandbox_for
 from tools.schedules import schedule_tools
 from tools.skills.skills import SkillBook, skill_tools
 from tools.tasks import task_tools
-from tools.watching import watching_tools
+from tools.watching.watches import watching_tools
 from tools.workflows import workflow_tools
 
 

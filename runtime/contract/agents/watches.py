@@ -17,7 +17,7 @@ WATCHED_EVENTS = (
 
 @dataclass(frozen=True, slots=True)
 class WatchWish:
-    """What somebody wants to be told of: an event in the room where they ask; of words, any of `words`. `tell` says more
+    """An event of which somebody wants to be told, in the room where they ask; of words, any of `words`. `tell` says more
     of what the agent should tell or do then."""
 
     event: str
@@ -44,7 +44,7 @@ class Watches(Protocol):
         """Begin to watch, for the person of `by`; the same `key` again is the same one."""
 
     async def listed(self, by: TaskActor) -> list[KeptWatch]:
-        """Those of the room."""
+        """All of the room."""
 
     async def end(self, name: str, by: TaskActor) -> KeptWatch:
         """End one of the person's own, called by its id or one of its words; operators end everybody's."""

@@ -1,4 +1,4 @@
-"""How deep triggers are in the work that an event comes from: told by the chain of its signal.
+"""The depth of triggers in the work that an event comes from: told by the chain of its signal.
 
 A chain names agents through whose hands work went. Before them it names the triggers that began it, each behind a mark
 that no agent's name has.

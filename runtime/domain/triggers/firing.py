@@ -1,4 +1,4 @@
-"""What a trigger makes of an event: if it fires, and the words or inputs of the work that it begins."""
+"""The firing of a trigger: if an event fires it, and the words or inputs of the work that it begins."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Happening:
 
 
 class Course(Enum):
-    """What becomes of an event that a trigger is for."""
+    """Course of an event that a trigger is for."""
 
     FIRE = "fire"
     REST = "rest"  # it fired a short while ago, or may not any more
@@ -106,7 +106,7 @@ def event_told(event: Happening) -> str:
 
 
 def because(event: Happening) -> str:
-    """Why work begins, in a few words."""
+    """The reason for which work begins, in a few words."""
     return WORDS_FOR[event.kind]
 
 

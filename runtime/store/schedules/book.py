@@ -54,7 +54,7 @@ SET_STATE = (
         due_at=bindparam("due"),
     )
 )
-WORK: Final = ("name", "task", "home", "addresses", "terms")
+WORK: Final = ("name", "task", "home", "addresses", "terms", "agent")
 TIMES: Final = (*("rule", "rule_text", "state", "reason", "anchor_at"), *("starts_at", "ends_at", "next_at", "due_at"))
 
 

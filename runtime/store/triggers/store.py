@@ -23,7 +23,7 @@ class TriggerStore(Base):
     """The book of triggers."""
 
     async def for_messages(self) -> list[EventTrigger]:
-        """Those that are looked for in each message."""
+        """Triggers that are looked for in each message."""
         now = self.now()
         return await self._driver.read(lambda: for_messages(now))
 

@@ -1,0 +1,1 @@
+"""Hands: an agent and the work it does by the clock, in one file each."""

@@ -1,0 +1,1 @@
+"""Standing intents: "tell me when …"."""
