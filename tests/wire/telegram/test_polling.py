@@ -175,6 +175,7 @@ async def test_the_commands_are_in_telegrams_menu(bench: Bench) -> None:
             "schedules",
             "task",
             "tasks",
+            "goal",
             "workflow",
             "workflows",
             "children",
