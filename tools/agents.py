@@ -90,7 +90,7 @@ def table_of(arguments: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def caller_of(context: ToolContext) -> Caller:
-    return Caller(context.agent, context.requester, in_chat=not context.scheduled)
+    return Caller(context.agent, context.requester, in_chat=not context.scheduled, session=context.session)
 
 
 def drawn(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]:

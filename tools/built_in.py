@@ -15,6 +15,7 @@ from tools.delegation import delegation_tools
 from tools.git.hosts import GitWeb
 from tools.git.local import local_tools
 from tools.git.remote import Remotes, remote_tools
+from tools.goals import SetsGoals, goal_tools, no_cost
 from tools.knowledge import knowledge_tools
 from tools.pictures.tools import Media, media_tools
 from tools.posting.changes import changing_tools
@@ -27,6 +28,7 @@ from tools.sandbox.shell import ShellSettings, sandbox_for
 from tools.schedules import schedule_tools
 from tools.skills.skills import skill_tools
 from tools.tasks import task_tools
+from tools.watching import watching_tools
 from tools.web.fetch import http_tool
 from tools.web.searching.tool import search_tool
 from tools.web.sending import request_tool
@@ -35,6 +37,7 @@ from tools.workflows import workflow_tools
 if TYPE_CHECKING:
     from runtime.contract import Changing, Figures, Posting, TaskBoard, Timetable, Tool
     from runtime.contract.agents.processes import ProcessBook
+    from runtime.contract.agents.watches import Watches
     from runtime.contract.agents.workflows import Workflows
     from runtime.contract.memory.facts import MemoryBook
     from runtime.contract.memory.knowledge import KnowledgeBook
@@ -76,6 +79,8 @@ def built_in_tools() -> dict[str, Tool]:
     flows, asking = workflow_tools(cast("Workflows", None)), query_tool([], str)
     others = (
         *flows,
+        *goal_tools(cast("SetsGoals", None), no_cost)[:1],
+        *watching_tools(cast("Watches", None)),
         asking,
         *git,
         *started,

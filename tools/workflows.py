@@ -28,7 +28,8 @@ UNITS: Final[Mapping[str, timedelta]] = {
 EXAMPLES: Final = '"2 hours", "3 days" or "2026-12-01T09:00+01:00"'
 OWN: Final = Flow(Reads.OURS, stays=True, carries={"time": Carries.DETAIL})
 FROZEN: Final = Flow(Reads.OURS, stays=True, carries={})
-STARTING: Final = Flow(Reads.OURS, carries={"name": Carries.DETAIL, "inputs": Carries.WORDS})
+STARTING: Final = Flow(Reads.OURS, carries={"name": Carries.DETAIL})
+"""A workflow's calls ask nobody about its inputs: so after outside text these, which this leaves out, are to be somebody's own."""
 START_TIMEOUT: Final = timedelta(seconds=30)
 
 

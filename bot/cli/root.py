@@ -49,6 +49,7 @@ MODULES: Final[Mapping[str, str]] = {
     "processes": "work.processes",
     "children": "work.children",
     "workflows": "work.workflows",
+    "triggers": "work.triggers",
     "memory": "work.memory",
     "knowledge": "work.knowledge",
     "tools": "work.tools",

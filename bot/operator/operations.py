@@ -34,6 +34,7 @@ from bot.operator.work.memories import MemoryOperations
 from bot.operator.work.processes import ProcessOperations
 from bot.operator.work.skills import SkillOperations
 from bot.operator.work.tasks import TaskOperations
+from bot.operator.work.triggers import TriggerOperations
 from bot.operator.work.workflows import WorkflowOperations
 from bot.wiring.knowledge.packs import search_of
 from bot.wiring.safety.scan import GuardScan
@@ -551,6 +552,23 @@ class Operations(OperatorApi):
     def _handed_on(self) -> HandedOn:
         has = self._context
         return HandedOn(has.store.delegation, has.notifier, has.stop, has.nudge, has.named, has.called, has.mask)
+
+    # ----------------------------------------------------------------------------------------------------- triggers
+
+    async def triggers(self) -> list[View]:
+        """Work that begins when something happens."""
+        return await self._triggers.listed()
+
+    async def resume_trigger(self, name: str) -> View:
+        return await self._triggers.resumed(name, self.actor)
+
+    async def end_trigger(self, name: str) -> View:
+        return await self._triggers.ended(name, self.actor)
+
+    @property
+    def _triggers(self) -> TriggerOperations:
+        has = self._context
+        return TriggerOperations(has.store.triggers, has.notifier, has.called, has.mask)
 
     # ---------------------------------------------------------------------------------------------------- workflows
 

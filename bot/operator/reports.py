@@ -35,12 +35,13 @@ from runtime.contract import (
     ToolContext,
 )
 from runtime.domain.deliveries import DeliveryState
+from runtime.domain.goals.contract import GoalBounds
 from runtime.domain.runs import RunState
 from runtime.domain.workflows.asking import Flows
 from runtime.errors import ToolError
 from runtime.http.errors import Refusal
 from runtime.markup.moments import in_words
-from runtime.store.protocol import DeliveryRow
+from runtime.store.protocol import BackgroundTask, DeliveryRow
 from runtime.store.store import Store
 from tools.reports import Naming, report_tools
 
@@ -57,17 +58,38 @@ class LateReporters:
     """Makes what speaks in a model's place: `AgentLoop(reporter=…)`. What reads and renders templates, and what goes by
     workflows, is loaded for the first one."""
 
-    def __init__(self, now: Now, folder: Path = REPORTS_FOLDER, flows: Callable[[], Flows] = dict) -> None:
+    def __init__(
+        self,
+        now: Now,
+        folder: Path = REPORTS_FOLDER,
+        flows: Callable[[], Flows] = dict,
+        goals: Callable[[], GoalBounds] = GoalBounds,
+    ) -> None:
         self._now = now
         self._folder = folder
         self._flows = flows
+        self._goals = goals
 
     def __call__(self, job: Job) -> Maker:
         if job.task.kind is TaskKind.WORKFLOW:
             from runtime.workflows.producer import WorkflowModel
 
             return WorkflowModel(job, self._flows)
+        if job.task.kind is TaskKind.GOAL:
+            from runtime.workflows.goals.producer import goal_of
+
+            return goal_of(job, self._now)
         return self._made(job)
+
+    def sprints(self, model: str) -> Callable[[BackgroundTask], Maker]:
+        """Makes what works on tasks in sprints, for agents of this model."""
+
+        def made(task: BackgroundTask) -> Maker:
+            from runtime.workflows.goals.producer import sprints_of
+
+            return sprints_of(task, self._goals(), model, self._now)
+
+        return made
 
     @cached_property
     def catalogue(self) -> Catalogue:

@@ -1,6 +1,6 @@
 """Reading the settings again while the process works: all of what may change at once, or, after a fault, nothing.
 
-The rules about tool calls, people, rooms, agents, schedules, heartbeats, workflows, the prompt and the log level change. Anything else that
+The rules about tool calls, people, rooms, agents, schedules, heartbeats, workflows, triggers, the prompt and the log level change. Anything else that
 differs is named, since it takes a restart; so it is with each reload until then.
 """
 
@@ -31,7 +31,7 @@ from runtime.templating.prompts import PromptFault
 log = structlog.get_logger("reload")
 
 MAY_CHANGE: Final = (
-    *("policy", "access", "rooms", "agents", "schedules", "heartbeats", "planning", "skills", "workflows"),
+    *("policy", "access", "rooms", "agents", "schedules", "heartbeats", "planning", "skills", "workflows", "triggers"),
     *("run.prompt_file", "log.level"),
 )
 """Settings, and tables of settings, that change without a restart."""

@@ -26,6 +26,7 @@ from bot.settings.tools.databases import faults_together as database_faults
 from bot.settings.tools.git import faults_together as git_faults
 from bot.settings.tools.rooms import faults_together as room_tool_faults
 from bot.settings.tools.search import faults_together as search_faults
+from bot.settings.triggers.tables import faults_together as trigger_faults
 from bot.settings.workflows.together import faults_together as workflow_faults
 from runtime.contract import Address
 
@@ -71,6 +72,7 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
         ("agents", "agent"),
         ("knowledge", "pack"),
         ("workflows", "workflow"),
+        ("triggers", "trigger"),
         ("databases", "database"),
     ):
         first: dict[Any, str] = {}
@@ -104,6 +106,7 @@ def _hooks(layers: Layers) -> Iterator[Fault]:
 def _schedules(layers: Layers) -> Iterator[Fault]:
     yield from schedule_faults(layers, _nowhere)
     yield from heartbeat_faults(layers, _nowhere)
+    yield from trigger_faults(layers, _nowhere)
 
 
 def _approvals(layers: Layers) -> Iterator[Fault]:

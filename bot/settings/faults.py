@@ -76,7 +76,7 @@ class Faults:
         return bool(self._lines)
 
     def add(self, name: str, fault: str) -> None:
-        self._lines.append(f"{name}: {fault}.")
+        self._lines.append(f"{name}: {fault}{'' if fault.endswith('?') else '.'}")
 
     def add_sentence(self, sentence: str) -> None:
         """As it stands: it may end with a command to copy."""

@@ -78,7 +78,9 @@ from bot.settings.telemetry import find_collector
 from bot.settings.tools.databases import DatabaseTable
 from bot.settings.tools.folder import add_tools_folder
 from bot.settings.tools.git import GitTable
+from bot.settings.triggers.tables import TriggerTable
 from bot.settings.workflows.folder import add_workflows
+from bot.settings.workflows.goals import GoalsSection
 from bot.settings.workflows.tables import WorkflowTable
 from runtime.errors import ConfigError
 from runtime.models.litellm_loading import VARIABLES as LITELLM_VARIABLES
@@ -168,6 +170,8 @@ class Settings(Section):
     workflows: tuple[WorkflowTable, ...] = Field(
         default=(), description="Work of several steps; also as files in `workflows/`."
     )
+    goals: GoalsSection = Field(default_factory=GoalsSection, description="Goals, and tasks that are done in sprints.")
+    triggers: tuple[TriggerTable, ...] = Field(default=(), description="Work that begins when something happens.")
     heartbeats: tuple[HeartbeatTable, ...] = Field(
         default=(), description="Tools that are called regularly and report when their answer changes."
     )

@@ -15,6 +15,7 @@ from runtime.contract import Address, Identity
 from runtime.domain.agents.binding import binding_of
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.approvals import Rights
+from runtime.domain.goals.contract import GoalBounds
 from runtime.domain.routing import AccountNames, RoomRule, RoomRules
 from runtime.knowledge.packs import Packs, open_to
 from runtime.store.protocol import Gate
@@ -54,7 +55,14 @@ def gate_of(
         trouble=trouble,
         packs=partial(_packs, packs_of(settings), named),
         workflows={table.name: table.flow for table in settings.workflows},
+        goals=goal_bounds_of(settings),
     )
+
+
+def goal_bounds_of(settings: Settings) -> GoalBounds:
+    goals, given = settings.goals, () if settings.model.is_demo else tuple(one.name for one in settings.models)
+    names = (settings.model.name, *given) if given else ()
+    return GoalBounds(goals.turns, goals.sprints, goals.minutes, goals.budget, goals.judge, names)
 
 
 def _packs(packs: Packs, named: AccountNames, agent: str, room: Address) -> Sequence[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from bot.settings.agents.tables import AgentTable
 from bot.settings.settings import Settings
@@ -24,10 +25,13 @@ from runtime.contract import (
 )
 from runtime.domain.agents.capabilities import fits, is_within
 from runtime.domain.agents.globs import ANYTHING
-from runtime.domain.agents.manifest import MAIN, Manifest
+from runtime.domain.agents.manifest import MAIN, SPRINTING, Manifest
 from runtime.domain.ids import digest
 from runtime.policy.budgets import DOLLAR, BudgetRules, Scope
 from runtime.workspace.workspaces import WorkspaceFolders
+
+if TYPE_CHECKING:
+    from runtime.agent.registry import Sprinting
 
 
 def manifests_of(settings: Settings) -> dict[str, Manifest]:
@@ -125,7 +129,8 @@ class PreferredModel:
 
 
 class AgentMaker:
-    """Makes agents of manifests, with the parts of this process that they share. `prompt` gives each one's by its name."""
+    """Makes agents of manifests, with the parts of this process that they share. `prompt` gives each one's by its name, and `sprints`
+    what works on tasks in sprints, for the name of a model."""
 
     def __init__(
         self,
@@ -135,12 +140,14 @@ class AgentMaker:
         tools: Mapping[str, Tool],
         workspaces: Callable[[str], WorkspaceFolders],
         limits: Limits,
+        sprints: Callable[[str], Sprinting],
     ) -> None:
         self._prompt = prompt
         self._model = model
         self._tools = tools
         self._workspaces = workspaces
         self._limits = limits
+        self._sprints = sprints
 
     def made(self, manifests: Mapping[str, Manifest]) -> list[Agent]:
         return [self.agent(manifest) for manifest in manifests.values()]
@@ -155,6 +162,7 @@ class AgentMaker:
             workspaces=self._workspaces(manifest.name),
             manifest=manifest,
             limits=self._limits,
+            sprinting=self._sprints(manifest.model) if manifest.harness == SPRINTING else None,
         )
 
 

@@ -17,6 +17,7 @@ from runtime.context.prompt.prompts import Prompted, Prompts
 from runtime.contract import FIND_TOOLS, SPEND_MORE, Address, Busy, Features
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.routing import AccountNames, BusyRules
+from runtime.domain.triggers.matching import MessageTriggers
 from runtime.policy.rules import SHIPPED, Policy, Rule, Ruling
 from runtime.store.protocol import Gate
 from runtime.store.protocol.intake import AskSkills, Measure, no_skills, unmeasured
@@ -53,6 +54,7 @@ class Live:
         self._place = place
         self._measure: Measure = unmeasured
         self._skills: AskSkills = no_skills
+        self._triggers: MessageTriggers | None = None
         self._renew: Callable[[Mapping[str, Manifest]], None] = lambda _: None
 
     def take(self, rules: Rules) -> None:
@@ -69,11 +71,17 @@ class Live:
         """An agent is at work here, whose requests can be measured, and which has `skills`."""
         self._measure, self._skills = measure, skills
 
+    def waits_for(self, triggers: MessageTriggers | None) -> None:
+        """From now on messages are looked through for these; for nothing where it is None."""
+        self._triggers = triggers
+
     def gate(self) -> Gate:
         """The gate as a value, with the names that accounts have by now: transactions read it on another thread."""
         gate, names = self.rules.gate, self._names()
-        if gate.rooms.named is not names or gate.measure is not self._measure:
-            gate = replace(gate, rooms=replace(gate.rooms, named=names), measure=self._measure, skills=self._skills)
+        is_other = gate.rooms.named is not names or gate.measure is not self._measure
+        if is_other or gate.triggers is not self._triggers:
+            rooms = replace(gate.rooms, named=names)
+            gate = replace(gate, rooms=rooms, measure=self._measure, skills=self._skills, triggers=self._triggers)
             self.rules = replace(self.rules, gate=gate)
         return gate
 

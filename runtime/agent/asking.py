@@ -85,7 +85,9 @@ async def refused_or_stopped(run: LiveRun, spec: ToolSpec, call: Call, arguments
 
 
 def caller_of(claim: Claim) -> Caller:
-    return Caller(claim.agent, claim.requester, in_chat=claim.job is None and not claim.above)
+    return Caller(
+        claim.agent, claim.requester, in_chat=claim.job is None and not claim.above, session=claim.lane.session
+    )
 
 
 def asked_by_us(call: Call) -> NewStep:

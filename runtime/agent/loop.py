@@ -172,11 +172,14 @@ class AgentLoop:
         Errors: StoreError when a step could not be recorded; the lane is then still ours and must be given back.
         """
         agent, job = self._agents[claim.agent], claim.job
+        maker = agent.sprinting(claim.task) if agent.sprinting and claim.task else None
+        if job and job.task.kind is not TaskKind.PROMPT:
+            maker = self._reporter(job)
         run = LiveRun(
             *(claim, agent, claim.iterations, claim.next_step, claim.turns),
             files=list(claim.files),
             allowance=claim.allowance,
-            maker=None if job is None or job.task.kind is TaskKind.PROMPT else self._reporter(job),
+            maker=maker,
         )
         self._live[claim.run_id] = run
         try:

@@ -40,6 +40,9 @@ from runtime.store.protocol import Further, NewDelivery, Question, Runs, ToolSte
 
 log = structlog.get_logger("agent")
 
+WORK_WORDS: Final = {TaskKind.WORKFLOW: "workflow", TaskKind.GOAL: "goal"}
+"""Words of cards for work that no person asks for in a message; else it is a schedule's."""
+
 CARD_TIMEOUT: Final = timedelta(seconds=5)
 """For a tool to say how its call is shown."""
 
@@ -120,7 +123,7 @@ class Questions:
         places = self._context.places
         name, job = places.room_name(run.claim.address), run.claim.job
         link = places.link(run.claim.address, audience.message) if audience.message and not job else ""
-        work = {} if job is None else {"workflow" if job.task.kind is TaskKind.WORKFLOW else "schedule": job.name}
+        work = {} if job is None else {WORK_WORDS.get(job.task.kind, "schedule"): job.name}
         known = card_facts.circumstances(name, home=to.home, told=to.asked, link=link, away=to.away, **work)
         return card_facts.with_heard(known, _others_heard(run, audience))
 

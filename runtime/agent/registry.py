@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from runtime.agent.guard import GuardLimits
 from runtime.context.prompt.here import Here
@@ -15,6 +16,12 @@ from runtime.contract import Model, ModelReply, ModelRequest, OnText, Tool
 from runtime.domain.agents.manifest import Manifest
 from runtime.errors import ModelFailed
 from runtime.workspace.workspaces import WorkspaceFolders
+
+if TYPE_CHECKING:
+    from runtime.agent.run_state import Maker
+    from runtime.store.protocol import BackgroundTask
+
+    Sprinting = Callable[[BackgroundTask], Maker]
 
 Prompt = Callable[[Here], Prompted]
 """The prompt of an agent for a room, as it is at this moment."""
@@ -43,7 +50,7 @@ class Agent:
 
     `tools` may change while it works, and the next model call is told of those that are there then. `scope` is what the
     `agent` condition of a policy rule is matched with. `manifest` is what was said of it. `workspaces` hold the files of its
-    sessions, and nobody else's.
+    sessions, and nobody else's. `sprinting` makes what speaks in the model's place in its tasks, where it works in sprints.
     """
 
     name: str
@@ -54,6 +61,7 @@ class Agent:
     workspaces: WorkspaceFolders
     manifest: Manifest = field(default_factory=Manifest)
     limits: Limits = field(default_factory=Limits)
+    sprinting: Sprinting | None = None
 
 
 class Agents(dict[str, Agent]):
@@ -73,7 +81,9 @@ class Agents(dict[str, Agent]):
     def __missing__(self, name: str) -> Agent:
         """An agent without any of another's tools, rights or files."""
         files = self.main.workspaces.of(name)
-        return replace(self.main, name=name, model=Missing(name), tools={}, scope=name, workspaces=files)
+        return replace(
+            self.main, name=name, model=Missing(name), tools={}, scope=name, workspaces=files, sprinting=None
+        )
 
 
 @dataclass(slots=True)

@@ -26,6 +26,8 @@ from runtime.store.protocol import Runs
 
 log = structlog.get_logger("agent")
 
+READS_ONLY: Final = RoomMode(Mode.READ_ONLY)
+"""Mode of work that was handed on so that it changes nothing."""
 CLEANLY: Final = Known()
 """Of a run that has read nothing from outside: all that people named is not looked at."""
 
@@ -130,6 +132,8 @@ class Rulings:
         )
 
     async def _mode(self, run: LiveRun, answer: Answer) -> RoomMode:
+        if run.claim.child and run.claim.child.reads_only:
+            return READS_ONLY
         if answer.mode is None:
             answer.mode = await self._store.mode_at(run.claim.spoken_to, run.claim.address)
         return answer.mode

@@ -25,11 +25,13 @@ TASK_COMMAND: Final = "task"
 """Has something worked on in the background: it takes a whole request, of several lines."""
 WORKFLOW_COMMAND: Final = "workflow"
 """Starts a workflow: its inputs may be long."""
+GOAL_COMMAND: Final = "goal"
+"""Sets a goal: its contract has several lines."""
 TOLD_VERBS: Final = frozenset({"why", "accept", "pin", "unpin"})
 TOLD_WORDS: Final = frozenset({"all", "all yes", "summary", "summary on", "summary off"})
 """What is kept of `/memory` and `/forget` behind their names: not what one alone reads, and not what is to be forgotten."""
 ACTS: Final = frozenset(
-    {"new", "stop", "compact", "timezone", "away", "back", "forget", TASK_COMMAND, WORKFLOW_COMMAND}
+    {"new", "stop", "compact", "timezone", "away", "back", "forget", TASK_COMMAND, WORKFLOW_COMMAND, GOAL_COMMAND}
 )
 IN_PUBLIC: Final = frozenset({"new", "stop", PAIR})
 """Commands that change something for everybody in the room: everybody there reads that. Else only who asked does."""
@@ -45,6 +47,7 @@ LOOKS_LIKE_ONE: Final = re.compile(r"/([a-z][a-z0-9_-]{1,31})", re.IGNORECASE)
 PAIR_FORM: Final = re.compile(rf"[/!]{PAIR}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 TASK_FORM: Final = re.compile(rf"[/!]{TASK_COMMAND}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 WORKFLOW_FORM: Final = re.compile(rf"[/!]{WORKFLOW_COMMAND}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+GOAL_FORM: Final = re.compile(rf"[/!]{GOAL_COMMAND}\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 ASK_FORM: Final = re.compile(rf"[/!]{ASK}\s+(\S+\s.*)", re.IGNORECASE | re.DOTALL)
 """A message that still has it behind the names of all agents is for none of them."""
 SUMMARY_FORM: Final = re.compile(r"[/!]memory[ \t]+(summary\s+\S.*)", re.IGNORECASE | re.DOTALL)
@@ -55,6 +58,7 @@ SKILL_REQUEST: Final = re.compile(rf"[/!]{SKILL_COMMAND}\s+\S+\s+\S.*", re.IGNOR
 TEXT_FORMS: Final = {
     TASK_COMMAND: TASK_FORM,
     WORKFLOW_COMMAND: WORKFLOW_FORM,
+    GOAL_COMMAND: GOAL_FORM,
     "memory": SUMMARY_FORM,
     ASK: ASK_FORM,
     PAIR: PAIR_FORM,

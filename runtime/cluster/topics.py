@@ -36,3 +36,6 @@ SKILLS: Final = "skills"
 
 MEMORIES: Final = "memories"
 """Something was kept where perhaps nothing was before."""
+
+TRIGGERS: Final = "triggers"
+"""A trigger for messages was made, or ended."""

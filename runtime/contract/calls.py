@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from runtime.contract.people import Identity, Json, Person, RunId
+from runtime.contract.people import Identity, Json, Person, RunId, SessionKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +130,15 @@ UNDECLARED: Final = Flow()
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Agent that makes a call, and the person for whom it does. `in_chat`: that one waits for it in a conversation."""
+    """Agent that makes a call, and the person for whom it does. `in_chat`: that one waits for it in a conversation.
+
+    `session` is the conversation of the agent.
+    """
 
     agent: str
     person: Person | None
     in_chat: bool = True
+    session: SessionKey | None = None
 
 
 Refusal = Callable[[Mapping[str, Json], Caller], Awaitable[str]]
@@ -152,7 +156,8 @@ class Order:
     """Work for another agent. `files` are paths in the folder of the room; `schema` is one that a JSON answer must fit.
 
     `awaits`: the run that gives it waits for its end; else that is told in its conversation. `time` bounds it, and
-    `budget_micros` the money that all of it may cost, in millionths of a dollar; 0 names none.
+    `budget_micros` the money that all of it may cost, in millionths of a dollar; 0 names none. `reads_only`: it and all that
+    it hands on change nothing. `model` works on it, where there is one of that name; empty for the agent's own.
     """
 
     agent: str
@@ -163,6 +168,8 @@ class Order:
     awaits: bool = True
     time: timedelta = ORDER_TIME
     budget_micros: int = 0
+    reads_only: bool = False
+    model: str = ""
 
 
 Hands = Callable[[Mapping[str, Json]], Sequence[Order]]
@@ -187,7 +194,7 @@ class ChildState(StrEnum):
 class Child:
     """A run that another one asked for. `chain` names the agents above it, the first one first; `id` is also its run's.
 
-    `schema`, `budget_micros`: see `Order`. `valid`: its answer fits. `answered`: its words, once it is over.
+    `schema`, `budget_micros`, `reads_only`: see `Order`. `valid`: its answer fits. `answered`: its words, once it is over.
     """
 
     id: RunId
@@ -202,6 +209,7 @@ class Child:
     created_at: datetime | None = None
     ended_at: datetime | None = None
     budget_micros: int = 0
+    reads_only: bool = False
 
     @property
     def depth(self) -> int:

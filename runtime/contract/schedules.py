@@ -43,6 +43,7 @@ class TaskKind(StrEnum):
     PROMPT = "prompt"  # words for the agent
     TEMPLATE = "template"  # a Jinja2 template over what tools tell: no model is asked
     REPORT = "report"  # one of the built-in reports, by its name
+    GOAL = "goal"  # turns until a result is accepted; `options` hold the contract
     WORKFLOW = "workflow"  # steps in an order, by the workflow's name; `options` are its inputs
 
 
@@ -60,7 +61,7 @@ class Task:
     """Work at an instant. `text` is kept as it was written: a prompt, a template, or a report's name.
 
     `data` are the calls of a template, `options` the settings of a built-in report. `resumes` is what a workflow goes on
-    with: its definition as it was frozen, and what its calls gave.
+    with: its definition as it was frozen, and what its calls gave. `outside` names options that hold others' words.
     """
 
     kind: TaskKind
@@ -68,12 +69,20 @@ class Task:
     data: tuple[DataCall, ...] = ()
     options: Mapping[str, Json] = field(default_factory=dict)
     resumes: Mapping[str, Json] = field(default_factory=dict)
+    outside: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         data = [[call.name, call.tool, dict(call.arguments)] for call in self.data]
-        made = {"kind": self.kind.value, "text": self.text, "data": data, "options": dict(self.options)}
+        made: dict[str, object] = {
+            "kind": self.kind.value,
+            "text": self.text,
+            "data": data,
+            "options": dict(self.options),
+        }
         if self.resumes:  # a node of an older version reads the others
             made["resumes"] = dict(self.resumes)
+        if self.outside:
+            made |= {"outside": list(self.outside)}
         return json.dumps(made, ensure_ascii=False, sort_keys=True)
 
     @classmethod
@@ -85,6 +94,7 @@ class Task:
             tuple(DataCall(*call) for call in raw["data"]),
             raw["options"],
             raw.get("resumes", {}),
+            tuple(raw.get("outside", ())),
         )
 
 
@@ -176,7 +186,8 @@ class Schedule:
 class Report:
     """A report that is made once, at once, since somebody asked for it: no schedule plans it.
 
-    `id` is its only occurrence, `zone` where its times are told. `owner` asked for it, and it acts with their rights.
+    `id` is its only occurrence, `zone` where its times are told. `owner` asked for it, and it acts with their rights. With
+    `because` a trigger began it: the words say why.
     """
 
     id: OccurrenceId
@@ -187,6 +198,7 @@ class Report:
     agent: str
     actor: Identity
     owner: Person | None = None
+    because: str = ""
 
     @property
     def home(self) -> Address:
@@ -200,14 +212,15 @@ class Report:
         """All that the work needs to know; who asked for it stands in its signal."""
         rooms = [str(address) for address in self.to]
         told = {"name": self.name, "task": self.task.to_json(), "to": rooms, "zone": self.zone, "agent": self.agent}
-        return json.dumps(told)
+        return json.dumps(told | ({"because": self.because} if self.because else {}))
 
     @classmethod
     def from_json(cls, occurrence: OccurrenceId, text: str) -> Report:
         raw = json.loads(text)
         rooms = tuple(map(Address.parse, raw["to"]))
         task = Task.from_json(raw["task"])
-        return cls(occurrence, raw["name"], task, rooms, raw["zone"], raw["agent"], Identity(""))
+        why = raw.get("because", "")
+        return cls(occurrence, raw["name"], task, rooms, raw["zone"], raw["agent"], Identity(""), because=why)
 
 
 class OccurrenceState(StrEnum):

@@ -49,7 +49,8 @@ class RoomChanges(Changing):
         if target is None:
             raise ToolRetry(NO_SUCH if wish.message else "Nobody's message is being answered here.")
         receipt = self._receipt(target, features)
-        await self._put("reacted", wish, target, Content(emoji, reaction=emoji), receipt)
+        # Without words: a courier of an older version, which knows no reactions, would put them in place of the message.
+        await self._put("reacted", wish, target, Content("", reaction=emoji), receipt)
 
     async def rewrite(self, wish: ChangeWish, text: str) -> None:
         features = self._features(wish.room)

@@ -164,9 +164,11 @@ def said(work: Schedule | Report, planned: str, previous: str) -> str:
     if work.task.kind is not TaskKind.PROMPT:
         return f"[Scheduled report {work.name!r}, planned for {planned}]"
     quiet = f" If there is nothing new, answer {NO_NEWS} and nothing else." if work.terms.quiet else ""
+    begun = f"Scheduled work {work.name!r}, planned for {planned}"
+    if isinstance(work, Report) and work.because:
+        begun = f"The trigger {work.name!r} fired on {planned}, because {work.because}"
     opening = (
-        f"[Scheduled work {work.name!r}, planned for {planned}. Nobody in this room is waiting for your questions: "
-        f"your answer is posted there as a report.{quiet}]"
+        f"[{begun}. Nobody in this room is waiting for your questions: your answer is posted there as a report.{quiet}]"
     )
     parts = [opening, work.task.text]
     if previous:

@@ -10,10 +10,23 @@ means another address a moment later gains nothing.
 
 from __future__ import annotations
 
-from runtime.egress.addresses import Opening
+from runtime.egress.addresses import Opening, special
 from runtime.egress.client import Admitted, Egress, Response
 from runtime.egress.errors import NoAnswer, Refused, Why
-from runtime.egress.lookup import LookUp
+from runtime.egress.lookup import LookUp, SystemLookUp
 from runtime.egress.rules import Result, Rule
 
-__all__ = ["Admitted", "Egress", "LookUp", "NoAnswer", "Opening", "Refused", "Response", "Result", "Rule", "Why"]
+__all__ = [
+    "Admitted",
+    "Egress",
+    "LookUp",
+    "NoAnswer",
+    "Opening",
+    "Refused",
+    "Response",
+    "Result",
+    "Rule",
+    "SystemLookUp",
+    "Why",
+    "special",
+]

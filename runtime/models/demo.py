@@ -48,6 +48,7 @@ from runtime.models.demo_phrases import (
 from runtime.models.demo_plans import due_in, report, unless_told
 from runtime.models.demo_telling import inline, is_waiting, outcome, purpose
 from runtime.models.images import NO_IMAGES, has_files, kinds
+from runtime.models.phrases.goals import of_goal
 from runtime.models.phrases.memories import kept_in, proposed
 from runtime.text.glyphs import bound
 
@@ -105,8 +106,8 @@ def think(
     turns: Sequence[Turn], images: Mapping[str, str] = NO_IMAGES, *, keeps: bool = False
 ) -> tuple[str, list[Wish]]:
     """The words of the reply, or what it asks for. `images` are types of images by path; `keeps`: a summary lists facts too."""
-    if record := record_in(turns, keeps=keeps):
-        return record, []
+    if told := record_in(turns, keeps=keeps) or of_goal(turns):
+        return told, []
     last = max((i for i, turn in enumerate(turns) if isinstance(turn, AssistantTurn)), default=-1)
     wishes = [found for line in lines(turns[last + 1 :]) for found in wishes_of(line, turns)]
     if wishes:

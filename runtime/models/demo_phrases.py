@@ -21,10 +21,12 @@ from runtime.models.demo_plans import (
 )
 from runtime.models.phrases.calls import WHAT_I_CALL, named_call
 from runtime.models.phrases.documents import DOCUMENT_PHRASES, THIS_FILE, WHAT_I_READ, sent_last
+from runtime.models.phrases.goals import GOALS, WHAT_I_AIM_AT, aimed, asked_in_turn
 from runtime.models.phrases.memories import MEMORIES, WHAT_I_KEEP, memory_of
 from runtime.models.phrases.pages import PAGE_PHRASES, WHAT_I_DO_WITH_PAGES, parts_of
 from runtime.models.phrases.programs import PROGRAMS, WHAT_I_RUN, program_of
 from runtime.models.phrases.skills import SKILLS, WHAT_I_CAN_USE, without_skill
+from runtime.models.phrases.watches import WATCHES, WHAT_I_WATCH, watch_of
 from runtime.models.phrases.workflows import WHAT_I_START, WORKFLOWS, started
 from runtime.text.outside import unfenced
 
@@ -48,6 +50,8 @@ WHAT_I_KNOW: Final = f"""\
 {WHAT_I_KEEP}
 {WHAT_I_CAN_USE}
 {WHAT_I_START}
+{WHAT_I_AIM_AT}
+{WHAT_I_WATCH}
 - `delegate: GOAL` (or `delegate to NAME: GOAL`, `delegate and tell me: GOAL`, `delegate each: GOAL; GOAL; …`): somebody else does it
 - `hand over to NAME: TEXT`: another agent answers here next
 - `create agent NAME with TOOL, TOOL: PROMPT`: an owner has another agent made
@@ -59,6 +63,7 @@ One message may hold several of them, one per line."""
 PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
     (r"run:\s*(?P<command>.+)", "shell", {}),
     *SKILLS,
+    *GOALS,
     (r"(?:ls|list (?:all )?(?:the )?files)(?: (?:in |of |under )?(?P<path>.+))?", "list_files", {"path": "."}),
     *DOCUMENT_PHRASES,
     *PAGE_PHRASES,
@@ -88,7 +93,7 @@ PHRASES_FIRST_TRIED: Final[Sequence[Phrase]] = (
 # The first phrase that fits a line decides; what fits none is chat. A group is the argument of its name.
 PHRASES: Final = [
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), tool, defaults)
-    for pattern, tool, defaults in (*PROGRAMS, *PHRASES_FIRST_TRIED, *MEMORIES, *WORKFLOWS, *PLANS)
+    for pattern, tool, defaults in (*PROGRAMS, *PHRASES_FIRST_TRIED, *MEMORIES, *WORKFLOWS, *WATCHES, *PLANS)
 ]
 FIRST_PHRASES: Final = PHRASES[: len(PROGRAMS) + len(PHRASES_FIRST_TRIED)]
 PLAN_LINE_MAX_CHARS: Final = 4_000
@@ -119,6 +124,10 @@ ATTACHED: Final = re.compile(r"\[attached file: (?P<path>.+?)(?: \([\d,]+ bytes\
 MISSING: Final = re.compile(re.escape(OURS) + r"The file (?P<path>.+?) could not be fetched: (?P<why>.+)")
 VOICE: Final = re.compile(r"\[voice note .+?: (?P<words>.*)\]")
 """What is said of a file that did not come, and of one that is somebody speaking: see `runtime.intake.downloads`."""
+
+
+MADE_OF: Final = {"workflow_start": started, "goal_set": aimed, "watch_for": watch_of}
+"""Arguments that are made of several parts of a phrase, by tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +205,8 @@ def arguments_of(tool: str, groups: Mapping[str, str]) -> dict[str, Json]:
         found = BETWEEN_OPTIONS.split(without_full_stop(groups.get("options", "")))
         options: list[Json] = [one.strip() for one in found if one.strip()]
         return {"question": groups["question"], "to": to} | ({"options": options} if options else {})
-    if tool == "workflow_start":
-        return started(groups)
+    if made := MADE_OF.get(tool):
+        return made(groups)
     if "kept" in groups:
         return memory_of(groups)
     if "goals" in groups:
@@ -261,7 +270,7 @@ def lines(turns: Iterable[Turn]) -> Iterator[str]:
     for turn in turns:
         if isinstance(turn, UserTurn) and not turn.text.startswith(TOLD_LATER):
             work = due(turn.text)
-            for line in (work.task if work else turn.text).splitlines():
+            for line in (work.task if work else asked_in_turn(turn.text)).splitlines():
                 if line.startswith(OURS):
                     continue
                 words = VOICE.sub(r"\g<words>", line.strip())

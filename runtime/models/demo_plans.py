@@ -10,6 +10,7 @@ from typing import Final
 from runtime.contract import Json, Turn, UserTurn
 from runtime.domain.agents.tasks import MYSELF, NOBODY_WAITS, title_of
 from runtime.domain.schedules import NO_NEWS
+from runtime.models.phrases.watches import event_of
 
 WHEN: Final = (
     r"(?:every|each) .+?|(?:daily|hourly|weekly|monthly|yearly|weekdays|weekends)(?: .+?)?"
@@ -59,7 +60,7 @@ WHAT_I_PLAN: Final = """\
 
 # ------------------------------------------------------------------------------------------------------ what is due
 
-OPENING: Final = re.compile(r"\[Scheduled (?:work|report) .+, planned for [^\n]+\]")
+OPENING: Final = re.compile(r"\[(?:Scheduled (?:work|report) .+, planned for|The trigger .+ fired on) [^\n]+\]")
 TASK_OPENING: Final = re.compile(r"\[Task .+, done in the background\]")
 REPORT_BEFORE: Final = "\n\n[Your report before this one said:]\n"
 REMINDER: Final = re.compile(r"Remind me: (?P<words>.+)")
@@ -68,12 +69,14 @@ SAYING: Final = re.compile(r"say:? (?P<words>.+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Scheduled work as `runtime.domain.schedules.said` tells of it. `previous` is the report before this one."""
+    """Scheduled work as `runtime.domain.schedules.said` tells of it. `previous` is the report before this one, and `event`
+    what fired the trigger that began it."""
 
     task: str
     previous: str
     quiet: bool
     is_task: bool = False
+    event: str = ""
 
 
 def with_title(groups: Mapping[str, str]) -> dict[str, Json]:
@@ -104,8 +107,9 @@ def due(text: str) -> Due | None:
         return Due(rest.strip().removesuffix(NOBODY_WAITS).strip(), "", quiet=False, is_task=True)
     if not OPENING.fullmatch(opening):
         return None
-    task, _, previous = rest.partition(REPORT_BEFORE)
-    return Due(task.strip(), previous.strip(), NO_NEWS in opening)
+    task, event = event_of(rest)
+    task, _, previous = task.partition(REPORT_BEFORE)
+    return Due(task.strip(), previous.strip(), NO_NEWS in opening, event=event)
 
 
 def due_in(turns: Sequence[Turn]) -> Due | None:
@@ -115,7 +119,10 @@ def due_in(turns: Sequence[Turn]) -> Due | None:
 
 
 def report(said: Sequence[str], work: Due) -> Iterator[str]:
-    """Words about the lines of a task that ask for no tool."""
+    """Words about the lines of a task that ask for no tool. Of an event they tell once."""
+    if work.event:
+        yield work.event
+        return
     for line in said:
         if work.is_task:
             yield f"A real model would do this now: {line}"

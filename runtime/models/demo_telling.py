@@ -51,7 +51,11 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "task_complete": ("complete", "", "task"),
     "plan_set": ("show", "", ""),
     "workflow_start": ("start the workflow", "", "name"),
+    "goal_set": ("set the goal", "", "text"),
     "workflow_list": ("look at", "", ""),
+    "watch_for": ("watch for", "", "event"),
+    "watch_list": ("look at", "", ""),
+    "watch_end": ("end", "", "name"),
     "docs_search": ("look up", "", "query"),
     "web_search": ("search the web for", "Found for", "query"),
     "send_file": ("send", "", "path"),
@@ -64,10 +68,10 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "relate": ("keep", "", "kind"),
     "about": ("look up", "", "entity"),
     "search_messages": ("look for messages about", "", "query"),
-    "git_status": ("look at", "Output of", ""),
-    "git_diff": ("look at", "Output of", ""),
-    "git_log": ("look at", "Output of", ""),
-    "git_branches": ("look at", "Output of", ""),
+    "git_status": ("look at", "Output of", "path"),
+    "git_diff": ("look at", "Output of", "path"),
+    "git_log": ("look at", "Output of", "path"),
+    "git_branches": ("look at", "Output of", "path"),
     "git_branch": ("switch to", "", "name"),
     "git_commit": ("commit", "", "message"),
     "git_clone": ("clone", "", "url"),
@@ -77,8 +81,8 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "process_read": ("read the process", "Said by", "process"),
     "process_write": ("tell the process", "", "text"),
     "process_stop": ("stop the process", "", "process"),
-    "run_tests": ("run the tests", "Output of", ""),
-    "compile": ("compile", "Output of", ""),
+    "run_tests": ("run the tests in", "Tests in", "path"),
+    "compile": ("compile", "Compiling", "path"),
     "process_list": ("look at", "Output of", ""),
     "browser_open": ("open", "Page at", "url"),
     "browser_read": ("read", "Page in", ""),
@@ -97,6 +101,8 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
 """Per tool: what we tried, what we show, and the argument that names it. Where nothing is said of what we show, the result
 is words for people already."""
 
+IN_A_FOLDER: Final = frozenset(("run_tests", "git_status", "git_diff", "git_log", "git_branches"))
+"""Tools that work in this folder where no other is named."""
 RAN_WITH: Final = " had it run with "
 """Stands between whoever changed a call and the arguments that ran."""
 
@@ -148,8 +154,9 @@ def is_waiting(result: str) -> bool:
 
 def subject(call: Call, argument: str) -> str:
     try:
-        return str(json.loads(call.arguments)[argument])
-    except (ValueError, KeyError, TypeError):
+        given = json.loads(call.arguments)
+        return str(given.get("path", ".") if call.tool in IN_A_FOLDER else given[argument])
+    except (ValueError, KeyError, TypeError, AttributeError):
         return call.tool
 
 

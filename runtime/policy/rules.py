@@ -81,7 +81,10 @@ class Ask:
     names: frozenset[str]
 
 
-OWN_TASKS: Final = ("task_post", "task_claim", "task_complete", "plan_set", "workflow_start")
+OWN_TASKS: Final = (
+    *("task_post", "task_claim", "task_complete", "plan_set", "workflow_start", "goal_set"),
+    *("watch_for", "watch_end"),
+)
 """The same of tasks, whose runs may do no more than the person who asked, and of the checklist of a run."""
 
 OWN_MEMORY: Final = ("remember", "relate", "forget", "state_set", "state_delete")

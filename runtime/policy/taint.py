@@ -38,6 +38,8 @@ UNNAMED_SHOWN: Final = 3
 """Values that nobody named, on a card."""
 SOURCE_ARGUMENTS: Final = re.compile(r"(?:\{\w+\})+")
 """A source that is the value of an argument: the first that is given, where it names several."""
+OWN_FOLDER: Final = "the room's folder"
+"""In place of the path `.`, which nobody reads as a name in a sentence."""
 START_STEP: Final = 0
 """The step of what came with a run: from whoever handed it on, or with its memory."""
 
@@ -137,7 +139,9 @@ def origin(step: ReadStep) -> str:
     value = step.arguments.get(name)
     if (step.flow.carries or {}).get(name) is Carries.HOST:
         return host_of(value) or step.tool
-    return value if isinstance(value, str) and value.strip() else step.tool
+    if not isinstance(value, str) or not value.strip():
+        return step.tool
+    return OWN_FOLDER if value.strip() == "." else value
 
 
 AFTER: Final = "After reading "

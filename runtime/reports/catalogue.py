@@ -58,5 +58,5 @@ def sheet_of(task: Task, name: str, catalogue: Catalogue) -> Sheet:
             return catalogue.sheet(task.text, task.options)
         case TaskKind.TEMPLATE:
             return with_options(read_sheet(name, task.text, task.data), task.options)
-        case TaskKind.PROMPT | TaskKind.WORKFLOW:
+        case TaskKind.PROMPT | TaskKind.WORKFLOW | TaskKind.GOAL:
             raise TemplateError(f"{name} is a {task.kind}, not a template.")

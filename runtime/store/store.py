@@ -21,6 +21,7 @@ from runtime.store.cluster.cooldowns import CooldownStore
 from runtime.store.cluster.store import ClusterStore
 from runtime.store.delegation.store import DelegationStore
 from runtime.store.delivery.store import OutboxStore
+from runtime.store.goals.store import GoalStore
 from runtime.store.intake.places import PlaceStore
 from runtime.store.intake.signals import IntakeStore
 from runtime.store.knowledge.store import KnowledgeStore
@@ -65,6 +66,7 @@ from runtime.store.skills.store import SkillLockStore
 from runtime.store.sql.driver import OPERATION_TIMEOUT, UNWATCHED, Driver, Op, Watch
 from runtime.store.sql.sqlite import MEMORY_DATABASE, SqliteDriver, connect, explain, system_now
 from runtime.store.tasks.store import TaskStore
+from runtime.store.triggers.store import TriggerStore
 from runtime.store.upgrade import upgrade_postgres, upgrade_sqlite
 from runtime.store.vectors.costs import EmbeddingCostStore
 from runtime.store.vectors.store import VectorStore
@@ -106,6 +108,7 @@ class Store:
     processes: ProcessStore
     delegation: DelegationStore
     workflows: WorkflowStore
+    goals: GoalStore
     knowledge: KnowledgeStore
     memories: MemoryStore
     memory_search: MemorySearchStore
@@ -116,6 +119,7 @@ class Store:
     state_values: StateValueStore
     person_summaries: PersonSummaryStore
     skills: SkillLockStore
+    triggers: TriggerStore
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -146,6 +150,7 @@ class Store:
             processes=ProcessStore(*given),
             delegation=DelegationStore(*given),
             workflows=WorkflowStore(*given),
+            goals=GoalStore(*given),
             knowledge=KnowledgeStore(*given),
             memories=MemoryStore(*given),
             memory_search=MemorySearchStore(*given),
@@ -156,6 +161,7 @@ class Store:
             state_values=StateValueStore(*given),
             person_summaries=PersonSummaryStore(*given),
             skills=SkillLockStore(*given),
+            triggers=TriggerStore(*given),
         )
 
     async def check(self) -> None:

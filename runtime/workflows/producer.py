@@ -14,7 +14,7 @@ from runtime.contract import AssistantTurn, Call, Job, ModelReply, ModelRequest,
 from runtime.domain.schedules import NO_MODEL
 from runtime.domain.workflows.asking import Flows, found
 from runtime.domain.workflows.calls import BEGIN_ID, call_of
-from runtime.domain.workflows.definition import Workflow
+from runtime.domain.workflows.definition import StepKind, Workflow
 from runtime.domain.workflows.expressions import ExpressionError, named_in, text_of
 from runtime.domain.workflows.progress import Standing, StepState, states
 from runtime.domain.workflows.reading import WorkflowError, inputs_of
@@ -40,7 +40,12 @@ class WorkflowModel:
             return True
         step = next((one for one in self._flow.steps if call.startswith(f"step-{one.name}-")), None)
         given = step and [dict(step.arguments), step.text, step.to, *step.options]
-        return given is not None and all(path[0] == INPUTS for path in named_in(given))
+        return given is not None and all(self._is_own(path) for path in named_in(given))
+
+    def _is_own(self, path: Sequence[str]) -> bool:
+        """An input is whoever's words the workflow was started with, but for those that a trigger took from its event."""
+        outside = self._job.task.outside
+        return path[0] == INPUTS and not (outside and (len(path) < 2 or path[1] in outside))
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         now = standing_in(recorded_in(request.turns))
@@ -77,8 +82,10 @@ def report_of(now: Standing) -> str:
     """Last words of a workflow: its report, or what its last step gave. Errors: ExpressionError."""
     if now.flow.report:
         return text_of(now.flow.report, now.values).strip() or f"{counted(now)}."
-    last = next((one.text for one in reversed(now.steps) if one.state is StepState.SUCCEEDED and one.text.strip()), "")
-    return "\n\n".join(filter(None, [f"**{counted(now)}.**", last]))
+    done = (one for one in reversed(now.steps) if one.state is StepState.SUCCEEDED and one.text.strip())
+    last = next(done, None)
+    told = last.text if last and last.step.kind is not StepKind.POST else ""  # what was posted is there already
+    return "\n\n".join(filter(None, [f"**{counted(now)}.**", told]))
 
 
 def counted(now: Standing) -> str:

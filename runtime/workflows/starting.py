@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Final, Protocol
 
@@ -11,13 +11,15 @@ from runtime.contract import Address, Identity, OccurrenceId, Report, Task, Task
 from runtime.contract.agents.workflows import OfferedFlow
 from runtime.domain.ids import derived
 from runtime.domain.workflows.asking import Flows, found
+from runtime.domain.workflows.definition import STARTS_MAX
 from runtime.domain.workflows.reading import WorkflowError, inputs_of
-from runtime.errors import ToolRetry
+from runtime.errors import ToolFailed, ToolRetry
 from runtime.guard.door import OPEN_DOOR, Door
 from runtime.guard.findings import Gate
 from runtime.guard.stored import Form, looked_at
 
 UTC_ZONE: Final = "UTC"
+TOO_MANY_BEGUN: Final = "{most} workflows were begun in this room within an hour, so agents begin no more for now. People still can: /workflow."
 
 
 class Book(Protocol):
@@ -29,7 +31,10 @@ class Book(Protocol):
 
 
 class StartedFlows:
-    """Implements `contract.Workflows`. `begun` wakes whoever works on lanes. Inputs pass the leak guard."""
+    """Implements `contract.Workflows`. `begun` wakes whoever works on lanes. Inputs pass the leak guard.
+
+    `lately` counts those begun in a room; at `most` of them none is begun.
+    """
 
     def __init__(
         self,
@@ -37,12 +42,16 @@ class StartedFlows:
         book: Book,
         flows: Callable[[], Flows],
         begun: Callable[[], None],
+        lately: Callable[[Address], Awaitable[int]],
+        most: int = STARTS_MAX,
         door: Callable[[], Door] = lambda: OPEN_DOOR,
     ) -> None:
         self._book = book
         self._door = door
         self._flows = flows
         self._begun = begun
+        self._lately = lately
+        self._most = most
 
     def offered(self) -> list[OfferedFlow]:
         return [
@@ -56,6 +65,8 @@ class StartedFlows:
             values = inputs_of(flow, inputs)
         except WorkflowError as error:
             raise ToolRetry(f"{str(error)[:1].upper()}{str(error)[1:]} Nothing was begun.") from error
+        if await self._lately(by.room) >= self._most:
+            raise ToolFailed(TOO_MANY_BEGUN.format(most=self._most))
         person = by.person
         room = str(by.room)
         cleaned = self._clean(values, by.room)

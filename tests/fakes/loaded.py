@@ -30,6 +30,7 @@ LATE: Final = (
     "runtime.store.sql.postgres",
     "tests.fakes.channel",
     "tests.fakes.discord",
+    "tests.fakes.oauth",
     "tests.fakes.slack",
     "tests.fakes.telegram",
     "tests.faults.poison",

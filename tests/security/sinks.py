@@ -36,12 +36,21 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("doubt", "drop", "detach"),
         *("end_undo", "end_answer", "pay_answer", "refill", "failed", "note_fact", "put_texts"),
         *("accepted_form", "see_form", "told_form", "accept_form"),
-        *("add_schedule", "change_schedule", "turn_schedule", "begin_report", "turn_agent", "spawn_agent"),
+        *(
+            "add_schedule",
+            "change_schedule",
+            "turn_schedule",
+            "begin_report",
+            "begin_goal",
+            "turn_agent",
+            "spawn_agent",
+        ),
         *("post", "complete", "plan"),
         *("keep_said", "keep_given", "put_value", "write_summary", "end_renewal"),
         *("put_document", "note_document_fault"),
         *("accept_skill", "use_skill"),
         *("begin_process", "happen"),
+        *("add_trigger", "keep_triggers_of_file"),
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -51,6 +60,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
         *("stop_child", "end_left_children", "note_agents"),
         *("sleep", "wake", "cancel"),
+        *("drop_trigger", "resume_trigger"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
         *(
             "account_identity",
@@ -122,6 +132,9 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"begin_report"}),
         "inputs that an operator wrote, and results that were cleaned already; calls made of them pass GuardedModel",
     ),
+    "runtime/workflows/goals/starting.py": (frozenset({"begin_goal"}), "a goal's words, cleaned in StartedGoals"),
+    "bot/wiring/triggers/of_file.py": (frozenset({"keep_triggers_of_file"}), SETTINGS),
+    "runtime/triggers/watching.py": (frozenset({"add_trigger"}), "words and wishes are cleaned in RoomWatches"),
     "runtime/workflows/starting.py": (frozenset({"begin_report"}), "inputs are cleaned in StartedFlows"),
     "bot/operator/work/memories.py": (frozenset({"keep_given"}), "what an operator wrote, cleaned in MemoryOperations"),
     "bot/operator/work/skills.py": (frozenset({"accept_skill"}), "a skill's text, cleaned in SkillOperations"),

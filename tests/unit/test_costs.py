@@ -27,6 +27,10 @@ ROUNDS: Final = 5
 CALLS_MAX: Final = 1_150
 """Calls of our functions for a message, which are 1,079. It was 2,010 when each tool was asked of each rule, twice."""
 RULES: Final = 200
+TRIGGERS: Final = 100
+GLOBS: Final = ("*", "notebook:*/{}-*")
+TRIGGERS_CALLS_MAX: Final = CALLS_MAX // 20
+"""Calls that a hundred triggers may add: 5 % of a message. Each room is new here, so this is with its triggers found."""
 
 
 class Calls:
@@ -66,11 +70,15 @@ class Calls:
             threading.setprofile(None)
 
 
-async def message(folder: Path, rules: Sequence[Mapping[str, str]] = ()) -> Counter[str]:
-    """Calls of our functions for one message where these rules hold."""
+async def message(
+    folder: Path, rules: Sequence[Mapping[str, str]] = (), triggers: Sequence[Mapping[str, object]] = ()
+) -> Counter[str]:
+    """Calls of our functions for one message where these rules hold, and these triggers wait."""
     calls, rounds = Calls(), list[Counter[str]]()
     with calls.watching():
-        async with running(folder, [f"answer {n}." for n in range(ROUNDS)], policy=list(rules)) as at_work:
+        async with running(
+            folder, [f"answer {n}." for n in range(ROUNDS)], policy=list(rules), triggers=list(triggers)
+        ) as at_work:
             for number in range(ROUNDS):
                 calls.begin()
                 await said(at_work, number)
@@ -95,3 +103,20 @@ async def test_rules_of_tools_cost_a_message_nothing(tmp_path: Path) -> None:
     plain = (await message(tmp_path / "plain")).total()
     ruled = (await message(tmp_path / "ruled", rules)).total()
     assert ruled <= plain + RULES // 2  # asked of each tool, they were 9,000 more
+
+
+async def test_triggers_cost_a_message_that_none_waits_for_next_to_nothing(tmp_path: Path) -> None:
+    triggers = [
+        {
+            "name": f"t{number}",
+            "on": "words",
+            "words": [f"word{number}"],
+            "prompt": "Look.",
+            "room": GLOBS[number % 2].format(number),
+        }
+        for number in range(TRIGGERS)
+    ]
+    plain = (await message(tmp_path / "plain")).total()
+    waited_for = (await message(tmp_path / "triggers", triggers=triggers)).total()
+    sys.stdout.write(f"{plain} {waited_for}\n")
+    assert waited_for <= plain + TRIGGERS_CALLS_MAX

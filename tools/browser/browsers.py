@@ -111,6 +111,11 @@ class Browsers:
         session = next((one for one in self._sessions.values() if one.name == name.rpartition("-")[0]), None)
         return session.target(name) if session else None
 
+    def has(self, owner: str | None, target: str) -> bool:
+        """True for an element that was read in the conversation of `owner`."""
+        session = self._sessions.get(owner) if owner else None
+        return session is not None and session.target(target) is not None
+
     def pid(self, owner: str) -> int:
         """The process above all of a conversation's browser."""
         return self._pids[self._sessions[owner].name]

@@ -103,9 +103,9 @@ def _using(browsers: Browsers) -> Sequence[Tool]:
         ]
 
     async def refusal(arguments: Mapping[str, Json], caller: Caller) -> str:
-        """Nobody is asked about an element that is not there."""
+        """Nobody is asked about an element that is not there, or is shown one of another conversation."""
         name = str(arguments.get("target"))
-        return "" if browsers.target(name) else browsers.gone(name.rpartition("-")[0])
+        return "" if browsers.has(caller.session, name) else browsers.gone(name.rpartition("-")[0])
 
     @tool(
         effect=Effect.DANGER,

@@ -162,7 +162,10 @@ def _tail(text: str) -> str:
 
 def _notes(found: Preset | None, sandbox: Sandbox) -> list[CardPart]:
     network = "the network is open" if sandbox.has_network else "no network"
-    return [CardNote(f"with {found.name}" if found else "with nothing that is known"), CardNote(network)]
+    return [
+        CardNote(f"with {found.name}" if found else "nothing known to run it with was found: it will fail"),
+        CardNote(network),
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------------------ files

@@ -85,14 +85,15 @@ class PostgresDatabase:
             async with asyncio.timeout((CONNECT_TIMEOUT + self.bounds.time).total_seconds()):
                 connection = await self._connected()
                 try:
-                    async with connection.transaction(readonly=True):
-                        yield connection
+                    # Never committed: also what such a transaction may do, as to notify others, comes to nothing.
+                    await connection.transaction(readonly=True).start()
+                    yield connection
                 finally:
                     connection.terminate()
         except (TimeoutError, asyncpg.QueryCanceledError) as error:
             raise QueryFault(STOPPED_IN_TIME.format(seconds=seconds)) from error
         except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-            raise QueryFault("It was refused.", str(error).replace(self.url, "")) from error
+            raise QueryFault("It refused the statement:", str(error).replace(self.url, "")) from error
         except OSError as error:
             raise QueryFault("The database can't be reached. Tell an operator.") from error
 

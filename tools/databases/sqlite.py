@@ -72,4 +72,4 @@ def _read(answer: dict[str, Any], bound: float, seconds: float) -> Rows:
         raise QueryFault(STOPPED_IN_TIME.format(seconds=bound))
     if answer.get("open"):
         raise QueryFault("Its file can't be opened: it isn't there, or can't be read.")
-    raise QueryFault("It was refused.", str(answer["error"]))
+    raise QueryFault("It refused the statement:", str(answer["error"]))

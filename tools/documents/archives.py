@@ -47,9 +47,20 @@ def opened(file: BinaryIO) -> ZipFile:
 def without_declarations(archive: ZipFile) -> ZipFile:
     """The archive again, where no XML in it declares entities: office files never do. Errors: Unreadable."""
     for one in archive.infolist():
-        if one.filename.lower().endswith(XML_ENDINGS) and any(map(DECLARES.search, _chunks(archive, one))):
-            raise Unreadable("It declares entities of XML, which no office program writes. It's left unread.")
+        if one.filename.lower().endswith(XML_ENDINGS):
+            _refuse_declarations(archive, one)
     return archive
+
+
+def undeclaring(archive: ZipFile, path: str) -> bytes:
+    """A file of XML that declares no entities, whatever it is called. Errors: Unreadable; KeyError if it isn't there."""
+    _refuse_declarations(archive, archive.getinfo(path))
+    return archive.read(path)
+
+
+def _refuse_declarations(archive: ZipFile, entry: ZipInfo) -> None:
+    if any(map(DECLARES.search, _chunks(archive, entry))):
+        raise Unreadable("It declares entities of XML, which no office program writes. It's left unread.")
 
 
 def _chunks(archive: ZipFile, entry: ZipInfo) -> Iterator[bytes]:

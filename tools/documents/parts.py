@@ -14,6 +14,8 @@ PARTS_READ_MAX: Final = 500
 """Parts, such as pages, that one call reads."""
 PART_CHARS: Final = 3_000
 """Characters after which a text without pages begins a new part."""
+ERROR_MAX_CHARS: Final = 200
+"""Characters of what a library says is wrong with a document."""
 ONLY_PART: Final = "all of it"
 """Label of a text without parts, which needs none."""
 RANGE: Final = re.compile(r"(\d{1,6})(?:\s*[-\u2013]\s*(\d{1,6})?)?")

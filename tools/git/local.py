@@ -22,7 +22,7 @@ from runtime.contract import (
 )
 from runtime.errors import ToolFailed, ToolRetry
 from tools.files.workspace import parts_of
-from tools.git.repository import REPOSITORY_MAX_CHARS, Repository, repository
+from tools.git.repository import REPOSITORY_MAX_CHARS, GitSaid, Repository, repository
 from tools.kit.declare import tool
 from tools.sandbox.sandbox import Sandbox
 
@@ -186,7 +186,8 @@ def _signed(author: Author, context: ToolContext) -> Mapping[str, str]:
 
 
 def _without_commits(error: ToolFailed) -> ToolFailed:
-    return ToolFailed("Nothing was committed yet.") if str(error) == f"bad revision '{LAST_COMMIT}'" else error
+    is_empty = isinstance(error, GitSaid) and error.words == f"bad revision '{LAST_COMMIT}'"
+    return ToolFailed("Nothing was committed yet.") if is_empty else error
 
 
 def revision_named(text: str) -> str:

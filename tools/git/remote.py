@@ -33,6 +33,7 @@ from runtime.contract import (
 )
 from runtime.egress import NoAnswer
 from runtime.errors import ToolFailed, ToolRetry
+from runtime.text.glyphs import clip
 from runtime.workspace.safe_fs import reading
 from runtime.workspace.safe_fs import replace as write_whole
 from tools.files.workspace import opened_parent, own_like, parts_of
@@ -40,7 +41,7 @@ from tools.git import program
 from tools.git.history import commits
 from tools.git.hosts import FETCHING, PACK_MAX_BYTES, PUSHING, GitWeb, host_in, in_words, quoted
 from tools.git.local import Where, branch_named
-from tools.git.repository import Repository, repository
+from tools.git.repository import GitSaid, Repository, repository
 from tools.git.wire import NO_OBJECT, OBJECT, NoGit, Offer, Pack, push, reachable, received, report, wish
 from tools.kit.declare import tool
 from tools.sandbox.sandbox import PATH, Sandbox
@@ -51,6 +52,8 @@ REMOTE_BOUND: Final = 8_000
 HAVES_MAX: Final = 256
 """Own commits that a server is told of, the newest first."""
 DEPTH_MAX: Final = 10_000
+NAMES_SHOWN_CHARS: Final = 500
+"""Characters of the branches of a server."""
 INCOMING, OUTGOING = ".git/signalbox-incoming.pack", ".git/signalbox-outgoing.pack"
 PUSH_SAID_MAX_CHARS: Final = 2_000
 """Characters of what a server says of a push."""
@@ -190,9 +193,9 @@ def _tip(offered: Offer, branch: str, host: str) -> tuple[str, str]:
     if not offered.branches:
         raise ToolFailed(f"The repository at {host} is empty.")
     if name not in offered.branches:
-        raise ToolFailed(
-            f"The repository at {host} has no branch {name!r}; it has {', '.join(list(offered.branches)[:20])}."
-        )
+        there = clip(", ".join(list(offered.branches)[:20]), NAMES_SHOWN_CHARS)
+        lacks = f"has no branch {branch!r}" if branch else "names no usual branch"
+        raise GitSaid(f"Its branches: {there}", f"The repository at {host} {lacks}.", host)
     return branch_named(name), offered.branches[name]
 
 

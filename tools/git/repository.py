@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from runtime.errors import ToolFailed
+from runtime.text.outside import material
 from runtime.workspace.safe_fs import folder_in
 from tools.files.workspace import named, opened, parts_of
 from tools.git import program
@@ -28,6 +29,14 @@ LEADING_OUT: Final = ("commondir", "objects/info/alternates", "objects/info/http
 """Files of `.git` by which the rest of a repository is found elsewhere."""
 NO_GIT: Final = "git isn't installed on this machine. An operator can install it."
 NO_VARIABLES: Final[Mapping[str, str]] = {}
+
+
+class GitSaid(ToolFailed):
+    """Words of git, which repeat names that stand in the repository: material, as all that stands there."""
+
+    def __init__(self, words: str, why: str = "", source: str = "a git repository") -> None:
+        super().__init__("\n".join(filter(None, (why, material(words, source, markup=False)))))
+        self.words = words
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +57,9 @@ class Repository:
         if len(ended.text) >= KEYS_MAX_CHARS:
             raise ToolFailed("The repository has too many settings of its own, so git tools leave it alone.")
         if ended.code != 0 or ended.timed_out:
-            raise ToolFailed(f"git can't read the repository's settings: {_said(ended)}")
+            raise GitSaid(_said(ended), "git can't read the repository's settings.")
         if wrong := program.objection(program.dangerous(ended.text)):
-            raise ToolFailed(wrong)
+            raise GitSaid(wrong)
         return self
 
     async def git(
@@ -63,11 +72,11 @@ class Repository:
         """Output of lines of the shell. Errors: ToolFailed with what they said where one fails."""
         ended = await self._run(lines, limit)
         if ended.timed_out:
-            raise ToolFailed(f"git was stopped: it took too long. {_said(ended)}".rstrip())
+            raise ToolFailed("git was stopped: it took too long.")
         if ended.code == program.NO_GIT:
             raise ToolFailed(NO_GIT)
         if ended.code != 0:
-            raise ToolFailed(_said(ended) or f"git failed with exit code {ended.code}.")
+            raise GitSaid(_said(ended)) if _said(ended) else ToolFailed(f"git failed with exit code {ended.code}.")
         return ended.text
 
     async def _run(self, lines: Sequence[str], limit: int) -> Ended:

@@ -11,6 +11,7 @@ import httpx2
 from mcp.client._transport import TransportStreams
 from mcp.client.streamable_http import streamable_http_client
 
+from runtime.egress import LookUp, SystemLookUp, special
 from tools.mcp.oauth.provider import Provider
 from tools.mcp.terms import Endpoint
 
@@ -43,18 +44,32 @@ async def http(endpoint: Endpoint, refused: Callable[[str], None]) -> AsyncItera
 
 class Homebound(httpx2.AsyncBaseTransport):
     """Another transport, for the server at `url` and what it names for a login: only over TLS, unless all of it is on this
-    machine. So a server can't have us look around in the network we are in."""
+    machine. So a server can't have us look around in the network we are in, by a name of that either."""
 
-    def __init__(self, url: str, inner: httpx2.AsyncBaseTransport) -> None:
+    def __init__(self, url: str, inner: httpx2.AsyncBaseTransport, look_up: LookUp | None = None) -> None:
         self._home = httpx2.URL(url)
         self._inner = inner
+        self._look_up = look_up or SystemLookUp()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        if not may_reach(self._home, request.url):
+        if not may_reach(self._home, request.url) or await self._leads_inside(request.url.host):
             raise httpx2.UnsupportedProtocol(
                 f"it names {request.url.scheme}://{request.url.host} for its login, which isn't public"
             )
         return await self._inner.handle_async_request(request)
+
+    async def _leads_inside(self, host: str) -> bool:
+        """True for a name of the network we are in, where the server itself is outside of it."""
+        if host == self._home.host or _is_here(self._home):
+            return False
+        return not await self._is_public(host) and await self._is_public(self._home.host)
+
+    async def _is_public(self, host: str) -> bool:
+        try:
+            found = await self._look_up(host)
+        except OSError:
+            return True  # it leads nowhere, as the connection will tell
+        return all(special(ip_address(one)) is None for one in found)
 
     async def aclose(self) -> None:
         await self._inner.aclose()

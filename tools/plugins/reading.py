@@ -77,6 +77,8 @@ def _read(path: Path) -> ToolFile:
         return ToolFile(path, text, dict(_declared(ast.parse(text, path.name))))
     except SyntaxError as error:
         return ToolFile(path, text, fault=f"{path.name}:{error.lineno}: {error.msg}")
+    except (RecursionError, MemoryError):
+        return ToolFile(path, fault="it is nested too deep to be read")
     except (OSError, ValueError) as error:
         return ToolFile(path, fault=f"it can't be read: {error}")
 

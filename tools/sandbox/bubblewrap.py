@@ -29,6 +29,8 @@ INSIDE: Final = "/workspace"
 ENVIRONMENT: Final = {"PATH": PATH, "HOME": INSIDE, "LANG": "C.UTF-8", "TERM": "dumb"}
 PROVIDED_AT: Final = "/skill"
 """Where a command finds the folder that it is provided with; a name of its own, so that no workspace hides it."""
+EMPTY_HOME: Final = "/tmp"  # noqa: S108 - inside
+"""Home of such a command: what lies in the workspace, as settings of programs do in a home, doesn't speak for what was lent."""
 USER: Final = "1000"  # what the command sees itself as; outside it is the one that `ShellSettings.uid` says
 ACCOUNTS: Final = "agent:x:1000:1000::/workspace:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"
 GROUPS: Final = "agent:x:1000:\nnogroup:x:65534:\n"
@@ -90,6 +92,7 @@ def arguments(settings: ShellSettings, command: str, folder: str = "") -> list[s
     With a `folder` the command can read it, and has the variables of bubblewrap itself too.
     """
     room = settings.file_mib << 20
+    environment = ENVIRONMENT | ({"HOME": EMPTY_HOME} if folder else {})
     return [
         *("--unshare-all", "--unshare-user", "--disable-userns", "--uid", USER, "--gid", USER, "--hostname", "sandbox"),
         *("--die-with-parent", "--new-session"),
@@ -105,7 +108,7 @@ def arguments(settings: ShellSettings, command: str, folder: str = "") -> list[s
         *(("--ro-bind", folder, PROVIDED_AT, "--setenv", PROVIDED, PROVIDED_AT) if folder else ()),
         *("--remount-ro", "/"),
         *(() if folder else ("--clearenv",)),
-        *(word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)),
+        *(word for name, value in environment.items() for word in ("--setenv", name, value)),
         "--",
         *shell_argv(command, settings.processes),
     ]

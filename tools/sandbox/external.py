@@ -6,11 +6,15 @@ import asyncio
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from runtime.errors import ToolFailed
 from tools.kit.process import Ended
 from tools.sandbox.launcher import Order
 from tools.sandbox.sandbox import PATH, PROVIDED, Provided, ShellSettings, launch, limits, shell_argv
+
+NO_HOME: Final = "/nonexistent"
+"""Home of a command that something is lent to: settings of programs that lie in the workspace don't speak for that."""
 
 
 class External:
@@ -53,7 +57,7 @@ class External:
         # Without a user namespace the kernel counts all processes of the user, ours too: allow so many more.
         others = await asyncio.to_thread(_tasks_of, os.geteuid() if self._uid is None else self._uid)
         argv = shell_argv(command, self._settings.processes + others)
-        folder = {PROVIDED: str(provided.folder)} if provided else {}
+        folder = {PROVIDED: str(provided.folder), "HOME": NO_HOME} if provided else {}
         return Order(
             argv=argv,
             env={"PATH": PATH, "HOME": str(workspace), "LANG": "C.UTF-8", "TERM": "dumb", **folder},

@@ -179,7 +179,7 @@ def doctor(context: typer.Context, config: ConfigFile = None) -> None:
             )
         )
     if not findings:
-        typer.echo("No skills are here.")
+        typer.echo("No agent has a skill that needs a look. All that there are: signalbox skills list")
 
 
 def _own_folder(settings: Settings) -> Path:

@@ -94,7 +94,7 @@ def check(context: typer.Context, as_json: AsJson = False, config: ConfigFile = 
         show_json([{"name": flow.name, "steps": len(flow.steps), "sha256": flow.sha256} for flow in flows])
         return
     for flow in flows:
-        typer.echo(f"{flow.name}: {len(flow.steps)} steps, {flow.sha256}")
+        typer.echo(f"{flow.name}: {len(flow.steps)} step{'s' * (len(flow.steps) != 1)}, {flow.sha256}")
     typer.echo(f"{len(flows)} workflow{'s' * (len(flows) != 1)}, nothing wrong.")
 
 
@@ -156,7 +156,11 @@ def _show(row: View, *, as_json: bool) -> None:
     if as_json:
         show_json(row)
         return
-    told = {**row, "given": ", ".join(f"{key}={value}" for key, value in row["inputs"].items())}
+    told = {
+        **row,
+        "reason": row["reason"].partition("\n")[0],
+        "given": ", ".join(f"{key}={value}" for key, value in row["inputs"].items()),
+    }
     show_facts((title, told[name]) for name, title in BEGUN_FACTS.items() if told[name])
     if row["steps"]:
         typer.echo("")

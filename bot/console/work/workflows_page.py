@@ -25,6 +25,8 @@ HOW_TO_ADD: Final = "There are no workflows. Add one as a file in workflows/ bes
 RESULT_SHOWN: Final = 4_000
 """Characters of a step's result; the page of its run has all of it."""
 AT_AN_END: Final = ("failed", "stopped")
+LEFT_OUT: Final = "skipped"
+"""The state of one that its schedule didn't begin, since the one before was at work."""
 
 
 async def workflows(_request: web.Request, do: Operations) -> Html:
@@ -65,7 +67,7 @@ def _facts(row: View) -> Html:
         (name, value)
         for name, value in (
             ("State", badge(row["state"])),
-            ("Why", legible(row["reason"])),
+            ("Why", legible(row["reason"].partition("\n")[0])),  # its steps are told below
             ("Started by", legible(row["by"])),
             ("Room", where(row)),
             ("Inputs", legible(given)),
@@ -80,6 +82,8 @@ def _facts(row: View) -> Html:
 
 
 def _forms(row: View) -> Html | None:
+    if row["state"] == LEFT_OUT:
+        return None
     if row["ended_at"] is None:
         return _form(row, "cancel", "Cancel", f"Cancel the workflow {row['name']}? What its steps did stays done.")
     if row["state"] in AT_AN_END and row["steps"]:

@@ -9,7 +9,7 @@ from typing import Final
 from bot.operator.actor import Actor
 from bot.operator.views import View, at
 from bot.wiring.skills.telling import told_of
-from runtime.chat.views.skills import ToldSkill, accepted, details
+from runtime.chat.views.skills import ToldSkill, accepted, details, form_of
 from runtime.cluster.topics import SKILLS
 from runtime.contract import Notifier
 from runtime.http.errors import Refusal
@@ -18,7 +18,6 @@ from runtime.store.skills.store import SkillLockStore
 
 Look = Callable[[], Awaitable[Mapping[tuple[str, str], Shelved]]]
 """Looks at all folders and locks, anew."""
-DIGEST_LETTERS: Final = 12
 MOVED_ON: Final = "The skill {name} changed while you looked at it. Look again: signalbox skills show {name}"
 
 
@@ -85,7 +84,7 @@ class SkillOperations:
             "scripts": list(skill.scripts) if skill else [],
             "tools": list(skill.allowed) if skill and skill.allowed is not None else None,
             "warnings": [self.mask(str(warned)) for warned in one.found.warned],
-            "form": skill.digest[:DIGEST_LETTERS] if skill else "",
+            "form": form_of(skill),
             "accepted_by": lock.by if lock else "",
             "accepted_at": at(lock.at) if lock and lock.at else "",
         }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 from adapters.web.adapter import IDEAS, WebAdapter
@@ -22,8 +23,11 @@ from bot.wiring.channels import MakeAdapters, adapters_of, buckets_of
 from bot.wiring.forms import Forms
 from bot.wiring.identities import with_identities
 from bot.wiring.live_rules import Live, MakeGate, place_in, rules_of
-from bot.wiring.schedules import FileSchedules
+from bot.wiring.schedules import FileSchedules, Synced
+from bot.wiring.triggers.of_file import FileTriggers
 from runtime.chat import inbox
+from runtime.cluster.topics import TRIGGERS
+from runtime.cluster.trigger_watch import TriggerWatch
 from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity, Model, Waiting
 from runtime.domain.agents.manifest import Manifest
 from runtime.intake.room_names import RoomNames
@@ -41,6 +45,7 @@ class AccountsPhase:
     called: Named
     live: Live
     reload: Reload
+    triggers: TriggerWatch
 
 
 def accounts_phase(
@@ -83,9 +88,12 @@ def accounts_phase(
     gate = partial(gate_of, trouble=trouble_at)
     rules = rules_of(with_identities(base.settings, accounts), gate)
     live = Live(rules, named.now, place_in(accounts, rooms.of))
-    reload = _reload(base, accounts, live, gate, before)
+    triggers = TriggerWatch(book=base.store.triggers, take=live.waits_for, rung=base.notifier.listen(TRIGGERS))
+    reload = _reload(base, accounts, live, gate, before, triggers)
     called = calling(named, rooms.of)
-    return AccountsPhase(accounts=accounts, named=named, rooms=rooms, called=called, live=live, reload=reload)
+    return AccountsPhase(
+        accounts=accounts, named=named, rooms=rooms, called=called, live=live, reload=reload, triggers=triggers
+    )
 
 
 def _page(
@@ -117,7 +125,12 @@ def _supervised(
 
 
 def _reload(
-    base: StorePhase, accounts: Accounts[AccountSupervisor], live: Live, gate: MakeGate, before: Sequence[Known]
+    base: StorePhase,
+    accounts: Accounts[AccountSupervisor],
+    live: Live,
+    gate: MakeGate,
+    before: Sequence[Known],
+    watch: TriggerWatch,
 ) -> Reload:
     store = base.store
 
@@ -129,6 +142,13 @@ def _reload(
             await store.cluster.note_agents(lease, digest_of(agents))
 
     planned = FileSchedules(book=store.schedules, now=store.now, accounts=accounts, before=before)
+    triggers = FileTriggers(book=store.triggers, accounts=accounts, before=before, looked=watch.look)
+
+    async def sync(settings: Settings) -> Synced:
+        """All of the settings that stands in the store."""
+        both = await planned.sync(settings), await triggers.sync(settings)
+        return Synced(*(tuple(chain.from_iterable(words)) for words in zip(*map(astuple, both), strict=True)))
+
     return Reload(
         settings=base.settings,
         live=live,
@@ -137,6 +157,6 @@ def _reload(
         set_level=set_level,
         gate=gate,
         accounts=accounts,
-        schedules=planned.sync,
+        schedules=sync,
         agents=keep,
     )

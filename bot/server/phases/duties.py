@@ -52,6 +52,7 @@ def duties_of(
     yield retention_of(settings, store, base.membership.take, partial(_workspaces, engine)).run
     yield jumps.run
     yield at.rooms.run
+    yield at.triggers.run
     yield _scheduler(base).run
     yield Expiry(
         approvals=store.approvals,

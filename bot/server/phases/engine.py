@@ -53,7 +53,7 @@ from runtime.agent.questions import QuestionContext
 from runtime.agent.registry import Agents
 from runtime.chat.audience import Places
 from runtime.cluster.peer_events import PeerEvents, outbox_topic
-from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, UNDOS
+from runtime.cluster.topics import ASKED_BACK, COMPACTING, LANES, TRIGGERS, UNDOS
 from runtime.context.watch import LoopNotices
 from runtime.contract import QUESTIONS, Address, Model, RunId, Sink, TaskBoard, Timetable, Tool, Transcriber
 from runtime.delivery.changing import RoomChanges
@@ -72,14 +72,18 @@ from runtime.models.guarded import GuardedModel
 from runtime.reports.fan_out import Reporting
 from runtime.schedules.task_board import ToolBoard
 from runtime.store.protocol import Lease
+from runtime.triggers.watching import RoomWatches
 from runtime.vectors.near import NearRows
+from runtime.workflows.goals.starting import StartedGoals
 from runtime.workflows.starting import StartedFlows
+from tools.goals import goal_tools
 from tools.kit.schemas import schema_faults
 from tools.pictures.tools import Media, media_tools
 from tools.posting.changes import changing_tools
 from tools.posting.messages import posting_tools
 from tools.sandbox.spaced import SpacedTool
 from tools.skills.skills import skill_tools
+from tools.watching import watching_tools
 from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
 log = structlog.get_logger("skills")
@@ -128,8 +132,8 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     skills = _skills(base, at, toolkit)
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
-    reporters = LateReporters(base.store.now, flows=lambda: at.live.gate().workflows)
-    agents = _agents(base, at, guarded_model, toolkit)
+    reporters = _reporters(base, at)
+    agents = _agents(base, at, guarded_model, toolkit, reporters)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     own_call = toolkit.toolbox.next_call if base.settings.mcp else None
@@ -342,6 +346,11 @@ def _toolkit(
     return toolkit
 
 
+def _reporters(base: StorePhase, at: AccountsPhase) -> LateReporters:
+    gate = at.live.gate
+    return LateReporters(base.store.now, flows=lambda: gate().workflows, goals=lambda: gate().goals)
+
+
 def _process_book(base: StorePhase, door: Door) -> NotedProcesses:
     membership = base.membership
     return NotedProcesses(
@@ -373,18 +382,32 @@ def _more_tools(
         book=base.store.schedules,
         flows=lambda: at.live.gate().workflows,
         begun=partial(base.notifier.notify, LANES),
+        lately=base.store.workflows.begun_lately,
         door=lambda: door,
     )
-    own = {
-        tool.spec.name: tool
-        for tool in (*every, *media_tools(media), *workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL)
-    }
+    goals = StartedGoals(
+        book=base.store.goals,
+        bounds=lambda: at.live.gate().goals,
+        begun=partial(base.notifier.notify, LANES),
+        door=lambda: door,
+    )
+    watches = RoomWatches(
+        book=base.store.triggers,
+        now=base.store.now,
+        changed=partial(base.notifier.notify, TRIGGERS),
+        door=lambda: door,
+    )
+    others = (
+        *(*workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL, *watching_tools(watches)),
+        *goal_tools(goals, base.store.goals.cost_of),
+    )
+    own = {tool.spec.name: tool for tool in (*every, *media_tools(media), *others)}
     asking = query_tools(base.settings, at.named)
     spaced = {name: SpacedTool(tool, base.space) for name, tool in asking.items()}  # they keep files of rows
     return own | dict(pack_tools(base.settings, packs)) | spaced
 
 
-def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit) -> Agents:
+def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit, reporters: LateReporters) -> Agents:
     """The agents of the settings, made anew whenever a reload brings others."""
     maker = AgentMaker(
         prompt=at.live.prompt_of,
@@ -392,6 +415,7 @@ def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit)
         tools=toolkit.toolbox.tools,
         workspaces=lambda name: base.workspaces if name == MAIN else base.workspaces.of(name),
         limits=limits_of(base.settings),
+        sprints=reporters.sprints,
     )
     agents = Agents(*maker.made(at.live.rules.agents))
     at.live.renews(lambda manifests: agents.renew(*maker.made(manifests)))

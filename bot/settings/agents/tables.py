@@ -14,7 +14,6 @@ from runtime.domain.agents.manifest import MOST_CHILDREN, MOST_DEPTH, Manifest
 from runtime.settings.types import Number, Section, Text, Whole
 
 AGENT_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
-HARNESS: Final = "single"
 EXECUTOR: Final = "model"
 RoleWord = Literal["viewer", "user", "operator", "owner"]
 
@@ -109,8 +108,9 @@ class AgentTable(Section):
         le=MOST_DEPTH,
         description="Levels of children below a run of it; 0: it hands no work on.",
     )
-    harness: Annotated[str, _only(HARNESS)] = Field(
-        default=HARNESS, description='How it works: "single", one loop of model and tools.'
+    harness: Literal["single", "generator_evaluator"] = Field(
+        default="single",
+        description='How it works on tasks: "single", one loop of model and tools, or "generator_evaluator", in [sprints](goals.md#sprints) that another model judges.',
     )
     executor: Annotated[str, _only(EXECUTOR)] = Field(
         default=EXECUTOR, description='Which program works: "model", the language model.'
@@ -150,4 +150,5 @@ class AgentTable(Section):
             tool_calls_per_minute=self.tool_calls_per_minute or 0,
             children=self.children,
             depth=self.depth,
+            harness=self.harness,
         )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.settings.agents.together import tools_known
 from bot.settings.faults import nearest
+from bot.settings.workflows.folder import lines_of
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.workflows.definition import Step, StepKind, Workflow
 from runtime.domain.workflows.reading import WorkflowError, read_workflow
@@ -21,7 +23,8 @@ Fault = tuple[str, str]
 
 
 def faults_together(layers: Layers) -> Iterator[Fault]:
-    """Unknown tools and agents, secrets in a definition. One that is wrong by itself is told with its own settings."""
+    """Unknown tools, agents and judges, secrets in a definition. One that is wrong by itself is told with its own settings."""
+    yield from _judge(layers)
     flows = [(place, flow) for place, table in layers.tables("workflows") if (flow := _read(table))]
     yield from _schedules(layers, [flow.name for _, flow in flows])
     if not flows:
@@ -30,12 +33,22 @@ def faults_together(layers: Layers) -> Iterator[Fault]:
     agents = [MAIN, *(table["name"] for _, table in layers.tables("agents") if isinstance(table.get("name"), str))]
     for place, flow in flows:
         if flow.agent and flow.agent not in agents:
-            yield f"{place}.agent", f'"{flow.agent}" names no agent; {_near(flow.agent, agents)}'
+            yield f"{place}.agent", f'"{flow.agent}" names no agent{_where(layers, place)}; {_near(flow.agent, agents)}'
         if next(shapes_in(text := flow.to_json(), long_words_of(text)), None):
-            yield f"{place}.steps", "hold a secret; name it in the settings of the tool, and take it out here"
+            where = _where(layers, place)
+            yield f"{place}.steps", f"hold a secret{where}; name it in the settings of the tool, and take it out here"
         for step in flow.steps:
             if why := _unknown(step, tools, agents):
-                yield f"{place}.steps", f"step {step.name}: {why}"
+                yield f"{place}.steps", f"step {step.name}{_where(layers, place, step.name)}: {why}"
+
+
+def _where(layers: Layers, place: str, step: str = "") -> str:
+    """The file that a workflow stands in, and the line of its step, in brackets; empty where it came from elsewhere."""
+    file = Path(layers.source(place) or ".")
+    if not file.is_file():
+        return ""
+    line = lines_of(file.read_text("utf-8")).get(step)
+    return f" ({file}, line {line})" if line else f" ({file})"
 
 
 def _schedules(layers: Layers, known: list[str]) -> Iterator[Fault]:
@@ -63,3 +76,14 @@ def _unknown(step: Step, names: list[str], agents: list[str]) -> str:
 def _near(name: str, known: list[str]) -> str:
     near = nearest(name, known)
     return f"did you mean {near}?" if near else f"there is {', '.join(known[:20]) or 'none'}"
+
+
+def _judge(layers: Layers) -> Iterator[Fault]:
+    judge, usual = layers.get("goals.judge"), layers.get("model.name")
+    names = [table["name"] for _, table in layers.tables("models") if isinstance(table.get("name"), str)]
+    if isinstance(judge, str) and judge and judge != usual and judge not in names:
+        near = nearest(judge, names)
+        yield (
+            "goals.judge",
+            f'"{judge}" names no model; {f"did you mean {near}?" if near else "add it under [[models]]"}',
+        )

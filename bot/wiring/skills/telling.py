@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from runtime.chat.views.skills import ToldSkill, accepted, listing, one, unknown
+from runtime.chat.views.skills import ToldSkill, accepted, form_of, listing, one, unknown
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.skills.lock import difference
 from runtime.domain.skills.matching import uses
@@ -52,15 +52,30 @@ class SkillCommands:
             manifest = self._manifests().get(agent) or Manifest(name=agent, skills=())
             told = [told_of(name, one_) for name, one_ in known.items() if _is_for(one_, manifest)]
             return SkillAnswer(listing(told, mark))
-        name = words[-1].lower()
+        name, form = asked(command, words)
         if name not in known:
             return SkillAnswer(unknown(name, list(known), mark))
         shelved = known[name]
-        wants = command == "skills" and words[0].lower() == APPROVE and len(words) == 2
-        if wants and shelved.found.skill and not shelved.standing.is_open:
+        skill = shelved.found.skill
+        if skill and form and form == form_of(skill) and not shelved.standing.is_open:
             self._ready.expire()
-            return SkillAnswer(accepted(name), shelved.found.skill, self._clean(shelved.found.text))
+            return SkillAnswer(accepted(name), skill, self._clean(shelved.found.text))
         return SkillAnswer(one(told_of(name, shelved), mark))
+
+
+def asked(command: str, words: Sequence[str]) -> tuple[str, str]:
+    """The skill that is meant, and the form of it that is to be accepted; empty where none is.
+
+    >>> (
+    ...     asked("skills", ["approve", "notes", "1a2b3c4d"]),
+    ...     asked("skills", ["approve", "notes"]),
+    ...     asked("skill", ["notes"]),
+    ... )
+    (('notes', '1a2b3c4d'), ('notes', ''), ('notes', ''))
+    """
+    if command == "skills" and words[0].lower() == APPROVE and len(words) > 1:
+        return words[1].lower(), "".join(words[2:3]).lower()
+    return words[-1].lower(), ""
 
 
 def _is_for(shelved: Shelved, manifest: Manifest) -> bool:

@@ -22,6 +22,7 @@ from bot.wiring.tools.processes import known_process_tools
 from bot.wiring.tools.requests import request_tools
 from bot.wiring.tools.search import search_tools
 from runtime.contract import Changing, Effect, Figures, Posting, TaskBoard, Timetable, Tool
+from runtime.contract.agents.watches import Watches
 from runtime.contract.agents.workflows import Workflows
 from runtime.contract.memory.facts import MemoryBook
 from runtime.contract.memory.knowledge import KnowledgeBook
@@ -31,6 +32,7 @@ from tools.agents import NewAgents, agent_tools
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
+from tools.goals import SetsGoals, goal_tools, no_cost
 from tools.pictures.tools import Media, media_tools
 from tools.posting.changes import changing_tools
 from tools.posting.messages import posting_tools
@@ -40,6 +42,7 @@ from tools.sandbox.shell import sandbox_for
 from tools.schedules import schedule_tools
 from tools.skills.skills import SkillBook, skill_tools
 from tools.tasks import task_tools
+from tools.watching import watching_tools
 from tools.workflows import workflow_tools
 
 
@@ -59,6 +62,8 @@ def known_tools(settings: Settings) -> Mapping[str, Tool]:
     own |= {tool.spec.name: tool for tool in posting_tools(cast("Posting", None), address_at=lambda _: None, named=str)}
     own |= {tool.spec.name: tool for tool in changing_tools(cast("Changing", None))}
     own |= {tool.spec.name: tool for tool in workflow_tools(cast("Workflows", None))}
+    own |= {tool.spec.name: tool for tool in goal_tools(cast("SetsGoals", None), no_cost)[:1]}
+    own |= {tool.spec.name: tool for tool in watching_tools(cast("Watches", None))}
     sandbox = sandbox_for(shell_of(settings))
     own |= {
         **search_tools(settings),

@@ -11,7 +11,7 @@ import structlog
 
 from runtime.agent.registry import Agent, Agents
 from runtime.agent.run_state import LiveRun, own
-from runtime.contract import Address, Child, Hands, Json, ModelReply, Order, Probe, ToolSpec, no_probe
+from runtime.contract import Address, Child, Hands, Json, ModelReply, Order, Probe, TaskKind, ToolSpec, no_probe
 from runtime.domain.agents import delegation
 from runtime.domain.agents.capabilities import Capabilities, covers, of_manifest
 from runtime.domain.agents.order_budgets import over_budget
@@ -59,7 +59,7 @@ class Delegating:
         """Begin a child for each order of the call; the reason in words for the model where nothing was begun."""
         try:
             orders = [replace(one, agent=one.agent or run.agent.name) for one in hands(arguments)]
-            orders = [self._clean(run, one) for one in orders]
+            orders = [narrowed(run, self._clean(run, one)) for one in orders]
             chain = self._chain(run)
             if why := await self._objection(run, chain, orders):
                 return f"{ERROR}{why}"
@@ -82,7 +82,7 @@ class Delegating:
 
     def lost_right(self, run: LiveRun, tool: ToolSpec) -> str:
         """The agent above a run that may not make such a call, or not any more; empty where all may."""
-        if not run.claim.above or tool.hands:  # orders are looked at by themselves
+        if not run.claim.above or tool.hands or tool.untold:  # orders are looked at by themselves
             return ""
         for name in run.claim.above:
             if name not in self._agents:  # it is gone, and all that it might do
@@ -115,7 +115,8 @@ class Delegating:
         if (claim.child or claim.job) and not all(one.awaits for one in orders):
             return ONLY_IN_A_CHAT
         brood = await self._store.brood(claim.run_id)
-        return delegation.objection(run.agent.manifest, chain, orders, brood) or self._excess(chain, orders)
+        most = delegation.MOST_IN_A_GOAL if is_goal(run) else delegation.MOST_IN_A_RUN
+        return delegation.objection(run.agent.manifest, chain, orders, brood, most) or self._excess(chain, orders)
 
     def _excess(self, chain: Sequence[str], orders: Sequence[Order]) -> str:
         """Words about the first order whose agent may do more than one above it."""
@@ -145,6 +146,15 @@ class Delegating:
             to = self._agents[order.agent]
             for path in order.files:
                 await asyncio.to_thread(_give, run.agent, to, run.claim.address, path)
+
+
+def is_goal(run: LiveRun) -> bool:
+    return run.claim.job is not None and run.claim.job.task.kind is TaskKind.GOAL
+
+
+def narrowed(run: LiveRun, order: Order) -> Order:
+    """An order of a run that only reads is for one that only reads, too."""
+    return replace(order, reads_only=True) if run.claim.child and run.claim.child.reads_only else order
 
 
 def asked_for(claim: Claim) -> str:

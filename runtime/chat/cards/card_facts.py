@@ -60,6 +60,10 @@ def facts_in(arguments: str) -> str:
     return "\n".join(f"- {key}: `{str(value).replace('`', chr(39))}`" for key, value in json.loads(arguments).items())
 
 
+WORK_KINDS: Final = ("workflow", "goal", "schedule")
+"""Work that asks without a person's message."""
+
+
 def circumstances(
     room: str = "",
     schedule: str = "",
@@ -68,12 +72,13 @@ def circumstances(
     link: str = "",
     away: Sequence[tuple[str, datetime]] = (),
     workflow: str = "",
+    goal: str = "",
 ) -> str:
-    """JSON for `Approval.card`: what people call the room, the schedule or workflow that the run works for, whom it reaches, the link to the
+    """JSON for `Approval.card`: what people call the room, the schedule, workflow or goal that the run works for, whom it reaches, the link to the
     message that asked, and who is away."""
     how = "" if home is Home.WHOLE else home.value
     known: dict[str, Any] = {"room": room, "home": how, "asked": list(told), "link": link}
-    known |= {"schedule": schedule, "workflow": workflow}
+    known |= {"schedule": schedule, "workflow": workflow, "goal": goal}
     known["away"] = [[name, until.isoformat()] for name, until in away]
     return json.dumps(given, ensure_ascii=False) if (given := {k: v for k, v in known.items() if v}) else ""
 
@@ -158,7 +163,7 @@ def whom_for(approval: Approval, asking: Asking) -> str:
     known = json.loads(approval.card) if approval.card else {}
     whom = f"A question for {plainly(asking.to)}" if asking.to else "A question for anybody here"
     where = f" in {plainly(known['room'])}" if "room" in known else ""
-    if "schedule" in known or "workflow" in known:
+    if any(kind in known for kind in WORK_KINDS):
         return f"{whom}, from {work_of(known)}{where}"
     by = approval.requester_name
     return f"{whom}, about {plainly(by)}'s request{where}" if by and by != asking.to else f"{whom}{where}"
@@ -166,7 +171,7 @@ def whom_for(approval: Approval, asking: Asking) -> str:
 
 def work_of(known: Mapping[str, Any]) -> str:
     """Work by the clock or of several steps that asks, for a sentence."""
-    kind = "workflow" if "workflow" in known else "schedule"
+    kind = next(one for one in WORK_KINDS if one in known)
     return f"the {kind} {plainly(known[kind])}"
 
 

@@ -15,6 +15,7 @@ from runtime.chat.cards.card_facts import (
     ANSWER_MAX_CHARS,
     LABELS,
     SHA256_SHOWN,
+    WORK_KINDS,
     asked,
     facts_in,
     name_in,
@@ -55,6 +56,8 @@ MARKS: Final = {
     ApprovalState.EXPIRED: Mark.NOBODY,
     ApprovalState.VOID: Mark.WITHDRAWN,
 }
+WORK_VERBS: Final = {"workflow": "started", "goal": "set", "schedule": "made"}
+"""Words for whoever had such work done."""
 LINES_SHOWN: Final = 3
 """Of what an approved call returned."""
 LINE_MAX_CHARS: Final = 120
@@ -101,8 +104,8 @@ def circumstances_of(approval: Approval, asks: str, *more: str) -> str:
     """The requester, the room, the risk and the rule in one line; empty where nobody is known."""
     told = json.loads(approval.card) if approval.card else {}
     where = f" in {plainly(told['room'])}" if "room" in told else ""
-    if "schedule" in told or "workflow" in told:
-        verb = "started" if "workflow" in told else "made"
+    if any(kind in told for kind in WORK_KINDS):
+        verb = WORK_VERBS[next(kind for kind in WORK_KINDS if kind in told)]
         made = f", {verb} by {plainly(approval.requester_name)}," if approval.requester_name else ""
         work = work_of(told)
         who = f"{work[:1].upper()}{work[1:]}{made}"

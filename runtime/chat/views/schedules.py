@@ -16,14 +16,15 @@ UNKNOWN: Final = (
 )
 
 
-def planned(schedules: Sequence[Schedule]) -> str:
-    """Answer to `/schedules`."""
+def planned(schedules: Sequence[Schedule], watches: Sequence[str] = ()) -> str:
+    """Answer to `/schedules`: what is planned here, and lines about what people want to be told of."""
+    watched = "\n".join(["Watched here:", "", *(f"- {line}" for line in watches)]) if watches else ""
     if not schedules:
-        return f"Nothing is planned here. {HOW_TO}"
+        return watched or f"Nothing is planned here. {HOW_TO}"
     lines = [f"- {_line(one)}" for one in schedules[:SCHEDULES_LISTED]]
     if len(schedules) > SCHEDULES_LISTED:
         lines.append(f"- and {len(schedules) - SCHEDULES_LISTED:,} more")
-    return "\n".join(["Planned here:", "", *lines])
+    return "\n".join(["Planned here:", "", *lines, *(["", watched] if watched else [])])
 
 
 def _line(one: Schedule) -> str:

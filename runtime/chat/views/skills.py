@@ -17,6 +17,7 @@ DESCRIPTION_MAX_CHARS: Final = 160
 WARNINGS_SHOWN: Final = 8
 SKILLS_LISTED_MAX: Final = 40
 ONLY_OWNERS_ACCEPT: Final = "Only owners can accept a skill. I've told them already if they have a room for it."
+FORM_LETTERS: Final = 12
 NO_SKILLS_HERE: Final = "There are no skills here yet."
 STATE_WORDS: Final = {
     Standing.TRUSTED: "ready, came with Signalbox",
@@ -59,8 +60,13 @@ def question(told: ToldSkill) -> str:
         if told.standing is Standing.CHANGED
         else f"**The skill {told.name} is new.** It isn't loaded until an owner accepts it."
     )
-    ways = f"To accept it: `signalbox skills approve {told.name}`, the console's Skills page, or `/skills approve {told.name}`."
+    ways = f"To accept it: `signalbox skills approve {told.name}`, the console's Skills page, or `/skills approve {told.name} {form_of(told.skill)}`."
     return "\n\n".join(filter(None, (head, *details(told), ways)))
+
+
+def form_of(skill: Skill | None) -> str:
+    """The beginning of a form's digest: who accepts a skill in a chat names the form that they read."""
+    return skill.digest[:FORM_LETTERS] if skill else ""
 
 
 def details(told: ToldSkill) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Final
 from runtime.contract import Address
 from runtime.domain.agents.tasks import plain, short_id
 from runtime.domain.workflows.definition import Input, Workflow
+from runtime.domain.workflows.expressions import shown
 from runtime.domain.workflows.progress import OVER, Standing, StepState, states
 from runtime.domain.workflows.reading import WorkflowError
 from runtime.markup.moments import roughly
@@ -72,7 +73,7 @@ def _about(flow: Workflow) -> str:
 
 
 def _named(one: Input) -> str:
-    return one.name if one.required else f"{one.name}={plain(str(one.default))}"
+    return one.name if one.required else f"{one.name}={plain(shown(one.default))}"
 
 
 def _at_work(one: Begun, now: datetime) -> str:

@@ -17,6 +17,8 @@ from runtime.text.outside import material, of_program
 
 MOST_IN_A_RUN: Final = 20
 """Children that one run may have in all."""
+MOST_IN_A_GOAL: Final = 50
+"""The same of a goal, whose turns are bounded: 20, each with work and a verdict."""
 MOST_IN_A_TREE: Final = 100
 """Pieces below one run that nobody handed on, at any depth: 20 of each of five levels would be millions."""
 LONGEST: Final = timedelta(hours=24)
@@ -37,10 +39,12 @@ NOTHING_BEGUN: Final = "Nothing was begun."
 STOPPED_AT: Final = "Stopped at "
 
 
-def objection(parent: Manifest, chain: Sequence[str], orders: Sequence[Order], brood: Brood) -> str:
+def objection(
+    parent: Manifest, chain: Sequence[str], orders: Sequence[Order], brood: Brood, in_all: int = MOST_IN_A_RUN
+) -> str:
     """The reason why these orders are refused, in words for the model; empty where they aren't.
 
-    `chain` are the agents above and with the parent, the first one first.
+    `chain` are the agents above and with the parent, the first one first. `in_all`: what the run may hand on in all.
     """
     for order in orders:
         if order.agent not in (parent.name, *parent.delegates_to):
@@ -51,8 +55,8 @@ def objection(parent: Manifest, chain: Sequence[str], orders: Sequence[Order], b
         return f"Work can be handed on {depth} times at most: {' > '.join(chain)}. {NOTHING_BEGUN} Do it yourself."
     if brood.open + len(orders) > (most := min(MOST_CHILDREN, parent.children)):
         return f"At most {most} can be at work at once, and {brood.open} are. {NOTHING_BEGUN} Wait for one to end."
-    if brood.all + len(orders) > MOST_IN_A_RUN:
-        return f"One answer may hand on {MOST_IN_A_RUN} pieces of work at most. {NOTHING_BEGUN}"
+    if brood.all + len(orders) > in_all:
+        return f"One answer may hand on {in_all} pieces of work at most. {NOTHING_BEGUN}"
     if brood.tree + len(orders) > MOST_IN_A_TREE:
         return f"One request may come to {MOST_IN_A_TREE} pieces of work at most. {NOTHING_BEGUN} Do it yourself."
     return ""

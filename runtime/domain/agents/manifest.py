@@ -11,6 +11,9 @@ from runtime.contract.memory.facts import EVERY_SCOPE, ScopeKind
 MAIN: Final = "main"
 """The agent that the settings describe. It works wherever no other one is named."""
 
+SINGLE: Final = "single"
+SPRINTING: Final = "generator_evaluator"
+"""Ways in which an agent works on a task: in one loop, or in sprints that another model judges."""
 MOST_CHILDREN: Final = 5
 """Children of one run that may be at work at once."""
 MOST_DEPTH: Final = 5
@@ -24,7 +27,7 @@ class Manifest:
     `prompt` are its words, once their file was read. `effects`: the most that any call of it may do, `memory` the scopes of memory that it has. `rooms`, `people`,
     `roles`, `accounts`, `channels` say where it answers, and `mentions` by which words it is named. `delegates_to` names
     agents to which it may hand work. `skills` are names or globs; None: of the main agent those that were put here,
-    of any other none. `budget_day` is in US dollars, 0 for none of its own.
+    of any other none. `harness` says how it works on tasks. `budget_day` is in US dollars, 0 for none of its own.
     """
 
     name: str = MAIN
@@ -46,3 +49,4 @@ class Manifest:
     tool_calls_per_minute: int = 0
     children: int = MOST_CHILDREN
     depth: int = MOST_DEPTH
+    harness: str = SINGLE

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from runtime.contract import Call, Json
 from runtime.domain.change_digest import has_failed
-from runtime.domain.transcript import NO_ANSWER
+from runtime.domain.transcript import ERROR, NO_ANSWER
 from runtime.domain.workflows.definition import Step, StepKind
 from runtime.domain.workflows.expressions import filled, text_of
 from runtime.domain.workflows.progress import Result, Wanted
@@ -62,18 +62,18 @@ def _arguments(step: Step, values: Mapping[str, Any]) -> dict[str, Json]:
 def result_of(call: Call, text: str) -> Result:
     """The result of a call as the steps behind it read it: without the fence, and without the name of who answered."""
     failed = has_failed(text) or text.startswith(NO_ANSWER)
-    plain = unfenced(text)
+    plain = unfenced(text).removeprefix(ERROR).lstrip() if failed else unfenced(text)
     if call.tool == DELEGATE and not failed:
         plain = unfenced(text.partition("\n")[2])
     if call.tool == ASK and not failed:
-        plain = _answer_in(plain)
+        plain = answer_in(plain)
     return Result(plain, failed)
 
 
-def _answer_in(text: str) -> str:
+def answer_in(text: str) -> str:
     """The words of whoever answered, which stand as JSON behind their name.
 
-    >>> _answer_in('Anna answered: "Yes" They add: "soon"')
+    >>> answer_in('Anna answered: "Yes" They add: "soon"')
     'Yes'
     """
     said = text.partition(BEFORE_ANSWER)[2]

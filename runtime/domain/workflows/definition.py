@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final
 
@@ -16,8 +17,12 @@ FAN_OUT_MAX: Final = 50
 """Pieces that one step may be done for."""
 ROUNDS_MAX: Final = 100
 RETRIES_MAX: Final = 5
+ASK_OPTIONS_MAX: Final = 4
 STEP_SECONDS: Final = 120
 LEAST_SECONDS, MOST_SECONDS = 10, 3600
+STARTS_MAX: Final = 60
+STARTS_SPAN: Final = timedelta(hours=1)
+"""So many workflows begun in a room within that time, and agents begin no more: one may lead to the next for ever."""
 SHA_CHARS: Final = 16
 """Characters of a definition's digest that are shown and kept."""
 

@@ -109,8 +109,13 @@ def paths(expression: str) -> Iterator[tuple[str, ...]]:
 
 @lru_cache(maxsize=500)
 def parsed(expression: str) -> ast.expr:
-    """The tree of an expression of which all parts are known ones. Errors: ExpressionError."""
+    """The tree of an expression of which all parts are known ones. Errors: ExpressionError.
+
+    It may stand in `{{ … }}`, as values in a text do.
+    """
     text = " ".join(expression.split())
+    if (whole := HOLE.fullmatch(text)) and "{{" not in whole[1]:
+        text = whole[1].strip()
     if not text or len(text) > EXPRESSION_MAX_CHARS:
         raise ExpressionError(f"an expression has 1 to {EXPRESSION_MAX_CHARS:,} characters")
     try:
@@ -160,6 +165,8 @@ KNOWN: Final = (
 
 
 def _check(node: ast.AST, text: str) -> None:
+    if isinstance(node, ast.Set | ast.Dict):
+        raise ExpressionError(f"`{text}`: a condition is one expression, without {{{{ }}}} around its parts")
     if not isinstance(node, KNOWN):
         raise ExpressionError(f"`{text}`: {type(node).__name__} is nothing that expressions here have")
     if isinstance(node, ast.Constant) and not isinstance(node.value, str | int | float | bool | None):

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from runtime.contract import Json
 from runtime.domain.workflows.definition import (
+    ASK_OPTIONS_MAX,
     LEAST_SECONDS,
     MOST_SECONDS,
     RETRIES_MAX,
@@ -155,7 +156,7 @@ class Reader:
             arguments=self._table(table, "arguments", name),
             schema=self._table(table, "schema", name),
             to=self.text(table, "to", name),
-            options=self._names(table, "options", name),
+            options=self._options(table, name),
             after=self._names(table, "after", name) if "after" in table else (PREVIOUS,),
             on_error=self._on_error(table, name),
             **self._conditions(table, name),
@@ -181,6 +182,12 @@ class Reader:
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise self.fault(f'{key} is a list of texts, such as ["fetch"]', step)
         return tuple(value)
+
+    def _options(self, table: Mapping[str, Any], step: str) -> tuple[str, ...]:
+        found = self._names(table, "options", step)
+        if len(found) > ASK_OPTIONS_MAX:
+            raise self.fault(f"it has {len(found)} options; a question has at most {ASK_OPTIONS_MAX}", step)
+        return found
 
     def _on_error(self, table: Mapping[str, Any], step: str) -> OnError:
         word = table.get("on_error", OnError.FAIL)
@@ -296,12 +303,13 @@ def _unknown(path: tuple[str, ...], inputs: set[str], behind: set[str], own: fro
         return ""
     if root not in ROOTS or not rest:
         more = f", {', '.join(sorted(own))}" if own else ""
-        return f"there is no value {root!r}; there are inputs.STEP_NAME and steps.STEP_NAME{more}"
+        return f"there is no value {root!r}; there are inputs.NAME and steps.NAME.text{more}"
     name = rest[0]
     if root == "inputs" and name not in inputs:
-        return f"there is no input {name!r}; there is {', '.join(sorted(inputs)) or 'none'}"
+        return f"there is no input {name!r}; there is {', '.join(sorted(inputs)) or 'none: name it under [inputs]'}"
     if root == "steps" and name not in behind:
-        return f"the step {name!r} is not over by then; it can read {', '.join(sorted(behind)) or 'none'}"
+        can = f"it can read {', '.join(sorted(behind))}" if behind else "no step comes before it"
+        return f"there is no step {name!r} that is over by then; {can}"
     return ""
 
 

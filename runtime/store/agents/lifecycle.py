@@ -26,6 +26,8 @@ from runtime.domain.agents.lifecycle import AGENT_MOVES, PAST, AgentEvent, Agent
 from runtime.domain.machines import move
 from runtime.domain.runs import FOR_SCHEDULES, RunEvent, RunState
 from runtime.domain.schedules import OccurrenceEvent, ScheduleEvent
+from runtime.domain.triggers.firing import Happening
+from runtime.domain.triggers.trigger import EventKind
 from runtime.store.agents.answering import end_origin
 from runtime.store.common import LOCK_LANE, fact, moved
 from runtime.store.delivery.outbox import enqueue
@@ -40,6 +42,7 @@ from runtime.store.schedules.run_occurrence import OF_ID, Kept, ended, set_occur
 from runtime.store.schema import agent_rooms, agents, runs, schedules, sessions, signals
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.sql.upsert import insert
+from runtime.store.triggers.firing import happened
 
 USUAL: Final = "The usual agent"
 BY_PEOPLE: Final = (Trigger.MESSAGE, Trigger.HOOK, Trigger.HAND_OVER, *FOR_SCHEDULES)
@@ -139,13 +142,23 @@ class _End:
     new_id: NewId
 
 
-def spawned(agent: str, manifest: str, by: Person, now: datetime) -> Op[bool]:
+EVENTS: Final = {
+    AgentEvent.SUSPEND: EventKind.AGENT_SUSPENDED,
+    AgentEvent.RESUME: EventKind.AGENT_RESUMED,
+    AgentEvent.TERMINATE: EventKind.AGENT_TERMINATED,
+}
+"""Events for triggers."""
+
+
+def spawned(agent: str, manifest: str, by: Person, now: datetime, new_id: NewId) -> Op[bool]:
     """Note an agent that was made, for whoever asked; false where one of that name has ended."""
     rows = yield AGENT_STATE, {"agent": agent}
     if rows and rows[0][0] == AgentState.TERMINATED:
         return False
     yield MADE_AGENT, {"agent": agent, "given": manifest, "who": by.id, "at": micros(now)}
     yield from fact(now, "agent.spawned", by.name, agent, manifest)
+    event = Happening(EventKind.AGENT_SPAWNED, f"{agent}:{micros(now)}", None, agent, by.name, person=by.id)
+    yield from happened(event, now, new_id)
     return True
 
 
@@ -158,6 +171,8 @@ def turned(agent: str, event: AgentEvent, reason: str, by: str, now: datetime, n
     after = move(AGENT_MOVES, state, event)
     yield SET_AGENT_STATE, {"agent": agent, "new_state": after.value, "none": "", "why": reason, "at": micros(now)}
     yield from fact(now, f"agent.{PAST[event]}", by, agent, reason)
+    told = f"{agent}: {reason}" if reason else agent
+    yield from happened(Happening(EVENTS[event], f"{agent}:{event}:{micros(now)}", None, told, by), now, new_id)
     match event:
         case AgentEvent.TERMINATE:
             return (yield from _ended(_End(agent, reason, by, now, new_id)))

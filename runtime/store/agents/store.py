@@ -26,7 +26,7 @@ class AgentLifeStore(Base):
 
     async def spawn_agent(self, agent: str, manifest: str, by: Person) -> bool:
         now = self.now()
-        return await self._driver.write(lambda: spawned(agent, manifest, by, now))
+        return await self._driver.write(lambda: spawned(agent, manifest, by, now, self._new_id))
 
     async def rows(self) -> Sequence[AgentRow]:
         return await self._driver.read(_rows)

@@ -35,6 +35,8 @@ from runtime.domain.approvals import (
 )
 from runtime.domain.ids import digest
 from runtime.domain.machines import move
+from runtime.domain.triggers.firing import Happening
+from runtime.domain.triggers.trigger import EventKind
 from runtime.store.approvals import newcomers
 from runtime.store.approvals.quorum import voted
 from runtime.store.approvals.rulings import (
@@ -54,6 +56,7 @@ from runtime.store.runs.turns import SET_TURN
 from runtime.store.runs.waiting.waits import settled
 from runtime.store.schema import approvals, sessions, steps, votes
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.triggers.firing import happened
 from runtime.text.naming import listed
 
 CLICK_REFUSED = "click refused"
@@ -190,8 +193,16 @@ def expire(now: datetime, new_id: NewId) -> Op[list[Decided]]:
         approval = yield from locked(ApprovalId(approval_id))
         if approval is not None and approval.state is ApprovalState.PENDING:
             decided.append((yield from _end(approval, ApprovalEvent.EXPIRE, "nobody answered in time", now, new_id)))
+            yield from happened(_expired(approval), now, new_id)
     rooms = yield from _refreshed([one.approval for one in decided if one.approval], now, new_id)
     return [*decided[:-1], replace(decided[-1], deliveries=(*decided[-1].deliveries, *rooms))] if rooms else decided
+
+
+def _expired(approval: Approval) -> Happening:
+    """The event for triggers."""
+    told = f"{approval.tool}: {approval.arguments}"
+    run = RunId(approval.run_id) if approval.run_id else None
+    return Happening(EventKind.APPROVAL_EXPIRED, approval.id, approval.address, told, approval.tool, run)
 
 
 def _refreshed(ended: Sequence[Approval], now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:

@@ -12,9 +12,10 @@ from runtime.domain.agents.delegation import handed_over
 from runtime.domain.agents.lifecycle import AgentState
 from runtime.domain.ids import digest
 from runtime.domain.runs import FOR_SCHEDULES
+from runtime.domain.triggers.chains import agents_in
 from runtime.store.agents.held_back import held_back
 from runtime.store.common import OPEN_LANE, fact, fresh_lane, session_key
-from runtime.store.delegation.chains import above
+from runtime.store.delegation.chains import whole_chain
 from runtime.store.delegation.rows import FROM_OUTSIDE
 from runtime.store.delegation.spawning import AGENTS_PLATFORM
 from runtime.store.own_signals import OwnSignal, add_own
@@ -45,7 +46,8 @@ def hand_over(wanted: HandOver, now: datetime, new_id: NewId) -> Op[HandedOver]:
     if (yield ALREADY_HANDED, {"key": key}):
         return HandedOver.DONE
     session, room, requester, reply_to, trigger, own = (yield HANDING_RUN, {"run": wanted.run})[0]
-    chain = (*(yield from above(wanted.run)), own)
+    whole = (*(yield from whole_chain(wanted.run)), own)
+    chain = agents_in(whole)
     if trigger in NO_CONVERSATION:
         return HandedOver.NO_CONVERSATION
     if wanted.agent not in (*wanted.may, *chain[:-1]):
@@ -73,7 +75,7 @@ def hand_over(wanted: HandOver, now: datetime, new_id: NewId) -> Op[HandedOver]:
             seq=seq,
             by_program=bool(sources),
             reply_to=reply_to,
-            chain=chain,
+            chain=whole,
         ),
         now,
     )

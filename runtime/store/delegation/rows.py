@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import String, bindparam, case, func, select, update
 
-from runtime.contract import Child, ChildState, RunId, SessionKey
+from runtime.contract import Child, ChildState, Order, RunId, SessionKey
 from runtime.domain.agents.delegation import Brood, Ended
 from runtime.store.common import add
 from runtime.store.schema import children, sessions, turns
@@ -17,6 +17,8 @@ from runtime.text.outside import sources_in
 
 CHILD_SESSION: Final = "child|"
 """How the session of a child begins. So may others, of an agent of that name."""
+READS_ONLY: Final = "x-reads-only"
+"""Mark beside the schema of a child that changes nothing; none of the words of a JSON schema."""
 ADD_CHILD = add(children)
 CHILD_COLUMNS: Final = (
     children.c.id,
@@ -109,12 +111,14 @@ class Kept(NamedTuple):
 def child_of(row: Sequence[Any]) -> Child:
     """A row of `CHILD_COLUMNS`."""
     run, agent, chain, goal, wanted, state, deadline, result, valid, created, ended, budget = row[: len(CHILD_COLUMNS)]
+    schema = json.loads(wanted or "{}")
+    reads_only = bool(schema.pop(READS_ONLY, False))
     return Child(
         RunId(run),
         agent,
         tuple(json.loads(chain)),
         goal,
-        json.loads(wanted or "{}"),
+        schema,
         ChildState(state),
         moment(deadline),
         result,
@@ -122,7 +126,14 @@ def child_of(row: Sequence[Any]) -> Child:
         moment(created),
         maybe_moment(ended),
         budget,
+        reads_only,
     )
+
+
+def wanted_of(order: Order) -> str:
+    """The column `wanted` of a child: what its answer must be like, and whether it may change anything."""
+    wanted = {**order.schema, **({READS_ONLY: True} if order.reads_only else {})}
+    return json.dumps(wanted, ensure_ascii=False) if wanted else ""
 
 
 def session_of(child: RunId, agent: str) -> SessionKey:

@@ -16,7 +16,7 @@ from runtime.domain.agents.order_budgets import shares
 from runtime.domain.runs import StepEvent, WaitKind
 from runtime.store.common import OPEN_LANE, add, fact, fresh_lane, owned
 from runtime.store.delegation.costs import left_to_hand_on
-from runtime.store.delegation.rows import ADD_CHILD, session_of
+from runtime.store.delegation.rows import ADD_CHILD, session_of, wanted_of
 from runtime.store.delegation.showing import show_tree
 from runtime.store.own_signals import OwnSignal, add_own
 from runtime.store.protocol import Lane, Ordered, Recorded
@@ -109,7 +109,7 @@ def _begun(
     order, child = ordered.order, RunId(new_id())
     requester, room, root = (yield PARENT_PLACE, {"run": run})[0]
     key = session_of(child, order.agent)
-    yield OPEN_LANE, fresh_lane(key, order.agent, Address.parse(room), now)
+    yield OPEN_LANE, fresh_lane(key, order.agent, Address.parse(room), now) | {"model": order.model}
     cause = f"{run}/{number}/{ordinal}"
     yield from add_own(
         OwnSignal(
@@ -153,7 +153,7 @@ def _child_row(child: RunId, at: Place, chain: Sequence[str], order: Order, now:
         "awaits": int(order.awaits),
         "goal": order.goal,
         "criteria": order.criteria,
-        "wanted": json.dumps(order.schema, ensure_ascii=False) if order.schema else "",
+        "wanted": wanted_of(order),
         "files": json.dumps(order.files, ensure_ascii=False),
         "state": ChildState.OPEN.value,
         "result": "",

@@ -9,14 +9,17 @@ from typing import Final
 
 from sqlalchemy import bindparam, case, func, literal_column, select, update
 
-from runtime.contract import DeliveryId, Kind, Receipt, Wire
+from runtime.contract import Address, DeliveryId, Kind, NewId, Receipt, RunId, Wire
 from runtime.domain.deliveries import DeliveryEvent, PartEvent
+from runtime.domain.triggers.firing import Happening
+from runtime.domain.triggers.trigger import EventKind
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact, held, moved
 from runtime.store.delivery.enqueue import ADD_PART, NO_MORE, on_screen, part_row
 from runtime.store.delivery.moves import changed, move_delivery, move_part, ours
 from runtime.store.protocol import Duty, NewDelivery
 from runtime.store.schema import deliveries, parts
 from runtime.store.sql.driver import Op, is_word, micros, moment
+from runtime.store.triggers.firing import happened
 
 ENQUEUE = ADD_DELIVERY.on_conflict_do_nothing().returning(deliveries.c.number)
 ABANDONED = (
@@ -223,6 +226,7 @@ def end(
     events: tuple[PartEvent, DeliveryEvent],
     why: str,
     now: datetime,
+    new_id: NewId,
 ) -> Op[bool]:
     """End a part that won't be sent automatically any more, with its delivery. `ordinal` None: never rendered."""
     if not (yield from ours(duty, delivery)):
@@ -232,4 +236,8 @@ def end(
     yield from moved(now, delivery, duty.node, events[1], f"part {ordinal}: {why}" if ordinal else why)
     about = yield from move_delivery(delivery, events[1], why, micros(now))
     yield from fact(now, f"delivery {events[1].value}", "", delivery, f"{about['address']}: {why}")
+    if events[1] is DeliveryEvent.GIVE_UP:
+        run, room = about["run"] and RunId(about["run"]), Address.parse(about["address"])
+        event = Happening(EventKind.DELIVERY_DEAD, delivery, room, why, run=run)
+        yield from happened(event, now, new_id)
     return True

@@ -132,12 +132,12 @@ class OutboxStore(Base):
 
     async def hold(self, duty: Duty, delivery: DeliveryId, ordinal: int, reason: str) -> bool:
         now, events = self.now(), (PartEvent.HOLD, DeliveryEvent.HOLD)
-        done = await self._driver.write(lambda: end(duty, delivery, ordinal, events, reason, now))
+        done = await self._driver.write(lambda: end(duty, delivery, ordinal, events, reason, now, self._new_id))
         return self._moved(duty, delivery, PartOutcome.HELD, done)
 
     async def give_up(self, duty: Duty, delivery: DeliveryId, ordinal: int | None, reason: str) -> bool:
         now, events = self.now(), (PartEvent.GIVE_UP, DeliveryEvent.GIVE_UP)
-        done = await self._driver.write(lambda: end(duty, delivery, ordinal, events, reason, now))
+        done = await self._driver.write(lambda: end(duty, delivery, ordinal, events, reason, now, self._new_id))
         return self._moved(duty, delivery, PartOutcome.DEAD, done)
 
     def _moved(self, duty: Duty, delivery: DeliveryId, outcome: PartOutcome, done: bool) -> bool:

@@ -18,6 +18,7 @@ from runtime.chat.modes import Wanted, in_status
 from runtime.chat.views import context as context_views
 from runtime.chat.views import grants as grant_views
 from runtime.chat.views import schedules as schedule_views
+from runtime.chat.views import watches as watch_views
 from runtime.chat.views.context import NOTHING_REMEMBERED, Measured, Remembered
 from runtime.chat.views.skills import NO_SKILLS_HERE, ONLY_OWNERS_ACCEPT
 from runtime.contract import (
@@ -37,6 +38,7 @@ from runtime.contract import (
 )
 from runtime.domain.ids import first_at
 from runtime.domain.runs import RunState
+from runtime.domain.triggers.kept import KeptTrigger
 from runtime.policy.budgets import BudgetRules
 from runtime.store.agents.choosing import agented, agents_listed, asked_of_nobody
 from runtime.store.agents.held_back import held_back
@@ -58,6 +60,7 @@ from runtime.store.schedules.book import keep_zone, planned_in, zones_of
 from runtime.store.schema import approvals, people, runs, sessions, signals, usage
 from runtime.store.skills.locking import accept_skill
 from runtime.store.sql.driver import Op, is_word, micros, moment
+from runtime.store.triggers.rows import listed_in
 from runtime.text.glyphs import seen
 
 LONGEST_RUN: Final = timedelta(days=2)
@@ -124,6 +127,7 @@ class Aside:
     person: Spent = NOTHING_SPENT
     trouble: str | None = None
     plans: Sequence[Schedule] = ()
+    watches: Sequence[KeptTrigger] = ()
     zone: str = ""
     wanted: Wanted | None = None
     changed: Changed | None = None
@@ -154,8 +158,9 @@ def spent_of(signal: Signal, agent: str, rules: BudgetRules, now: datetime) -> O
     return Aside(_spent(room[0]), _spent(person[0]), left=budgets.left(rules, counters))
 
 
-def plans_of(signal: Signal) -> Op[Aside]:
-    return Aside(plans=(yield from planned_in(signal.address)))
+def plans_of(signal: Signal, now: datetime) -> Op[Aside]:
+    plans = yield from planned_in(signal.address)
+    return Aside(plans=plans, watches=(yield from listed_in(signal.address, now)))
 
 
 def zone_aside(name: str) -> Aside:
@@ -253,7 +258,7 @@ def _told(
         case "agents":
             return (yield from agents_listed(signal, gate))
         case "schedules":
-            return schedule_views.planned(aside.plans)
+            return schedule_views.planned(aside.plans, watch_views.lines(aside.watches))
         case "timezone":
             return (yield from _zone(signal, who, aside, now))
         case "away" | "back":

@@ -37,6 +37,7 @@ from runtime.store.runs.run_begin import with_files
 from runtime.store.runs.turns import add_turn
 from runtime.store.schema import participation, runs, sessions, signals, turns
 from runtime.store.sql.driver import Op, is_like, is_word, micros
+from runtime.store.triggers.messages import watched
 from runtime.text.outside import OPENS, of_program
 
 OBSERVED: Final = 50
@@ -126,11 +127,18 @@ def said(
     if now - signal.received_at > gate.freshness:
         return (yield from _stale(signal, values, gate, now, new_id))
     if course is Decision.OBSERVE:
-        return (yield from _observed(signal, values, gate, now))
+        observed = yield from _observed(signal, values, gate, now)
+        return (
+            (yield from watched(signal, message, who, gate.triggers, observed, now, new_id))
+            if gate.triggers
+            else observed
+        )
     if gate.rooms.joins(signal):  # what follows in the thread needs no mention, also after a restart
         yield JOIN, {"address": str(signal.address), "joined_at": micros(now)}
     values["node"] = offer.lease.node if offer else None  # None: this node had no room to begin with it at once
     taken = yield from _queued(signal, values, gate, offer, now, new_id)
+    if gate.triggers:
+        taken = yield from watched(signal, message, who, gate.triggers, taken, now, new_id)
     if course is Decision.INTERRUPT and taken.verdict.outcome is Outcome.ACCEPTED:
         live = yield from stop_live(key, who, taken.verdict.signal_id, signal.address, now)
         return replace(taken, stop_runs=live)

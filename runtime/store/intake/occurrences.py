@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -217,6 +218,7 @@ def _start(
     trigger: Trigger,
     now: datetime,
     new_id: NewId,
+    chain: Sequence[str] = (),
 ) -> Op[None]:
     """The signal of an occurrence, in a lane of its own: its id becomes the run's."""
     signal, key = SignalId(new_id()), session_of(work, occurrence, attempt)
@@ -235,6 +237,7 @@ def _start(
             actor=work.actor or PLATFORM,
             actor_name=work.owner.name if work.owner else work.name,
             person=work.owner.id if work.owner else None,
+            chain=chain,
         ),
         now,
     )
@@ -266,13 +269,13 @@ def run_now(schedule: ScheduleId, by: str, now: datetime, new_id: NewId) -> Op[O
     return occurrence_of((yield OF_ID, {"occurrence": fresh})[0])
 
 
-def begin_report(report: Report, by: str, now: datetime, new_id: NewId) -> Op[None]:
-    """An occurrence that no schedule planned: what it is stands in it."""
+def begin_report(report: Report, by: str, now: datetime, new_id: NewId, chain: Sequence[str] = ()) -> Op[None]:
+    """An occurrence that no schedule planned: what it is stands in it. `chain` names the triggers that began it."""
     row = _fresh(report.id, report.id, now, OccurrenceState.STARTED, now)
     if not (yield ADDED, row | {"manual": 1, "report": report.to_json(), "home": str(report.home)}):
         return  # a call that was cut by a kill is made again
     yield from fact(now, "schedule run", by, report.id, report.name)
-    yield from _start(report, report.id, now, 1, Trigger.MANUAL, now, new_id)
+    yield from _start(report, report.id, now, 1, Trigger.MANUAL, now, new_id, chain)
 
 
 def again(occurrence: OccurrenceId, now: datetime, new_id: NewId) -> Op[bool]:

@@ -31,6 +31,7 @@ from runtime.contract import (
 )
 from runtime.domain.approvals import GRANTING, ApprovalState, Voter, told
 from runtime.domain.routing import BY_URGENCY, Decision
+from runtime.domain.triggers.matching import MessageTriggers
 from runtime.store.agents.answering import addressed, gate_beside, naming
 from runtime.store.approvals.asked_back.asking import ask_back
 from runtime.store.approvals.decisions import decide
@@ -43,6 +44,7 @@ from runtime.store.budgets.reserving import taking_in
 from runtime.store.common import WHO, names_of, person, same_account, web_identity
 from runtime.store.delegation.commands import children_listed
 from runtime.store.delivery.open_deliveries import change_in
+from runtime.store.goals.commands import GOAL_COMMANDS
 from runtime.store.intake.commands import NO_ASIDE, SKILL_COMMANDS, Aside, commanded, plans_of, spent_of, zone_aside
 from runtime.store.intake.edits import amend, move_room
 from runtime.store.intake.inbox import ADD_SIGNAL, SEEN, asks_alone, keys, refuse, repeated, replied, row
@@ -59,6 +61,7 @@ from runtime.store.schema import identities, participation, signals
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.tasks.commands import TASK_COMMANDS
+from runtime.store.triggers.messages import waited_for
 from runtime.store.workflows.commands import WORKFLOW_COMMANDS
 from runtime.text.glyphs import clip
 
@@ -69,6 +72,7 @@ OWN_COMMANDS: Final = {
     **MEMORY_COMMANDS,
     **DOCS_COMMANDS,
     **WORKFLOW_COMMANDS,
+    **GOAL_COMMANDS,
 }
 """Commands about work that others do for somebody, and about what is kept, by name."""
 Deed = Clicked | Amended | Stopped | Commanded
@@ -96,7 +100,9 @@ def accept(
 ) -> Op[Taken]:
     """The whole of taking in. Ids made here are made anew when a batch is replayed; nobody saw the old ones."""
     course = yield from _course_of(signal, gate)
-    if course is Decision.IGNORE:
+    if course is Decision.IGNORE and (
+        not gate.triggers or (course := _beside(signal, gate.triggers)) is Decision.IGNORE
+    ):
         return ignored()
     if (yield SEEN, keys(signal)):
         return (yield from repeated(signal))
@@ -124,6 +130,14 @@ def accept(
             return (yield from amend(signal, body, who, now, new_id))
         case Stopped() | Commanded():
             return (yield from _asked(signal, body, who, gate, aside, now, new_id))
+
+
+def _beside(signal: Signal, triggers: MessageTriggers) -> Decision:
+    """Course of what nobody said to the agent: words of people for which a trigger waits are kept as context."""
+    said = signal.body
+    if isinstance(said, Said) and not signal.by_bot and waited_for(signal, said, triggers):
+        return Decision.OBSERVE
+    return Decision.IGNORE
 
 
 def _course_of(signal: Signal, gate: Gate) -> Op[Decision]:
@@ -277,7 +291,7 @@ class IntakeStore(Base):
             case "status":
                 return Aside(trouble=gate.trouble(signal.address))
             case "schedules":
-                return await self._driver.read(lambda: plans_of(signal))
+                return await self._driver.read(lambda: plans_of(signal, now))
             case "timezone":
                 return await asyncio.to_thread(zone_aside, command.argument)
             case "context" | "compact":

@@ -33,6 +33,7 @@ from runtime.store.schema import (
     sessions,
     signals,
     tasks,
+    triggers,
     usage,
     votes,
     zones,
@@ -47,6 +48,7 @@ SIGN_OUT = update(people).where(people.c.id == bindparam("who")).values(link_has
 FORGET = delete(people).where(people.c.id == bindparam("who"))
 FORGET_IDENTITIES = delete(identities).where(identities.c.person_id == bindparam("who"))
 FORGET_ZONE = delete(zones).where(zones.c.subject == bindparam("who"))
+FORGET_TRIGGERS = delete(triggers).where(triggers.c.owner == bindparam("who"))
 FORGET_ABSENCE = delete(absences).where(absences.c.person_id == bindparam("who"))
 FORGET_BUDGETS = delete(budgets).where(
     is_word(budgets.c.scope, Scope.PERSON_DAY), budgets.c.subject == bindparam("who")
@@ -118,6 +120,7 @@ HAND_OVER: Final[Sequence[Update]] = tuple(
         reservations.c.person_id,
         schedules.c.owner,
         tasks.c.posted_by,
+        triggers.c.owner,
         agents.c.made_by,
         agent_rooms.c.set_by,
         modes.c.person,
@@ -130,7 +133,7 @@ HAND_OVER: Final[Sequence[Update]] = tuple(
 """Every column that says who it was, but those of which a person has at most one row."""
 HAND_OVER_ZONE = _handed(zones.c.subject)
 # Conversations of the page belong to the identity under which their person speaks there.
-HAND_OVER_ROOMS: Final = (_handed(signals.c.actor), _handed(schedules.c.actor))
+HAND_OVER_ROOMS: Final = (_handed(signals.c.actor), _handed(schedules.c.actor), _handed(triggers.c.actor))
 
 
 def rename(old: str, new: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
@@ -169,7 +172,15 @@ def remove(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
     for (task,) in (yield END_TASKS, {"who": who.id, "why": f"{name} was removed.", "at": micros(now)}):
         yield from fact(now, "task drop", actor, task, f"{name} was removed")
     yield from forget_person(who.id, actor, now)
-    for forget in (FORGET_IDENTITIES, FORGET_ZONE, FORGET_ABSENCE, FORGET_TRIES, FORGET_BUDGETS, FORGET):
+    for forget in (
+        FORGET_TRIGGERS,
+        FORGET_IDENTITIES,
+        FORGET_ZONE,
+        FORGET_ABSENCE,
+        FORGET_TRIES,
+        FORGET_BUDGETS,
+        FORGET,
+    ):
         yield forget, {"who": who.id}
     yield from fact(now, "person removed", actor, name, who.role.word)
     return who

@@ -23,8 +23,10 @@ from runtime.contract import (
 from runtime.domain.agents.binding import Binding
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.approvals import Rights
+from runtime.domain.goals.contract import GoalBounds
 from runtime.domain.routing import BusyRules, RoomRules
 from runtime.domain.skills.skill import Skill
+from runtime.domain.triggers.matching import MessageTriggers
 from runtime.domain.workflows.definition import Workflow
 from runtime.store.protocol.approvals import Changed
 from runtime.store.protocol.leases import Lease
@@ -67,7 +69,9 @@ class Gate:
     named it. `open_to_all` makes an unknown person a user at once; else `pairs` sends whoever writes directly a code. A bot that may
     speak is answered at most `bots_in_a_row` times in one conversation without a person in between. A message older than
     `freshness` is not run. `model`, the names of further `models`, `trouble`, what is wrong with an account, `packs`, which
-    documents an agent may search in a room, `measure` and `skills` are told by commands. `workflows` may be started by their names.
+    documents an agent may search in a room, `measure` and `skills` are told by commands. `workflows` may be started by their names; `goals`
+    bounds those that people set.
+    `triggers` are those for which messages are looked through; None where there are none, so that nothing is asked.
     """
 
     open_to_all: bool
@@ -88,6 +92,8 @@ class Gate:
     measure: Measure = field(default=unmeasured, compare=False)
     skills: AskSkills = field(default=no_skills, compare=False)
     workflows: Mapping[str, Workflow] = field(default_factory=dict)
+    goals: GoalBounds = field(default_factory=GoalBounds)
+    triggers: MessageTriggers | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -251,6 +251,8 @@ class BackgroundTask:
     id: TaskId
     title: str
     chain: tuple[str, ...] = ()
+    goal: str = ""
+    criteria: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from runtime.contract import (
     Trigger,
 )
 from runtime.domain.change_digest import seen_of
+from runtime.domain.goals.progress import BEGIN_GOAL
 from runtime.domain.machines import move
 from runtime.domain.runs import FOR_SCHEDULES, RunState
 from runtime.domain.schedules import (
@@ -41,6 +42,8 @@ from runtime.domain.schedules import (
     after_failure,
     put_off,
 )
+from runtime.domain.triggers.firing import Happening
+from runtime.domain.triggers.trigger import EventKind
 from runtime.domain.workflows.calls import BEGIN
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
 from runtime.store.protocol import NewDelivery
@@ -82,8 +85,8 @@ DATA = (
     .where(steps.c.run_id == bindparam("run"), is_word(steps.c.kind, "tool"))
     .order_by(steps.c.number)
 )
-BEGAN = select(steps.c.number).where(steps.c.run_id == bindparam("run"), steps.c.tool == literal_column(f"'{BEGIN}'"))
-"""The step with which a workflow begins."""
+BEGAN = select(steps.c.number).where(steps.c.run_id == bindparam("run"), is_word(steps.c.tool, BEGIN, BEGIN_GOAL))
+"""The step with which a workflow or a goal begins."""
 TOLD = select(deliveries.c.ordinal).where(deliveries.c.origin == bindparam("origin"))
 FAILURES = update(schedules).where(schedules.c.id == bindparam("schedule")).values(failures=bindparam("failed"))
 ANSWER = (
@@ -234,12 +237,25 @@ def _failed(row: Kept, schedule: Held, text: str, now: datetime, new_id: NewId) 
     event = OccurrenceEvent.AGAIN if then.again else OccurrenceEvent.FAIL
     yield from set_occurrence(row, event, now, reason=text, not_before=then.again)
     yield FAILURES, {"schedule": row.schedule, "failed": failures}
+    if not then.again:
+        yield from _triggers(row, schedule, text, now, new_id)
     if then.pause and schedule.state == ScheduleState.ACTIVE:
         return (yield from _pause(row.schedule, schedule, failures, text, now, new_id))
     if not then.again:
         told = text if has_begun else f"The report **{schedule.name}** {COULD_NOT}: {text}"
         return (yield from _tell(row.id, schedule.home, told, now, new_id))
     return ()
+
+
+def _triggers(row: Kept, schedule: Held, text: str, now: datetime, new_id: NewId) -> Op[None]:
+    """Triggers that wait for a schedule to fail. Also what one of them began may fail: then it counts as its own."""
+    from runtime.store.triggers.firing import happened  # which needs this module
+
+    told, run = f"{schedule.name}: {text}", RunId(row.run_id) if row.run_id else None
+    event = Happening(
+        EventKind.SCHEDULE_FAILED, f"{row.id}:{row.attempts}", Address.parse(schedule.home), told, schedule.name, run
+    )
+    yield from happened(event, now, new_id)
 
 
 def _pause(schedule: str, row: Held, failures: int, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:

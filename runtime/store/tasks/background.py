@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, literal_column, select, update
+from sqlalchemy import bindparam, literal_column, or_, select, update
 
 from runtime.contract import Address, Content, DeliveryId, Kind, NewId, RunId, SignalId, TaskId, Trigger
 from runtime.domain.agents.tasks import (
@@ -17,12 +17,15 @@ from runtime.domain.agents.tasks import (
     session_of,
     told_end,
 )
+from runtime.domain.goals.progress import BEGIN_GOAL
 from runtime.domain.runs import RunState
+from runtime.domain.triggers.chains import agents_in
 from runtime.store.common import ADD_DELIVERY, LOCK_LANE, OPEN_LANE, delivery_row, fact, fresh_lane
 from runtime.store.own_signals import OwnSignal, add_own, chain_of
 from runtime.store.protocol import BackgroundTask, NewDelivery
 from runtime.store.schema import people, runs, sessions, signals, steps
 from runtime.store.sql.driver import Op, is_word, micros
+from runtime.store.tasks.events import task_over
 from runtime.store.tasks.rows import LOCKED_TASK_OF_RUN, TASK_OF_RUN, Row, move_task
 
 POSTER_NAME = select(people.c.name).where(people.c.id == bindparam("person"))
@@ -44,7 +47,7 @@ HAS_ACTED = (
     select(steps.c.number)
     .where(
         steps.c.run_id == bindparam("run"),
-        is_word(steps.c.effect, "write", "danger"),
+        or_(is_word(steps.c.effect, "write", "danger"), is_word(steps.c.tool, BEGIN_GOAL)),
         steps.c.tool != literal_column("'plan_set'"),
         steps.c.started_at.is_not(None),
     )
@@ -100,7 +103,14 @@ def background_of(run: RunId) -> Op[BackgroundTask | None]:
     """The task that a run works on in the background."""
     rows = yield TASK_OF_RUN, {"run": run}
     found = Row(*rows[0]) if rows else None
-    return found and BackgroundTask(TaskId(found.id), found.title, chain_of(found.chain))
+    return found and BackgroundTask(
+        TaskId(found.id), found.title, agents_in(chain_of(found.chain)), words_of(found), found.criteria
+    )
+
+
+def words_of(row: Row) -> str:
+    """Goal of a task with what was given along."""
+    return "\n\n".join(filter(None, [row.goal, f"[Given with it:]\n{row.input}" if row.input else ""]))
 
 
 def task_ended(
@@ -122,6 +132,7 @@ def task_ended(
     event = after_run(state, row.attempts, hopeless=has_acted or until is not None)
     row = yield from move_task(row, event, now, {"result": text[:TASK_TEXT_MAX_CHARS]})
     yield from fact(now, f"task {event}", "", row.id, row.room)
+    yield from task_over(row, now, new_id)
     if event is TaskEvent.GIVE_BACK:
         yield from start_again(row, now, new_id)
         return ()

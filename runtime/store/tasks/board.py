@@ -12,11 +12,12 @@ from runtime.contract import Address, NewId, Person, PostedTask, SessionKey, Tas
 from runtime.domain.agents.tasks import BACKGROUND, MYSELF, OPEN_TASKS_MAX, TaskEvent, title_of
 from runtime.domain.ids import derived
 from runtime.store.common import escaped, fact, in_room
-from runtime.store.delegation.chains import above
+from runtime.store.delegation.chains import whole_chain
 from runtime.store.own_signals import written
 from runtime.store.schema import sessions, tasks
 from runtime.store.sql.driver import Op, micros
 from runtime.store.tasks.background import start
+from runtime.store.tasks.events import task_over
 from runtime.store.tasks.rows import (
     ADD_TASK,
     LOCKED_TASK,
@@ -69,7 +70,7 @@ def post(
     agent = wanted.agent if author else own
     if author and agent not in hands_to.get(own, ()):
         return f"The agent {own} may not hand work to {agent}: `delegates_to` in its settings says to which it may."
-    chain = (*(yield from above(by.run_id)), own)
+    chain = (*(yield from whole_chain(by.run_id)), own)
     return (yield from add_task(task, wanted, agent, by.room, by.person, now, new_id, author=author, chain=chain))
 
 
@@ -167,7 +168,9 @@ def claim(name: str, by: TaskActor, now: datetime) -> Op[tuple[PostedTask, str] 
     return row.task, author
 
 
-def complete(name: str, result: str, by: TaskActor, now: datetime, *, failed: bool) -> Op[PostedTask | Refused]:
+def complete(
+    name: str, result: str, by: TaskActor, now: datetime, new_id: NewId, *, failed: bool
+) -> Op[PostedTask | Refused]:
     """End a task that this very run has claimed."""
     row = yield from named(name, by.room)
     if row is None:
@@ -178,4 +181,5 @@ def complete(name: str, result: str, by: TaskActor, now: datetime, *, failed: bo
     if row.state == TaskState.CLAIMED:
         row = yield from move_task(row, event, now, {"result": result})
         yield from fact(now, f"task {event}", row.owner or "", row.id, by.run_id)
+        yield from task_over(row, now, new_id)
     return row.task

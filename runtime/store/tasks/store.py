@@ -38,7 +38,7 @@ class TaskStore(Base):
 
     async def complete(self, task: str, result: str, by: TaskActor, *, failed: bool = False) -> PostedTask | str:
         now = self.now()
-        return await self._driver.write(lambda: complete(task, result, by, now, failed=failed))
+        return await self._driver.write(lambda: complete(task, result, by, now, self._new_id, failed=failed))
 
     async def drop_task(self, task: str, who: Person, room: Address | None = None) -> Turned | str:
         now = self.now()

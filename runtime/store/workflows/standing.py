@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Integer, Text, bindparam, literal_column, or_, select
+from sqlalchemy import Integer, Text, bindparam, func, literal_column, or_, select
 
 from runtime.chat.views.workflows import Begun
 from runtime.contract import Address, OccurrenceId, OccurrenceState, Report, RunId, Task, TaskKind
@@ -14,7 +15,7 @@ from runtime.domain.workflows.record import standing_in
 from runtime.store.common import ends_with
 from runtime.store.runs.steps import calls_of
 from runtime.store.schema import occurrences, runs, schedules, sessions, signals
-from runtime.store.sql.driver import Op, is_word, maybe_moment, moment
+from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
 BEGUN_MAX: Final = 50
 LOOKED_THROUGH: Final = 500
@@ -58,12 +59,26 @@ BEGUN_CALLED = _BEGUN.where(
         ends_with(occurrences.c.id, bindparam("name", type_=Text)),
     )
 )
+BEGUN_SINCE = (
+    select(func.count())
+    .select_from(occurrences)
+    .where(
+        occurrences.c.home == bindparam("room"),
+        occurrences.c.created_at > bindparam("since"),
+        occurrences.c.report.like(literal_column(f"'%{TaskKind.WORKFLOW}%'")),
+    )
+)
 RUN_WORDS: Final = {RunState.RUNNING: "at work", RunState.PARKED: "waiting", RunState.READY: "at work"}
 
 
 def at_work(room: Address) -> Op[list[Begun]]:
     """Workflows of a room that are not over, the newest first."""
     return (yield from _read((yield OPEN_HERE, {"room": str(room), "n": LOOKED_THROUGH})))
+
+
+def begun_since(room: Address, since: datetime) -> Op[int]:
+    """Number of those begun in a room, at work or over."""
+    return int((yield BEGUN_SINCE, {"room": str(room), "since": micros(since)})[0][0])
 
 
 def newest() -> Op[list[Begun]]:
@@ -73,7 +88,8 @@ def newest() -> Op[list[Begun]]:
 
 def called(name: str) -> Op[Begun | None]:
     """The newest one with that id, or whose id ends so, or that this run works on."""
-    found = yield from _read((yield BEGUN_CALLED, {"name": name, "n": LOOKED_THROUGH}))
+    given = {"name": name, "n": LOOKED_THROUGH}
+    found = yield from _read((yield BEGUN_CALLED, given))
     return found[0] if found else None
 
 
@@ -113,7 +129,7 @@ def _begun(
         name=does.text,
         started_at=moment(created),
         asked_by=name or schedule or "",
-        state=_word(OccurrenceState(stage), RunState(state) if state else None),
+        state=word_of(OccurrenceState(stage), RunState(state) if state else None),
         now=standing_in(calls),
         run=run or "",
         room=Address.parse(at) if at else None,
@@ -124,7 +140,7 @@ def _begun(
     )
 
 
-def _word(stage: OccurrenceState, state: RunState | None) -> str:
+def word_of(stage: OccurrenceState, state: RunState | None) -> str:
     if stage is not OccurrenceState.STARTED:
         return "stopped" if state is RunState.STOPPED else stage.value
     return RUN_WORDS.get(state, "at work") if state else "about to begin"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from runtime.chat.views.workflows import Begun
-from runtime.contract import Call, RunId
+from runtime.contract import Address, Call, RunId
+from runtime.domain.workflows.definition import STARTS_SPAN
 from runtime.store.protocol import Below
 from runtime.store.runs.steps import calls_of
 from runtime.store.sql.base import Base
 from runtime.store.workflows.cancelling import cancel
-from runtime.store.workflows.standing import called, newest
+from runtime.store.workflows.standing import begun_since, called, newest
 
 
 class WorkflowStore(Base):
@@ -21,6 +22,11 @@ class WorkflowStore(Base):
     async def begun_called(self, name: str) -> Begun | None:
         """The newest one with that id, or whose id ends so."""
         return await self._driver.read(lambda: called(name))
+
+    async def begun_lately(self, room: Address) -> int:
+        """Number of those begun in a room within STARTS_SPAN."""
+        since = self.now() - STARTS_SPAN
+        return await self._driver.read(lambda: begun_since(room, since))
 
     async def cancel(self, run: RunId, by: str) -> Below | None:
         """End a workflow's run with all that it handed on; None where it is over, or has not begun."""

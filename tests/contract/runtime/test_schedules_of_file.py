@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from bot.accounts.naming import Called
-from bot.settings.schedules import ScheduleTable
+from bot.settings.schedules import TASKS, ScheduleTable
 from bot.settings.settings import load
 from bot.wiring.schedules import OVER, FileSchedules, Synced
 from runtime.calendar import read
@@ -181,10 +181,8 @@ def table_of(settings: dict[str, str]) -> str:
 
 
 def test_the_table_names_all_settings_but_those_that_exclude_each_other() -> None:
-    assert set(OTHERWISE) == set(ScheduleTable.model_fields) - {"name", "template", "template_file", "report"} - {
-        "data",
-        "options",
-    }
+    beside_a_prompt = {*TASKS, "data", "options"} - {"prompt"}
+    assert set(OTHERWISE) == set(ScheduleTable.model_fields) - beside_a_prompt - {"name"}
 
 
 async def test_a_setting_of_one_changes_what_it_says_and_nothing_else(stage: Stage, tmp_path: Path) -> None:

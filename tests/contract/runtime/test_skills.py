@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from bot.wiring.skills.watch import SkillWatch
+from runtime.chat.views.skills import FORM_LETTERS
 from runtime.cluster.topics import SKILLS
 from runtime.contract import Effect, ModelRequest, ToolTurn
 from runtime.domain.agents.manifest import Manifest
@@ -249,12 +250,17 @@ async def test_two_nodes_with_other_forms_of_a_skill_do_not_take_turns(stage: St
 
 async def test_an_owner_accepts_in_chat_and_nobody_else_does(stage: Stage, tmp_path: Path) -> None:
     skill_in(tmp_path / "s" / "skills")
-    process, _parts = await life(stage, settings_in(tmp_path / "s"))
+    process, parts = await life(stage, settings_in(tmp_path / "s"))
+    found = (await parts.ready.look())["", "notes"].found.skill
+    assert found is not None
+    form = found.digest[:FORM_LETTERS]
     said = []
     for who, words in (
-        (OTTO, "/skills approve notes"),
+        (OTTO, f"/skills approve notes {form}"),
         (OTTO, "/skills"),
         (None, "/skills approve notes"),
+        (None, "/skills approve notes 000000000000"),
+        (None, f"/skills approve notes {form}"),
         (None, "/skill notes"),
     ):
         before = len(await stage.screen())
@@ -263,8 +269,10 @@ async def test_an_owner_accepts_in_chat_and_nobody_else_does(stage: Stage, tmp_p
         said.append("\n".join((await stage.screen())[before:]))
     assert "Only owners can accept a skill." in said[0]
     assert "waits for an owner" in said[1]
-    assert "The skill notes is accepted as it is now." in said[2]
-    assert "ready" in said[3]
+    assert f"/skills approve notes {form}" in said[2]
+    assert f"/skills approve notes {form}" in said[3]
+    assert "The skill notes is accepted as it is now." in said[4]
+    assert "ready" in said[5]
     assert await stage.audit("skill accepted") != []
 
 

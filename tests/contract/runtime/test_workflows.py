@@ -13,14 +13,32 @@ import pytest
 from bot.operator.actor import Actor
 from bot.operator.reports import LateReporters
 from bot.operator.work.workflows import WorkflowOperations
-from runtime.contract import Choice, Commanded, Effect, Flow, Person, PersonId, Reads, Role, ToolTurn
+from runtime.cluster.topics import LANES
+from runtime.contract import (
+    Choice,
+    Commanded,
+    Effect,
+    Flow,
+    OccurrenceId,
+    Person,
+    PersonId,
+    Reads,
+    Report,
+    Role,
+    RunId,
+    Task,
+    TaskKind,
+    ToolTurn,
+)
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.reading import read_workflow
+from runtime.domain.workflows.record import to_resume
 from runtime.errors import ToolFailed
 from runtime.http.errors import Refusal
-from runtime.policy.rules import Rule, Ruling
+from runtime.policy.rules import SHIPPED, Rule, Ruling
+from runtime.workflows.starting import StartedFlows
 from tests.contract.runtime.skills import call
 from tests.contract.runtime.stage import ADA, VERA, Process, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Planned, Strict
@@ -28,7 +46,7 @@ from tests.contract.runtime.test_delegation import may_delegate
 from tests.fakes.models import Scripted
 from tools.asking import ASK_PERSON
 from tools.delegation import DELEGATE
-from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN
+from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
 OURS: Final[tuple[Any, ...]] = (WORKFLOW_BEGIN, WAIT_UNTIL, ASK_PERSON, DELEGATE)
 ALLOWED: Final = [Rule(Ruling.ALLOW, "*")]
@@ -185,7 +203,7 @@ async def test_a_failed_step_ends_it_with_words_and_nothing_is_tried_again(any_s
         await command(process, "workflow", "weekly")
         await process.rest()
     last = (await any_stage.screen())[-1]
-    assert last.startswith("The workflow weekly stopped at its step look: error: the disk is full")
+    assert last.startswith("The workflow weekly stopped at its step look: the disk is full")
     assert "☐ write" in last
     assert await any_stage.states() == [RunState.FAILED]
 
@@ -354,3 +372,73 @@ async def test_one_is_resumed_once_however_often_somebody_presses(any_stage: Sta
             await operations(process).resume(first["id"], OPERATOR)
     assert len(breaks.calls) == 2
     assert len(await any_stage.pending()) == 1
+
+
+async def test_one_that_starts_itself_comes_to_an_end(any_stage: Stage) -> None:
+    text = 'name = "again"\nsteps = [{ name = "more", tool = "workflow_start", arguments = { name = "again" } }]'
+    store, notified = any_stage.store, list[Process]()
+    flows = StartedFlows(
+        book=store.schedules,
+        flows=lambda: {"again": flow(text)},
+        begun=lambda: notified[0].notifier.notify(LANES),
+        lately=store.workflows.begun_lately,
+        most=3,
+    )
+    process = await process_with(any_stage, text, workflow_tools(flows)[0], rules=SHIPPED)
+    notified.append(process)
+    async with process.running():
+        await command(process, "workflow", "again")
+        await process.rest()
+    assert sorted(await any_stage.states()) == [RunState.DONE, RunState.DONE, RunState.FAILED]
+    assert "so agents begin no more for now" in (await any_stage.screen())[-1]
+
+
+async def test_one_is_called_by_the_end_of_its_id_and_by_no_pattern(any_stage: Stage) -> None:
+    process = await process_with(any_stage, TWO, fake_tool("look", Effect.READ), fake_tool("write", Effect.READ))
+    async with process.running():
+        await command(process, "workflow", "weekly")
+        await process.rest()
+    [one] = await any_stage.store.workflows.begun()
+    found = [await any_stage.store.workflows.begun_called(name) for name in (one.id[-6:], "%%%%", "____")]
+    assert [seen and seen.id for seen in found] == [one.id, None, None]
+
+
+async def test_one_that_goes_on_still_asks_after_text_from_outside_that_the_first_run_read(any_stage: Stage) -> None:
+    text = """
+name = "posting"
+[[steps]]
+name = "fetch"
+tool = "fetch"
+[[steps]]
+name = "check"
+tool = "check"
+[[steps]]
+name = "send"
+tool = "send"
+arguments = { to = "{{ steps.fetch.text }}" }
+"""
+    is_away = [True]
+
+    async def checks(_: Any) -> str:
+        if is_away[0]:
+            raise ToolFailed("nobody is there")
+        return "fine"
+
+    fetch = fake_tool("fetch", Effect.READ, flow=Flow(Reads.OUTSIDE, "example.org"))
+    check, send = fake_tool("check", Effect.READ, checks), fake_tool("send", Effect.WRITE, flow=Flow(Reads.OURS))
+    process = await process_with(any_stage, text, fetch, check, send, rules=ALLOWED)
+    store = any_stage.store
+    async with process.running():
+        await command(process, "workflow", "posting")
+        await process.rest()
+        [first] = await store.workflows.begun()
+        calls, is_away[0] = await store.workflows.record(RunId(first.run)), False
+        task = Task(TaskKind.WORKFLOW, first.name, resumes=to_resume(calls) or {})
+        assert first.room
+        again = Report(OccurrenceId("again"), first.name, task, (first.room,), "UTC", "main", ADA)
+        await store.schedules.begin_report(again, "Ada")
+        process.notifier.notify(LANES)
+        await process.rest()
+    assert (len(check.calls), len(send.calls)) == (2, 0)
+    [question] = await any_stage.pending()
+    assert question.tool == "send"

@@ -158,7 +158,7 @@ async def test_the_first_word_to_a_bot_on_telegram_is_answered_with_help(stage: 
 async def test_a_viewer_may_look_and_not_act(stage: Stage, name: str) -> None:
     body: Body = Stopped() if name == "stop" else Commanded(name)
     taken = await stage.take_in(stage.signal(body, actor=VERA))
-    acts = ("new", "stop", "compact", "timezone", "away", "back", "task", "forget")
+    acts = ("new", "stop", "compact", "timezone", "away", "back", "task", "workflow", "forget")
     wanted = Outcome.REFUSED if name in acts else Outcome.DECIDED
     assert taken.verdict.outcome is wanted
 

@@ -142,6 +142,7 @@ def test_looking_is_for_viewers_and_acting_for_users() -> None:
         "task",
         "forget",
         "workflow",
+        "goal",
     }
     assert set(commands.NEEDED) == set(COMMANDS)
 

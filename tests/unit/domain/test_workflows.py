@@ -102,7 +102,7 @@ def test_a_value_that_stands_alone_keeps_its_type() -> None:
         (step("a", 'tool = "x"\nafter = ["b"]') + step("b"), "its steps wait for each other: "),
         (step("a") + step("a"), "two steps are called 'a'"),
         (step("a", 'prompt = "{{ inputs.x }}"'), "step 'a': there is no input 'x'; there is none"),
-        (step("a", 'prompt = "{{ steps.b.text }}"') + step("b"), "step 'a': the step 'b' is not over by then"),
+        (step("a", 'prompt = "{{ steps.b.text }}"') + step("b"), "step 'a': there is no step 'b' that is over by then"),
         (step("a", 'prompt = "{{ item }}"'), "step 'a': there is no value 'item'"),
         (step("a", 'prompt = "x"\nwhen = "1 +"'), "step 'a': `1 +` is no expression"),
         (step("a", 'tool = "x"\neach = "inputs"\nuntil = "true"'), "each and until can't stand together"),
@@ -209,6 +209,22 @@ def test_however_its_calls_end_every_workflow_comes_to_an_end(data: st.DataObjec
     assert len(set(calls)) == len(calls)
     over = {StepState.SUCCEEDED.value, StepState.SKIPPED.value}
     assert StepState.FAILED.value in states.values() or set(states.values()) <= over
+
+
+def test_a_condition_may_stand_in_braces_but_not_a_part_of_one() -> None:
+    assert value_of("{{ inputs.n > 2 }}", VALUES) is True
+    with pytest.raises(ExpressionError, match=r"one expression, without \{\{ \}\} around its parts"):
+        value_of("{{ inputs.n }} > 2", VALUES)
+
+
+def test_a_step_that_there_is_not_is_told_with_those_before() -> None:
+    with pytest.raises(WorkflowError, match="no step 'zz' that is over by then; no step comes before it"):
+        flow(step("a", 'post = "{{ steps.zz.text }}"'))
+
+
+def test_a_question_with_five_options_is_refused_with_its_step() -> None:
+    with pytest.raises(WorkflowError, match="step 'a': it has 5 options; a question has at most 4"):
+        flow(step("a", 'ask = "which?"\noptions = ["1", "2", "3", "4", "5"]'))
 
 
 def test_a_command_without_a_name_is_told_the_names() -> None:

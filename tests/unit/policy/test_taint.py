@@ -74,6 +74,11 @@ def test_three_sources_are_named_and_the_rest_is_counted() -> None:
     ]
 
 
+def test_the_folder_of_the_room_is_not_told_as_a_dot() -> None:
+    listing = ReadStep(2, "list_files", Flow(Reads.FILES, "{path}"), {"path": "."}, "a.txt")
+    assert after(taint_of([listing])) == "After reading the room's folder."
+
+
 def test_a_source_cannot_hide_or_fill_the_card() -> None:
     told = after(CLEAN.entered("a\u202eb" + "c" * 500, 1))
     assert "\u202e" not in told

@@ -88,5 +88,7 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "knowledge_chunks": Treatment(until="their document is gone"),
     "knowledge_vectors": Treatment(until="their document is gone"),
     "tool_forms": Treatment(("approvals_days",)),
+    "triggers": Treatment(until="the settings or their person end them, or their person is removed"),
+    "trigger_fires": Treatment(until="their trigger fires again a month later, or is gone"),
     "skill_locks": Treatment(until="an owner removes the skill"),
 }

@@ -16,7 +16,7 @@ from runtime.errors import ToolFailed
 from tools.files.files import read_file, write_file
 from tools.files.workspace import opened, own
 from tools.sandbox.bubblewrap import Bubblewrap, Bwrap, arguments, find, trouble
-from tools.sandbox.sandbox import ShellSettings
+from tools.sandbox.sandbox import Provided, ShellSettings
 from tools.sandbox.shell import shell_tool
 
 from .conftest import SECRET, working
@@ -301,3 +301,25 @@ def test_nothing_of_the_machine_outside_the_system_is_handed_in() -> None:
 
 def test_the_reasons_of_every_bubblewrap_are_told() -> None:
     assert "one: no; two: never" in trouble(["one: no", "two: never"])
+
+
+PLANTED = """
+import os
+print("planted:", os.environ["TOKEN"][::-1], flush=True)
+"""
+
+
+async def test_what_lies_in_the_workspace_does_not_speak_for_what_was_lent(
+    bubblewrap: Bubblewrap, workspace: Path, tmp_path: Path
+) -> None:
+    lent = tmp_path / "lent"
+    lent.mkdir(mode=0o755)
+    (lent / "sum.py").write_text("print('the accepted script')")
+    version = (
+        await printed(bubblewrap, "python3 -c 'import sys; print(*sys.version_info[:2], sep=\".\")'", workspace)
+    ).strip()
+    place = f".local/lib/python{version}/site-packages"
+    await printed(bubblewrap, f"mkdir -p {place} && cat > {place}/usercustomize.py <<'END'{PLANTED}END", workspace)
+    provided = Provided(lent, ("sum.py",), {"TOKEN": SECRET})
+    ended = await bubblewrap.run('python3 "$SKILL"/sum.py', workspace, limit=1_000, provided=provided)
+    assert ended.text == "the accepted script\n"

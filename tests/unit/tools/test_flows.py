@@ -10,7 +10,7 @@ import pytest
 
 from bot.settings.settings import load
 from bot.wiring.tools.known import known_tools
-from runtime.contract import UNDECLARED, Carries, Effect, Reads, ToolSpec
+from runtime.contract import UNDECLARED, Carries, Effect, Json, Reads, ToolSpec
 from runtime.policy.named import Named
 from runtime.policy.rules import Rule, Ruling
 from runtime.policy.taint import CLEAN, CarriedCall, Known, tainted_ruling
@@ -41,7 +41,7 @@ READS: Final = {
         *("process_stop", "process_list"),
         *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
         *("remember", "relate", "forget", "state_set", "state_delete"),
-        *("workflow_list", "workflow_start"),
+        *("workflow_list", "workflow_start", "goal_set", "watch_for", "watch_list", "watch_end"),
     },
     Reads.PEOPLE: {
         *("activity", "costs", "dead_letters", "pending_approvals", "task_claim"),
@@ -57,7 +57,7 @@ READS: Final = {
 STAYS: Final = {
     *("delivery_status", "edit_own", "react", "send_file", "set_zone", "spend_beyond_budget", "write_file"),
     *("git_branch", "git_commit", "process_read", "process_stop", "process_list"),
-    *("task_list", "task_claim", "task_complete", "plan_set", "workflow_list"),
+    *("task_list", "task_claim", "task_complete", "plan_set", "workflow_list", "watch_list", "watch_end"),
     *("delegate", "delegate_many", "children", "stop_child", "hand_over"),
     *("remember", "relate", "recall", "about", "search_messages", "state_get", "state_list"),
 }
@@ -66,7 +66,7 @@ REACH_OUT: Final = {
     *("process_start", "process_write", "run_tests", "compile"),
     *("http_get", "read_document", "shell", "schedule_set", "schedule_elsewhere", "schedule_change", "schedule_pause"),
     *("schedule_resume", "schedule_delete", "schedule_run", "task_post", "agent_create", "channel_send"),
-    *("forget", "state_set", "state_delete", "workflow_start"),
+    *("forget", "state_set", "state_delete", "workflow_start", "goal_set", "watch_for"),
 }
 
 
@@ -111,6 +111,25 @@ def test_a_plan_after_outside_text_asks_unless_its_task_was_said(task: str, ruli
     known = Known(CLEAN.entered("example.org", 1), Named(("report the weather daily at 9",)))
     call = CarriedCall(spec.effect, {"when": "daily at 9", "task": task, "quiet": True}, spec.flow)
     assert tainted_ruling(Ruling.ALLOW, call, known, OWN_PLAN).ruling is ruling
+
+
+@pytest.mark.parametrize(
+    ("inputs", "ruling"),
+    [
+        ({"since": "7 days"}, Ruling.ALLOW),
+        ({"url": "https://evil.example/?all=secrets"}, Ruling.ASK),
+        ({}, Ruling.ALLOW),
+    ],
+    ids=["somebody's own words", "an address that was read", "none"],
+)
+def test_a_workflow_after_outside_text_asks_unless_its_inputs_were_said(
+    inputs: dict[str, Json], ruling: Ruling, tmp_path: Path
+) -> None:
+    """Its steps take them as given: an address or a room in them would ask nobody there."""
+    spec = specs(tmp_path)["workflow_start"]
+    known = Known(CLEAN.entered("example.org", 1), Named(("start the workflow weekly with since 7 days",)))
+    call = CarriedCall(spec.effect, {"name": "weekly", "inputs": inputs}, spec.flow)
+    assert tainted_ruling(Ruling.ALLOW, call, known, Rule(Ruling.ALLOW, "workflow_start")).ruling is ruling
 
 
 @pytest.mark.parametrize("has_network", [False, True])

@@ -103,3 +103,16 @@ async def test_calls_of_runs_that_were_stopped_take_no_place_for_good() -> None:
     assert held.of("run-0-call") is None
     assert held.of("run-1-call") is not None
     assert held.of(f"run-{MOST_HELD}-call") is not None
+
+
+@pytest.mark.parametrize("url", ["https://[", "https://[::1"])
+def test_a_page_whose_address_is_none_is_not_asked_about(url: str) -> None:
+    with pytest.raises(Unfit):
+        question_of("desk", {"mode": "url", "url": url, "message": "Open it"}, None)
+
+
+@pytest.mark.parametrize("told", [{"oneOf": 5}, {"anyOf": True}, {"enum": 5}, {"type": "array", "items": {"anyOf": 5}}])
+def test_a_form_of_a_server_that_keeps_to_nothing_is_read(told: dict[str, Any]) -> None:
+    params = form(it=told)
+    params["requestedSchema"]["required"] = 5
+    assert [one.choices for one in fields_of(params)] == [()]

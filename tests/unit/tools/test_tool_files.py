@@ -105,6 +105,13 @@ def test_a_broken_file_is_told_with_its_line_and_others_go_on(folder: Path, name
     assert faults(folder)["greet.py"] == ""
 
 
+@pytest.mark.parametrize("text", [f"x = {'-' * 100_000}1", f"x = {'+'.join('1' * 50_000)}"], ids=["signs", "sums"])
+def test_a_file_that_no_parser_gets_through_is_told_and_others_go_on(folder: Path, text: str) -> None:
+    put(folder, "deep.py", text)
+    put(folder, "good.py")
+    assert faults(folder) == {"deep.py": "it is nested too deep to be read", "good.py": ""}
+
+
 @pytest.mark.parametrize(
     ("text", "fault"),
     [

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from runtime.contract import Caller, CardContext, CardNote, CardText, CardValue, FileRef
+from runtime.contract import Caller, CardContext, CardNote, CardText, CardValue, FileRef, SessionKey
 from runtime.egress import Refused
 from runtime.errors import ToolFailed, ToolRetry
 from tests.fakes.serve import serving
-from tests.wire.browser.house import NEEDS_CHROMIUM, browsers, context, open_to, posting
+from tests.wire.browser.house import NEEDS_CHROMIUM, ROOM, browsers, context, open_to, posting
 from tools.browser.browsers import GONE, NOTHING_OPEN
 from tools.browser.terms import BrowserTerms
 from tools.browser.tools import browser_tools
@@ -91,6 +91,12 @@ async def test_a_form_is_read_filled_in_and_sent_and_cards_show_what_is_used(tmp
         assert (tmp_path / attached[0].path).read_bytes()[:4] == b"\x89PNG"
         with pytest.raises(ToolRetry, match="Give a path"):
             await say("browser_screenshot", path="notes.png")
+        refusal = tools["browser_click"].spec.refusal
+        assert refusal is not None
+        asked_in = {place: Caller("main", None, session=SessionKey(place)) for place in (ROOM, "another room")}
+        told = {place: await refusal({"target": send}, caller) for place, caller in asked_in.items()}
+        assert told[ROOM] == ""
+        assert "of another conversation's browser" in told["another room"]
         with pytest.raises(ToolFailed, match="another conversation"):
             await tools["browser_click"].call({"target": send}, context(tmp_path, "another room"))
         with pytest.raises(ToolFailed, match="No page is open"):

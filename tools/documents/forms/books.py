@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 from zipfile import BadZipFile, ZipFile
 
-from tools.documents.archives import opened, without_declarations
+from tools.documents.archives import opened, undeclaring, without_declarations
 from tools.documents.forms.texts import markdown_of
 from tools.documents.parts import PARTS_READ_MAX, Document, Part, Unreadable, blocks_of, pieces
 
@@ -33,9 +33,9 @@ def book(file: BinaryIO) -> Document:
 
 def _spine(archive: ZipFile) -> tuple[str, list[str]]:
     """The title, and the files of the book in the order in which they are read."""
-    found = ElementTree.fromstring(archive.read(CONTAINER)).find(".//{*}rootfile")  # noqa: S314 - it declares no entities
+    found = ElementTree.fromstring(undeclaring(archive, CONTAINER)).find(".//{*}rootfile")  # noqa: S314 - it declares no entities
     package = found.attrib["full-path"] if found is not None else ""
-    root = ElementTree.fromstring(archive.read(package))  # noqa: S314
+    root = ElementTree.fromstring(undeclaring(archive, package))  # noqa: S314
     files = {one.attrib["id"]: one.attrib["href"] for one in root.iterfind(".//{*}manifest/{*}item")}
     wanted = [files[one.attrib["idref"]] for one in root.iterfind(".//{*}spine/{*}itemref")]
     folder = posixpath.dirname(package)

@@ -68,7 +68,8 @@ def fields_of(params: Mapping[str, Json]) -> list[Field]:
         return []
     if len(properties) > MOST_FIELDS:
         raise Unfit(f"It asks for {len(properties)} values at once; at most {MOST_FIELDS} are asked for.")
-    required: Any = schema.get("required") or ()
+    listed: Any = schema.get("required")
+    required = listed if isinstance(listed, list) else ()
     return [_field(str(name), told, name in required) for name, told in properties.items() if isinstance(told, dict)]
 
 
@@ -79,12 +80,12 @@ def address_of(params: Mapping[str, Json]) -> str:
 
 
 def question_of(server: str, params: Mapping[str, Json], field: Field | None, unfit: str = "") -> Question:
-    """The question about `field` of a form, or about all of it where it has none."""
+    """The question about `field` of a form, or about all of it where it has none. Errors: Unfit for what can't be asked."""
     said = clip(stripped(str(params.get("message") or "")).text.strip(), MESSAGE_MAX_CHARS)
     head = f"{unfit} " if unfit else ""
     if url := address_of(params):
         # The host first: a long address may hide where it leads.
-        host = urlsplit(url).hostname or "?"
+        host = _host_of(url)
         return Question(
             f"{head}The MCP server {server} asks you to open a page at {host}: {clip(url, ADDRESS_MAX_CHARS)} . "
             f"It says: {said}",
@@ -104,6 +105,14 @@ def question_of(server: str, params: Mapping[str, Json], field: Field | None, un
     among = f" One of: {', '.join(labels[:MOST_LISTED])}." if labels and not field.several else ""
     among = f" Any of, with commas: {', '.join(labels[:MOST_LISTED])}." if labels and field.several else among
     return Question(f"{asks} — {field.label}{about}.{among}{usual} “{DECLINE}” refuses.")
+
+
+def _host_of(url: str) -> str:
+    """Errors: Unfit for an address that is none."""
+    try:
+        return urlsplit(url).hostname or "?"
+    except ValueError:
+        raise Unfit("The address of the page that it wants opened is none.") from None
 
 
 def is_refusal(text: str) -> bool:
@@ -165,7 +174,8 @@ def _choices(told: Any) -> Iterator[tuple[str, str]]:
         labels = names if isinstance(names, list) and len(names) == len(values) else values
         yield from ((str(value), _line(label)) for value, label in zip(values, labels, strict=True))
         return
-    for one in told.get("oneOf") or told.get("anyOf") or ():
+    listed = told.get("oneOf") or told.get("anyOf")
+    for one in listed if isinstance(listed, list) else ():
         if isinstance(one, dict) and "const" in one:
             yield str(one["const"]), _line(one.get("title") or one["const"])
 

@@ -139,6 +139,8 @@ class Held:
             oldest = next(iter(self._waiting))
             log.warning("a call that waited for an answer is given up: too many wait", server=self._server, call=oldest)
             await self.drop(oldest)
+        for params in waiting.needs.questions.values():  # what can't be asked is refused at once
+            question_of(self._server, params, next(iter(fields_of(params)), None))
         await self._put(waiting)
 
     def of(self, key: str) -> Waiting | None:

@@ -67,7 +67,7 @@ def test_an_agent_is_given_by_a_table_or_by_a_file_of_its_name(tmp_path: Path) -
 
 
 def test_every_fault_of_agents_is_told_at_once(tmp_path: Path) -> None:
-    text = MODELS + OPS + 'tools = ["read_fil"]\nharness = "generator_evaluator"\nskills = "x"\n' + OPS
+    text = MODELS + OPS + 'tools = ["read_fil"]\nharness = "sprints"\nskills = "x"\n' + OPS
     found = "\n".join(
         faults(
             tmp_path,
@@ -78,8 +78,8 @@ def test_every_fault_of_agents_is_told_at_once(tmp_path: Path) -> None:
         )
     )
     assert 'agents[1].tools ("ops"): "read_fil" fits no tool; did you mean read_file?' in found
-    assert 'agents[1].harness ("ops"): got text "generator_evaluator"' in found
-    assert 'expected "single", the only one in this version' in found
+    assert 'agents[1].harness ("ops"): got text "sprints"' in found
+    assert 'expected "single" or "generator_evaluator"' in found
     assert 'agents[1].skills ("ops"): got text "x"' in found
     assert 'agents[2].name ("ops"): agents[1] has this name too; give each agent its own' in found
     assert f"{tmp_path}/agents/worse.toml:1:" in found
@@ -176,3 +176,9 @@ def test_another_word_of_a_prompt_is_another_digest(tmp_path: Path) -> None:
 def test_a_word_that_addresses_two_agents_is_refused(tmp_path: Path) -> None:
     told = fault(tmp_path, OPS, dev='prompt = "p"\nmentions = ["Ops", "dev"]\n')
     assert told.startswith('agents[2].mentions ("dev"): "Ops" addresses ops too; choose another word')
+
+
+def test_a_judge_of_goals_that_is_no_model_is_a_fault(tmp_path: Path) -> None:
+    assert fault(tmp_path, MODELS + '[goals]\njudge = "sonet"\n') == (
+        'goals.judge: "sonet" names no model; did you mean sonnet?.'
+    )

@@ -233,3 +233,19 @@ async def test_of_several_one_is_named(tmp_path: Path, room: Path) -> None:
 def test_what_is_no_question_is_told_at_once(sql: str) -> None:
     with pytest.raises(ToolRetry):
         statement_of(sql)
+
+
+async def test_a_question_tells_nobody_who_listens_to_the_database(postgres: Postgres, room: Path) -> None:
+    from tests.unit.tools.databases import asked
+
+    owner, heard = postgres.create_database(), list[str]()
+    reader = await asked.postgres(owner)
+    listener = await asyncpg.connect(owner)
+    try:
+        await listener.add_listener("orders", lambda *told: heard.append(str(told[-1])))
+        await ask(room, reader, sql="SELECT pg_notify('orders', 'paid')")
+        await listener.execute("NOTIFY orders, 'the owner'")
+        await listener.fetchval("SELECT 1")
+    finally:
+        await listener.close()
+    assert heard == ["the owner"]

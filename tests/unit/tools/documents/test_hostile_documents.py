@@ -72,6 +72,13 @@ def test_a_declaration_behind_a_long_comment_is_found() -> None:
         text(packed.getvalue(), "x.xlsx")
 
 
+def test_no_entity_is_declared_in_a_book_whose_package_is_called_otherwise() -> None:
+    container = '<container xmlns="urn:x"><rootfiles><rootfile full-path="OPS/package.txt"/></rootfiles></container>'
+    package = f'{BOMB.partition("<z>")[0]}<package xmlns="urn:x"><title>&b;</title><manifest/><spine/></package>'
+    with pytest.raises(Unreadable, match="It declares entities of XML"):
+        text(made.book(**{"META-INF/container.xml": container, "OPS/package.txt": package}), "x.epub")
+
+
 def test_entities_of_a_chapter_are_left_as_they_are() -> None:
     told = text(made.book(BOMB.replace("<z>", "<p>Hello &b;").replace("</z>", "</p>")), "x.epub")
     assert "aaaa" not in told

@@ -1,0 +1,80 @@
+"""Triggers for operators: what waits for what, how often each fired, and how one is ended or let go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from bot.accounts.naming import Named
+from bot.operator.actor import Actor
+from bot.operator.views import View, at
+from runtime.cluster.topics import TRIGGERS
+from runtime.contract import Address, Notifier
+from runtime.domain.triggers.kept import KeptTrigger
+from runtime.http.errors import Refusal
+from runtime.store.triggers.store import TriggerStore
+
+TRIGGER_NAME_MIN_CHARS: Final = 4
+NO_TRIGGER: Final = "No trigger is called {name!r}. Its name, or the end of its id, four characters or more, is enough."
+OF_SETTINGS: Final = "This trigger stands in the settings: take it out there, then reload."
+IS_ACTIVE: Final = "This trigger is active already."
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerOperations:
+    """Triggers as operators call things."""
+
+    triggers: TriggerStore
+    notifier: Notifier
+    called: Named
+    mask: Callable[[str], str]
+
+    async def listed(self) -> list[View]:
+        """Those of the settings, and those that people asked for."""
+        return [self._view(one) for one in await self.triggers.triggers()]
+
+    async def ended(self, name: str, actor: Actor) -> View:
+        found = await self._meant(name)
+        if found.by_file:
+            raise Refusal(409, OF_SETTINGS)
+        await self.triggers.drop_trigger(found.trigger.id, actor.person.name)
+        self.notifier.notify(TRIGGERS)
+        return self._view(found)
+
+    async def resumed(self, name: str, actor: Actor) -> View:
+        """Let one fire again that ended or was stopped."""
+        found = await self._meant(name)
+        if not await self.triggers.resume_trigger(found.trigger.id, actor.person.name):
+            raise Refusal(409, IS_ACTIVE)
+        self.notifier.notify(TRIGGERS)
+        return self._view(await self._meant(found.trigger.id))
+
+    async def _meant(self, name: str) -> KeptTrigger:
+        every = await self.triggers.triggers()
+        called = [one for one in every if name in (one.trigger.name, one.trigger.id)]
+        if not called and len(name) >= TRIGGER_NAME_MIN_CHARS:
+            called = [one for one in every if one.trigger.id.endswith(name)]
+        if len(called) != 1:
+            raise Refusal(404, NO_TRIGGER.format(name=name))
+        return called[0]
+
+    def _view(self, kept: KeptTrigger) -> View:
+        one = kept.trigger
+        to = one.to or kept.home
+        return {
+            "id": one.id,
+            "name": one.name,
+            "on": one.on.value,
+            "words": self.mask(", ".join(one.words)),
+            "room": one.room,
+            "to": self.called(Address.parse(to)) if to else "",
+            "begins": one.workflow or self.mask(one.prompt),
+            "agent": one.agent,
+            "state": kept.state.value,
+            "reason": kept.reason,
+            "by": kept.owner.name if kept.owner else "settings",
+            "fires": kept.fires,
+            "fired_at": at(kept.fired_at),
+            "ends_at": at(kept.ends_at),
+        }

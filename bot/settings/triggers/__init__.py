@@ -1,0 +1,1 @@
+"""`[[triggers]]`: their tables, and faults that show only together."""

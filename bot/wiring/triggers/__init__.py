@@ -1,0 +1,1 @@
+"""Triggers of the settings, brought into the store."""

@@ -1,0 +1,1 @@
+"""Goals: contracts, the turns in which they are worked on, and what their runs record."""

@@ -1,0 +1,1 @@
+"""Triggers: what begins work when something happens. Pure."""

@@ -1,0 +1,1 @@
+"""Goals in the store: set by a command, and looked up with how far they are."""
