@@ -42,6 +42,7 @@ from runtime.contract import (
 )
 from runtime.domain.ids import new_id
 from runtime.schedules.firing import Scheduler
+from runtime.store.sql.files import DatabaseFiles
 from tests.fakes.models import Answer
 from tests.unit.bot.notebook import ADA, DESK, Notebook, Running, running
 
@@ -69,6 +70,12 @@ class Ring:
         return ""
 
 
+EACH_SECOND: Final = frozenset(
+    part.__code__ for part in (DatabaseFiles._missing, DatabaseFiles._there, DatabaseFiles._tell)
+)
+"""A second's look at the files, which is due in every round where the machine is slow."""
+
+
 class Steps:
     """Code as it is called: a profile hook, for any number of threads."""
 
@@ -78,9 +85,9 @@ class Steps:
         self._look: FrameType | None = None
 
     def __call__(self, frame: FrameType, event: str, argument: object) -> None:
-        if event != "call" or not self._until:
-            return
         code = frame.f_code
+        if event != "call" or not self._until or code in EACH_SECOND:
+            return
         if code is Notebook.show.__code__ and self._until in frame.f_locals["part"].body:
             self._until = ""
         elif code is Scheduler.look.__code__ and frame is not self._look and Scheduler._fire.__code__ not in self._seen:
