@@ -48,7 +48,7 @@ def words_for(at: GoalStanding, piece: Piece) -> str:
 
 
 def _so_far(at: GoalStanding) -> list[str]:
-    """What must be kept to, and what came of the turn before."""
+    """Constraints to keep to, and what came of the turn before."""
     kept = clip(bullets(at.contract.constraints), CONSTRAINTS_TOLD_CHARS)
     parts = [f"[Keep to:]\n{kept}"] if kept else []
     last = next((turn for turn in reversed(at.turns) if turn.critique), None)
@@ -92,7 +92,7 @@ ENDINGS_TOLD: Final[Mapping[End, str]] = {
 
 
 def last_words(at: GoalStanding) -> str:
-    """What people read at its end: the accepted result, or the best one, which says that it wasn't."""
+    """Last words that people read: the accepted result, or the best one, which says that it wasn't."""
     contract, goal = at.contract, clip(" ".join(at.contract.outcome.split()), CARD_OUTCOME_CHARS)
     best = at.best
     if at.end is End.DECLINED:

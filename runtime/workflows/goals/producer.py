@@ -51,7 +51,7 @@ class GoalModel:
 
 
 def goal_of(job: Job, now: Now) -> GoalModel:
-    """What works on a goal that a person set."""
+    """The maker that works on a goal that a person set."""
     return GoalModel(lambda: _kept(job), now)
 
 
@@ -63,7 +63,7 @@ def _kept(job: Job) -> Contract:
 
 
 def sprints_of(task: BackgroundTask, bounds: GoalBounds, model: str, now: Now) -> GoalModel:
-    """What works on a task of an agent that works in sprints. `model` is the agent's own."""
+    """The maker that works on a task of an agent that works in sprints. `model` is the agent's own."""
     return GoalModel(lambda: sprints_for(task.goal, criteria_of(task.criteria), bounds, model), now)
 
 
