@@ -75,7 +75,7 @@ class ProcessHost:
         """Errors: ToolFailed; ToolRetry where too many run already."""
         if self._group is None:
             raise ToolFailed("This process of Signalbox is about to end, so nothing is started here. Try again.")
-        order = await self.sandbox.order(command, workspace, seconds=int(time.total_seconds()))
+        order = await self.sandbox.order(command, workspace, seconds=max(1, int(time.total_seconds())))
         process = await self.book.begin(command, by, self.limits.at_once)
         try:
             program = await Program.start(order, workspace)
