@@ -35,6 +35,8 @@ COMMANDS: Final = (
         "skills",
         "mcp",
         "processes",
+        "triggers",
+        "hands",
         "people",
         "secrets",
         "guard",

@@ -148,6 +148,7 @@ OTHERWISE: Final[dict[str, tuple[str, set[str]]]] = {
     "zone": ('"Asia/Tokyo"', {"zone", "anchor_at", "next_at", "starts_at", "ends_at"}),  # days of its clocks
     "prompt": ('"What is old?"', {"task"}),
     "to": ('["web:main/room02"]', {"to"}),
+    "agent": ('"ops"', {"agent"}),
     "starts": ('"2026-04-01"', {"starts_at", "anchor_at", "next_at"}),
     "ends": ('"2026-05-01"', {"ends_at"}),
     "misfire": ('"skip"', {"terms"}),
@@ -158,6 +159,7 @@ OTHERWISE: Final[dict[str, tuple[str, set[str]]]] = {
     "quiet": ("false", {"terms"}),
     "max_cost": ("0.5", {"terms"}),
 }
+OPS: Final = '[[agents]]\nname = "ops"\nprompt = "You run things."\n'
 WHOLE: Final = {
     "name": '"news"',
     "when": '"every weekday at 9"',
@@ -188,10 +190,10 @@ def test_the_table_names_all_settings_but_those_that_exclude_each_other() -> Non
 async def test_a_setting_of_one_changes_what_it_says_and_nothing_else(stage: Stage, tmp_path: Path) -> None:
     house = House(stage, tmp_path)
     for setting, (value, may) in OTHERWISE.items():
-        await house.read(table_of(WHOLE))
+        await house.read(table_of(WHOLE) + OPS)
         before = await house.one()
         house.stage.clock.advance(timedelta(minutes=10))
-        await house.read(table_of(WHOLE | {setting: value}))
+        await house.read(table_of(WHOLE | {setting: value}) + OPS)
         assert different(before, await house.one()) == may, f"{setting} was changed"
         await house.read("")
 

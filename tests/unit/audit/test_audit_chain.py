@@ -25,6 +25,7 @@ OURS = {
     "tool changed",
     "model benched",
     "child ended",
+    "trigger stopped",  # as deep in the work of others as it may be
     "skill waits",  # its files are not what an owner saw
     "task {}",  # by its run, which has an end
     "kind",  # a budget's: warned, or reached

@@ -180,5 +180,5 @@ def test_a_word_that_addresses_two_agents_is_refused(tmp_path: Path) -> None:
 
 def test_a_judge_of_goals_that_is_no_model_is_a_fault(tmp_path: Path) -> None:
     assert fault(tmp_path, MODELS + '[goals]\njudge = "sonet"\n') == (
-        'goals.judge: "sonet" names no model; did you mean sonnet?.'
+        'goals.judge: "sonet" names no model; did you mean sonnet?'
     )
