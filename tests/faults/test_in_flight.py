@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -27,8 +27,12 @@ async def copies_of(on: Stage, talk: Talk) -> int:
     return sum(holds(seen.text, word) for seen in answers(await on.side.seen(talk.room)))
 
 
+LONG: Final = {"telegram": pytest.mark.soak}
+"""It takes half a minute where the others take six to ten seconds."""
+
+
 @pytest.mark.timeout(180)  # seconds; about five where nothing else runs
-@pytest.mark.parametrize("kind", ["probe", *PLATFORMS])
+@pytest.mark.parametrize("kind", ["probe", *(pytest.param(one, marks=LONG.get(one, ())) for one in PLATFORMS)])
 async def test_killed_with_33_of_50_replies_in_flight_none_is_lost_or_repeated(kind: str, tmp_path: Path) -> None:
     async with stage(tmp_path, kind, "--think", "1.5", stutter=False) as on:
         await on.introduced(MESSAGES)

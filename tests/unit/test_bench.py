@@ -170,6 +170,7 @@ def test_a_sample_belongs_to_the_innermost_that_has_a_name() -> None:
     assert "loads (json/__init__.py)" in told
 
 
+@pytest.mark.soak  # fifteen seconds; nothing but `make bench` goes by it
 @pytest.mark.timeout(120)
 @pytest.mark.skipif(
     not may_look_into_others(), reason="this user may not look into processes (kernel.yama.ptrace_scope)"
