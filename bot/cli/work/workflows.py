@@ -16,6 +16,7 @@ from bot.terminal.options import (
     settings_of,
 )
 from bot.terminal.output import by_name, clean, show_facts, show_json, show_rows
+from runtime.domain.workflows.progress import STATE_MARKS, StepState
 
 if TYPE_CHECKING:
     from bot.operator.views import View
@@ -49,7 +50,6 @@ BEGUN_FACTS: Final = {
     "given": "Inputs",
 }
 STEP_COLUMNS: Final = {"mark": "", "name": "Step", "kind": "Kind", "state": "State", "told": "Result"}
-STEP_MARKS: Final = {"pending": "☐", "running": "▶", "succeeded": "☑", "failed": "✗", "skipped": "⤼"}
 RESULT_WIDTH: Final = 60
 
 
@@ -171,4 +171,4 @@ def _step(row: View) -> View:
     told = clean(" ".join((row["why"] or row["result"]).split()))
     short = told if len(told) <= RESULT_WIDTH else f"{told[: RESULT_WIDTH - 1]}…"
     count = f" ({row['done']}/{row['pieces']})" if row["pieces"] > 1 else ""
-    return {**row, "mark": STEP_MARKS[row["state"]], "name": f"{row['name']}{count}", "told": short}
+    return {**row, "mark": STATE_MARKS[StepState(row["state"])], "name": f"{row['name']}{count}", "told": short}

@@ -9,8 +9,8 @@ from typing import Final
 from bot.accounts.naming import Named
 from bot.operator.actor import Actor
 from bot.operator.views import View, at
+from bot.operator.work.ended import tell_of
 from runtime.chat.views.handed_on import Branch, Tree, branches, lasted, stands
-from runtime.cluster.topics import LANES
 from runtime.contract import Address, ChildState, Notifier, RunId
 from runtime.domain.agents.tasks import short_id
 from runtime.http.errors import Refusal
@@ -66,12 +66,7 @@ class HandedOn:
         ended = await self.store.end_child(child, actor.person.name)
         if ended is None:
             raise Refusal(409, "This is over already.")
-        for run in ended.live:
-            self.stop_run(run)
-        for room in ended.told:
-            self.nudge(room)
-        if ended.woken:
-            self.notifier.notify(LANES)
+        tell_of(ended, stop_run=self.stop_run, nudge=self.nudge, notifier=self.notifier)
         row = await self.shown(child)
         return {**row, "told": f"Stopped: {row['agent']}, {row['goal']}"}
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from bot.accounts.naming import Named
 from bot.operator.actor import Actor
 from bot.operator.views import View, at
+from bot.operator.work.ended import tell_of
 from runtime.chat.views.workflows import Begun
 from runtime.cluster.topics import LANES
 from runtime.contract import Address, Notifier, OccurrenceId, Report, Role, RunId, Task, TaskKind
@@ -101,12 +102,7 @@ class WorkflowOperations:
         ended = await self.store.workflows.cancel(RunId(one.run), actor.person.name)
         if ended is None:
             raise Refusal(409, "This workflow is over, or has not begun yet.")
-        for run in ended.live:
-            self.stop_run(run)
-        for room in ended.told:
-            self.nudge(room)
-        if ended.woken:
-            self.notifier.notify(LANES)
+        tell_of(ended, stop_run=self.stop_run, nudge=self.nudge, notifier=self.notifier)
         return await self.shown(one.id)
 
     async def _begin(self, task: Task, agent: str, room: Address, actor: Actor, begun: str) -> View:

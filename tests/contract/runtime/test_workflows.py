@@ -442,3 +442,17 @@ arguments = { to = "{{ steps.fetch.text }}" }
     assert (len(check.calls), len(send.calls)) == (2, 0)
     [question] = await any_stage.pending()
     assert question.tool == "send"
+
+
+async def test_an_operator_cancels_one_that_waits(any_stage: Stage) -> None:
+    process = await process_with(any_stage, 'name = "later"\nsteps = [{ name = "pause", wait = "1 hour" }]')
+    async with process.running():
+        await command(process, "workflow", "later")
+        await process.rest()
+        [begun] = await operations(process).begun("later", "waiting")
+        ended = await operations(process).cancel(begun["id"], OPERATOR)
+        await process.rest()
+    assert ended["state"] == "stopped"
+    assert await any_stage.states() == [RunState.STOPPED]
+    with pytest.raises(Refusal, match="This workflow is over already"):
+        await operations(process).cancel(begun["id"], OPERATOR)
