@@ -26,6 +26,7 @@ PLACES: Final = (
     ("/console/agents", "Agents"),
     ("/console/models", "Models"),
     ("/console/people", "People"),
+    ("/console/tokens", "Tokens"),
     ("/console/trace", "Trace"),
 )
 # How a state looks: it wants a person, it goes on by itself, it ended well, it ended badly, it is over.

@@ -43,6 +43,7 @@ from runtime.store.operations.texts import TextStore
 from runtime.store.operations.trail import TraceStore
 from runtime.store.people.store import PeopleStore
 from runtime.store.processes.store import ProcessStore
+from runtime.store.programs.store import ProgramStore
 from runtime.store.protocol import (
     Approvals,
     Audit,
@@ -120,6 +121,7 @@ class Store:
     person_summaries: PersonSummaryStore
     skills: SkillLockStore
     triggers: TriggerStore
+    programs: ProgramStore
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -162,6 +164,7 @@ class Store:
             person_summaries=PersonSummaryStore(*given),
             skills=SkillLockStore(*given),
             triggers=TriggerStore(*given),
+            programs=ProgramStore(*given),
         )
 
     async def check(self) -> None:

@@ -1,0 +1,48 @@
+"""House of the doors: the one handler behind their routes, which lets in, finds the door and serves."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import cached_property
+
+from aiohttp import web
+
+from bot.doors.callers import Callers
+from bot.doors.conversing import Conversing
+from bot.doors.openapi import document_of
+from bot.doors.operations import operation_doors
+from bot.doors.rest import RestDoors
+from bot.doors.rooms import ProgramRooms
+from bot.doors.table import Asked, DoorTable
+from bot.operator.context import OperatorContext
+
+DOCUMENT_PATH: str = "/api/v1/openapi.json"
+
+
+class House:
+    """Everything behind the doors of one process."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self.callers = Callers(context.store.programs, context.now, command=context.command)
+        rooms = ProgramRooms(context)
+        self.conversing = Conversing(context, rooms)
+        rest = RestDoors(context, self.conversing, rooms)
+        self.table = DoorTable([*rest.doors(), *operation_doors(context, rooms)])
+
+    @cached_property
+    def document(self) -> dict[str, object]:
+        """The OpenAPI document. It is open to everybody: it tells nothing of this installation."""
+        return document_of(self.table.doors)
+
+    async def handler(self, request: web.Request) -> web.StreamResponse:
+        if request.path == DOCUMENT_PATH and request.method in ("GET", "HEAD"):
+            return web.json_response(self.document)
+        caller = await self.callers.caller(request)
+        door, pieces = self.table.found(request)
+        caller.must_be(door.role)
+        return await door.serve(Asked(request, caller, pieces))
+
+
+def house_of(context: OperatorContext) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    """The handler of a house that is made now."""
+    return House(context).handler
