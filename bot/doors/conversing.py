@@ -10,17 +10,17 @@ from datetime import timedelta
 from typing import Final
 
 from bot.doors.callers import Caller
-from bot.doors.rooms import ProgramRooms
+from bot.doors.rooms import NOT_YOURS, ProgramRooms
 from bot.operator.context import OperatorContext
-from runtime.contract import Address, Outcome, Said, Signal, SignalId, Stopped, Trigger, Urgency, room_topic
+from runtime.contract import Address, FileRef, Outcome, Said, Signal, SignalId, Stopped, Trigger, Urgency, room_topic
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.ids import digest
 from runtime.domain.programs.followed import Followed
 from runtime.errors import Rejected
 from runtime.http.errors import Refusal
 
-LOOK_AGAIN: Final = timedelta(seconds=1)
-"""Another node's change may ring here late."""
+LOOK_AGAIN: Final = timedelta(seconds=15)
+"""As an open page does: a ring may be lost."""
 BODY_DIGEST_CHARS: Final = 24
 OTHER_BODY: Final = "This Idempotency-Key was used for another request. Use a new key for each message."
 NO_MESSAGE: Final = "There is no such message for this token."
@@ -30,14 +30,19 @@ TURNED_AWAY: Final = "This message was refused: the settings don't let this prog
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Words of a program: `room` as it names it, `key` the same for each try, `agent` empty for its usual one."""
+    """Words of a program: `room` as it names it, `key` the same for each try, `agent` empty for its usual one.
 
-    room: str
+    A repeat with its key must say the same: the same `text`, or `same` where that is made of more than the request.
+    """
+
+    room: str | Address
     text: str
     key: str
     agent: str = ""
     urgency: Urgency = Urgency.NORMAL
     trigger: Trigger = Trigger.MESSAGE
+    files: tuple[FileRef, ...] = ()
+    same: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +71,8 @@ class Conversing:
         Errors: Refusal 403, 404 with the agents there are, 409 for a key that came with other words before.
         """
         agent = self.agent(caller, wanted.agent)
-        address = await self._rooms.meant(caller, wanted.room)
-        body = digest(f"{address}\n{agent}\n{wanted.urgency}\n{wanted.text}")[:BODY_DIGEST_CHARS]
+        address = await self.place(caller, wanted.room)
+        body = digest(f"{address}\n{agent}\n{wanted.urgency}\n{wanted.same or wanted.text}")[:BODY_DIGEST_CHARS]
         signal = self._signal(caller, address, wanted, agent, f"{wanted.key}#{body}")
         try:
             verdict = await self._context.sink(signal)
@@ -92,12 +97,20 @@ class Conversing:
             actor=caller.identity,
             actor_name=caller.person.name,
             address=address,
-            body=Said(wanted.text),
+            body=Said(wanted.text, wanted.files),
             received_at=self._context.now(),
             urgency=wanted.urgency,
             trigger=wanted.trigger,
             agent=agent,
         )
+
+    async def place(self, caller: Caller, room: str | Address) -> Address:
+        """The room that a program names, or one that it may read already. Errors: Refusal 403."""
+        if isinstance(room, str):
+            return await self._rooms.meant(caller, room)
+        if not await self._rooms.may_read(caller, room):
+            raise Refusal(403, NOT_YOURS)
+        return room
 
     def agent(self, caller: Caller, name: str) -> str:
         """The agent that is asked. Errors: Refusal 404 names those there are for this token."""
@@ -148,9 +161,9 @@ class Conversing:
                     break
         return found
 
-    async def stop(self, caller: Caller, room: str, key: str) -> TakenIn:
+    async def stop(self, caller: Caller, room: str | Address, key: str) -> TakenIn:
         """End what this program asked for in a room."""
-        address = await self._rooms.meant(caller, room)
+        address = await self.place(caller, room)
         signal = self._signal(caller, address, Wanted(room=room, text="", key=key), self.agent(caller, ""), "")
         verdict = await self._context.sink(replace(signal, body=Stopped(own=True), natural_key=None))
         return TakenIn(verdict.signal_id, verdict.outcome, verdict.notice or "")

@@ -9,12 +9,14 @@ from aiohttp import web
 
 from bot.doors.callers import Callers
 from bot.doors.conversing import Conversing
+from bot.doors.openai.doors import OpenAiDoors
 from bot.doors.openapi import document_of
 from bot.doors.operations import operation_doors
 from bot.doors.rest import RestDoors
 from bot.doors.rooms import ProgramRooms
 from bot.doors.table import Asked, DoorTable
 from bot.operator.context import OperatorContext
+from runtime.http.answers import PROGRAMS
 
 DOCUMENT_PATH: str = "/api/v1/openapi.json"
 
@@ -27,12 +29,13 @@ class House:
         rooms = ProgramRooms(context)
         self.conversing = Conversing(context, rooms)
         rest = RestDoors(context, self.conversing, rooms)
-        self.table = DoorTable([*rest.doors(), *operation_doors(context, rooms)])
+        openai = OpenAiDoors(context, self.conversing)
+        self.table = DoorTable([*rest.doors(), *operation_doors(context, rooms), *openai.doors()])
 
     @cached_property
     def document(self) -> dict[str, object]:
         """The OpenAPI document. It is open to everybody: it tells nothing of this installation."""
-        return document_of(self.table.doors)
+        return document_of([door for door in self.table.doors if door.path.startswith(PROGRAMS)])
 
     async def handler(self, request: web.Request) -> web.StreamResponse:
         if request.path == DOCUMENT_PATH and request.method in ("GET", "HEAD"):

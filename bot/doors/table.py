@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from bot.doors.callers import Caller
 from runtime.contract import Role
 from runtime.http.answers import SENTENCES
-from runtime.http.bodies import read_object
+from runtime.http.bodies import BODY_LIMIT, read_object
 from runtime.http.errors import Refusal
 
 JSON_NEEDED: Final = "Send the body as JSON, with Content-Type: application/json."
@@ -30,11 +30,11 @@ class Asked:
     caller: Caller
     pieces: Mapping[str, str]
 
-    async def body(self, form: type[Form]) -> Form:
+    async def body(self, form: type[Form], limit: int = BODY_LIMIT) -> Form:
         """The body as `form`. Errors: Refusal 413, 415, 400 for no JSON object, 422 for a wrong one."""
         if self.request.content_type != "application/json":
             raise Refusal(415, JSON_NEEDED)
-        return checked(form, await read_object(self.request))
+        return checked(form, await read_object(self.request, limit))
 
 
 def checked(form: type[Form], given: Mapping[str, Any]) -> Form:

@@ -52,6 +52,11 @@ async def no_skills() -> Mapping[tuple[str, str], Shelved]:
     return {}
 
 
+def kept_nowhere(address: Address, path: str, data: bytes) -> None:
+    """Refuse where no process runs."""
+    raise Refusal(409, "Only a running Signalbox takes files: `signalbox run`.")
+
+
 @dataclass(frozen=True, slots=True)
 class OperatorContext:
     """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
@@ -67,7 +72,7 @@ class OperatorContext:
     models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
     found in this process, empty where none runs; `door` is the guard with all values that are held here; `scan_door`
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
-    runs, and `skills` looks at the folders of skills.
+    runs, and `skills` looks at the folders of skills. `keep` writes a file of a room's workspace, whole.
     """
 
     store: Store
@@ -105,6 +110,7 @@ class OperatorContext:
     door: Callable[[], Door] = lambda: OPEN_DOOR
     scan_door: Callable[[], Door] = lambda: OPEN_DOOR
     skills: Look = no_skills
+    keep: Callable[[Address, str, bytes], None] = kept_nowhere
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

@@ -24,7 +24,7 @@ from bot.server.phases.engine import EnginePhase
 from bot.server.phases.store import StorePhase
 from bot.server.reload import in_words
 from bot.server.site import site_of
-from bot.wiring.hooks import webhooks_of
+from bot.wiring.hooks import keep, webhooks_of
 from bot.wiring.identities import written
 from bot.wiring.models.catalogue import catalogue_of
 from bot.wiring.safety.guard import scan_door_of
@@ -111,6 +111,7 @@ def _operators(
         agents=lambda: agents_at_work(engine.agents, at.reload.settings),
         guarded=engine.guard_book.words,
         skills=engine.skills.every.look,
+        keep=lambda address, path, data: keep(base.workspaces, address, path, data, base.new_id()),
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),
         schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),
