@@ -104,10 +104,10 @@ async def test_what_is_wrong_is_an_error_that_the_client_knows(doors: Doors) -> 
     async with client(doors, agents=["ops"]) as app:
         with pytest.raises(openai.NotFoundError, match="There are: ops"):
             await app.chat.completions.create(model="gpt-4", messages=asked("Hello"))
+        tool: Any = {"type": "function", "function": {"name": "f", "parameters": {}}}
         with pytest.raises(openai.BadRequestError, match="tools"):
-            tool: Any = {"type": "function", "function": {"name": "f", "parameters": {}}}
             await app.chat.completions.create(model="ops", messages=asked("Hello"), tools=[tool])
-        with pytest.raises(openai.NotFoundError, match="no model for embeddings|No model"):
+        with pytest.raises(openai.NotFoundError, match="No model for embeddings"):
             await app.embeddings.create(model="signalbox", input="Hello")
         with pytest.raises(openai.NotFoundError):
             await app.responses.retrieve("resp_nothing")
