@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import cached_property
+from typing import cast
 
 from aiohttp import web
 
@@ -14,11 +15,23 @@ from bot.doors.openapi import document_of
 from bot.doors.operations import operation_doors
 from bot.doors.rest import RestDoors
 from bot.doors.rooms import ProgramRooms
-from bot.doors.table import Asked, DoorTable
+from bot.doors.table import Asked, Door, DoorTable
 from bot.operator.context import OperatorContext
-from runtime.http.answers import PROGRAMS
 
 DOCUMENT_PATH: str = "/api/v1/openapi.json"
+
+
+def doors_of(context: OperatorContext, conversing: Conversing, rooms: ProgramRooms) -> list[Door]:
+    """Every door, by the document and then those of OpenAI's clients."""
+    rest, openai = RestDoors(context, conversing, rooms), OpenAiDoors(context, conversing)
+    return [*rest.doors(), *operation_doors(context, rooms), *openai.doors()]
+
+
+def declared_doors() -> list[Door]:
+    """Every door without a process behind it, to be told of."""
+    nothing = cast(OperatorContext, None)
+    rooms = ProgramRooms(nothing)
+    return doors_of(nothing, Conversing(nothing, rooms), rooms)
 
 
 class House:
@@ -28,14 +41,12 @@ class House:
         self.callers = Callers(context.store.programs, context.now, command=context.command)
         rooms = ProgramRooms(context)
         self.conversing = Conversing(context, rooms)
-        rest = RestDoors(context, self.conversing, rooms)
-        openai = OpenAiDoors(context, self.conversing)
-        self.table = DoorTable([*rest.doors(), *operation_doors(context, rooms), *openai.doors()])
+        self.table = DoorTable(doors_of(context, self.conversing, rooms))
 
     @cached_property
     def document(self) -> dict[str, object]:
         """The OpenAPI document. It is open to everybody: it tells nothing of this installation."""
-        return document_of([door for door in self.table.doors if door.path.startswith(PROGRAMS)])
+        return document_of(self.table.doors)
 
     async def handler(self, request: web.Request) -> web.StreamResponse:
         if request.path == DOCUMENT_PATH and request.method in ("GET", "HEAD"):

@@ -12,6 +12,7 @@ from pydantic.json_schema import models_json_schema
 from bot.doors.forms import Problem
 from bot.doors.table import PATH_PIECE, Door
 from bot.node.version import VERSION
+from runtime.http.answers import PROGRAMS
 
 SCHEMA_PLACE: Final = "#/components/schemas/{model}"
 USUAL_PROBLEMS: Final = (401, 403, 429, 503)
@@ -24,13 +25,14 @@ KEY_HEADER: Final = {
     "in": "header",
     "required": False,
     "description": "The same for each try of one request; a new one for each request.",
-    "schema": {"type": "string", "maxLength": 128},
+    "schema": {"type": "string", "pattern": "^[!-~]{1,128}$"},
 }
 KEYED: Final = frozenset({"say", "stop", "signal"})
 
 
 def document_of(doors: Sequence[Door]) -> dict[str, Any]:
-    """The document of these doors."""
+    """The document of these doors, without those whose form others define."""
+    doors = [door for door in doors if door.path.startswith(PROGRAMS)]
     models: set[type[BaseModel]] = {Problem, *(one for door in doors for one in (door.body, door.answer) if one)}
     ordered = sorted(models, key=lambda model: model.__name__)
     _, defined = models_json_schema([(model, "validation") for model in ordered], ref_template=SCHEMA_PLACE)
@@ -71,15 +73,15 @@ def _parameters(door: Door) -> list[dict[str, Any]]:
         for name in PATH_PIECE.findall(door.path)
     ]
     query = [
-        {"name": name, "in": "query", "required": False, "description": words, "schema": {"type": "string"}}
-        for name, words in door.query.items()
+        {"name": name, "in": "query", "required": one.required, "description": one.words, "schema": one.schema}
+        for name, one in door.query.items()
     ]
     return [*pieces, *query, *([KEY_HEADER] if door.name in KEYED else [])]
 
 
 def _answer(door: Door) -> dict[str, Any]:
     if door.name.endswith("_events"):
-        return {"description": door.summary, "content": {"text/event-stream": {"schema": {"type": "string"}}}}
+        return {"description": door.summary, "content": {"text/event-stream": {}}}
     one: dict[str, Any] = {**_ref(door.answer)} if door.answer else {"type": "object"}
     if door.several:
         one = {

@@ -13,7 +13,7 @@ from pydantic import BaseModel, create_model
 from adapters.web.adapter import CHANNEL
 from bot.doors.callers import Caller
 from bot.doors.rooms import ProgramRooms
-from bot.doors.table import JSON_NEEDED, Asked, Door
+from bot.doors.table import JSON_NEEDED, Asked, Door, Query
 from bot.http.operator_api import values_of
 from bot.operator.api import OPERATIONS, Form, Operation
 from bot.operator.context import OperatorContext
@@ -68,7 +68,14 @@ PAGE_ROWS: Final = 50
 PAGE_ROWS_MAX: Final = 500
 BAD_LIMIT: Final = f"`limit` is a number from 1 to {PAGE_ROWS_MAX}."
 BAD_CURSOR: Final = "This cursor is not one of ours, or too old. Begin without one."
-LIST_QUERY: Final = {"limit": f"Rows of a page, at most {PAGE_ROWS_MAX}.", "cursor": "The `next` of the page before."}
+LIST_QUERY: Final = {
+    "limit": Query(f"Rows of a page, at most {PAGE_ROWS_MAX}.", least=1, most=PAGE_ROWS_MAX),
+    "cursor": Query("The `next` of the page before."),
+}
+
+
+FIELD_KINDS: Final[Mapping[object, Any]] = {Sequence[str]: list[str], Mapping[str, Any]: dict[str, Any]}
+"""Kinds of parameters in the document; all others are texts."""
 
 
 def operation_doors(context: OperatorContext, rooms: ProgramRooms) -> list[Door]:
@@ -80,8 +87,6 @@ def _door(operation: Operation, group: str, context: OperatorContext, rooms: Pro
     done = OperationDoor(operation, context, rooms)
     work = getattr(Operations, operation.name)
     words = (inspect.getdoc(work) or operation.name.replace("_", " ").capitalize()).partition("\n")[0]
-    given = [field.name for field in operation.fields]
-    paged = {**LIST_QUERY} if done.lists else {}
     return Door(
         method=operation.method,
         path=f"/api/v1{operation.path}",
@@ -92,11 +97,18 @@ def _door(operation: Operation, group: str, context: OperatorContext, rooms: Pro
         group=group,
         body=_form_of(operation) if operation.method == "POST" and operation.fields else None,
         several=done.lists,
-        query={**{name: name.replace("_", " ") for name in given if name != "limit"}, **paged}
-        if operation.method == "GET"
-        else {},
+        query=_query_of(operation, paged=done.lists) if operation.method == "GET" else {},
         statuses=(404, 409, 412) if operation.subject else (),
     )
+
+
+def _query_of(operation: Operation, *, paged: bool) -> dict[str, Query]:
+    given = {
+        field.name: Query(field.name.replace("_", " ").capitalize() + ".", required=field.default is field.empty)
+        for field in operation.fields
+        if field.name != "limit"
+    }
+    return {**given, **(LIST_QUERY if paged else {})}
 
 
 def _form_of(operation: Operation) -> type[BaseModel]:
@@ -105,8 +117,7 @@ def _form_of(operation: Operation) -> type[BaseModel]:
     for field in operation.fields:
         if field.annotation == Form:
             continue
-        kind = field.annotation if field.annotation in (str, int) else Any
-        kind = str if getattr(field.annotation, "__origin__", None) is str else kind
+        kind = FIELD_KINDS.get(field.annotation, str)
         fields[field.name] = (kind, ... if field.default is field.empty else field.default)
     return create_model(f"{operation.name.title().replace('_', '')}Body", **fields)
 

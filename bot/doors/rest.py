@@ -26,7 +26,7 @@ from bot.doors.forms import (
     Spent,
 )
 from bot.doors.rooms import ProgramRooms
-from bot.doors.table import Asked, Door
+from bot.doors.table import Asked, Door, Query
 from bot.operator.context import OperatorContext
 from runtime.contract import Outcome, Trigger, Urgency
 from runtime.domain.programs.followed import Followed
@@ -70,7 +70,7 @@ class RestDoors:
                 summary="A message and its answer, at once or after a wait for it.",
                 serve=self.message,
                 answer=Message,
-                query={"wait": WAIT_WORDS},
+                query={"wait": Query(WAIT_WORDS, most=WAIT_SECONDS_MAX)},
                 statuses=(404, 422),
             ),
             Door(

@@ -49,9 +49,25 @@ def checked(form: type[Form], given: Mapping[str, Any]) -> Form:
 Serve = Callable[[Asked], Awaitable[web.StreamResponse]]
 
 
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A parameter of a query: a text, or a number from `least` to `most`."""
+
+    words: str
+    least: int = 0
+    most: int = 0
+    required: bool = False
+
+    @property
+    def schema(self) -> dict[str, object]:
+        if self.most:
+            return {"type": "integer", "minimum": self.least, "maximum": self.most}
+        return {"type": "string", **({"minLength": 1} if self.required else {})}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Door:
-    """A route. `query` names its parameters with a word on each; `answer` is a form, or a list of them with `several`."""
+    """A route; `answer` is a form, or a list of them with `several`."""
 
     method: str
     path: str
@@ -64,7 +80,7 @@ class Door:
     answer: type[BaseModel] | None = None
     several: bool = False
     status: int = 200
-    query: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, Query] = field(default_factory=dict)
     statuses: Sequence[int] = ()
 
     @property

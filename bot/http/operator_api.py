@@ -54,8 +54,11 @@ async def values_of(operation: Operation, request: web.Request, subject_id: str,
     return [*subject, *(READERS[field.annotation](given, field) for field in operation.fields)]
 
 
-def _raw(given: Mapping[str, Any], field: Parameter) -> Any:
-    return given.get(field.name, "" if field.default is field.empty else field.default)
+def _raw(given: Mapping[str, Any], field: Parameter) -> str:
+    value = given.get(field.name, "" if field.default is field.empty else field.default)
+    if not isinstance(value, str):
+        raise Refusal(400, f"`{field.name}` must be text.")
+    return value
 
 
 def _form(given: Mapping[str, Any], field: Parameter) -> Mapping[str, Any]:
