@@ -13,6 +13,7 @@ from pydantic import BaseModel, create_model
 from adapters.web.adapter import CHANNEL
 from bot.doors.callers import Caller
 from bot.doors.rooms import ProgramRooms
+from bot.doors.summaries import SUMMARIES
 from bot.doors.table import JSON_NEEDED, Asked, Door, Query
 from bot.http.operator_api import values_of
 from bot.operator.api import OPERATIONS, Form, Operation
@@ -85,8 +86,8 @@ def operation_doors(context: OperatorContext, rooms: ProgramRooms) -> list[Door]
 
 def _door(operation: Operation, group: str, context: OperatorContext, rooms: ProgramRooms) -> Door:
     done = OperationDoor(operation, context, rooms)
-    work = getattr(Operations, operation.name)
-    words = (inspect.getdoc(work) or operation.name.replace("_", " ").capitalize()).partition("\n")[0]
+    told = inspect.getdoc(getattr(Operations, operation.name)) or ""
+    words = SUMMARIES.get(operation.name) or told.partition("\n")[0]
     return Door(
         method=operation.method,
         path=f"/api/v1{operation.path}",
