@@ -14,7 +14,7 @@ from adapters.web.pages import Pages
 from adapters.web.render import render
 from adapters.web.rooms import IsNamed, Rooms, nothing_named
 from adapters.web.settings import WebSettings
-from adapters.web.transfer import Transfer
+from adapters.web.transfer import FileTransfer, Transfer
 from runtime.contract import (
     BOUNDLESS,
     CONNECTED,
@@ -88,13 +88,10 @@ class WebAdapter:
             ideas=ideas,
             upload_bytes=settings.upload_bytes,
         )
-        self._transfer = Transfer(
-            rooms=rooms,
-            workspaces=given.workspaces,
-            upload_bytes=settings.upload_bytes,
-            new_id=given.new_id,
-            space=space,
+        files = FileTransfer(
+            workspaces=given.workspaces, upload_bytes=settings.upload_bytes, new_id=given.new_id, space=space
         )
+        self._transfer = Transfer(rooms=rooms, files=files)
         self._sink: Sink | None = None
 
     def features(self) -> Features:

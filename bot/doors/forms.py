@@ -25,6 +25,7 @@ class NewMessage(Strict):
 
     text: Annotated[str, Field(min_length=1, max_length=TEXT_LIMIT)]
     agent: Annotated[str, Field(description="Empty: the token's first agent, or the main one.", max_length=64)] = ""
+    files: Annotated[list[str], Field(description="Paths of uploaded files.", max_length=20)] = []
 
 
 class NewSignal(Strict):
@@ -74,6 +75,27 @@ class FileView(BaseModel):
     name: str
     path: str
     size: int
+
+
+class RoomView(BaseModel):
+    """A room in which a program spoke."""
+
+    room: str
+    title: str
+    last_at: str
+    questions: Annotated[int, Field(description="Questions to people that are open there.")]
+
+
+class EntryView(BaseModel):
+    """Something that was said or shown in a room."""
+
+    id: str
+    author: str
+    name: str
+    at: str
+    text: str
+    answered: bool
+    files: list[FileView]
 
 
 class Spent(BaseModel):

@@ -13,6 +13,7 @@ from bot.doors.conversing import Conversing
 from bot.doors.openai.doors import OpenAiDoors
 from bot.doors.openapi import document_of
 from bot.doors.operations import operation_doors
+from bot.doors.places import PlaceDoors
 from bot.doors.rest import RestDoors
 from bot.doors.rooms import ProgramRooms
 from bot.doors.table import Asked, Door, DoorTable
@@ -24,7 +25,7 @@ DOCUMENT_PATH: str = "/api/v1/openapi.json"
 def doors_of(context: OperatorContext, conversing: Conversing, rooms: ProgramRooms) -> list[Door]:
     """Every door, by the document and then those of OpenAI's clients."""
     rest, openai = RestDoors(context, conversing, rooms), OpenAiDoors(context, conversing)
-    return [*rest.doors(), *operation_doors(context, rooms), *openai.doors()]
+    return [*rest.doors(), *PlaceDoors(context, rooms).doors(), *operation_doors(context, rooms), *openai.doors()]
 
 
 def declared_doors() -> list[Door]:

@@ -27,6 +27,18 @@ KEY_HEADER: Final = {
     "description": "The same for each try of one request; a new one for each request.",
     "schema": {"type": "string", "pattern": "^[!-~]{1,128}$"},
 }
+UPLOAD_BODY: Final = {
+    "required": True,
+    "content": {
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "required": ["file"],
+                "properties": {"file": {"type": "string", "format": "binary"}},
+            }
+        }
+    },
+}
 KEYED: Final = frozenset({"say", "stop", "signal"})
 
 
@@ -38,7 +50,7 @@ def document_of(doors: Sequence[Door]) -> dict[str, Any]:
     _, defined = models_json_schema([(model, "validation") for model in ordered], ref_template=SCHEMA_PLACE)
     paths: dict[str, dict[str, Any]] = {}
     for door in doors:
-        paths.setdefault(door.path, {})[door.method.lower()] = _operation(door)
+        paths.setdefault(door.path.replace("+}", "}"), {})[door.method.lower()] = _operation(door)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Signalbox", "version": VERSION, "description": ABOUT},
@@ -62,6 +74,8 @@ def _operation(door: Door) -> dict[str, Any]:
     }
     if door.status != HTTPStatus.OK:
         told["responses"]["200"] = _answer(door)
+    if door.name == "upload":
+        told["requestBody"] = UPLOAD_BODY
     if door.body is not None:
         told["requestBody"] = {"required": True, "content": {"application/json": {"schema": _ref(door.body)}}}
     return told
@@ -70,7 +84,7 @@ def _operation(door: Door) -> dict[str, Any]:
 def _parameters(door: Door) -> list[dict[str, Any]]:
     pieces = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
-        for name in PATH_PIECE.findall(door.path)
+        for name, _ in PATH_PIECE.findall(door.path)
     ]
     query = [
         {"name": name, "in": "query", "required": one.required, "description": one.words, "schema": one.schema}
@@ -80,6 +94,8 @@ def _parameters(door: Door) -> list[dict[str, Any]]:
 
 
 def _answer(door: Door) -> dict[str, Any]:
+    if door.name == "file":
+        return {"description": door.summary, "content": {"application/octet-stream": {}}}
     if door.name.endswith("_events"):
         return {"description": door.summary, "content": {"text/event-stream": {}}}
     one: dict[str, Any] = {**_ref(door.answer)} if door.answer else {"type": "object"}

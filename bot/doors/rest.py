@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -28,13 +29,15 @@ from bot.doors.forms import (
 from bot.doors.rooms import ProgramRooms
 from bot.doors.table import Asked, Door, Query
 from bot.operator.context import OperatorContext
-from runtime.contract import Outcome, Trigger, Urgency
+from runtime.contract import FileRef, Outcome, Trigger, Urgency
 from runtime.domain.programs.followed import Followed
 from runtime.http.errors import Refusal
 from runtime.text.outside import material
 
-BAD_KEY: Final = f"Idempotency-Key must be 1 to {KEY_MAX_CHARS} printable characters without spaces."
+KEY_FORM: Final = re.compile(rf"[!-~]{{1,{KEY_MAX_CHARS}}}")
+BAD_KEY: Final = f"Idempotency-Key must be 1 to {KEY_MAX_CHARS} visible ASCII characters."
 BAD_WAIT: Final = f"`wait` is a number of seconds, at most {WAIT_SECONDS_MAX}."
+NO_UPLOAD: Final = "There is no file {path!r} in this room. Upload it first."
 NO_PLACE: Final = "A signal needs a place: name a `room`, or a `session`."
 PAYLOAD_TOO_LARGE: Final = "`payload` is too large: at most 64 KiB as JSON. Put what is larger into a file."
 WAIT_WORDS: Final = f"Seconds to wait for the answer, at most {WAIT_SECONDS_MAX}."
@@ -121,8 +124,20 @@ class RestDoors:
     async def say(self, asked: Asked) -> web.Response:
         """Answered 202 once it is stored, and 200 where it was before."""
         new = await asked.body(NewMessage)
-        wanted = Wanted(room=asked.pieces["room"], text=new.text, key=key_of(asked, self._context), agent=new.agent)
+        room, key = asked.pieces["room"], key_of(asked, self._context)
+        files = await self._named(asked, new.files) if new.files else ()
+        same = json.dumps([new.text, new.files]) if files else ""
+        wanted = Wanted(room=room, text=new.text, key=key, agent=new.agent, files=files, same=same)
         return _accepted(await self._conversing.say(asked.caller, wanted))
+
+    async def _named(self, asked: Asked, paths: Sequence[str]) -> tuple[FileRef, ...]:
+        """Files that a message names. Errors: Refusal 422 for one that isn't there."""
+        address = await self._conversing.place(asked.caller, asked.pieces["room"])
+        listed = await self._context.files().listed(address)
+        there = {one["path"]: one for one in listed["files"]}
+        if missing := [path for path in paths if path not in there]:
+            raise Refusal(422, NO_UPLOAD.format(path=missing[0][:200]))
+        return tuple(FileRef(path.rpartition("/")[2], path, there[path]["size"]) for path in paths)
 
     async def stop(self, asked: Asked) -> web.Response:
         taken = await self._conversing.stop(asked.caller, asked.pieces["room"], key_of(asked, self._context))
@@ -216,10 +231,12 @@ class RestDoors:
 
 def key_of(asked: Asked, context: OperatorContext) -> str:
     """The key of a request: the same for each try of it. Without one each request is a message of its own."""
-    key = asked.request.headers.get("Idempotency-Key", "").strip()
-    if key and (len(key) > KEY_MAX_CHARS or not key.isprintable() or " " in key):
+    key = asked.request.headers.get("Idempotency-Key")
+    if key is None:
+        return context.new_id()
+    if not KEY_FORM.fullmatch(key):
         raise Refusal(422, BAD_KEY)
-    return key or context.new_id()
+    return key
 
 
 def wait_of(asked: Asked) -> timedelta:

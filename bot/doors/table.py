@@ -19,7 +19,8 @@ from runtime.http.errors import Refusal
 
 JSON_NEEDED: Final = "Send the body as JSON, with Content-Type: application/json."
 Form = TypeVar("Form", bound=BaseModel)
-PATH_PIECE: Final = re.compile(r"{(\w+)}")
+PATH_PIECE: Final = re.compile(r"{(\w+)(\+?)}")
+"""A piece of a path; one with a plus may hold slashes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class Door:
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        return re.compile(PATH_PIECE.sub(r"(?P<\1>[^/]+)", self.path))
+        return re.compile(PATH_PIECE.sub(lambda one: f"(?P<{one[1]}>{'.' if one[2] else '[^/]'}+)", self.path))
 
 
 class DoorTable:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from adapters.web.transfer import FileTransfer
 from bot.accounts.naming import Named, calling
 from bot.accounts.status import State
 from bot.operator.audit import SignedCheckpoint, SignedHead, no_checkpoint, no_head
@@ -57,6 +58,11 @@ def kept_nowhere(address: Address, path: str, data: bytes) -> None:
     raise Refusal(409, "Only a running Signalbox takes files: `signalbox run`.")
 
 
+def no_files() -> FileTransfer:
+    """Refuse where no process runs."""
+    raise Refusal(409, "Only a running Signalbox has files of rooms: `signalbox run`.")
+
+
 @dataclass(frozen=True, slots=True)
 class OperatorContext:
     """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
@@ -72,7 +78,7 @@ class OperatorContext:
     models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
     found in this process, empty where none runs; `door` is the guard with all values that are held here; `scan_door`
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
-    runs, and `skills` looks at the folders of skills. `keep` writes a file of a room's workspace, whole.
+    runs, and `skills` looks at the folders of skills. `keep` writes a file of a room's workspace, whole, and `files` takes, lists and sends them.
     """
 
     store: Store
@@ -111,6 +117,7 @@ class OperatorContext:
     scan_door: Callable[[], Door] = lambda: OPEN_DOOR
     skills: Look = no_skills
     keep: Callable[[Address, str, bytes], None] = kept_nowhere
+    files: Callable[[], FileTransfer] = no_files
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

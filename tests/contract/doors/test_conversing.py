@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import aiohttp
+
 from tests.contract.doors.conftest import Doors
 
 
@@ -92,3 +94,25 @@ async def test_a_token_that_is_wrong_late_or_exposed_is_told_why(doors: Doors) -
     assert statuses == [200, 200, 200, 200, 429]
     await doors.house.api.revoke_token("ci")
     assert (await doors.house.api.tokens())[0]["state"] == "revoked"
+
+
+async def test_a_program_uploads_a_file_names_it_and_reads_its_rooms(doors: Doors) -> None:
+    await doors.make("ci")
+    await doors.make("other")
+    path = f"{doors.house.url}/api/v1/rooms/builds/files"
+    headers = {"Authorization": f"Bearer {doors.tokens['ci']}"}
+    form = aiohttp.FormData()
+    form.add_field("file", b"all green", filename="report.txt")
+    async with doors.house.session.post(path, headers=headers, data=form) as answer:
+        assert (answer.status, (await answer.json())["path"]) == (201, "uploads/report.txt")
+    said = await doors.say("ci", "builds", "Hello there", files=["uploads/report.txt"])
+    assert (await doors.say("ci", "builds", "Hello there", files=["uploads/none.txt"])).status == 422
+    told = await doors.answered("ci", said.body["id"])
+    entries = (await doors.ask("ci", "GET", "/api/v1/rooms/builds/messages")).body["data"]
+    assert [(one["author"], one["text"]) for one in entries] == [("person", "Hello there"), ("agent", told["text"])]
+    assert entries[0]["files"][0]["path"] == "uploads/report.txt"
+    assert [one["room"] for one in (await doors.ask("ci", "GET", "/api/v1/rooms")).body["data"]] == [told["room"]]
+    assert (await doors.ask("ci", "GET", "/api/v1/rooms/builds/files/uploads/report.txt")).body == "all green"
+    assert (await doors.ask("other", "GET", "/api/v1/rooms/builds/files/uploads/report.txt")).status == 404
+    theirs = told["room"].replace("/", "%2F")
+    assert (await doors.ask("other", "GET", f"/api/v1/rooms/{theirs}/messages")).status == 403
