@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, settings_of
 from bot.terminal.output import clean, show_json, show_rows
+
+if TYPE_CHECKING:
+    from bot.operator.views import View
 
 commands = typer.Typer(no_args_is_help=True, help="Tokens: let programs speak through the API, list and revoke them.")
 
@@ -67,8 +70,9 @@ def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = 
     if as_json:
         show_json(rows)
         return
-    shown = [{**row, "agents": ", ".join(row["agents"]), "rooms": ", ".join(row["rooms"])} for row in rows]
-    show_rows(shown, TOKEN_COLUMNS, empty="No tokens yet. Make one: signalbox tokens make NAME")
+    show_rows(
+        [_in_words(row) for row in rows], TOKEN_COLUMNS, empty="No tokens yet. Make one: signalbox tokens make NAME"
+    )
 
 
 @commands.command()
@@ -82,3 +86,9 @@ def revoke(
         show_json(row)
     else:
         typer.echo(clean(row["told"]))
+
+
+def _in_words(row: View) -> View:
+    """A row without empty cells: what a token doesn't narrow is all of it."""
+    rooms = ", ".join(row["rooms"]) or ("all" if row["role"] == "operator" else "its own")
+    return {**row, "agents": ", ".join(row["agents"]) or "all", "rooms": rooms}
