@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
+from copy import deepcopy
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import structlog
 
-from runtime.contract.agents.interceptors import Answer, Interceptor, InterceptorFailed, Occasion
+from runtime.contract.agents.interceptors import Answer, AnswerKind, Interceptor, InterceptorFailed, Occasion
 
 log = structlog.get_logger("interceptors")
 
@@ -31,6 +34,7 @@ class InProcess:
         self._hanging = 0
 
     async def ask(self, occasion: Occasion) -> Answer:
+        occasion = replace(occasion, values=deepcopy(occasion.values))  # else it could change them and not say so
         try:
             async with asyncio.timeout(self._limit):
                 answer = await (self._call(occasion) if self._is_async else self._in_thread(occasion))
@@ -42,7 +46,7 @@ class InProcess:
             # A package's bug must not end the run: what it means is set for the interceptor.
             log.exception("an interceptor broke")
             raise InterceptorFailed(f"it broke ({type(error).__name__})") from error
-        if not isinstance(answer, Answer):
+        if not _is_whole(answer):
             raise InterceptorFailed("what it answered is no Answer")
         return answer
 
@@ -70,3 +74,13 @@ class InProcess:
         self._hanging += 1
         threading.Thread(target=work, name="interceptor", daemon=True).start()
         return await future
+
+
+def _is_whole(answer: object) -> TypeGuard[Answer]:
+    """True for an answer with the right things in it: nobody has checked what a package makes."""
+    return (
+        isinstance(answer, Answer)
+        and isinstance(answer.kind, AnswerKind)
+        and isinstance(answer.reason, str)
+        and isinstance(answer.values, Mapping)
+    )

@@ -29,7 +29,7 @@ Faults = Callable[[Mapping[str, Json], Mapping[str, Json]], str]
 Sort = Callable[[Call], Awaitable[NewStep]]
 """Asks the rules about a call."""
 
-SEALED: Final = "the call holds a secret, which interceptors don't see, so they can't replace its arguments"
+SEALED_CALL_WORDS: Final = "the call holds a secret, which interceptors don't see, so they can't replace its arguments"
 WITHHELD: Final = f"{OURS}The call was made, but its result is withheld:"
 
 
@@ -74,10 +74,14 @@ class RunInterceptors:
     def _replaced(self, tool: Tool, call: Call, arguments: Mapping[str, Json], room: str) -> Call:
         """Errors: InterceptorFailed."""
         if call.sealed:
-            raise InterceptorFailed(SEALED)
+            raise InterceptorFailed(SEALED_CALL_WORDS)
+        try:
+            told = written(arguments)
+        except (TypeError, ValueError):
+            raise InterceptorFailed("its arguments cannot be written as JSON") from None
         if fault := self._faults(tool.spec.schema, arguments):
             raise InterceptorFailed(f"its arguments do not fit {tool.spec.name}: {fault}")
-        return self._chain.door.call(replace(call, arguments=written(arguments)), room)
+        return self._chain.door.call(replace(call, arguments=told), room)
 
     async def objection(self, asked: Approval, tool: Tool, arguments: Mapping[str, Json], person: str) -> str:
         """The reason why a call may not be made as an approver wants it; empty where it may."""

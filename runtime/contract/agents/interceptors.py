@@ -73,7 +73,7 @@ class Occasion:
     """A moment of a run, as interceptors are told of it.
 
     `run` and `step` are the same where a run goes on after a kill. `room` is written as in the settings; `person` is the name of
-    whoever asked, if anybody did. `tool` is empty where none is involved. `values` depend on the point (docs/interceptors.md).
+    whoever asked, if anybody did. `tool` is empty where none is involved. `values` depend on the point (docs/interceptors.md). `trial`: nothing happens, somebody only tries how it answers.
     """
 
     at: Point
@@ -84,13 +84,15 @@ class Occasion:
     person: str = ""
     tool: str = ""
     values: Mapping[str, Json] = field(default_factory=dict)
+    trial: bool = False
 
     def to_json(self, question: int) -> str:
         """One line, which a program reads."""
         told: dict[str, Any] = {"id": question, "at": self.at.value, "agent": self.agent, "room": self.room}
         told |= {"run": self.run, "step": self.step, "person": self.person}
         told |= {"tool": self.tool} if self.tool else {}
-        return json.dumps({**told, **self.values}, ensure_ascii=False)
+        told |= {"trial": True} if self.trial else {}
+        return json.dumps({**told, **self.values})  # in ASCII: half of a character has no other form
 
 
 @dataclass(frozen=True, slots=True)

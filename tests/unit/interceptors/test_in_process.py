@@ -28,10 +28,22 @@ async def test_a_plain_function_and_a_coroutine_answer() -> None:
     assert (await InProcess(Kept()).ask(OCCASION)).kind is AnswerKind.ASK
 
 
-@pytest.mark.parametrize("nonsense", [None, "deny", {"answer": "deny"}, AnswerKind.DENY])
+@pytest.mark.parametrize(
+    "nonsense", [None, "deny", {"answer": "deny"}, Answer("deny"), Answer(AnswerKind.DENY, None), Answer(values=[])]
+)
 async def test_what_is_no_answer_is_a_failure(nonsense: Any) -> None:
     with pytest.raises(InterceptorFailed, match="no Answer"):
         await InProcess(lambda _: nonsense).ask(OCCASION)
+
+
+async def test_what_it_does_to_its_copy_changes_nothing() -> None:
+    def meddles(told: Occasion) -> Answer:
+        told.values["arguments"]["command"] = "rm -r /"
+        return Answer()
+
+    occasion = Occasion(Point.BEFORE_TOOL, tool="shell", values={"arguments": {"command": "ls"}})
+    await InProcess(meddles).ask(occasion)
+    assert occasion.values == {"arguments": {"command": "ls"}}
 
 
 async def test_one_that_breaks_is_a_failure_without_its_words() -> None:
