@@ -130,7 +130,7 @@ class PreferredModel:
 
 
 def nobody_intercepts(_agent: str) -> RunInterceptors | None:
-    """Where the settings name no interceptor."""
+    """Nobody: the settings name no interceptor."""
     return None
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -22,6 +23,7 @@ from runtime.contract.agents.interceptors import (
     fault_of,
 )
 from runtime.contract.people import Json
+from runtime.errors import StoreError
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.text.glyphs import clip, legible
@@ -40,6 +42,7 @@ AUDIT_KINDS: Final[Mapping[AnswerKind, str]] = {
     AnswerKind.DENY: "interceptor denied",
     AnswerKind.REPLACE: "interceptor replaced",
 }
+AUDIT_RETRY_DELAY: Final = timedelta(seconds=0.5)
 PROGRESS_MAX: Final = 100
 """Progress that waits to be told; more of it is left out, since late it says little."""
 FAILED_KIND: Final = "interceptor failed"
@@ -115,7 +118,7 @@ class Interceptors:
             self._at[one.at].append(one)
 
     def of_agent(self, agent: str) -> Interceptors | None:
-        """What is about that agent; None where nothing is."""
+        """Those about that agent; None where there are none."""
         own = [one for one in self.placed if one.where.fits_agent(agent)]
         return Interceptors(own, note=self._note, door=self.door, tally=self.tally) if own else None
 
@@ -192,7 +195,16 @@ class Interceptors:
     async def _record(self, kind: str, one: Placed, occasion: Occasion) -> None:
         """The name, the point and the tool: never a value, and no reason, which may hold one."""
         about = " ".join(filter(None, [one.at.value, occasion.tool]))
-        await self._note(kind, one.name, occasion.step or occasion.run or occasion.room, about)
+        subject = occasion.step or occasion.run or occasion.room
+        while True:
+            try:
+                return await self._note(kind, one.name, subject, about)
+            except StoreError as error:
+                if one.at is not Point.AFTER_TOOL:
+                    raise
+                # The call was made, and its result is known to us alone: it must not be lost for the sake of this row.
+                log.debug("an answer of an interceptor is not recorded yet", reason=str(error))
+                await asyncio.sleep(AUDIT_RETRY_DELAY.total_seconds())
 
     def _reason(self, reason: str, room: str) -> str:
         """One line for people, clean and short."""

@@ -17,6 +17,7 @@ from typing import Any, Final
 import structlog
 
 from runtime.contract.agents.interceptors import Answer, InterceptorFailed, Occasion
+from runtime.errors import ToolFailed
 from tools.files.workspace import own
 from tools.mcp import child
 from tools.mcp.errors import NoServer
@@ -103,7 +104,7 @@ class ProgramJudge:
                 self._life = await _life_of(self._program)
         except TimeoutError:
             self._rest(f"it did not start within {START_TIMEOUT.total_seconds():g} seconds")
-        except NoServer as error:
+        except (NoServer, ToolFailed, OSError) as error:
             self._rest(str(error))
         assert self._life is not None  # noqa: S101 - else it rests
         return self._life
@@ -173,7 +174,7 @@ class _Life:
                     return told
                 if not _is_earlier(told.get("id"), number):
                     raise InterceptorFailed(f'its answer does not have the "id" of the question, which is {number}')
-        except (BrokenPipeError, ConnectionResetError):
+        except OSError:
             raise InterceptorFailed("it ended") from None
 
     async def _line(self) -> bytes:

@@ -29,7 +29,7 @@ EXAMPLES: Final[Mapping[Point, Mapping[str, Any]]] = {
     Point.ON_ERROR: {"error": "error: the example failed."},
     Point.ON_PROGRESS: {"event": "working"},
     Point.BEFORE_SHOW: {"text": "Hello!"},
-    Point.RUN_END: {"state": "done", "text": "Hello!", "model_calls": 1},
+    Point.RUN_END: {"state": "done", "text": "Hello!"},
 }
 """Values at each point, by the names that interceptors read."""
 EXAMPLE_TOOL: Final = "shell"

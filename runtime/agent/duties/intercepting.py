@@ -123,7 +123,7 @@ class RunInterceptors:
         shown = text if run.claim.child else await self._shown(run, text)
         if state is RunState.FAILED:
             await self._chain.tell(self._occasion(run.claim, Point.ON_ERROR, run.next_step, "", {"error": shown}))
-        ended = {"state": state.value, "text": shown, "model_calls": run.iterations}
+        ended = {"state": state.value, "text": shown}
         await self._chain.tell(self._occasion(run.claim, Point.RUN_END, run.next_step, "", ended))
         return shown
 
