@@ -12,6 +12,8 @@ from runtime.contract.agents.interceptors import Answer, AnswerKind, Interceptor
 from runtime.interceptors.in_process import HANGING_MAX, InProcess
 
 OCCASION = Occasion(Point.BEFORE_TOOL, "main", tool="shell")
+UNTYPED: Any = Answer
+"""As a package without types may make one."""
 SOON = timedelta(seconds=0.01)
 
 
@@ -29,7 +31,7 @@ async def test_a_plain_function_and_a_coroutine_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "nonsense", [None, "deny", {"answer": "deny"}, Answer("deny"), Answer(AnswerKind.DENY, None), Answer(values=[])]
+    "nonsense", [None, "deny", {"answer": "deny"}, UNTYPED("deny"), UNTYPED(AnswerKind.DENY, None), UNTYPED(values=[])]
 )
 async def test_what_is_no_answer_is_a_failure(nonsense: Any) -> None:
     with pytest.raises(InterceptorFailed, match="no Answer"):
