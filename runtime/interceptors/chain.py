@@ -118,7 +118,7 @@ class Interceptors:
             self._at[one.at].append(one)
 
     def of_agent(self, agent: str) -> Interceptors | None:
-        """Those about that agent; None where there are none."""
+        """The chain for one agent; None where nobody looks at it."""
         own = [one for one in self.placed if one.where.fits_agent(agent)]
         return Interceptors(own, note=self._note, door=self.door, tally=self.tally) if own else None
 

@@ -52,11 +52,12 @@ class ProgramJudge:
         self._rests_until = 0.0
 
     async def ask(self, occasion: Occasion) -> Answer:
+        patience = self._limit if self._life else self._limit + START_TIMEOUT.total_seconds()
         try:
-            async with asyncio.timeout(self._limit):
+            async with asyncio.timeout(patience):
                 await self._turn.acquire()
         except TimeoutError:
-            raise InterceptorFailed(f"it was busy for {self._limit:g} seconds") from None
+            raise InterceptorFailed(f"it was busy for {patience:g} seconds") from None
         try:
             return await self._asked(occasion)
         finally:
@@ -66,11 +67,16 @@ class ProgramJudge:
         """Start it ahead of its first question, and end it when this is cancelled."""
         try:
             async with self._turn:
-                with suppress(InterceptorFailed):  # told when it is asked
-                    await self._started()
+                await self._begun()
             await asyncio.Event().wait()
         finally:
             await self.close()
+
+    async def _begun(self) -> None:
+        try:
+            await self._started()
+        except InterceptorFailed as error:  # a question says so again, and tries anew
+            log.warning("an interceptor can't be started", interceptor=self._program.folder.name, reason=str(error))
 
     async def close(self) -> None:
         """Once this returns it's dead, with all that it has started."""
