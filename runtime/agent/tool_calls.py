@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import structlog
 
@@ -18,7 +18,7 @@ from runtime.agent.duties.attached import fitting
 from runtime.agent.duties.sleeping import sleep
 from runtime.agent.duties.sources import Sources, fenced
 from runtime.agent.duties.undoing import kept_before
-from runtime.agent.guard import UNGUARDED, LoopGuard, Made, Verdict
+from runtime.agent.guard import UNGUARDED, Judgement, LoopGuard, Made, Verdict
 from runtime.agent.rulings import Answer, Rulings
 from runtime.agent.run_state import Dropped, LiveRun, own
 from runtime.cancellation import cancellable
@@ -56,6 +56,9 @@ from runtime.reports.fan_out import MOST_FILES
 from runtime.store.protocol import Claim, NewStep, Recorded, Runs, ToolStep
 from runtime.text.glyphs import bound
 from runtime.workspace.whole_texts import WholeTexts
+
+if TYPE_CHECKING:
+    from runtime.agent.duties.intercepting import RunInterceptors
 
 T = TypeVar("T")
 log = structlog.get_logger("agent")
@@ -141,13 +144,28 @@ class Calls:
         step = await self._sorted(run, tool, call, answer)
         answer.sorted += 1
         if tool and run.agent.intercepting and step.state is not StepState.DONE:
-            sort, number = partial(self._sorted, run, tool, answer=answer), run.next_step + answer.sorted
-            step = await run.agent.intercepting.before_tool(run, tool, step, number, sort)
+            step, judged = await self._intercepted(run, run.agent.intercepting, tool, step, answer, judged)
         if step.state is StepState.DONE:
             guard.ended(call, step.result)
         else:
             answer.calls[call.tool] += 1
         return replace(step, guard=judged.verdict.value) if judged.words else step
+
+    async def _intercepted(
+        self, run: LiveRun, looks_in: RunInterceptors, tool: Tool, step: NewStep, answer: Answer, judged: Judgement
+    ) -> tuple[NewStep, Judgement]:
+        """The call as interceptors leave it. Another one is judged by the guard too, as it will be known after a kill."""
+        sort, number = partial(self._sorted, run, tool, answer=answer), run.next_step + answer.sorted
+        left = await looks_in.before_tool(run, tool, step, number, sort)
+        if left.call.arguments == step.call.arguments:
+            return left, judged
+        judged = (await self._guard(run)).judge_instead(left.call, judged.verdict, polls=tool.spec.polls)
+        if judged.verdict is Verdict.REFUSED:
+            log.warning("call refused by the loop guard", tool=left.call.tool)
+            return not_run(left.call, left.effect, judged.words), judged
+        if judged.words:
+            run.warnings[left.call.id] = f"{run.warnings[left.call.id]}\n\n{judged.words}"
+        return left, judged
 
     async def _guard(self, run: LiveRun) -> LoopGuard:
         """The guard of this run, which knows every call that it made, also before a kill."""

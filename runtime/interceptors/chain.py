@@ -175,8 +175,8 @@ class Interceptors:
                 outcome.kind = answer.kind
                 outcome.words.append(asks_words(one.name, reason))
             case AnswerKind.REPLACE:
-                outcome.changes.append(f'"{one.name}"{f" ({reason})" if reason else ""}')
                 taken = await take(outcome.occasion, answer.values)
+                outcome.changes.append(f'"{one.name}"{f" ({reason})" if reason else ""}')
                 outcome.occasion = taken or outcome.occasion
                 return answer, taken is None
             case AnswerKind.ALLOW:

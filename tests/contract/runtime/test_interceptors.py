@@ -141,6 +141,18 @@ async def test_an_allowed_question_of_a_rule_is_still_asked(stage: Stage) -> Non
     assert question.caution == ""
 
 
+async def test_no_standing_yes_answers_for_people(stage: Stage) -> None:
+    process, _ = await said(stage, rules=())
+    [question] = await stage.pending()
+    await process.click(question.id, Choice.CONVERSATION)
+    await process.answer_all()
+    process, _ = await said(stage, rules=())
+    assert process.tools["shell"].calls == [{"command": "uname -a"}]  # the grant holds
+    process, _ = await said(stage, at(Point.BEFORE_TOOL, ASKS), rules=())
+    assert process.tools["shell"].calls == []
+    assert len(await stage.pending()) == 1
+
+
 async def test_the_card_and_the_call_have_the_replaced_arguments(stage: Stage) -> None:
     process, model = await said(stage, at(Point.BEFORE_TOOL, replaced(arguments={"command": "uname"})), rules=())
     [question] = await stage.pending()
