@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import tempfile
@@ -55,6 +56,20 @@ async def test_a_program_answers_and_stays(tmp_path: Path) -> None:
     assert first.kind is AnswerKind.DENY
     assert first.reason.startswith("shell ")
     assert first == second
+
+
+async def test_it_is_there_before_its_first_question_and_gone_with_whoever_keeps_it(tmp_path: Path) -> None:
+    code = ANSWERS.replace("for line", f"open('begun', 'w').write(str(os.getpid()))  # {tmp_path}\nfor line")
+    async with judge(tmp_path, code) as asked, asyncio.TaskGroup() as group:
+        keeping = group.create_task(asked.run())
+        async with asyncio.timeout(20):
+            while not (tmp_path / "begun").exists():  # noqa: ASYNC110 - another process writes it
+                await asyncio.sleep(0.01)
+        answer = await asked.ask(OCCASION)
+        keeping.cancel()
+    assert answer.reason == f"shell {(tmp_path / 'begun').read_text()}"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(answer.reason.split()[1]), 0)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
