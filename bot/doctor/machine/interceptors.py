@@ -26,8 +26,8 @@ async def _tried(subject: Subject, table: InterceptorTable) -> Finding:
         )
     if trial.fault:
         return warning(ident, f"it fails: {trial.fault}", _why(table), fix)
-    where = "inside Signalbox" if table.package else f"in {trial.first_ms:.0f} ms with its start"
-    return fine(ident, f"at {', '.join(table.at)}; answers in {trial.again_ms:.1f} ms, {where}")
+    where = "inside Signalbox" if table.package else f"{trial.first_ms:.0f} ms with its start"
+    return fine(ident, f"at {', '.join(table.at)}; it answers in {trial.again_ms:.1f} ms ({where})")
 
 
 def _why(table: InterceptorTable) -> str:

@@ -14,7 +14,7 @@ from runtime.agent.asking import not_run
 from runtime.agent.run_state import LiveRun
 from runtime.agent.tool_calls import parsed
 from runtime.chat.forms import written
-from runtime.contract import Address, Call, Json, Model, Progress, Stopping, Thinking, Tool, Working
+from runtime.contract import Address, Call, Effect, Json, Model, Progress, Stopping, Thinking, Tool, Working
 from runtime.contract.agents.interceptors import AnswerKind, InterceptorFailed, Occasion, Point
 from runtime.domain.approvals import Approval
 from runtime.domain.runs import RunState, StepState
@@ -30,6 +30,8 @@ Sort = Callable[[Call], Awaitable[NewStep]]
 """Asks the rules about a call."""
 
 SEALED_CALL_WORDS: Final = "the call holds a secret, which interceptors don't see, so they can't replace its arguments"
+CANNOT_SEE: Final = 'Interceptor "{name}" cannot see what is hidden here.'
+"""Anything may stand where it's shown a mark, so its yes is none."""
 WITHHELD: Final = f"{OURS}The call was made, but its result is withheld:"
 
 
@@ -53,8 +55,9 @@ class RunInterceptors:
         """The call as it is recorded: as the rules left it, asked about, denied, or another one that the rules let through."""
         if not self._chain.has(Point.BEFORE_TOOL):
             return step
-        told = {"effect": step.effect.value, "arguments": parsed(step.call.arguments)}
-        occasion = self._occasion(run.claim, Point.BEFORE_TOOL, number, step.call.tool, told)
+        occasion = self._occasion(
+            run.claim, Point.BEFORE_TOOL, number, step.call.tool, _told_of(step.effect, step.call)
+        )
         sorted_step = step
 
         async def take(before: Occasion, values: Mapping[str, Json]) -> Occasion | None:
@@ -65,11 +68,17 @@ class RunInterceptors:
             return None if is_over else replace(before, values={**before.values, "arguments": arguments})
 
         outcome = await run.unless_stopped(self._chain.judged(occasion, take))
+        if sorted_step.call.sealed and outcome.kind is AnswerKind.ALLOW and (blind := self._blind(outcome.occasion)):
+            outcome.kind, outcome.words = AnswerKind.ASK, [CANNOT_SEE.format(name=blind)]
         if outcome.changes:
             told_before = run.warnings.get(step.call.id, "")
             words = f"{OURS}Before this call was made it was changed by {_by(outcome)}."
             run.warnings[step.call.id] = "\n\n".join(filter(None, [words, told_before]))
         return _as_judged(sorted_step, tool, outcome)
+
+    def _blind(self, occasion: Occasion) -> str:
+        """Name of the first that would have to see all of a call to let it through; empty where there is none."""
+        return next((one.name for one in self._chain.fitting(occasion) if one.is_closed), "")
 
     def _replaced(self, tool: Tool, call: Call, arguments: Mapping[str, Json], room: str) -> Call:
         """Errors: InterceptorFailed."""
@@ -88,14 +97,16 @@ class RunInterceptors:
         if not self._chain.has(Point.BEFORE_TOOL):
             return ""
         call = self._chain.door.call(Call("", asked.tool, written(arguments)), self._room(asked.address))
-        told = {"effect": tool.spec.effect.value, "arguments": parsed(call.arguments)}
+        told = _told_of(tool.spec.effect, call)
         step, room = f"{asked.run_id}/{asked.step}", self._room(asked.address)
         occasion = Occasion(Point.BEFORE_TOOL, self._agent, room, asked.run_id, step, person, asked.tool, told)
         outcome = await self._chain.judged(occasion, _taken)
         if outcome.kind is AnswerKind.DENY:
             words = " ".join(outcome.words)
             return f"{words[0].upper()}{words[1:]}"
-        return f"This call would be changed by {_by(outcome)}. Write it that way." if outcome.changes else ""
+        if outcome.changes:
+            return f"This call would be changed by {_by(outcome)}. Write it that way."
+        return CANNOT_SEE.format(name=blind) if call.sealed and (blind := self._blind(occasion)) else ""
 
     async def after_tool(self, run: LiveRun, step: ToolStep, result: str) -> str:
         """The result as the model will read it. The call was made: where nobody can be asked, it stays unless that is closed."""
@@ -154,6 +165,12 @@ class RunInterceptors:
 
     def _room(self, address: Address) -> str:
         return self._named(address)
+
+
+def _told_of(effect: Effect, call: Call) -> Mapping[str, Json]:
+    """The call as people see it. `hidden`: a mark stands where something was taken out."""
+    told = {"effect": effect.value, "arguments": parsed(call.arguments)}
+    return {**told, "hidden": True} if call.sealed else told
 
 
 def _as_judged(step: NewStep, tool: Tool, outcome: Outcome) -> NewStep:

@@ -195,6 +195,23 @@ async def test_a_call_with_a_secret_is_shown_without_it_and_not_replaced(stage: 
     assert "the call holds a secret" in result(model.requests[-1])
 
 
+@pytest.mark.parametrize("is_closed", [True, False])
+async def test_a_call_that_hides_something_asks_where_an_interceptor_had_to_see_it(
+    is_closed: bool, stage: Stage
+) -> None:
+    """Whatever looks like a secret is hidden from it: its yes would let anything through."""
+    hidden = "echo -----BEGIN PRIVATE KEY-----\ngit push -f origin"
+    one = at(Point.BEFORE_TOOL, ALLOW, is_closed=is_closed)
+    process, _ = await said(stage, one, call=Call("c", "shell", json.dumps({"command": hidden})))
+    assert told(one)[0].values["hidden"] is True
+    assert "git push" not in str(told(one))
+    assert bool(process.tools["shell"].calls) is not is_closed
+    questions = await stage.pending()
+    assert [question.caution for question in questions] == (
+        ['Interceptor "warden" cannot see what is hidden here.'] if is_closed else []
+    )
+
+
 async def test_arguments_that_do_not_fit_the_tool_are_a_failure(stage: Stage) -> None:
     process, model = await said(stage, at(Point.BEFORE_TOOL, replaced(arguments={"cmd": "x"})))
     assert process.tools["shell"].calls == []
