@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -243,6 +244,27 @@ async def test_what_an_approver_writes_is_asked_about_too(stage: Stage) -> None:
     verdict = await process.edit(question.id, argument="rm -r /")
     assert 'The interceptor "warden" does not allow it. Not on a Friday.' in (verdict.notice or "")
     assert [one.state for one in await stage.pending()] == [ApprovalState.PENDING]
+
+
+async def test_a_stop_does_not_wait_for_an_interceptor(stage: Stage) -> None:
+    asked = asyncio.Event()
+
+    class Hangs:
+        async def ask(self, occasion: Occasion) -> Answer:
+            asked.set()
+            await asyncio.Event().wait()
+            return ALLOW
+
+    process = await stage.process(
+        Planned(SHELL), [shell()], rules=LET_ALL, interceptors=[Placed("warden", Point.BEFORE_TOOL, Hangs())]
+    )
+    await process.say("run it")
+    async with process.running():
+        await asked.wait()
+        await process.stop()
+        await process.rest()
+    assert await stage.states() == [RunState.STOPPED]
+    assert process.tools["shell"].calls == []
 
 
 # ------------------------------------------------------------------------------------------------------------- the kill
