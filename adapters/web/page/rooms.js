@@ -23,9 +23,12 @@ export function hasBegun(room) {
 }
 
 export function roomInAddress() {
-  const room = location.hash.slice(1);
+  const [room] = location.hash.slice(1).split("/");
   return ROOM.test(room) ? room : null;
 }
+
+/** The message that the address points to, or null. */
+export const entryInAddress = () => (roomInAddress() ? decodeURIComponent(location.hash.split("/")[1] ?? "") : "") || null;
 
 export class Rooms {
   #list = byId("rooms");
@@ -41,6 +44,11 @@ export class Rooms {
 
   get newest() {
     return this.#rooms[0]?.id ?? null;
+  }
+
+  /** All of them as places to go to. */
+  get places() {
+    return this.#rooms.map((room) => ({ title: room.title || words.untitled, icon: "talk", at: room.last_at, go: () => this.#open(room.id) }));
   }
 
   titleOf(room) {
