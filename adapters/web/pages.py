@@ -17,7 +17,13 @@ from runtime.http.authentication import Authenticator
 BADGES: Final = (*map(str, range(1, 10)), "9+")
 LIBRARIES: Final = ("highlight.min.js", "markdown-it.min.mjs")
 """In `page/vendor`, where `vendored.toml` says what they are."""
-TYPES: Final = {".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+TYPES: Final = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+}
 
 
 @dataclass(frozen=True)

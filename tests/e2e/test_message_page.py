@@ -75,7 +75,9 @@ async def tab(browser: Browser, house: House) -> AsyncIterator[Tab]:
 
 
 async def test_an_answer_looks_the_same_while_it_is_written_and_after(tab: Tab) -> None:
-    await tab.page.evaluate("import('/static/preview.js').then((one) => one.formatted('x'))")  # else its library comes first
+    await tab.page.evaluate(
+        "import('/static/preview.js').then((one) => one.formatted('x'))"
+    )  # else its library comes first
     await tab.say("which kinds are there?")
     lasting = (await tab.reply("Three kinds")).locator(".prose")
     await expect(lasting.locator(".hljs-keyword").first).to_have_text("def")
@@ -126,3 +128,32 @@ async def test_one_goes_anywhere_by_the_keyboard(tab: Tab) -> None:
     await expect(tab.page.locator("#palette-empty")).to_be_visible()
     await tab.page.keyboard.press("Escape")
     await expect(tab.at("palette")).to_be_hidden()
+
+
+async def test_conversations_are_named_put_away_and_searched(tab: Tab) -> None:
+    await tab.at("new-room").click()
+    await tab.say("where do lighthouses stand?")
+    await tab.reply("Three kinds")
+    await tab.at("new-room").click()
+    await tab.say("a second matter")
+    await tab.reply("Three kinds")
+    first = tab.at("room-item").filter(has_text="lighthouses")
+    row = tab.page.locator(".room-row", has=first)
+    await row.hover()
+    await row.get_by_test_id("room-more").click()
+    await tab.at("menu").get_by_text("Rename").click()
+    await tab.at("asked").fill("Towers by the sea")
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.at("room-item").filter(has_text="Towers by the sea")).to_be_visible()
+    row = tab.page.locator(".room-row", has_text="Towers by the sea")
+    await row.hover()
+    await row.get_by_test_id("room-more").click()
+    await tab.at("menu").get_by_text("Archive").click()
+    await expect(tab.at("archived")).to_contain_text("Archived (1)")
+    await tab.page.reload()
+    await expect(tab.at("archived")).to_contain_text("Archived (1)")
+    await tab.at("to-search").click()
+    await tab.page.keyboard.type("lighthouses stand")
+    await expect(tab.at("place")).to_contain_text(["in Towers by the sea"])
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.page.locator(".pointed")).to_contain_text("where do lighthouses stand?")

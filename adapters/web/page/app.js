@@ -44,13 +44,13 @@ class Page {
     this.live = new Live();
     this.files = new FilesPanel();
     this.inbox = new Inbox({ onCount: () => this.#counted(), titleOf: (room) => this.rooms.titleOf(room) });
-    this.rooms = new Rooms({ onOpen: (room) => this.#go(room) });
+    this.rooms = new Rooms({ onOpen: (room) => this.#go(room), onFailed: (why) => this.#notify(why) });
     this.attachments = new Attachments({ limit: me.upload_limit, onChange: () => this.#composerChanged() });
     this.outbox = new Outbox(me.identity, {
       onChange: () => this.#draw(),
       onAccepted: (item, verdict) => this.#accepted(item, verdict),
     });
-    this.palette = new Palette(() => this.#places());
+    this.palette = new Palette(() => this.#places(), (found) => this.#toEntry(found));
     this.log = new Log(me, {
       decide: (button, reason, values) => this.#decide(button, reason, values),
       form: (button) => this.#form(button),
@@ -127,6 +127,7 @@ class Page {
       if (entryInAddress()) return this.#point(entryInAddress());
       return focus && text.focus();
     }
+    this.#seen();
     this.#saveDraft();
     const early = this.#room ? "" : text.value; // typed, or put back by the browser, before one was open
     this.#room = room;
@@ -431,12 +432,13 @@ class Page {
     wide.addEventListener("change", () => this.#closeDrawer());
     addEventListener("keydown", (event) => this.#key(event));
     byId("show-keys").addEventListener("click", showKeys);
+    byId("to-search").addEventListener("click", () => this.palette.open());
     byId("to-inbox").addEventListener("click", (event) => {
       event.preventDefault();
       this.#toInbox();
     });
     addEventListener("popstate", () => (location.hash === INBOX ? this.#toInbox() : this.#go(roomInAddress() ?? newRoom())));
-    addEventListener("pagehide", () => this.#saveDraft());
+    addEventListener("pagehide", () => (this.#seen(), this.#saveDraft()));
     addEventListener("online", () => this.#connect());
     document.addEventListener("visibilitychange", () => this.#visibility());
     this.#listenForFiles();
@@ -629,6 +631,17 @@ class Page {
     does();
   }
 
+  #toEntry({ room, entry }) {
+    this.#closeDrawer();
+    history.pushState(null, "", `#${room}/${encodeURIComponent(entry)}`);
+    this.open(room, { focus: false });
+  }
+
+  /** All of the conversation was in view until now. */
+  #seen() {
+    if (this.#room && this.log.atEnd && !this.inbox.shown) this.rooms.read(this.#room, this.#entries.at(-1)?.at);
+  }
+
   #places() {
     const page = ([address, title]) => ({ title, icon: "console", go: () => location.assign(address) });
     return [
@@ -700,6 +713,7 @@ class Page {
   #visibility() {
     clearTimeout(this.quiet);
     if (document.hidden) {
+      this.#seen();
       this.quiet = setTimeout(() => {
         this.#events?.close();
         this.#events = null;

@@ -9,6 +9,18 @@ export const words = {
   untitled: "Untitled",
   questions: (number) => (number === 1 ? "1 question for you" : `${count(number)} questions for you`),
   welcome: (name) => `What can I do for you, ${name}?`,
+  pinned: "Pinned",
+  earlierRooms: "Earlier",
+  archived: "Archived",
+  unread: "New messages",
+  roomMenu: (title) => `More for "${title}"`,
+  rename: "Rename",
+  pin: "Pin",
+  unpin: "Unpin",
+  archive: "Archive",
+  unarchive: "Take out of the archive",
+  nameOf: "Name of this conversation",
+  save: "Save",
   today: "Today",
   yesterday: "Yesterday",
   console: "Console",
@@ -49,6 +61,7 @@ export const words = {
   closePicture: "Close the picture",
 
   // going places
+  foundIn: (who, title) => (who ? `${who}, in ${title}` : title),
   keys: {
     title: "Keys",
     close: "Close",
