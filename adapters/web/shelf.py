@@ -1,4 +1,4 @@
-"""How people keep their conversations: JSON to change one in the list, and to look for words in all of them."""
+"""Conversations as people keep them: JSON to change one in the list, and to look for words in all of them."""
 
 from __future__ import annotations
 

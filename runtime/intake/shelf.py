@@ -1,4 +1,4 @@
-"""What people call their conversations goes through the leak guard, as all that they say."""
+"""Names that people give to their conversations go through the leak guard, as all that they say."""
 
 from __future__ import annotations
 

@@ -232,7 +232,7 @@ HOLDERS: Final = frozenset(
     {
         *("store", "outbox", "book", "approvals", "runs", "registry", "people", "cooldowns", "intake", "cluster"),
         *("schedules", "texts", "places", "operations", "tasks", "lives", "delegation"),
-        *("memories", "state_values", "person_summaries", "values", "summaries"),
+        *("memories", "state_values", "person_summaries", "values", "summaries", "shelf"),
     }
 )
 """Names by which objects of the product hold a store, also where its type is not imported."""

@@ -288,7 +288,7 @@ def _courier(base: StorePhase, account: AccountSupervisor, door: Door) -> Courie
 
 
 def _clean_words_of_base(base: StorePhase, door: Door) -> None:
-    """What was made before there was a guard has it from now on."""
+    """Give the guard to parts that were made before there was one."""
     base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
     base.shelf.clean = partial(door.clean, gate=Gate.MESSAGE_IN)
 

@@ -1,4 +1,4 @@
-"""How people keep their conversations: what they call them, which are pinned or put away, and read until when."""
+"""Conversations as people keep them: what they call them, which are pinned or put away, and read until when."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def mark(owner: Identity, address: Address, change: RoomMark, now: int) -> Op[No
 
 
 def changed(known: Kept, change: RoomMark) -> Kept:
-    """What is pinned is no longer put away, and the other way round. Nothing becomes unread again."""
+    """The row from now on: a pinned one is no longer put away, and the other way round. Nothing becomes unread again."""
     kept = known if change.title is None else replace(known, title=change.title)
     if change.read_at is not None:
         kept = replace(kept, read_at=max(kept.read_at, micros(change.read_at)))

@@ -1,4 +1,4 @@
-"""How people keep their conversations on the page: named, pinned, put away, read until when."""
+"""Conversations as people keep them on the page: named, pinned, put away, read until when."""
 
 import sqlalchemy as sa
 from alembic import op
