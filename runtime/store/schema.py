@@ -28,7 +28,7 @@ from runtime.store.tables.skills import skill_locks as skill_locks
 from runtime.store.tables.triggers import trigger_fires as trigger_fires
 from runtime.store.tables.triggers import triggers as triggers
 
-REVISION: Final = "0046"
+REVISION: Final = "0042"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 signals = Table(
