@@ -131,7 +131,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     more = _more_tools(base, at, couriers, meaning, media, door)
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     skills = _skills(base, at, toolkit)
-    base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
+    _clean_words_of_base(base, door)
     reporters = _reporters(base, at)
     agents = _agents(base, at, guarded_model, toolkit, reporters)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
@@ -285,6 +285,12 @@ def _courier(base: StorePhase, account: AccountSupervisor, door: Door) -> Courie
         features=account.features(),
         previews=base.settings.outbox.previews,
     )
+
+
+def _clean_words_of_base(base: StorePhase, door: Door) -> None:
+    """Give the guard to parts that were made before there was one."""
+    base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
+    base.shelf.clean = partial(door.clean, gate=Gate.MESSAGE_IN)
 
 
 def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Timetable:
