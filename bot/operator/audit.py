@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from bot.operator.views import View
 from runtime.audit.anchor import HeadMissing
+from runtime.audit.published import Anchors, SignedEnds
 from runtime.domain.audit_chain import Verifier
 from runtime.errors import BotError
 from runtime.store.protocol import Audit, AuditCheckpoint, Head
@@ -42,28 +43,47 @@ async def newest(book: Audit, kind: str, limit: int, mask: Callable[[str], str])
 
 
 async def verify(
-    book: Audit, signed_head: SignedHead = no_head, signed_checkpoint: SignedCheckpoint = no_checkpoint
+    book: Audit,
+    signed_head: SignedHead = no_head,
+    signed_checkpoint: SignedCheckpoint = no_checkpoint,
+    *,
+    ends: SignedEnds | None = None,
 ) -> View:
     """Number of rows, and whether the chain is `whole`; if not, `fault` names the first bad row.
 
     `removed` rows before them were too old, and a signed checkpoint stands for them; `unsealed` rows are too young to
-    be covered.
+    be covered. With `ends`, rows may have had somebody taken out of them, and `keys` are those that signed.
     """
+
+    async def known() -> Anchors:
+        if ends is not None:
+            return await ends.anchors(book)
+        head = signed_head()
+        return Anchors([head] if head else [], signed_checkpoint())
+
     try:
         # Before the rows: what is sealed meanwhile lies beyond it, and that is no fault.
-        head, cut = signed_head() or Head(0, ""), signed_checkpoint()
+        anchors = await known()
     except HeadMissing as error:
         if rows := (await book.audit_head()).number:
             return _told(rows, fault=f"the signed head: {error}")
-        head, cut = Head(0, ""), signed_checkpoint()
+        anchors = Anchors([], signed_checkpoint())
     except BotError as error:
         return _told(0, fault=f"the signed head or checkpoint: {error}")
-    verifier = await _walk(book, Verifier(head.number, head.hash, cut=cut))
-    if verifier.fault() and (newer := signed_checkpoint()) != cut:  # rows were removed while we walked
-        cut = newer
-        verifier = await _walk(book, Verifier(head.number, head.hash, cut=cut))
-    removed = cut.number if cut else 0
-    return _told(verifier.walked, verifier.fault(), removed, await book.audit_unsealed())
+    verifier = await _walk(book, _verifier(anchors))
+    # Rows were removed while we walked, or had somebody taken out of them.
+    if verifier.fault() and (newer := await known()) != anchors:
+        anchors = newer
+        verifier = await _walk(book, _verifier(anchors))
+    told = _told(
+        verifier.walked, verifier.fault(), anchors.cut.number if anchors.cut else 0, await book.audit_unsealed()
+    )
+    return {**told, "redacted": len(anchors.redacted), "keys": [*anchors.keys]} if ends else told
+
+
+def _verifier(anchors: Anchors) -> Verifier:
+    head = anchors.head
+    return Verifier(head.number, head.hash, cut=anchors.cut, redacted=anchors.redacted, heads=anchors.heads)
 
 
 async def _walk(book: Audit, verifier: Verifier) -> Verifier:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from bot.accounts.naming import Named, calling
 from bot.accounts.status import State
-from bot.operator.audit import SignedCheckpoint, SignedHead, no_checkpoint, no_head
 from bot.operator.lookups.finding import Finder
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
@@ -16,6 +15,7 @@ from bot.operator.views import View
 from bot.operator.work.skills import Look
 from bot.wiring.models.catalogue import ListedModel
 from runtime.agent.previews import Previews
+from runtime.audit.published import SignedEnds
 from runtime.contract import Address, Links, NewId, Notifier, Now, RunId, Sink, Tool
 from runtime.domain.approvals import Rights
 from runtime.domain.workflows.asking import Flows
@@ -56,7 +56,7 @@ async def no_skills() -> Mapping[tuple[str, str], Shelved]:
 class OperatorContext:
     """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
 
-    `nudge` wakes the courier of a room, and `stop` ends a run at work. `head` and `checkpoint` read what is signed of the audit chain. `save` copies a
+    `nudge` wakes the courier of a room, and `stop` ends a run at work. `ends` knows what is signed of the audit chain. `save` copies a
     lost database. `states` tells how each account stands. `info` is shown on the overview, as name and value: version,
     model, database, guardrails, banner. `mask` hides secrets in what people wrote and tools answered.
     `named` writes an address as settings do; `rooms` knows what people call them.
@@ -84,8 +84,7 @@ class OperatorContext:
     meaning: NearRows | None = None
     nudge: Callable[[Address], None] = lambda _: None
     stop: Callable[[RunId], object] = lambda _: None
-    head: SignedHead = no_head
-    checkpoint: SignedCheckpoint = no_checkpoint
+    ends: SignedEnds | None = None
     reload: Reloading = nothing_runs
     save: Callable[[], Awaitable[Path | None]] = nothing_lost
     states: Callable[[], Sequence[State]] = tuple

@@ -296,7 +296,7 @@ class Operations(OperatorApi):
         return await audit.newest(self._store.audit, kind, limit, self._context.mask)
 
     async def verify_audit(self) -> View:
-        return await audit.verify(self._store.audit, self._context.head, self._context.checkpoint)
+        return await audit.verify(self._store.audit, ends=self._context.ends)
 
     # ------------------------------------------------------------------------------------------------------ mending
 

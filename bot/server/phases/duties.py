@@ -154,6 +154,7 @@ def _sealer(base: StorePhase) -> Sealer:
         take=base.membership.take,
         notifier=base.notifier,
         trimmer=trimmer_of(base.settings, base.store),
+        ends=None if base.settings.database_file else base.ends(),
     )
 
 
