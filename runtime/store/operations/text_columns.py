@@ -12,6 +12,7 @@ from typing import Final
 
 from runtime.guard.findings import Gate
 from runtime.guard.stored import Form
+from runtime.store.operations.text_columns_kept import OF_KNOWLEDGE
 from runtime.store.operations.text_kinds import (
     ARGUMENTS,
     CALLED,
@@ -33,16 +34,13 @@ from runtime.store.operations.text_kinds import (
     OWN_WORD,
     PERSON_ID,
     PLATFORM_ID,
-    REMEMBERED,
     REPLY,
     SAID,
     SAID_JSON,
     SEALED,
     SHOWN,
     SHOWN_JSON,
-    SIGNED,
     TROUBLE,
-    VECTOR,
     VENDOR_ID,
     WORDS_HASH,
     Column,
@@ -51,7 +49,7 @@ from runtime.store.operations.text_kinds import (
     Free,
 )
 
-TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
+OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
     "signals": {
         "id": OWN_ID,
         "platform": OWN_ADDRESS,
@@ -227,22 +225,6 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "hash": HASH,
         "salt": HASH,
     },
-    "audit_signatures": {
-        "key": SIGNED,
-        "hash": HASH,
-        "signature": SIGNED,
-        "cut_hash": HASH,
-        "cut_at": OWN_WORD,
-        "cut_signature": SIGNED,
-    },
-    "forgettings": {
-        "id": OWN_ID,
-        "digest": HASH,
-        "mark": OWN_ID,
-        "needles": Fixed("names and ids of whoever is being forgotten, until that is done", Forgets.GONE),
-        "stage": OWN_WORD,
-        "reached": OWN_WORD,
-    },
     "people": {"id": OWN_ID, "name": CALLED, "link_hash": HASH},
     "identities": {"identity": PERSON_ID, "person_id": PERSON_ID, "room": OWN_ADDRESS},
     "accounts": {"channel": CHOSEN_NAME, "name": CHOSEN_NAME, "identity": OWN_ADDRESS},
@@ -353,60 +335,9 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "home": OWN_ADDRESS,
     },
     "trigger_fires": {"trigger": OWN_ID, "event": OWN_ID, "occurrence": OWN_ID},
-    "memories": {
-        "id": OWN_ID,
-        "agent": CHOSEN_NAME,
-        "scope": OWN_ADDRESS,
-        "reach": HASH,
-        "kind": OWN_WORD,
-        "subject": REMEMBERED,
-        "relation": REMEMBERED,
-        "object": REMEMBERED,
-        "subject_key": HASH,
-        "relation_key": HASH,
-        "object_key": HASH,
-        "text": REMEMBERED,
-        "trust": OWN_WORD,
-        "source_signal": OWN_ID,
-        "source_run": OWN_ID,
-        "by_person": PERSON_ID,
-        "superseded_by": OWN_ID,
-        "hash": HASH,
-    },
-    "memory_vectors": {"memory_id": OWN_ID, "model": CHOSEN_NAME, "reach": HASH, "vector": VECTOR},
-    "memory_uses": {"run_id": OWN_ID, "memory_id": OWN_ID, "how": OWN_WORD},
-    "person_summaries": {
-        "person_id": PERSON_ID,
-        "agent": CHOSEN_NAME,
-        "text": REMEMBERED,
-        "changed_by": DONE_BY,
-    },
-    "state_values": {
-        "reach": HASH,
-        "key": REMEMBERED,
-        "agent": CHOSEN_NAME,
-        "scope": OWN_ADDRESS,
-        "value": REMEMBERED,
-    },
-    "forgotten": {"id": OWN_ID},
-    "knowledge_documents": {
-        "id": OWN_ID,
-        "pack": CHOSEN_NAME,
-        "place": KNOWN,
-        "title": KNOWN,
-        "tag": Fixed("a time and size, or what a server calls a version", Forgets.NONE),
-        "digest": HASH,
-        "fault": TROUBLE,
-    },
-    "knowledge_chunks": {
-        "id": OWN_ID,
-        "document_id": OWN_ID,
-        "pack": CHOSEN_NAME,
-        "heading": KNOWN,
-        "text": KNOWN,
-    },
-    "knowledge_vectors": {"chunk_id": OWN_ID, "model": CHOSEN_NAME, "pack": CHOSEN_NAME, "vector": VECTOR},
 }
+"""By table and column; those of what is kept for long are in the other module."""
+TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {**OF_WORK, **OF_KNOWLEDGE}
 
 
 def free_columns(table: str) -> Mapping[str, Free]:
