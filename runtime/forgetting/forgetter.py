@@ -24,7 +24,7 @@ from runtime.domain.forgetting.person import Forgotten
 from runtime.domain.forgetting.words import OwnWords
 from runtime.errors import StoreError
 from runtime.store.protocol import AuditRow, Duty
-from runtime.store.protocol.forgetting import Forgetting, Forgettings, ForgetRow, RowChange, SaidRow
+from runtime.store.protocol.forgetting import ForgetRow, Forgetting, Forgettings, RowChange, SaidRow
 
 log = structlog.get_logger("forgetting")
 
@@ -116,6 +116,7 @@ class Forgetter:
                 if done.stage == DONE:
                     await self._store.end(one)
                     self._known.pop(one.id, None)
+                    await self._store.purge()
                 else:
                     await self._store.move_on(one.id, done.stage, done.reached, done.changed)
             found = await self._store.one(which)

@@ -18,6 +18,7 @@ from runtime.store.delegation.stopping import end_below
 from runtime.store.forgetting.pages import AT_WORK_SINCE, PARKED_OF
 from runtime.store.intake.listing import OTHERS_SPOKE
 from runtime.store.intake.run_stop import OpenRun, end_parked
+from runtime.store.memory.readers import PAGE_CHANNEL, is_private
 from runtime.store.people.roster import PERSON_NAMED_LOCKED, remove
 from runtime.store.processes.rows import IS_OPEN, happened
 from runtime.store.protocol import Unmoved
@@ -41,7 +42,6 @@ DIGEST_CHARS: Final = 32
 FIRST_STAGE: Final = "ending"
 DONE: Final = "done"
 WHY: Final = "Whoever asked for it is no longer here."
-WEB: Final = "web"
 
 ADD_FORGETTING = add(forgettings)
 ROW_ORDER: Final = [*forgettings.columns]
@@ -169,7 +169,7 @@ def needles_of(who: Person) -> Op[Needles]:
     names |= yield from _former(who.name)
     every = Forgotten(Needles(names=frozenset(names)), "")
     others = {row[0] for row in (yield OTHER_NAMES, {"who": who.id}) if every.names_them(row[0])}
-    rooms = yield from _rooms(who)
+    rooms = yield from _rooms(who, sorted(given))
     return Needles(who.id, who.name, frozenset(names), frozenset({who.id, *given}), frozenset(rooms), frozenset(others))
 
 
@@ -185,15 +185,21 @@ def _former(name: str) -> Op[set[str]]:
     return found
 
 
-def _rooms(who: Person) -> Op[set[str]]:
+def _rooms(who: Person, given: Sequence[str]) -> Op[set[str]]:
     """Rooms that are theirs alone: private chats, and conversations of the page in which nobody else spoke."""
-    rooms = {str(row[0]) for row in (yield PRIVATE_ROOMS, {"who": who.id})}
-    identity = web_identity(who)
-    for (address,) in (yield SPOKE_IN, {"identity": identity}):
-        place = str(Address.parse(address).whole_room)
-        if place not in rooms and not (yield OTHERS_SPOKE, {"room": place, "identity": identity})[0][0]:
-            rooms.add(place)
-    return rooms
+    noted = {str(row[0]) for row in (yield PRIVATE_ROOMS, {"who": who.id})}
+    spoken, found = set(), set()
+    for identity in given:
+        native = identity.partition(":")[2]
+        rooms = {Address.parse(row[0]).whole_room for row in (yield SPOKE_IN, {"identity": identity})}
+        for room in sorted(str(one) for one in rooms if one.room == native):  # a private chat may have their own number
+            if not (yield OTHERS_SPOKE, {"room": room, "identity": identity})[0][0]:
+                found.add(room)
+        spoken |= {str(room) for room in rooms if room.channel == PAGE_CHANNEL}
+    for room in sorted(noted | spoken):
+        if (yield from is_private(Address.parse(room), who.id)):
+            found.add(room)
+    return found
 
 
 def forgetting_of(row: tuple[Any, ...]) -> Forgetting:

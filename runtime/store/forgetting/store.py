@@ -14,7 +14,7 @@ from runtime.store.forgetting.treating import treated
 from runtime.store.memory.forgetting import remove_ids
 from runtime.store.people.people import PERSON_NAMED
 from runtime.store.protocol import AuditRow, Unmoved
-from runtime.store.protocol.forgetting import Begun, Forgetting, ForgetPage, ForgetRow, RowChange, SaidRow
+from runtime.store.protocol.forgetting import Begun, ForgetPage, ForgetRow, Forgetting, RowChange, SaidRow
 from runtime.store.protocol.operations import RowKey
 from runtime.store.schema import memories
 from runtime.store.sql.base import Base
@@ -90,6 +90,9 @@ class ForgettingStore(Base):
 
     async def clear_traces(self) -> None:
         await clear_in_steps(self._driver, memories.name)
+
+    async def purge(self) -> None:
+        await self._driver.purge()
 
     # ------------------------------------------------------------------------------------------ messages, and the audit
 

@@ -49,7 +49,11 @@ def _without(text: str, about: Column, row: ForgetRow, who: Forgotten, *, is_the
         case Free():
             is_said = bool(about.said_by) and who.is_theirs(row.texts.get(about.said_by))
             if is_said or (is_theirs and not about.said_by):
-                return who.mark if about.said_by and who.names_them(text) else EMPTY_JSON.get(text[:1], "")
+                return (
+                    who.mark
+                    if about.said_by and (text == who.mark or who.names_them(text))
+                    else EMPTY_JSON.get(text[:1], "")
+                )
             return who.without(text) if about.form is Form.TEXT else who.without_in_json(text)
         case _ if about.forgets is Forgets.DIGEST:
             return "" if is_theirs else text

@@ -118,7 +118,11 @@ class Forgettings(Protocol):
 
     async def apply(self, table: str, changes: Sequence[RowChange], *, actor: str) -> int: ...
 
-    async def clear_traces(self) -> None: ...
+    async def clear_traces(self) -> None:
+        """Have indexes written anew without words of rows that are gone."""
+
+    async def purge(self) -> None:
+        """Overwrite what removed rows left in files, as far as the engine can."""
 
     async def said_after(self, after: str, *, limit: int) -> list[SaidRow]: ...
 

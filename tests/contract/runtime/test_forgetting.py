@@ -7,32 +7,26 @@ his ids. What the flows of this test don't reach is planted by plain SQL, a row 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
-
-import pytest
-from sqlalchemy import Table, Text, text
+from typing import Final
 
 from bot.operator.audit import verify
 from runtime.audit.anchor import HeadFile
 from runtime.audit.keys import AuditKey
 from runtime.audit.published import SignedEnds
-from runtime.contract import Addressing, Call, Choice, Effect, Identity, Json, Person, Role, Said
+from runtime.contract import Addressing, Call, Choice, Effect, FileRef, Identity, Json, Person, Role, Said
 from runtime.contract.memory.facts import MemoryActor, MemoryRequest, ScopeKind
-from runtime.domain.approvals import Approval
 from runtime.forgetting.forgetter import Forgetter
 from runtime.store.operations.text_columns import TEXT_COLUMNS
-from runtime.store.operations.text_kinds import Forgets, Free
+from runtime.store.operations.text_kinds import Forgets
 from runtime.store.protocol import Unmoved
 from runtime.store.protocol.forgetting import Begun, Forgetting
 from runtime.store.schema import metadata
-from runtime.store.sql.driver import Op
+from runtime.store.store import open_store
 from runtime.workspace.forgotten_files import ForgottenFiles
-from tests.contract.runtime.stage import ADA, LEASE, OTTO, UMA, Process, Stage, address, fake_tool
+from tests.contract.runtime.stage import OTTO, UMA, HandClock, Process, Stage, address, fake_tool
 from tests.fakes.models import Answer, Scripted
 
 WORDS: Final = "Quillfeather"
@@ -53,7 +47,7 @@ DM: Final = "otto-dm"
 def forgetter(stage: Stage, page_rows: int = 3) -> Forgetter:
     return Forgetter(
         store=stage.store.forgettings,
-        files=ForgottenFiles(lambda: [stage.workspaces], stage.clock),
+        files=ForgottenFiles(lambda: [stage.workspaces]),
         key=AuditKey(stage.folder),
         now=stage.clock,
         page_rows=page_rows,
@@ -87,6 +81,13 @@ async def otto(stage: Stage) -> Person:
     return known.person
 
 
+async def say(process: Process, words: str, who: Identity) -> None:
+    """In a room of several."""
+    signal = process.stage.signal(Said(words), who, "r1")
+    await process.reception.sink(replace(signal, reach=Addressing.MENTION))
+    await process.answer_all()
+
+
 async def lived(stage: Stage) -> Process:
     """Otto speaks, others speak of him, and he decides, plans and is remembered."""
 
@@ -104,20 +105,16 @@ async def lived(stage: Stage) -> Process:
     ]
     tools = [fake_tool("look", Effect.READ, looks), fake_tool("write", Effect.WRITE)]
     process = await stage.process(Scripted(answers), tools)
-    await process.say(SAID, who=OTTO)
-    await process.answer_all()
-    await process.say("What does Otto sail, and when?", who=UMA)
-    await process.answer_all()
-    await process.say("Write it down for me", who=UMA)
-    await process.answer_all()
+    await say(process, SAID, OTTO)
+    await say(process, "What does Otto sail, and when?", UMA)
+    await say(process, "Write it down for me", UMA)
     [asked] = await stage.pending()
     await process.click(asked.id, Choice.APPROVE, f"since {WORDS} needs it", who=OTTO)
     await process.answer_all()
     private = stage.signal(Said(f"My code is {CODE}"), OTTO, DM)
     await process.reception.sink(replace(private, private=200, reach=Addressing.DIRECT))
     await process.answer_all()
-    await process.say(f"Write {CODE} down", who=OTTO)
-    await process.answer_all()
+    await say(process, f"Write {CODE} down", OTTO)
     assert await stage.pending()
     who = await otto(stage)
     by = MemoryActor("main", address(), who)
@@ -154,3 +151,96 @@ async def test_nothing_of_a_person_is_left_in_any_table(any_stage: Stage) -> Non
     told = await verify(stage.store.audit, ends=SignedEnds(stage.folder))
     assert (told["whole"], told["fault"]) == (True, None)
     assert told["redacted"]
+
+
+async def test_what_others_said_and_decided_stays_without_them(any_stage: Stage) -> None:
+    stage = any_stage
+    await lived(stage)
+    one = await forget(stage)
+    said = [row[0] for row in await stage.rows("SELECT text FROM signals WHERE actor = 'page:uma' ORDER BY id")]
+    assert said == [f"What does {one.mark} sail, and when?", "Write it down for me"]
+    turns = "\n".join(row[0] for row in await stage.rows("SELECT text FROM turns WHERE role = 'assistant'"))
+    assert "It sails on Monday." in turns
+    assert "(forgotten)" in turns
+    [decided] = await stage.rows("SELECT decided_name, decided_by, reason FROM approvals WHERE choice = 'approve'")
+    assert decided == (one.mark, one.mark, "")
+    assert await stage.rows("SELECT actor FROM audit WHERE kind = 'approval approved'") == [(one.mark,)]
+    assert not await stage.pending()
+
+
+async def test_whoever_writes_again_is_a_stranger(any_stage: Stage) -> None:
+    process = await lived(any_stage)
+    await forget(any_stage)
+    await say(process, "Hello again", OTTO)
+    assert await any_stage.store.people.person_named("Otto") is None
+    assert await any_stage.rows("SELECT person_id FROM signals WHERE text = 'Hello again'") in ([], [(None,)])
+
+
+async def test_a_kill_between_any_two_slices_is_gone_on_from(stage: Stage) -> None:
+    process = await lived(stage)
+    stage.otto = (await otto(stage)).id  # type: ignore[attr-defined]
+    await seal(stage, process)
+    one, slices = await begun(stage), 0
+    while one.ended_at is None:
+        one = await forgetter(stage, page_rows=2).step(one.id)  # another process each time
+        slices += 1
+    assert slices > len(metadata.tables)
+    assert await everywhere(stage) == {}
+    assert await stage.store.forgettings.open_ones() == []
+
+
+async def test_the_last_owner_and_nobody_are_refused(stage: Stage) -> None:
+    assert await stage.store.forgettings.begin("Ada", actor="Ada") is Unmoved.LAST_OWNER
+    assert await stage.store.forgettings.begin("Nobody", actor="Ada") is Unmoved.NOBODY
+
+
+async def test_the_name_of_another_person_stays_whatever_it_has_in_it(stage: Stage) -> None:
+    assert await stage.store.people.add_person("Otto Normal", Role.USER, [Identity("page:normal")], actor="test")
+    process = await stage.process(Scripted(["Otto and Otto Normal sail."]))
+    await say(process, "Who sails?", UMA)
+    one = await forget(stage)
+    assert (await stage.answers())[0] == f"{one.mark} and Otto Normal sail."
+    assert await stage.store.people.person_named("Otto Normal")
+
+
+async def test_files_that_they_sent_go_and_those_of_others_stay(stage: Stage) -> None:
+    process = await stage.process(Scripted(["Thanks."] * 3))
+    folder = stage.workspaces.folder(address())
+    (folder / "uploads").mkdir()
+    for name in ("theirs.txt", "ours.txt"):
+        (folder / "uploads" / name).write_text(SAID)
+    for who, name in ((OTTO, "theirs.txt"), (UMA, "ours.txt")):
+        sent = stage.signal(Said("Look", (FileRef(name, f"uploads/{name}", 3),)), who, "r1")
+        await process.reception.sink(replace(sent, reach=Addressing.MENTION))
+        await process.answer_all()
+    alone = stage.signal(Said("Hi"), OTTO, DM)
+    await process.reception.sink(replace(alone, reach=Addressing.DIRECT))
+    await process.answer_all()
+    private = stage.workspaces.folder(address(DM))
+    (private / "notes.txt").write_text(SAID)
+    await forget(stage)
+    assert [path.name for path in (folder / "uploads").iterdir()] == ["ours.txt"]
+    assert not private.exists()
+
+
+async def test_no_byte_of_them_is_left_in_the_file_of_the_database(clock: HandClock, tmp_path: Path) -> None:
+    store = await open_store(f"sqlite:///{tmp_path / 'signalbox.db'}", now=clock)
+    stage = Stage(store, clock, tmp_path / "w")
+    stage.folder.mkdir()
+    await stage.open()
+    process = await lived(stage)
+    person = (await otto(stage)).id
+    await seal(stage, process)
+    await forget(stage)
+    assert _bytes_of_them(tmp_path, person) == set()
+    await store.close()
+    assert _bytes_of_them(tmp_path, person) == set()
+
+
+def _bytes_of_them(folder: Path, person: str) -> set[tuple[str, str]]:
+    return {
+        (path.name, trace)
+        for path in folder.glob("signalbox.db*")
+        for trace in (WORDS, CODE, "Otto", person)
+        if trace.encode() in path.read_bytes()
+    }
