@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from bot.operator.views import View
 from runtime.audit.anchor import HeadMissing
 from runtime.audit.published import Anchors, SignedEnds
-from runtime.domain.audit_chain import Verifier
+from runtime.domain.audit_chain import REDACTED, Verifier
 from runtime.errors import BotError
 from runtime.store.protocol import Audit, AuditCheckpoint, Head
 
+SIGNED_LIST: Final = "a signed list of rows that had this person taken out of them"
 SignedHead = Callable[[], Head | None]
 """Reads the head that is kept outside of the database; None when there is none yet. Errors: StoreError for a bad one."""
 SignedCheckpoint = Callable[[], AuditCheckpoint | None]
@@ -36,7 +38,7 @@ async def newest(book: Audit, kind: str, limit: int, mask: Callable[[str], str])
             "kind": row.kind,
             "who": row.actor,
             "about": mask(row.subject),
-            "detail": mask(row.detail),
+            "detail": SIGNED_LIST if row.kind == REDACTED else mask(row.detail),
         }
         for row in await book.newest_audit(kind, limit=limit)
     ]

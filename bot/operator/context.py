@@ -19,6 +19,7 @@ from runtime.audit.published import SignedEnds
 from runtime.contract import Address, Links, NewId, Notifier, Now, RunId, Sink, Tool
 from runtime.domain.approvals import Rights
 from runtime.domain.workflows.asking import Flows
+from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.door import OPEN_DOOR, Door
 from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
@@ -67,7 +68,7 @@ class OperatorContext:
     models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
     found in this process, empty where none runs; `door` is the guard with all values that are held here; `scan_door`
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
-    runs, and `skills` looks at the folders of skills.
+    runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten.
     """
 
     store: Store
@@ -104,6 +105,7 @@ class OperatorContext:
     door: Callable[[], Door] = lambda: OPEN_DOOR
     scan_door: Callable[[], Door] = lambda: OPEN_DOOR
     skills: Look = no_skills
+    forgetter: Forgetter | None = None
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

@@ -25,6 +25,7 @@ from bot.wiring.agents import budget_rules_of, manifests_of
 from bot.wiring.identities import written
 from bot.wiring.live_rules import destinations_of
 from bot.wiring.models.catalogue import catalogue_of
+from bot.wiring.safety.forgetting import folders_of, forgetter_of
 from bot.wiring.safety.guard import door_of
 from bot.wiring.scheduling import Reach, timetable_of
 from bot.wiring.skills.parts import skills_of
@@ -99,6 +100,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         workflows=lambda: {table.name: table.flow for table in settings.workflows},
         door=door,
         scan_door=door,
+        forgetter=forgetter_of(settings, store, lambda: folders_of(settings, [*manifests_of(settings)])),
     )
 
 

@@ -87,6 +87,8 @@ class Forgetter:
         self._now = now
         self._take = take
         self._page_rows = page_rows
+        self.tell: Callable[[str, str], Awaitable[None]] = _nobody
+        """Posts into the operators' room, once for each key."""
         self._known: dict[str, Forgotten] = {}
         self._lock = asyncio.Lock()
 
@@ -211,6 +213,10 @@ class Forgetter:
             is_put = await self._store.put_entries(open_ones, "", who.mark) and is_put
         # One was sealed meanwhile: this page once more.
         return Slice(one.stage, rows[-1].id if is_put else str(after), len(changed))
+
+
+async def _nobody(_key: str, _text: str) -> None:
+    """Tells where no process runs: the command says it."""
 
 
 def _is_theirs(row: SaidRow, who: Forgotten) -> bool:

@@ -93,6 +93,7 @@ def _operators(
         nudge=engine.couriers.nudge,
         stop=engine.peers.stop,
         ends=base.ends(),
+        forgetter=engine.forgetter,
         reload=reread_of(at),
         save=partial(store.save, settings.data_dir),
         states=statuses.look,

@@ -9,10 +9,14 @@ from typing import Any, Final
 
 from sqlalchemy import Executable, Integer, bindparam, exists, func, literal_column, or_, select, update
 
-from runtime.contract import Address, NewId, Person, RunId, SessionKey
+from runtime.chat.audience import able
+from runtime.contract import Address, ApprovalKind, NewId, Person, RunId, SessionKey
 from runtime.contract.agents.processes import ProcessEvent
+from runtime.domain.approvals import Approval, Rights
 from runtime.domain.forgetting.person import Forgotten, Needles, mark_of
 from runtime.domain.runs import RunState
+from runtime.store.approvals.audience import those_who_decide
+from runtime.store.approvals.rulings import APPROVAL_COLUMNS, approval_of
 from runtime.store.common import LOCK_LANE, NAMES, add, fact, person, web_identity
 from runtime.store.delegation.stopping import end_below
 from runtime.store.forgetting.pages import AT_WORK_SINCE, PARKED_OF
@@ -110,6 +114,13 @@ ROOMS_OF_SESSIONS = (
     )
     .distinct()
 )
+PENDING = (
+    select(*APPROVAL_COLUMNS)
+    .where(is_word(approvals.c.state, "pending"))
+    .order_by(approvals.c.id)
+    .limit(bindparam("n", type_=Integer))
+)
+QUESTIONS_MAX: Final = 500
 FORMER_MAX: Final = 20
 PARKED_A_STEP: Final = 10
 
@@ -246,3 +257,15 @@ def rooms_below(rooms: Sequence[str]) -> Op[list[Address]]:
     for room in rooms:
         found |= {Address.parse(row[0]) for row in (yield ROOMS_OF_SESSIONS, {"room": room})}
     return sorted(found, key=str)
+
+
+def unanswerable(rights: Rights, now: datetime) -> Op[list[Approval]]:
+    """Open questions that nobody may decide: those who might have are gone."""
+    found = []
+    for row in (yield PENDING, {"n": QUESTIONS_MAX}):
+        approval = approval_of(row)
+        if approval.kind is not ApprovalKind.ANSWER or approval.terms.approvers:
+            candidates = yield from those_who_decide(approval.address, rights.approvers, now)
+            if not able(approval, candidates, rights):
+                found.append(approval)
+    return found

@@ -68,7 +68,7 @@ def _statements(name: str) -> Statements:
     table = metadata.tables[name]
     key, names = [*table.primary_key], _columns(name)
     rows = (
-        select(*key, *_whose(table), *(table.c[one] for one in names))
+        select(*key, *whose(table), *(table.c[one] for one in names))
         .order_by(*key)
         .limit(bindparam("n", type_=Integer))
     )
@@ -78,7 +78,7 @@ def _statements(name: str) -> Statements:
     return Statements(names, keys, rows, rows.where(tuple_(*key) > after), delete(table).where(*here))
 
 
-def _whose(table: Table) -> Sequence[ColumnElement[Any]]:
+def whose(table: Table) -> Sequence[ColumnElement[Any]]:
     return _requester(table), _room(table), _own_room(table), _is_at_work(table)
 
 

@@ -7,14 +7,16 @@ from datetime import datetime
 
 from runtime.contract import Address
 from runtime.contract.memory.facts import MemoryId
-from runtime.domain.forgetting.person import Forgotten, Needles
-from runtime.store.common import person
+from runtime.domain.approvals import Approval, Rights
+from runtime.domain.forgetting.person import MARK_PREFIX, Forgotten, Needles
+from runtime.store.common import fact, person
 from runtime.store.forgetting import beginning, pages, said
+from runtime.store.forgetting.exporting import EXPORTED_TABLES, export_page
 from runtime.store.forgetting.treating import treated
 from runtime.store.memory.forgetting import remove_ids
 from runtime.store.people.people import PERSON_NAMED
 from runtime.store.protocol import AuditRow, Unmoved
-from runtime.store.protocol.forgetting import Begun, ForgetPage, ForgetRow, Forgetting, RowChange, SaidRow
+from runtime.store.protocol.forgetting import Begun, ExportPage, ForgetPage, ForgetRow, Forgetting, RowChange, SaidRow
 from runtime.store.protocol.operations import RowKey
 from runtime.store.schema import memories
 from runtime.store.sql.base import Base
@@ -59,6 +61,11 @@ class ForgettingStore(Base):
         now = self.now()
         return await self._driver.write(lambda: beginning.end_parked_runs(one, now, self._new_id))
 
+    async def unanswerable(self, rights: Rights) -> list[Approval]:
+        """Open questions that nobody may decide any more."""
+        now = self.now()
+        return await self._driver.read(lambda: beginning.unanswerable(rights, now))
+
     async def is_at_work_since(self, since: datetime) -> bool:
         return await self._driver.read(lambda: beginning.is_at_work_since(since))
 
@@ -87,6 +94,17 @@ class ForgettingStore(Base):
             return len((yield from remove_ids([MemoryId(one) for one in ids], actor, now)))
 
         return await self._driver.write(op)
+
+    def exported_tables(self) -> Sequence[str]:
+        return EXPORTED_TABLES
+
+    async def export_page(self, table: str, after: RowKey | None, needles: Needles, *, limit: int) -> ExportPage:
+        who = Forgotten(needles, MARK_PREFIX)
+        return await self._driver.read(lambda: export_page(table, after, who, limit))
+
+    async def note_export(self, person: str, *, actor: str) -> None:
+        now = self.now()
+        await self._driver.write(lambda: fact(now, "person exported", actor, person))
 
     async def clear_traces(self) -> None:
         await clear_in_steps(self._driver, memories.name)

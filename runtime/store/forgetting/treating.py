@@ -19,20 +19,20 @@ EMPTY_JSON: Final = {"{": "{}", "[": "[]"}
 
 def treated(table: str, row: ForgetRow, who: Forgotten) -> RowChange | None:
     """The change of a row; None for one that has nothing of them."""
-    is_theirs = _is_theirs(table, row, who)
-    if is_theirs and table not in STAY and not row.is_at_work:
+    theirs = is_theirs(table, row, who)
+    if theirs and table not in STAY and not row.is_at_work:
         return RowChange(row, None)
     changed: dict[str, str | None] = {}
     for name, about in TEXT_COLUMNS[table].items():
         text = row.texts.get(name)
-        if text and (new := _without(text, about, row, who, is_theirs=is_theirs)) != text:
+        if text and (new := _without(text, about, row, who, is_theirs=theirs)) != text:
             changed[name] = new
     if changed and table in WHOLE:
         return RowChange(row, None)
     return RowChange(row, changed) if changed else None
 
 
-def _is_theirs(table: str, row: ForgetRow, who: Forgotten) -> bool:
+def is_theirs(table: str, row: ForgetRow, who: Forgotten) -> bool:
     if who.is_theirs(row.requester) or any(map(who.is_theirs, row.rooms)):
         return True
     columns = TEXT_COLUMNS[table]

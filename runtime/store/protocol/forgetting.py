@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from runtime.contract import Address, DeliveryId, Person
+from runtime.contract import Address, Person
+from runtime.domain.approvals import Approval, Rights
 from runtime.domain.forgetting.person import Forgotten, Needles
 from runtime.store.protocol.operations import AuditRow, RowKey
 from runtime.store.protocol.people import Unmoved
@@ -57,6 +58,14 @@ class RowChange:
 
 
 @dataclass(frozen=True, slots=True)
+class ExportPage:
+    """Rows of a table that are somebody's or name them, and the key behind which the next page begins; None at the end."""
+
+    rows: Sequence[Mapping[str, object]]
+    after: RowKey | None
+
+
+@dataclass(frozen=True, slots=True)
 class SaidRow:
     """A message, and whose it is. `paths` are files that came with it."""
 
@@ -73,15 +82,11 @@ class SaidRow:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A person who is no longer known. `unanswerable` are open questions that nobody may answer now; `moved_on` those of
-    which others are told."""
+    """A person who is no longer known, and how many of their schedules ended."""
 
     forgetting: Forgetting
     person: Person
     schedules: int
-    ended: Collection[Address] = ()
-    live: Collection[str] = ()
-    cards: Collection[DeliveryId] = ()
 
 
 class Forgettings(Protocol):
@@ -106,6 +111,9 @@ class Forgettings(Protocol):
     async def end_parked_runs(self, one: Forgetting) -> int:
         """End some of their runs that wait; how many."""
 
+    async def unanswerable(self, rights: Rights) -> list[Approval]:
+        """Open questions that nobody may decide any more."""
+
     async def is_at_work_since(self, since: datetime) -> bool: ...
 
     async def rooms_below(self, rooms: Sequence[str]) -> list[Address]: ...
@@ -117,6 +125,10 @@ class Forgettings(Protocol):
     def treated(self, table: str, row: ForgetRow, who: Forgotten) -> RowChange | None: ...
 
     async def apply(self, table: str, changes: Sequence[RowChange], *, actor: str) -> int: ...
+
+    async def export_page(self, table: str, after: RowKey | None, needles: Needles, *, limit: int) -> ExportPage: ...
+
+    async def note_export(self, person: str, *, actor: str) -> None: ...
 
     async def clear_traces(self) -> None:
         """Have indexes written anew without words of rows that are gone."""
