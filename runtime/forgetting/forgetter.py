@@ -97,14 +97,16 @@ class Forgetter:
         while True:
             try:
                 if self._take and await self._store.open_ones() and await self._take(FORGETTING_ROLE):
-                    await self._all()
+                    await self.rest()
             except (StoreError, OSError) as error:
                 log.warning("somebody could not be forgotten yet", reason=str(error))
             await asyncio.sleep(FORGETTING_INTERVAL.total_seconds())
 
-    async def _all(self) -> None:
+    async def rest(self) -> None:
+        """All that is left of whoever is being forgotten. Errors: StoreError, OSError."""
         for one in await self._store.open_ones():
-            while (await self.step(one.id)).ended_at is None:
+            while one.ended_at is None:
+                one = await self.step(one.id)
                 await asyncio.sleep(SLICE_PAUSE.total_seconds())
 
     async def step(self, which: str) -> Forgetting:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -121,6 +121,8 @@ PENDING = (
     .limit(bindparam("n", type_=Integer))
 )
 QUESTIONS_MAX: Final = 500
+DIGESTS = select(forgettings.c.digest)
+EVERYBODY = select(people.c.id, people.c.name).order_by(people.c.id)
 FORMER_MAX: Final = 20
 PARKED_A_STEP: Final = 10
 
@@ -130,7 +132,7 @@ def digest_of(person_id: str) -> str:
     return hashlib.sha256(f"forgotten person {person_id}".encode()).hexdigest()[:DIGEST_CHARS]
 
 
-def begin(name: str, actor: str, now: datetime, new_id: NewId) -> Op[Begun | Unmoved]:
+def begin(name: str, actor: str, now: datetime, new_id: NewId, *, even_last: bool = False) -> Op[Begun | Unmoved]:
     """A person is no longer known from here on: whoever writes with their accounts is a stranger."""
     found = yield PERSON_NAMED_LOCKED, {"n": name}
     if not found:
@@ -138,7 +140,7 @@ def begin(name: str, actor: str, now: datetime, new_id: NewId) -> Op[Begun | Unm
     who = person(found[0])
     needles = yield from needles_of(who)
     count = (yield SCHEDULES_OF, {"who": who.id})[0][0]
-    removed = yield from remove(name, actor, now)
+    removed = yield from remove(name, actor, now, even_last=even_last)
     if isinstance(removed, Unmoved):
         return removed
     for (process,) in (yield PROCESSES_OF, {"who": who.id}):
@@ -147,6 +149,15 @@ def begin(name: str, actor: str, now: datetime, new_id: NewId) -> Op[Begun | Unm
         yield CALL_OTHERS, {"room": room, "at": micros(now)}
     row = yield from enter(needles, actor, now, new_id)
     return Begun(row, who, count)
+
+
+def forget_again(since: Collection[str], actor: str, now: datetime, new_id: NewId) -> Op[int]:
+    """After a restore: begin again with people who were forgotten `since`, by their digests; how many."""
+    known = {*since, *(row[0] for row in (yield DIGESTS, {}))}
+    found = [name for who, name in (yield EVERYBODY, {}) if digest_of(who) in known]
+    for name in found:
+        yield from begin(name, actor, now, new_id, even_last=True)
+    return len(found)
 
 
 def enter(needles: Needles, actor: str, now: datetime, new_id: NewId) -> Op[Forgetting]:

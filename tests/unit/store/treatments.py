@@ -60,7 +60,7 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "reservations": Treatment(until="their call is recorded, or their run ends"),
     "audit": Treatment(("audit_days",)),
     "audit_signatures": Treatment(until=FOR_GOOD),  # one a process
-    "forgettings": Treatment(until=FOR_GOOD),  # a digest each
+    "forgettings": Treatment(until=FOR_GOOD, restored=Restored.MENDED),  # a digest each
     "people": Treatment(until=REMOVED),
     "identities": Treatment(until=REMOVED),
     "accounts": Treatment(until=FOR_GOOD),
