@@ -40,11 +40,11 @@ async def redactions_in(book: Audit, trusts: Trusts) -> Redactions:
 def _rows_of(detail: str, trusts: Trusts) -> Changed:
     try:
         said = json.loads(detail)
-        rows, key = [[int(number), str(digest)] for number, digest in said["rows"]], str(said["key"])
-        is_theirs = trusts(key) and checks_out(key, _words(rows), str(said["signature"]))
+        rows, key = [(int(number), str(digest)) for number, digest in said["rows"]], str(said["key"])
+        is_theirs = trusts(key) and checks_out(key, _words([[*one] for one in rows]), str(said["signature"]))
     except (ValueError, KeyError, TypeError):
         return ()
-    return [(int(number), str(digest)) for number, digest in rows] if is_theirs else ()
+    return rows if is_theirs else ()
 
 
 def _words(rows: object) -> str:

@@ -46,7 +46,8 @@ class Witness:
     async def _followed(self, signed: Head) -> Head | None:
         """The last row there is; None where rows between are missing or were changed."""
         anchors = await self._ends.anchors(self._book)
-        start = max([signed, *([anchors.cut] if anchors.cut else [])], key=lambda one: one.number)
+        cut = anchors.cut
+        start = Head(cut.number, cut.hash) if cut and cut.number > signed.number else signed
         verifier = Verifier(cut=start, redacted=anchors.redacted)
         verifier.number, verifier.hash = start.number, start.hash
         after = start.number

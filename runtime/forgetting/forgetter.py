@@ -239,12 +239,10 @@ def _without(row: SaidRow, who: Forgotten) -> SaidRow:
 
 
 def _fact_without(row: AuditRow, who: Forgotten) -> AuditRow:
-    texts = {name: who.without(getattr(row, name)) for name in ("actor", "subject", "detail")}
-    return (
-        row
-        if row.kind == REDACTED or all(getattr(row, name) == text for name, text in texts.items())
-        else replace(row, salt="", **texts)
-    )
+    actor, subject, detail = map(who.without, (row.actor, row.subject, row.detail))
+    if row.kind == REDACTED or (actor, subject, detail) == (row.actor, row.subject, row.detail):
+        return row
+    return replace(row, actor=actor, subject=subject, detail=detail, salt="")
 
 
 async def gathered(store: Forgettings, one: Forgetting) -> Forgotten:

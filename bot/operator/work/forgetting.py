@@ -99,7 +99,7 @@ class ForgetOperations:
 
     async def export_page(self, name: str, fields: Mapping[str, Any]) -> View:
         table, after = fields.get("table"), fields.get("after")
-        if table not in self.context.store.forgettings.exported_tables():
+        if not isinstance(table, str) or table not in self.context.store.forgettings.exported_tables():
             raise Refusal(400, "`table` must be one of those that the export named.")
         if not (after is None or is_key(table, after)):
             raise Refusal(400, "`after` must be a key of the table, or null.")

@@ -10,7 +10,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from sqlalchemy import LargeBinary, Table, Text, text
 
 from bot.operator.audit import verify
 from runtime.audit.anchor import HeadFile
@@ -19,11 +21,13 @@ from runtime.audit.published import SignedEnds
 from runtime.contract import Addressing, Call, Choice, Effect, FileRef, Identity, Json, Person, Role, Said
 from runtime.contract.memory.facts import MemoryActor, MemoryRequest, ScopeKind
 from runtime.forgetting.forgetter import Forgetter
+from runtime.guard.stored import Form
 from runtime.store.operations.text_columns import TEXT_COLUMNS
-from runtime.store.operations.text_kinds import Forgets
+from runtime.store.operations.text_kinds import Fixed, Forgets, Free
 from runtime.store.protocol import Unmoved
 from runtime.store.protocol.forgetting import Begun, Forgetting
 from runtime.store.schema import metadata
+from runtime.store.sql.driver import Op
 from runtime.store.store import open_store
 from runtime.workspace.forgotten_files import ForgottenFiles
 from tests.contract.runtime.stage import OTTO, UMA, HandClock, Process, Stage, address, fake_tool
@@ -44,7 +48,7 @@ WRITE: Final = Call("c2", "write", json.dumps({"text": f"Ask Otto for {CODE}"}))
 DM: Final = "otto-dm"
 
 
-def forgetter(stage: Stage, page_rows: int = 3) -> Forgetter:
+def forgetter(stage: Stage, page_rows: int = 200) -> Forgetter:
     return Forgetter(
         store=stage.store.forgettings,
         files=ForgottenFiles(lambda: [stage.workspaces]),
@@ -244,3 +248,74 @@ def _bytes_of_them(folder: Path, person: str) -> set[tuple[str, str]]:
         for trace in (WORDS, CODE, "Otto", person)
         if trace.encode() in path.read_bytes()
     }
+
+
+# ------------------------------------------------------------------------------------------- every column of every table
+
+PLANTED: Final = f"Otto said: the {WORDS} ({CODE})"
+WRITTEN: Final = {Form.TEXT: PLANTED, Form.JSON: json.dumps({"say": [PLANTED]}), Form.THINKING: json.dumps([PLANTED])}
+
+
+SPECIAL: Final[dict[str, dict[str, Any]]] = {
+    "audit": {"number": None, "hash": "", "salt": ""},
+    "memories": {"scope": "room|page:main/r1", "kind": "fact", "trust": "said"},
+    "signals": {"actor": "page:otto", "address": "page:main/r1", "files": "[]"},  # what another person wrote too is theirs as well
+}
+"""Values that rows are read by."""
+
+
+def _planted(about: object, identity: str) -> str:
+    """A value for a column, as far as it may have something of a person."""
+    match about:
+        case Free():
+            return WRITTEN[about.form]
+        case Fixed(forgets=Forgets.OWNER):
+            return "main"
+        case Fixed(forgets=Forgets.IDS | Forgets.RESEALED):
+            return f"page:{identity}"
+        case _:
+            return "x"
+
+
+def _row(table: Table) -> dict[str, Any]:
+    columns = TEXT_COLUMNS[table.name]
+    return {
+        one.name: _planted(columns[one.name], "otto") if isinstance(one.type, Text) else b"x" if _is_bytes(one) else 0
+        for one in table.columns
+        if not _is_numbered(table, one.name)
+    } | SPECIAL.get(table.name, {})
+
+
+def _is_bytes(column: Any) -> bool:
+    return isinstance(column.type, LargeBinary)
+
+
+def _is_numbered(table: Table, column: str) -> bool:
+    return table.columns[column].autoincrement is True
+
+
+async def test_every_text_column_loses_them_as_it_declares(any_stage: Stage) -> None:
+    """One row for each table, of nobody in particular: names, words and ids of his stand in each column that may have them."""
+    stage = any_stage
+    process = await stage.process(Scripted(["Yes."]))
+    await say(process, SAID, OTTO)
+    stage.otto = (await otto(stage)).id  # type: ignore[attr-defined]
+    walked = [one for one in metadata.sorted_tables if one.name not in ("people", "identities", "forgettings", "nodes")]
+
+    def plant() -> Op[None]:
+        for table in walked:
+            values = _row(table)
+            names = ", ".join(values)
+            yield text(f"INSERT INTO {table.name} ({names}) VALUES ({', '.join(f':{one}' for one in values)})"), values
+
+    await stage.store.driver.write(plant)
+    held = await everywhere(stage)
+    expected = {
+        f"{table.name}.{name}"
+        for table in walked
+        for name, one in TEXT_COLUMNS[table.name].items()
+        if one.forgets in (Forgets.WORDS, Forgets.IDS)
+    }
+    assert expected - {"signals.files"} <= held.keys()
+    await forget(stage)
+    assert await everywhere(stage) == {}
