@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from bot.settings.settings import Settings
 from runtime.audit.anchor import CheckpointFile
+from runtime.audit.published import SignedEnds
 from runtime.audit.retention import Keep, Retention
 from runtime.audit.trimmer import Trimmer
 from runtime.contract import PARTIAL, UPLOADS
@@ -58,4 +59,5 @@ def trimmer_of(settings: Settings, store: Store) -> Trimmer | None:
     if not settings.retention.audit_days:
         return None
     keep = timedelta(days=settings.retention.audit_days)
-    return Trimmer(book=store.audit, file=CheckpointFile(settings.data_dir), keep=keep, now=store.now)
+    ends = SignedEnds(settings.data_dir, shared=settings.database_file is None)
+    return Trimmer(book=store.audit, file=CheckpointFile(settings.data_dir), keep=keep, now=store.now, ends=ends)

@@ -9,6 +9,7 @@ from bot.server.instruments import Instruments
 from bot.settings.settings import Settings
 from bot.wiring.engine import notices_of, shell_of, space_of
 from runtime.audit.anchor import HeadFile
+from runtime.audit.published import SignedEnds
 from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.node import Membership
 from runtime.cluster.notifier import LocalNotifier, SharedNotifier
@@ -59,6 +60,10 @@ class StorePhase:
     def head(self) -> HeadFile:
         """The file that holds the end of the audit's chain."""
         return HeadFile(self.settings.data_dir, shared=self.settings.database_file is None)
+
+    def ends(self) -> SignedEnds:
+        """The signed ends of the audit, of this node and of others."""
+        return SignedEnds(self.settings.data_dir, shared=self.settings.database_file is None)
 
 
 def store_phase(
