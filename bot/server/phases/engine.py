@@ -33,6 +33,7 @@ from bot.wiring.knowledge.packs import tools_of as pack_tools
 from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.models.media import media_of
+from bot.wiring.safety.forgetting import forgetter_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
@@ -64,6 +65,7 @@ from runtime.delivery.couriers import Couriers
 from runtime.delivery.posting import RoomPosting
 from runtime.delivery.sent_files import SentFiles
 from runtime.domain.agents.manifest import MAIN
+from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.intake.dispatch import Dispatch
@@ -118,6 +120,7 @@ class EnginePhase:
     meaning: NearRows
     interceptors: InterceptorParts | None
     sink: Sink
+    forgetter: Forgetter
 
 
 def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Mapping[str, Tool] | None) -> EnginePhase:
@@ -134,9 +137,8 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     media = media_of(base.settings, base.store.embedding_costs, guarded_model, door)
     more = _more_tools(base, at, couriers, meaning, media, door)
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
-    skills, reporters = _skills(base, at, toolkit), _reporters(base, at)
-    base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
-    interceptors = _interceptors(base, at, door)
+    skills, reporters, interceptors = _skills(base, at, toolkit), _reporters(base, at), _interceptors(base, at, door)
+    _clean_words_of_base(base, door)
     agents = _agents(base, at, guarded_model, toolkit, reporters, interceptors)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
@@ -169,6 +171,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         meaning=meaning,
         interceptors=interceptors,
         sink=base.instruments.sink(reception.sink),
+        forgetter=_forgetter(base, agents),
     )
 
 
@@ -292,6 +295,12 @@ def _courier(base: StorePhase, account: AccountSupervisor, door: Door) -> Courie
     )
 
 
+def _clean_words_of_base(base: StorePhase, door: Door) -> None:
+    """Give the guard to parts that were made before there was one."""
+    base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
+    base.shelf.clean = partial(door.clean, gate=Gate.MESSAGE_IN)
+
+
 def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Timetable:
     return timetable_of(
         base.store,
@@ -410,6 +419,12 @@ def _more_tools(
     asking = query_tools(base.settings, at.named)
     spaced = {name: SpacedTool(tool, base.space) for name, tool in asking.items()}  # they keep files of rows
     return own | dict(pack_tools(base.settings, packs)) | spaced
+
+
+def _forgetter(base: StorePhase, agents: Agents) -> Forgetter:
+    return forgetter_of(
+        base.settings, base.store, lambda: [agent.workspaces for agent in agents.values()], base.membership.take
+    )
 
 
 def _interceptors(base: StorePhase, at: AccountsPhase, door: Door) -> InterceptorParts | None:
