@@ -13,7 +13,7 @@ import pytest
 
 from bot.operator.reports import LateReporters
 from runtime.agent.registry import Agents
-from runtime.contract import Call, Choice, Commanded, Effect, ModelReply, ModelRequest, ToolTurn
+from runtime.contract import Call, Choice, Commanded, Effect, ModelReply, ModelRequest, ToolTurn, no_probe
 from runtime.domain.agents.manifest import SPRINTING, Manifest
 from runtime.domain.goals.contract import GoalBounds
 from runtime.domain.runs import RunState
@@ -38,7 +38,7 @@ async def process_of(stage: Stage, answers: Any, *tools: Any, goals: GoalBounds 
     """A process whose model gives `answers`, one a piece of a goal."""
     model = answers if isinstance(answers, Scripted) else Scripted(answers)
     bounds = goals or GoalBounds()
-    reporters = LateReporters(stage.clock, goals=lambda: bounds)
+    reporters = LateReporters(stage.clock, goals=lambda: bounds, probe=more.get("probe", no_probe))
     ours: tuple[Any, ...] = (
         ASK_PERSON,
         GOAL_BEGIN,
@@ -138,7 +138,15 @@ async def test_a_pass_in_any_of_its_forms_ends_the_goal(stage: Stage, said: str)
 
 
 ALLOWED: Final = [Rule(Ruling.ALLOW, "goal_set")]
-POINTS: Final = ("step-recorded", "children-begun", "child-ended", "approval-stored", "model-answered", "tool-finished")
+POINTS: Final = (
+    "step-recorded",
+    "children-begun",
+    "child-ended",
+    "approval-stored",
+    "model-answered",
+    "tool-finished",
+    "verdict",
+)
 
 
 @pytest.mark.parametrize("point", [*POINTS, "delivery-stored"])
