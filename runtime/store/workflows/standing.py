@@ -10,11 +10,11 @@ from sqlalchemy import Integer, Text, bindparam, func, literal_column, or_, sele
 
 from runtime.chat.views.workflows import Begun
 from runtime.contract import Address, OccurrenceId, OccurrenceState, Report, RunId, Task, TaskKind
-from runtime.domain.runs import RunState
+from runtime.domain.runs import RunState, WaitKind
 from runtime.domain.workflows.record import standing_in
 from runtime.store.common import ends_with
 from runtime.store.runs.steps import calls_of
-from runtime.store.schema import occurrences, runs, schedules, sessions, signals
+from runtime.store.schema import occurrences, runs, schedules, sessions, signals, steps, waits
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
 BEGUN_MAX: Final = 50
@@ -68,6 +68,15 @@ BEGUN_SINCE = (
         occurrences.c.report.like(literal_column(f"'%{TaskKind.WORKFLOW}%'")),
     )
 )
+WAITING_CALLS = (
+    select(steps.c.call_id, waits.c.kind)
+    .join(waits, (waits.c.run_id == steps.c.run_id) & (waits.c.step == steps.c.number))
+    .where(
+        steps.c.run_id == bindparam("run"),
+        waits.c.settled_at.is_(None),
+        is_word(waits.c.kind, WaitKind.APPROVAL, WaitKind.TIMER),
+    )
+)
 RUN_WORDS: Final = {RunState.RUNNING: "at work", RunState.PARKED: "waiting", RunState.READY: "at work"}
 
 
@@ -91,6 +100,11 @@ def called(name: str) -> Op[Begun | None]:
     given = {"name": name, "n": LOOKED_THROUGH}
     found = yield from _read((yield BEGUN_CALLED, given))
     return found[0] if found else None
+
+
+def waiting_calls(run: RunId) -> Op[dict[str, WaitKind]]:
+    """Calls of a run that wait for a person or a time, by their ids. What other runs work on is at work."""
+    return {call: WaitKind(kind) for call, kind in (yield WAITING_CALLS, {"run": run})}
 
 
 def _read(rows: Sequence[Sequence[Any]]) -> Op[list[Begun]]:
