@@ -51,6 +51,8 @@ BEGUN_FACTS: Final = {
 }
 STEP_COLUMNS: Final = {"mark": "", "name": "Step", "kind": "Kind", "state": "State", "told": "Result"}
 RESULT_WIDTH: Final = 60
+WAITING_STEP: Final = "waiting"
+WAITING_MARK: Final = "⏸"
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -171,4 +173,9 @@ def _step(row: View) -> View:
     told = clean(" ".join((row["why"] or row["result"]).split()))
     short = told if len(told) <= RESULT_WIDTH else f"{told[: RESULT_WIDTH - 1]}…"
     count = f" ({row['done']}/{row['pieces']})" if row["pieces"] > 1 else ""
-    return {**row, "mark": STATE_MARKS[StepState(row["state"])], "name": f"{row['name']}{count}", "told": short}
+    return {
+        **row,
+        "mark": STATE_MARKS[StepState(row["state"])] if row["state"] != WAITING_STEP else WAITING_MARK,
+        "name": f"{row['name']}{count}",
+        "told": short,
+    }
