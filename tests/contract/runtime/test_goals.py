@@ -318,3 +318,14 @@ async def test_a_goal_that_a_tool_sets_is_set_once_and_one_at_a_time(stage: Stag
     assert results[0].startswith("The goal is set (")
     assert results[1].startswith("error: A goal is at work here already: **Say 7**")
     assert len(await stage.pending()) == 1
+
+
+async def test_a_card_of_a_piece_names_the_goal(any_stage: Stage) -> None:
+    write = fake_tool("write", Effect.WRITE)
+    process = await process_of(any_stage, [*WRITES, "wrote 7", PASSED], write)
+    async with process.running():
+        await command(process, VERIFIED)
+        await agree(process)
+        card = next(one for one in await any_stage.screen() if "May I run `write`?" in one)
+        await agree(process, Choice.APPROVE)
+    assert "the goal say 7" in card.lower()
