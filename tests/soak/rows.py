@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -91,6 +92,11 @@ class Postgresql:
 
 async def read(database: Database) -> Tables:
     return {table: await database.select(f"SELECT * FROM {table}") for table in TABLES}
+
+
+def keep_tables(path: Path, tables: Tables) -> None:
+    """Keep all rows: of a database on PostgreSQL nothing is left when the campaign ends."""
+    path.write_text(json.dumps(tables, indent=1, default=str), encoding="utf-8")
 
 
 async def broken(database: Database, rules: Mapping[str, str]) -> list[tuple[str, Row]]:

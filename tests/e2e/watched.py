@@ -1,0 +1,84 @@
+"""Work that takes long, for whoever watches it in a browser: a workflow, a goal, kills, and pictures."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from playwright.async_api import expect
+
+from tests.e2e.browser import Tab
+from tests.e2e.house import House
+
+WINDOW: Final[dict[str, Any]] = {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"}
+PHONE: Final[Any] = {"width": 390, "height": 800}
+FLOW: Final = "offers"
+FLOW_FILE: Final = """\
+about = "Look at what is there, draft, ask, and keep the result"
+
+[inputs]
+names = ["a", "b"]
+
+[[steps]]
+name = "look"
+tool = "list_files"
+
+[[steps]]
+name = "drafts"
+each = "inputs.names"
+tool = "write_file"
+arguments = { path = "{{ item }}.txt", content = "Draft {{ item }}" }
+
+[[steps]]
+name = "pause"
+after = ["look"]
+wait = "6 seconds"
+
+[[steps]]
+name = "sure"
+after = ["drafts", "pause"]
+ask = "Keep both drafts?"
+options = ["Yes", "No"]
+
+[[steps]]
+name = "keep"
+when = "steps.sure.text == 'Yes'"
+tool = "write_file"
+arguments = { path = "kept.txt", content = "kept a and b" }
+
+[[steps]]
+name = "later"
+after = ["sure"]
+when = "steps.sure.text == 'No'"
+post = "Not kept."
+"""
+FLOW_SETTINGS: Final = '[[policy]]\ntool = "write_file"\nresult = "allow"\n'
+GOAL: Final = "/goal write the kettle is on to tea.txt\nverify: it mentions tea.txt\nturns: 3"
+
+
+def settings_of(folder: Path) -> None:
+    """The workflow as a file beside the settings."""
+    (folder / "workflows").mkdir()
+    (folder / "workflows" / f"{FLOW}.toml").write_text(FLOW_FILE, encoding="utf-8")
+
+
+async def open_work(tab: Tab, house: House, kind: str, name: str) -> None:
+    """The page of the newest one that is called so, by the list of them."""
+    await tab.page.goto(f"{house.url}/console/{kind}")
+    row = tab.page.get_by_role("row").filter(has_text=re.compile(re.escape(name))).filter(has=tab.page.locator("time"))
+    await expect(row).to_be_visible()
+    await row.locator("a").first.click()
+    await expect(tab.page.locator("h1")).to_contain_text(name)
+
+
+async def restarted(tab: Tab, house: House) -> None:
+    """kill -9, a while in which the page says so, and another start, after which it goes on by itself."""
+    house.kill()
+    await expect(tab.page.locator("#said")).to_contain_text("isn't answering")
+    house.start()
+    await expect(tab.page.locator("#said")).to_have_text("Connected again.")
+
+
+async def photographed(tab: Tab, path: Path) -> None:
+    await tab.page.screenshot(path=path, animations="disabled", full_page=True)
