@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -15,7 +15,7 @@ from playwright.async_api import Browser, Locator, expect
 from tests.e2e.browser import Tab, chromium, executable, tab_of
 from tests.e2e.conftest import not_here
 from tests.e2e.house import House, open_house
-from tests.e2e.watched import FLOW, FLOW_SETTINGS, GOAL, PHONE, WINDOW, open_work, photographed, restarted, settings_of
+from tests.e2e.watched import FLOW, FLOW_SETTINGS, GOAL, WINDOW, open_work, photographed, restarted, settings_of
 
 pytestmark = [
     pytest.mark.soak,
@@ -24,8 +24,6 @@ pytestmark = [
     pytest.mark.xdist_group("e2e-browser"),
     pytest.mark.timeout(300),
 ]
-
-SIDEWAYS: Final = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -60,12 +58,13 @@ async def test_a_graph_goes_on_by_itself_after_kills_and_each_step_is_done_once(
             await expect(step(tab, "drafts")).to_contain_text("tool · succeeded")
             await expect(step(tab, "sure")).to_contain_text("ask · waiting")
             await photographed(tab, tmp_path / "workflow.png")
+            await photographed(tab, tmp_path / "workflow-narrow.png", narrow=True)
             await restarted(tab, house)
             card = await chat.open_card()
             await card.get_by_role("button", name="Yes", exact=True).click()
             await expect(step(tab, "keep")).to_contain_text("tool · succeeded")
             await expect(tab.page.locator(".badge").first).to_have_text("done")
-            assert await tab.page.evaluate(SIDEWAYS) == 0
+            await photographed(tab, tmp_path / "workflow-done.png")
             await chat.reply("Wrote 12 bytes to kept.txt")
             await expect(chat.said("agent").filter(has_text="Wrote 12 bytes to kept.txt")).to_have_count(1)
         [begun] = told(house, "workflows", "list", "--begun")
@@ -85,14 +84,14 @@ async def test_a_goal_goes_on_by_itself_after_kills_and_is_told_once(browser: Br
             write = await chat.open_card()
             await expect(write).to_contain_text("the goal write the kettle")
             await restarted(tab, house)  # in the middle of a turn
-            await expect(tab.page.get_by_role("row").filter(has_text="at work")).to_be_visible()
+            await expect(tab.page.get_by_role("row").filter(has_text="waiting")).to_be_visible()
             await photographed(tab, tmp_path / "goal.png")
+            await photographed(tab, tmp_path / "goal-narrow.png", narrow=True)
             await write.get_by_test_id("approve").click()
             await expect(tab.page.get_by_role("row").filter(has_text="accepted")).to_be_visible()
             await expect(tab.page.locator(".badge").first).to_have_text("done")
             await chat.reply("Goal met after 1 turn")
             await expect(chat.said("agent").filter(has_text="Goal met")).to_have_count(1)
-            await tab.page.set_viewport_size(PHONE)
-            assert await tab.page.evaluate(SIDEWAYS) == 0
+            await photographed(tab, tmp_path / "goal-met.png")
         [goal] = told(house, "goals", "list")
         assert [turn["state"] for turn in goal["turns"]] == ["accepted"]

@@ -13,6 +13,7 @@ from tests.e2e.house import House
 
 WINDOW: Final[dict[str, Any]] = {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"}
 PHONE: Final[Any] = {"width": 390, "height": 800}
+SIDEWAYS: Final = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 FLOW: Final = "offers"
 FLOW_FILE: Final = """\
 about = "Look at what is there, draft, ask, and keep the result"
@@ -80,5 +81,12 @@ async def restarted(tab: Tab, house: House) -> None:
     await expect(tab.page.locator("#said")).to_have_text("Connected again.")
 
 
-async def photographed(tab: Tab, path: Path) -> None:
+async def photographed(tab: Tab, path: Path, *, narrow: bool = False) -> None:
+    """Keep a picture of the page, of which nothing may stand out to the right; `narrow`: as a phone shows it."""
+    before = tab.page.viewport_size
+    if narrow:
+        await tab.page.set_viewport_size(PHONE)
+    assert await tab.page.evaluate(SIDEWAYS) == 0
     await tab.page.screenshot(path=path, animations="disabled", full_page=True)
+    if before:
+        await tab.page.set_viewport_size(before)
