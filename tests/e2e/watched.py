@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 
 from tests.e2e.browser import Tab
 from tests.e2e.house import House
@@ -62,6 +62,51 @@ def settings_of(folder: Path) -> None:
     """The workflow as a file beside the settings."""
     (folder / "workflows").mkdir()
     (folder / "workflows" / f"{FLOW}.toml").write_text(FLOW_FILE, encoding="utf-8")
+
+
+async def watched_flow(chat: Tab, tab: Tab, house: House, pictures: Path) -> None:
+    """Start it in `chat` and watch its graph in `tab`, while the program is killed twice."""
+    chat.may_be_away = tab.may_be_away = True
+    await chat.say(f"/workflow {FLOW}")
+    await open_work(tab, house, "workflows", FLOW)
+    await expect(step(tab, "pause")).to_contain_text("wait · waiting")
+    await restarted(tab, house)  # while it waits for a time
+    await expect(step(tab, "drafts")).to_contain_text("tool · succeeded")
+    await expect(step(tab, "sure")).to_contain_text("ask · waiting")
+    await photographed(tab, pictures / "workflow.png")
+    await photographed(tab, pictures / "workflow-narrow.png", narrow=True)
+    await restarted(tab, house)  # while it waits for a person
+    card = await chat.open_card()
+    await card.get_by_role("button", name="Yes", exact=True).click()
+    await expect(step(tab, "keep")).to_contain_text("tool · succeeded")
+    await expect(tab.page.locator(".badge").first).to_have_text("done")
+    await chat.reply("Wrote 12 bytes to kept.txt")
+
+
+async def watched_goal(chat: Tab, tab: Tab, house: House, pictures: Path) -> None:
+    """Set it in `chat` and watch its page in `tab`, while the program is killed twice."""
+    chat.may_be_away = tab.may_be_away = True
+    await chat.say(GOAL)
+    card = await chat.open_card()
+    await open_work(tab, house, "goals", "write the kettle")
+    await expect(tab.page.locator("dd").filter(has_text="a person")).to_be_visible()
+    await restarted(tab, house)  # before anybody agreed
+    await card.get_by_role("button", name="Begin", exact=True).click()
+    write = await chat.open_card()
+    await expect(write).to_contain_text("the goal write the kettle")
+    await restarted(tab, house)  # in the middle of a turn
+    await expect(tab.page.get_by_role("row").filter(has_text="waiting")).to_be_visible()
+    await write.get_by_test_id("approve").click()
+    await expect(tab.page.get_by_role("row").filter(has_text="accepted")).to_be_visible()
+    await expect(tab.page.locator(".badge").first).to_have_text("done")
+    await chat.reply("Goal met after 1 turn")
+    await photographed(tab, pictures / "goal-met.png")
+    await photographed(tab, pictures / "goal-narrow.png", narrow=True)
+
+
+def step(tab: Tab, name: str) -> Locator:
+    """The box of a step in the graph."""
+    return tab.page.locator(".graph g.step").filter(has_text=re.compile(rf"^{name}: "))
 
 
 async def open_work(tab: Tab, house: House, kind: str, name: str) -> None:
