@@ -18,7 +18,7 @@ from bot.operator.views import View
 from runtime.text.glyphs import legible
 
 TRIGGERS_PLACE: Final = "/console/triggers"
-TRIGGER_HEADS: Final = ("Trigger", "Waits for", "State", "Fired", "Last", "Begins", "Reports to", "By", "Actions")
+TRIGGER_HEADS: Final = ("Trigger", "Waits for", "State", "Fired", "Begins", "Actions")
 HAND_HEADS: Final = ("Hand", "State", "When", "Next", "Last", "Reports to", "Actions")
 NO_TRIGGERS: Final = "There are no triggers. Add them to the settings, or ask in a conversation: tell me when …"
 NO_HANDS: Final = "No hand is active. `signalbox hands list` shows those that there are."
@@ -38,20 +38,31 @@ async def triggers(_request: web.Request, do: Operations) -> Html:
 
 
 def _trigger(row: View) -> Sequence[str | Html]:
+    until = (", until ", moment(row["ends_at"])) if row["ends_at"] else ()
+    by = tag("div", "in the settings" if row["by_file"] else f"by {legible(row['by'])}", *until, class_="faint")
+    to = tag("div", f"reports to {legible(row['to']) or 'its room'}", class_="faint")
+    last = tag("div", moment(row["fired_at"]), class_="faint") if row["fired_at"] else None
+    return (
+        tag("span", tag("b", legible(row["name"])), by),
+        _waits_for(row),
+        _state(row),
+        tag("span", str(row["fires"]), last),
+        tag("span", cut(row["begins"], BEGINS_CHARS), to),
+        _turns(row),
+    )
+
+
+def _waits_for(row: View) -> Html:
+    """The event, the words, and the rooms in which it counts: one that somebody asked for watches the room of its reports."""
     words = f": {legible(row['words'])}" if row["words"] else ""
-    room = tag("span", f" in {legible(row['room'])}", class_="faint") if row["room"] != ANYWHERE else ""
-    waits = tag("span", f"{row['on'].replace('_', ' ')}{words}", room)
-    state = tag(
-        "span", badge(row["state"]), tag("div", legible(row["reason"]), class_="faint") if row["reason"] else None
-    )
-    by = row["by"] if not row["ends_at"] else tag("span", legible(row["by"]), ", until ", moment(row["ends_at"]))
-    told = (
-        str(row["fires"]),
-        moment(row["fired_at"]),
-        cut(row["begins"], BEGINS_CHARS),
-        legible(row["to"]) or "its room",
-    )
-    return tag("b", legible(row["name"])), waits, state, *told, by, _turns(row)
+    where = "in that room" if not row["by_file"] else f"in {legible(row['room'])}" if row["room"] != ANYWHERE else ""
+    room = tag("div", where, class_="faint") if where else None
+    return tag("span", f"{row['on'].replace('_', ' ')}{words}", room)
+
+
+def _state(row: View) -> Html:
+    why = tag("div", legible(row["reason"]), class_="faint") if row["reason"] else None
+    return tag("span", badge(row["state"]), why)
 
 
 def _turns(row: View) -> Html:
@@ -68,13 +79,10 @@ def _turns(row: View) -> Html:
 def _hand(row: View) -> Sequence[str | Html]:
     name = tag("a", legible(row["hand"]), href=f"{SCHEDULES_PLACE}/{quote(row['id'], safe='')}")
     last = tag("span", moment(row["last_at"]), " ", badge(row["last_state"])) if row["last_at"] else "-"
-    state = tag(
-        "span", badge(row["state"]), tag("div", legible(row["reason"]), class_="faint") if row["reason"] else None
-    )
     verb, word = ("pause", "Pause") if row["state"] == "active" else ("resume", "Resume")
     place = f"schedules/{quote(row['id'], safe='')}"
     forms = tag("div", _form(f"{place}/{verb}", word, ""), _form(f"{place}/run", "Run now", ""), class_="buttons")
-    return name, state, row["when"], moment(row["next_at"]), last, legible(", ".join(row["rooms"])), forms
+    return name, _state(row), row["when"], moment(row["next_at"]), last, legible(", ".join(row["rooms"])), forms
 
 
 def _form(place: str, word: str, ask: str) -> Html:
