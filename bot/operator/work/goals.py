@@ -22,8 +22,8 @@ GOAL_ID_MIN_CHARS: Final = 4
 UNKNOWN_GOAL: Final = "No goal is called {name!r}. The end of its id is enough, four characters or more."
 GOAL_OVER: Final = "This goal is over already."
 GOAL_NOT_BEGUN: Final = "This goal is about to begin. Try again in a moment."
-AT_WORK: Final = "at work"
-BEING_JUDGED: Final = "being judged"
+TURN_AT_WORK: Final = "at work"
+TURN_JUDGED: Final = "being judged"
 WAITING_TURN: Final = "waiting"
 """The state of a turn whose work asks somebody."""
 FOR_A_PERSON: Final = "a person"
@@ -51,7 +51,7 @@ class GoalOperations:
         waits = await self.store.workflows.waiting_calls(RunId(one.run)) if one.run and one.open else {}
         is_asked = WaitKind.APPROVAL in waits.values()
         view = {**self._view(one), "waits_for": FOR_A_PERSON if is_asked else "", "cost": await self._cost(one)}
-        if is_asked and view["turns"] and view["turns"][-1]["state"] in (AT_WORK, BEING_JUDGED):
+        if is_asked and view["turns"] and view["turns"][-1]["state"] in (TURN_AT_WORK, TURN_JUDGED):
             view["turns"][-1]["state"] = WAITING_TURN
         return view
 
@@ -141,5 +141,5 @@ def _state(one: GoalTurn) -> str:
     if one.failure:
         return "failed"
     if one.verdict is None:
-        return BEING_JUDGED if one.candidate else AT_WORK
+        return TURN_JUDGED if one.candidate else TURN_AT_WORK
     return "accepted" if one.verdict.passed else "not accepted"
