@@ -32,6 +32,7 @@ from bot.wiring.knowledge.packs import tools_of as pack_tools
 from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.models.media import media_of
+from bot.wiring.safety.forgetting import forgetter_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
@@ -63,6 +64,7 @@ from runtime.delivery.couriers import Couriers
 from runtime.delivery.posting import RoomPosting
 from runtime.delivery.sent_files import SentFiles
 from runtime.domain.agents.manifest import MAIN
+from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.intake.dispatch import Dispatch
@@ -113,6 +115,7 @@ class EnginePhase:
     skills: SkillParts
     meaning: NearRows
     sink: Sink
+    forgetter: Forgetter
 
 
 def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Mapping[str, Tool] | None) -> EnginePhase:
@@ -131,7 +134,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     more = _more_tools(base, at, couriers, meaning, media, door)
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
     skills = _skills(base, at, toolkit)
-    base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
+    _clean_words_of_base(base, door)
     reporters = _reporters(base, at)
     agents = _agents(base, at, guarded_model, toolkit, reporters)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
@@ -164,6 +167,12 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         skills=skills,
         meaning=meaning,
         sink=base.instruments.sink(reception.sink),
+        forgetter=forgetter_of(
+            base.settings,
+            base.store,
+            lambda: [agent.workspaces for agent in agents.values()],
+            base.membership.take,
+        ),
     )
 
 
@@ -285,6 +294,12 @@ def _courier(base: StorePhase, account: AccountSupervisor, door: Door) -> Courie
         features=account.features(),
         previews=base.settings.outbox.previews,
     )
+
+
+def _clean_words_of_base(base: StorePhase, door: Door) -> None:
+    """Give the guard to parts that were made before there was one."""
+    base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
+    base.shelf.clean = partial(door.clean, gate=Gate.MESSAGE_IN)
 
 
 def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Timetable:
