@@ -61,7 +61,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
         *("stop_child", "end_left_children", "note_agents"),
         *("sleep", "wake", "cancel"),
-        *("drop_trigger", "resume_trigger"),
+        *("drop_trigger", "pause_trigger", "resume_trigger"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
         *(
             "account_identity",

@@ -362,7 +362,7 @@ def _toolkit(
 
 def _reporters(base: StorePhase, at: AccountsPhase) -> LateReporters:
     gate = at.live.gate
-    return LateReporters(base.store.now, flows=lambda: gate().workflows, goals=lambda: gate().goals)
+    return LateReporters(base.store.now, flows=lambda: gate().workflows, goals=lambda: gate().goals, probe=base.probe)
 
 
 def _process_book(base: StorePhase, door: Door) -> NotedProcesses:
