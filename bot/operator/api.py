@@ -388,6 +388,9 @@ class OperatorApi:
     @get("/audit/rows")
     async def audit(self, kind: str = "", limit: int = 100) -> list[View]: ...
 
+    @post("/audit/export", Role.OWNER)
+    async def export_audit(self, after: int = 0) -> View: ...
+
     @get("/audit")
     async def verify_audit(self) -> View: ...
 

@@ -296,6 +296,10 @@ class Operations(OperatorApi):
         """The newest rows of the audit, of one kind or of all."""
         return await audit.newest(self._store.audit, kind, limit, self._context.mask)
 
+    async def export_audit(self, after: int = 0) -> View:
+        """A page of sealed rows behind a number, with what is signed of them; whoever has the public key verifies it."""
+        return await audit.exported(self._store.audit, self._context.ends, after)
+
     async def verify_audit(self) -> View:
         return await audit.verify(self._store.audit, ends=self._context.ends)
 
