@@ -1,4 +1,4 @@
-"""What nodes that share a database signed of the audit, so that each of them verifies the whole.
+"""Heads of the audit that nodes which share a database signed, so that each of them verifies the whole.
 
 A node trusts its own key, and those under which others published: the first head of a key is a row of the audit itself.
 """

@@ -46,7 +46,7 @@ async def _exported(api: OperatorApi, to: Path) -> tuple[int, str]:
     after, count, key = 0, 0, ""
     with fresh_file(to, "w", encoding="utf-8") as file:
         while True:
-            page = await api.export_audit(after=after)
+            page = await api.export_audit({"after": after})
             if page["signed"]:
                 key = page["signed"]["key"]
                 file.write(json.dumps(page["signed"]) + "\n")

@@ -32,7 +32,6 @@ from bot.wiring.knowledge.packs import tools_of as pack_tools
 from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.models.media import media_of
-from bot.wiring.safety.forgetting import forgetter_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
@@ -64,7 +63,6 @@ from runtime.delivery.couriers import Couriers
 from runtime.delivery.posting import RoomPosting
 from runtime.delivery.sent_files import SentFiles
 from runtime.domain.agents.manifest import MAIN
-from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.intake.dispatch import Dispatch
@@ -115,7 +113,6 @@ class EnginePhase:
     skills: SkillParts
     meaning: NearRows
     sink: Sink
-    forgetter: Forgetter
 
 
 def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Mapping[str, Tool] | None) -> EnginePhase:
@@ -167,12 +164,6 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         skills=skills,
         meaning=meaning,
         sink=base.instruments.sink(reception.sink),
-        forgetter=forgetter_of(
-            base.settings,
-            base.store,
-            lambda: [agent.workspaces for agent in agents.values()],
-            base.membership.take,
-        ),
     )
 
 
