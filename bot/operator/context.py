@@ -66,7 +66,7 @@ class OperatorContext:
     settings name a person, or one of the identities as an owner, and `rights` what they say of approvers.
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
     models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
-    found in this process, empty where none runs; `door` is the guard with all values that are held here; `scan_door`
+    found in this process, empty where none runs, and `intercepted` the same of interceptors; `door` is the guard with all values that are held here; `scan_door`
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
     runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten.
     """
@@ -95,6 +95,7 @@ class OperatorContext:
     rights: Callable[[], Rights] = Rights
     info: Mapping[str, str] = field(default_factory=dict)
     guarded: Callable[[], str] = str
+    intercepted: Callable[[], str] = str
     reports: ReportOperations | None = None
     schedules: ScheduleOperations | None = None
     tools: Callable[[], Mapping[str, Tool] | None] = lambda: None

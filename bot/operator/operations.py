@@ -122,8 +122,9 @@ class Operations(OperatorApi):
 
     async def overview(self) -> View:
         counts = dict(await self._store.operations.counts())
+        told = {"guard": self._context.guarded(), "interceptors": self._context.intercepted()}
         return {
-            "info": {**self._context.info, **({"guard": guarded} if (guarded := self._context.guarded()) else {})},
+            "info": {**self._context.info, **{name: words for name, words in told.items() if words}},
             "counts": counts,
             "accounts": [*map(views.account, self._context.states())],
         }

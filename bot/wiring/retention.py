@@ -47,6 +47,7 @@ def keep_of(settings: Settings) -> Keep:
         Stock.NODES: days.nodes_days,
         Stock.TRANSCRIPTS: days.transcripts_days,
         Stock.ROOM_NAMES: days.messages_days,
+        Stock.ROOM_MARKS: days.messages_days,
         Stock.TOOL_FORMS: days.approvals_days,
     }
     workspaces = timedelta(days=days.workspaces_days) if days.workspaces_days else None

@@ -63,6 +63,7 @@ from runtime.store.protocol.agents import AgentLives
 from runtime.store.runs.store import RunStore
 from runtime.store.schedules.store import ScheduleStore
 from runtime.store.schema import nodes
+from runtime.store.shelf.search import ShelfStore
 from runtime.store.skills.store import SkillLockStore
 from runtime.store.sql.driver import OPERATION_TIMEOUT, UNWATCHED, Driver, Op, Watch
 from runtime.store.sql.sqlite import MEMORY_DATABASE, SqliteDriver, connect, explain, system_now
@@ -98,6 +99,7 @@ class Store:
     budgets: Budgeting
     operations: Operations
     history: History
+    shelf: ShelfStore
     traces: Traces
     audit: Audit
     retention: Sweeping
@@ -141,6 +143,7 @@ class Store:
             budgets=BudgetStore(*given),
             operations=OperationStore(*given),
             history=HistoryStore(*given),
+            shelf=ShelfStore(*given),
             traces=TraceStore(*given),
             audit=AuditStore(*given),
             retention=RetentionStore(*given),

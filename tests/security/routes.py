@@ -45,6 +45,8 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /api/rooms/{room}/files": WRITE,
     "POST /api/rooms/{room}/messages": WRITE,
     "POST /api/rooms/{room}/stop": WRITE,
+    "POST /api/rooms/{room}/mark": ROOM,
+    "GET /api/search": KNOWN,
     "POST /api/approvals/{approval}": KNOWN,
     "GET /api/approvals/{approval}/form": KNOWN,
     "POST /console/api/people": OWNER,

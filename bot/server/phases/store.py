@@ -15,6 +15,7 @@ from runtime.cluster.node import Membership
 from runtime.cluster.notifier import LocalNotifier, SharedNotifier
 from runtime.contract import AdapterContext, NewId, OpenForm, Probe, no_form
 from runtime.domain.agents.manifest import MAIN
+from runtime.intake.shelf import GuardedShelf
 from runtime.store.store import Store
 from runtime.workspace.disk_space import DiskSpace
 from runtime.workspace.workspaces import WorkspaceFolders
@@ -36,6 +37,7 @@ class StorePhase:
     notifier: LocalNotifier
     membership: Membership
     cooldowns: SharedCooldowns
+    shelf: GuardedShelf
     workspaces: WorkspaceFolders
     space: DiskSpace
 
@@ -52,6 +54,7 @@ class StorePhase:
             self.new_id,
             siblings=store.cluster.has_siblings,
             forms=forms,
+            shelf=self.shelf,
         )
 
     def head(self) -> HeadFile:
@@ -78,6 +81,7 @@ def store_phase(
         notifier=notifier,
         membership=Membership(notifier),
         cooldowns=SharedCooldowns(store=store.cooldowns, notifier=notifier, now=store.now),
+        shelf=GuardedShelf(store.shelf),
         workspaces=WorkspaceFolders(settings.workspace_dir, MAIN, uid=shell_of(settings).uid),
         space=space_of(settings),
     )

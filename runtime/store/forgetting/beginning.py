@@ -242,7 +242,7 @@ def move_on(which: str, stage: str, reached: str, changed: int) -> Op[None]:
 def end(one: Forgetting, now: datetime) -> Op[None]:
     """The last of them goes: their names. A digest and a mark stay."""
     if rows := (yield END_FORGETTING, {"which": one.id, "at": micros(now)}):
-        yield from fact(now, "person forgotten", "", one.mark, f"it is done: {rows[0][0]} rows changed or removed")
+        yield from fact(now, "forgetting ended", "", one.mark, f"{rows[0][0]} rows changed or removed")
 
 
 def end_parked_runs(one: Forgetting, now: datetime, new_id: NewId) -> Op[int]:

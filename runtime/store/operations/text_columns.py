@@ -233,6 +233,7 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
     "pairing_tries": {"actor": PERSON_ID},
     "pauses": {"channel": CHOSEN_NAME, "account": OWN_ADDRESS, "room": OWN_ADDRESS},
     "aliases": {"channel": CHOSEN_NAME, "account": OWN_ADDRESS, "room": OWN_ADDRESS, "moved_to": OWN_ADDRESS},
+    "room_marks": {"owner": PERSON_ID, "address": OWN_ADDRESS, "title": SAID},
     "rooms": {"channel": CHOSEN_NAME, "account": OWN_ADDRESS, "room": OWN_ADDRESS, "name": SAID},
     "chats": {"room": OWN_ADDRESS},
     "schedules": {

@@ -69,6 +69,7 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "pairing_tries": Treatment(until="a code was right, or their person is removed"),
     "pauses": Treatment(until=OVER),
     "aliases": Treatment(until=FOR_GOOD),
+    "room_marks": Treatment(("messages_days",)),
     "rooms": Treatment(("messages_days",)),
     "chats": Treatment(until=FOR_GOOD),
     "schedules": Treatment(("runs_days",)),
