@@ -403,6 +403,9 @@ class OperatorApi:
     @get("/audit/rows")
     async def audit(self, kind: str = "", limit: int = 100) -> list[View]: ...
 
+    @post("/audit/export", Role.OWNER)
+    async def export_audit(self, fields: Form) -> View: ...
+
     @get("/audit")
     async def verify_audit(self) -> View: ...
 

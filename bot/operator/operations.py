@@ -299,6 +299,12 @@ class Operations(OperatorApi):
         """The newest rows of the audit, of one kind or of all."""
         return await audit.newest(self._store.audit, kind, limit, self._context.mask)
 
+    async def export_audit(self, fields: Mapping[str, Any]) -> View:
+        """A page of sealed rows behind the number `after`, with what is signed of them."""
+        if not isinstance(after := fields.get("after", 0), int):
+            raise Refusal(400, "`after` must be the number of a row.")
+        return await audit.exported(self._store.audit, self._context.ends, after)
+
     async def verify_audit(self) -> View:
         return await audit.verify(self._store.audit, ends=self._context.ends)
 

@@ -60,6 +60,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /console/api/people/{id}/export": OWNER,
     "POST /console/api/people/{id}/exported": OWNER,
     "POST /console/api/forgettings": OWNER,
+    "POST /console/api/audit/export": OWNER,
     "POST /console/api/forgettings/{id}": OWNER,
     "POST /console/api/pairings": OWNER,
     "POST /console/api/reload": OWNER,

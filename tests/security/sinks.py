@@ -74,6 +74,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "absent",
             "repeat",
         ),
+        *("apply", "end", "end_parked_runs", "forget_said", "move_on", "note_export", "put_entries", "publish_audit"),
         *("pause", "seal", "cut_audit", "requeue", "discard", "sweep"),
         *(
             "approve",
