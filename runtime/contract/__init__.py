@@ -205,6 +205,8 @@ from runtime.contract.signals import (
     FileRef,
     Moved,
     Outcome,
+    Rated,
+    Reaction,
     Said,
     Signal,
     Sink,
@@ -214,6 +216,7 @@ from runtime.contract.signals import (
     Verdict,
     files_json,
     files_of,
+    unrated,
 )
 
 __all__ = [
@@ -419,4 +422,7 @@ __all__ = [
     "no_form",
     "no_probe",
     "room_topic",
+    "Rated",
+    "Reaction",
+    "unrated",
 ]

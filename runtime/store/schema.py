@@ -13,6 +13,8 @@ from sqlalchemy import Column, Index, LargeBinary, PrimaryKeyConstraint, Table, 
 
 from runtime.store.tables.columns import Serial, maybe_number, maybe_words, number, partial, time_id, words
 from runtime.store.tables.columns import metadata as metadata
+from runtime.store.tables.events import event_cursors as event_cursors
+from runtime.store.tables.events import feedback as feedback
 from runtime.store.tables.knowledge import knowledge_chunks as knowledge_chunks
 from runtime.store.tables.knowledge import knowledge_documents as knowledge_documents
 from runtime.store.tables.knowledge import knowledge_vectors as knowledge_vectors
@@ -27,7 +29,7 @@ from runtime.store.tables.skills import skill_locks as skill_locks
 from runtime.store.tables.triggers import trigger_fires as trigger_fires
 from runtime.store.tables.triggers import triggers as triggers
 
-REVISION: Final = "0041"
+REVISION: Final = "0043"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 signals = Table(

@@ -39,6 +39,8 @@ ENDED: Final[Mapping[RunState, RunState]] = {
 }
 REASON_OF_STATE: Final[Mapping[RunState, str]] = {RunState.DONE: "", RunState.STOPPED: "Stopped."}
 """What a run's row says of its end, where that is not its last words."""
+FAILURE_MAX_CHARS: Final = 300
+"""Characters of an error in the audit: its row is kept for longer than the run."""
 
 _own_run = update(runs).where(runs.c.id == bindparam("run"), is_word(runs.c.state, "running"))
 PARK_RUN = _own_run.values(state="parked", error="", ended_at=None, crashes=0).returning(runs.c.requester)
@@ -202,6 +204,8 @@ def finish(
     yield from add_turn(lane.session, mine[0], run, "assistant", text, now, reasoning=thought)
     calls = int(reply is not None)
     end = {"run": run, "new_state": ENDED[state].value, "why": why, "at": micros(now)}
+    if state is RunState.FAILED:
+        yield from fact(now, "run failed", lane.node, run, why[:FAILURE_MAX_CHARS])
     rows = yield END_RUN, end | {"calls": calls, "step": number + calls, "turn": mine[0]}
     trigger = Trigger(rows[0][0])
     begun = set()
