@@ -21,7 +21,7 @@ class Place:
     run: str = ""
 
 
-NOWHERE: Final = Place()
+NO_PLACE: Final = Place()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Event:
     who: str
     about: str
     detail: str
-    place: Place = NOWHERE
+    place: Place = NO_PLACE
 
 
 class Row(Protocol):
@@ -110,7 +110,7 @@ def event_of(row: Row, places: Mapping[str, Place]) -> Event | None:
     known = EVENT_WORDS.get(row.kind)
     if known is None or row.number is None:
         return None
-    found = next((places[one] for one in ids_of(row) if one in places), NOWHERE)
+    found = next((places[one] for one in ids_of(row) if one in places), NO_PLACE)
     if known.room and not found.room:
         found = Place(_room_in(getattr(row, known.room)), found.session, found.run)
     return Event(row.number, row.at, known.word, row.actor, row.subject, row.detail, found)

@@ -20,8 +20,8 @@ class EventWord:
     room: str = ""
 
 
-DETAIL: Final = "detail"
-SUBJECT: Final = "subject"
+ROOM_IN_DETAIL: Final = "detail"
+ROOM_IN_SUBJECT: Final = "subject"
 
 OF_NODES: Final = {
     "node joined": EventWord("node.joined", "A process began to work."),
@@ -35,23 +35,23 @@ OF_NODES: Final = {
     "audit cut": EventWord("audit.cut", "Old rows of the audit were removed, under a signed checkpoint."),
 }
 OF_SESSIONS: Final = {
-    "asked": EventWord("session.asked", "A message was taken in for an agent.", DETAIL),
-    "stale": EventWord("session.stale", "A message came too late to be answered.", DETAIL),
+    "asked": EventWord("session.asked", "A message was taken in for an agent.", ROOM_IN_DETAIL),
+    "stale": EventWord("session.stale", "A message came too late to be answered.", ROOM_IN_DETAIL),
     "refused": EventWord("session.refused", "A message of somebody unknown, or without the right to it, was refused."),
     "not answered": EventWord("session.unanswered", "A message that waited won't be answered."),
-    "amended": EventWord("session.amended", "A message was edited before its run began.", DETAIL),
-    "room moved": EventWord("session.moved", "The platform gave a room another address.", SUBJECT),
-    "begun anew": EventWord("session.begun_anew", "A conversation was begun anew.", DETAIL),
+    "amended": EventWord("session.amended", "A message was edited before its run began.", ROOM_IN_DETAIL),
+    "room moved": EventWord("session.moved", "The platform gave a room another address.", ROOM_IN_SUBJECT),
+    "begun anew": EventWord("session.begun_anew", "A conversation was begun anew.", ROOM_IN_DETAIL),
     "condensed": EventWord("session.condensed", "A conversation was condensed."),
     "conversation handed over": EventWord("session.handed_over", "A conversation went over to another agent."),
-    "mode set": EventWord("session.mode_set", "The mode of a conversation was set.", SUBJECT),
-    "model chosen": EventWord("session.model_chosen", "A model was chosen for a conversation.", SUBJECT),
-    "agent chosen": EventWord("session.agent_chosen", "An agent was chosen for a room.", SUBJECT),
+    "mode set": EventWord("session.mode_set", "The mode of a conversation was set.", ROOM_IN_SUBJECT),
+    "model chosen": EventWord("session.model_chosen", "A model was chosen for a conversation.", ROOM_IN_SUBJECT),
+    "agent chosen": EventWord("session.agent_chosen", "An agent was chosen for a room.", ROOM_IN_SUBJECT),
 }
 OF_RUNS: Final = {
     "run failed": EventWord("run.failed", "A run ended with an error."),
-    "stop": EventWord("run.stopped", "Somebody asked to stop the work in a room, or one piece of it.", DETAIL),
-    "interrupt": EventWord("run.interrupted", "A newer message ended a run.", DETAIL),
+    "stop": EventWord("run.stopped", "Somebody asked to stop the work in a room, or one piece of it.", ROOM_IN_DETAIL),
+    "interrupt": EventWord("run.interrupted", "A newer message ended a run.", ROOM_IN_DETAIL),
     "set aside": EventWord("run.set_aside", "A run was set aside, since processes died while working on it."),
     "child spawned": EventWord("run.handed_on", "A piece of work was handed to another agent."),
     "child ended": EventWord("run.piece_ended", "A piece of work that was handed on ended."),
@@ -63,9 +63,9 @@ OF_TOOLS: Final = {
     "call allowed by mode": EventWord("tool.allowed", "A call ran unasked, by the mode of its conversation."),
     "tool changed": EventWord("tool.changed", "An MCP server describes a tool in other words than before."),
     "tool accepted": EventWord("tool.accepted", "A tool's new description was accepted."),
-    "leak guard": EventWord("guard.found", "The leak guard found something.", SUBJECT),
+    "leak guard": EventWord("guard.found", "The leak guard found something.", ROOM_IN_SUBJECT),
     "leak guard scan": EventWord("guard.scanned", "Stored texts were looked through."),
-    "process started": EventWord("process.started", "An agent began a process.", DETAIL),
+    "process started": EventWord("process.started", "An agent began a process.", ROOM_IN_DETAIL),
     "process ended": EventWord("process.ended", "A process came to its end."),
     "process late": EventWord("process.late", "A process was ended: its time was over."),
     "process stopped": EventWord("process.stopped", "A process was stopped."),
@@ -137,10 +137,10 @@ OF_WORK: Final = {
     "budget nearly spent": EventWord("budget.nearly_spent", "A budget is nearly spent."),
 }
 OF_DELIVERIES: Final = {
-    "shown": EventWord("delivery.sent", "Every part of an answer, card or report is on screen.", DETAIL),
-    "delivery give-up": EventWord("delivery.failed", "An answer, card or report couldn't be shown.", DETAIL),
-    "delivery hold": EventWord("delivery.held", "Nobody can tell whether a message is on screen.", DETAIL),
-    "delivery discard": EventWord("delivery.discarded", "A message was thrown away.", DETAIL),
+    "shown": EventWord("delivery.sent", "Every part of an answer, card or report is on screen.", ROOM_IN_DETAIL),
+    "delivery give-up": EventWord("delivery.failed", "An answer, card or report couldn't be shown.", ROOM_IN_DETAIL),
+    "delivery hold": EventWord("delivery.held", "Nobody can tell whether a message is on screen.", ROOM_IN_DETAIL),
+    "delivery discard": EventWord("delivery.discarded", "A message was thrown away.", ROOM_IN_DETAIL),
     "delivery split": EventWord("delivery.split", "A part went as several messages."),
     "requeued": EventWord("delivery.requeued", "A message is tried again."),
     "discarded": EventWord("delivery.discarded", "A message was thrown away."),
@@ -157,10 +157,10 @@ OF_PEOPLE: Final = {
     "away": EventWord("person.away", "A person is away."),
     "back": EventWord("person.back", "A person is back."),
     "paired": EventWord("person.paired", "A pairing code was accepted."),
-    "pairing offered": EventWord("person.pairing_offered", "Somebody unknown got a pairing code.", SUBJECT),
+    "pairing offered": EventWord("person.pairing_offered", "Somebody unknown got a pairing code.", ROOM_IN_SUBJECT),
     "pairing refused": EventWord("person.pairing_refused", "A wrong pairing code was entered."),
-    "feedback given": EventWord("feedback.given", "A person rated a message of the agent.", DETAIL),
-    "feedback taken back": EventWord("feedback.taken_back", "A person took a rating back.", DETAIL),
+    "feedback given": EventWord("feedback.given", "A person rated a message of the agent.", ROOM_IN_DETAIL),
+    "feedback taken back": EventWord("feedback.taken_back", "A person took a rating back.", ROOM_IN_DETAIL),
 }
 OF_MEMORY: Final = {
     "memory kept": EventWord("memory.kept", "Something was remembered."),

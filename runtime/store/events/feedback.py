@@ -74,7 +74,7 @@ STANDING = (
     .limit(bindparam("n", type_=Integer))
 )
 STANDING_IN = STANDING.where(in_room(feedback.c.address))
-OWN = (
+OWN_MARKS = (
     select(feedback.c.delivery_id, feedback.c.value)
     .where(feedback.c.actor == bindparam("who"), in_room(feedback.c.address))
     .order_by(feedback.c.at)
@@ -141,5 +141,5 @@ def _feedback_of(row: Sequence[Any]) -> Feedback:
 
 def own_marks(actor: str, room: Address) -> Op[dict[str, int]]:
     """Value of each message in a room that a person rated: the newest counts."""
-    return {delivery: value for delivery, value in (yield OWN, {"who": actor, "room": str(room)})}
+    return {delivery: value for delivery, value in (yield OWN_MARKS, {"who": actor, "room": str(room)})}
 
