@@ -59,6 +59,9 @@ MODULES: Final[Mapping[str, str]] = {
     "secrets": "safety.secrets",
     "config": "inspect",
     "audit": "inspect",
+    "events": "events.commands",
+    "checkpoints": "events.commands",
+    "feedback": "events.commands",
 }
 
 

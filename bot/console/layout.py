@@ -27,6 +27,8 @@ PLACES: Final = (
     ("/console/models", "Models"),
     ("/console/people", "People"),
     ("/console/trace", "Trace"),
+    ("/console/events", "Events"),
+    ("/console/feedback", "Feedback"),
 )
 # How a state looks: it wants a person, it goes on by itself, it ended well, it ended badly, it is over.
 TONES: Final = {

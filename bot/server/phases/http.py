@@ -110,6 +110,7 @@ def _operators(
         workflows=lambda: at.live.gate().workflows,
         agents=lambda: agents_at_work(engine.agents, at.reload.settings),
         guarded=engine.guard_book.words,
+        feedback_readers=lambda: at.reload.settings.feedback.readers,
         skills=engine.skills.every.look,
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),

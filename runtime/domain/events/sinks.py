@@ -33,4 +33,5 @@ class Cursor:
 
 def retry_delay(failures: int) -> timedelta:
     """Wait after that many failures in a row: doubled each time, at most five minutes."""
-    return min(FIRST_RETRY_DELAY * 2 ** min(failures - 1, 16), LONGEST_RETRY_DELAY)
+    doubled: timedelta = FIRST_RETRY_DELAY * (1 << min(failures - 1, 16))
+    return min(doubled, LONGEST_RETRY_DELAY)

@@ -34,25 +34,25 @@ class EventStore(Base):
         now = self.now()
         return await self._driver.write(lambda: begin_cursor(duty, sink, now))
 
-    async def reach(self, duty: Duty, sink: str, number: int) -> bool:
+    async def sink_reached(self, duty: Duty, sink: str, number: int) -> bool:
         now = self.now()
         return await self._driver.write(lambda: reach(duty, sink, number, now))
 
-    async def fail(self, duty: Duty, sink: str, why: str) -> Cursor | None:
+    async def sink_failed(self, duty: Duty, sink: str, why: str) -> Cursor | None:
         now = self.now()
         return await self._driver.write(lambda: fail(duty, sink, why, now))
 
-    async def tell(self, duty: Duty, sink: str) -> bool:
+    async def sink_told(self, duty: Duty, sink: str) -> bool:
         return await self._driver.write(lambda: tell(duty, sink))
 
-    async def keep_only(self, duty: Duty, sinks: Sequence[str]) -> bool:
+    async def keep_sinks(self, duty: Duty, sinks: Sequence[str]) -> bool:
         return await self._driver.write(lambda: keep_only(duty, sinks))
 
 
 class FeedbackStore(Base):
     """Implements `protocol.events.FeedbackBook`."""
 
-    async def react(self, reaction: Reaction) -> bool:
+    async def note_reaction(self, reaction: Reaction) -> bool:
         now = self.now()
         return await self._driver.write(lambda: react(reaction, now))
 

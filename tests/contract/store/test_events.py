@@ -171,8 +171,8 @@ async def test_a_sink_begins_behind_the_newest_event_and_never_goes_back(stage: 
     begun = await stage.store.events.begin_cursor(duty, "siem")
     assert begun is not None
     assert begun.number == head
-    assert await stage.store.events.reach(duty, "siem", head + 5)
-    assert await stage.store.events.reach(duty, "siem", head + 2)
+    assert await stage.store.events.sink_reached(duty, "siem", head + 5)
+    assert await stage.store.events.sink_reached(duty, "siem", head + 2)
     assert [one.number for one in await stage.store.events.cursors()] == [head + 5]
     again = await stage.store.events.begin_cursor(duty, "siem")
     assert again is not None
@@ -182,17 +182,17 @@ async def test_a_sink_begins_behind_the_newest_event_and_never_goes_back(stage: 
 async def test_a_failing_sink_keeps_its_place_and_is_told_once(stage: Stage) -> None:
     duty = await seal(stage)
     await stage.store.events.begin_cursor(duty, "siem")
-    first = await stage.store.events.fail(duty, "siem", "answered 500")
+    first = await stage.store.events.sink_failed(duty, "siem", "answered 500")
     assert first is not None
     assert not first.is_to_be_told(stage.clock())
     stage.clock.advance(hours=24)
-    later = await stage.store.events.fail(duty, "siem", "answered 503")
+    later = await stage.store.events.sink_failed(duty, "siem", "answered 503")
     assert later is not None
     assert (later.number, later.failing_since, later.fault) == (first.number, first.failing_since, "answered 503")
     assert later.is_to_be_told(stage.clock())
-    assert await stage.store.events.tell(duty, "siem")
-    assert not await stage.store.events.tell(duty, "siem")
-    await stage.store.events.reach(duty, "siem", first.number + 1)
+    assert await stage.store.events.sink_told(duty, "siem")
+    assert not await stage.store.events.sink_told(duty, "siem")
+    await stage.store.events.sink_reached(duty, "siem", first.number + 1)
     [well] = await stage.store.events.cursors()
     assert (well.failing_since, well.fault, well.told) == (None, "", False)
 
@@ -202,10 +202,10 @@ async def test_a_node_that_lost_the_duty_moves_no_cursor(stage: Stage) -> None:
     await stage.store.events.begin_cursor(duty, "siem")
     await stage.store.cluster.leave(stage.lease)
     assert await stage.store.events.begin_cursor(duty, "other") is None
-    assert not await stage.store.events.reach(duty, "siem", 99)
-    assert await stage.store.events.fail(duty, "siem", "x") is None
-    assert not await stage.store.events.tell(duty, "siem")
-    assert not await stage.store.events.keep_only(duty, [])
+    assert not await stage.store.events.sink_reached(duty, "siem", 99)
+    assert await stage.store.events.sink_failed(duty, "siem", "x") is None
+    assert not await stage.store.events.sink_told(duty, "siem")
+    assert not await stage.store.events.keep_sinks(duty, [])
     assert [one.sink for one in await stage.store.events.cursors()] == ["siem"]
 
 
@@ -213,7 +213,7 @@ async def test_a_sink_that_is_gone_from_the_settings_leaves_no_cursor(stage: Sta
     duty = await stage.duty("event sinks")
     for name in ("one", "two"):
         await stage.store.events.begin_cursor(duty, name)
-    await stage.store.events.keep_only(duty, ["two"])
+    await stage.store.events.keep_sinks(duty, ["two"])
     assert [one.sink for one in await stage.store.events.cursors()] == ["two"]
 
 
@@ -244,7 +244,7 @@ async def marks(stage: Stage) -> list[tuple[str, int]]:
 
 async def test_a_reaction_becomes_feedback_with_its_run_and_words(stage: Stage) -> None:
     delivery = await answered(stage)
-    assert await stage.store.feedback.react(Reaction(ROOM, UMA, f"m-{delivery}", added=("👍🏽",)))
+    assert await stage.store.feedback.note_reaction(Reaction(ROOM, UMA, f"m-{delivery}", added=("👍🏽",)))
     [one] = await stage.store.feedback.feedback(stage.clock() - timedelta(days=1))
     assert (one.person, one.value, one.delivery, one.said) == ("Uma", Rating.UP, delivery, "done")
     assert one.run == (await told(stage))[-1].place.run
@@ -267,7 +267,7 @@ async def test_changing_or_taking_away_a_reaction_updates_it(
     delivery = await answered(stage)
     for added, removed in marked:
         stage.clock.advance(seconds=1)
-        await stage.store.feedback.react(Reaction(ROOM, UMA, f"m-{delivery}", added, removed))
+        await stage.store.feedback.note_reaction(Reaction(ROOM, UMA, f"m-{delivery}", added, removed))
     assert await marks(stage) == left
 
 
@@ -279,13 +279,13 @@ async def test_a_stranger_a_persons_message_and_another_room_give_none(stage: St
         Reaction(OTHER_ROOM, UMA, f"m-{delivery}", UP),
         Reaction(OTHER_ROOM, UMA, added=UP, delivery=delivery),
     ):
-        assert not await stage.store.feedback.react(reaction)
+        assert not await stage.store.feedback.note_reaction(reaction)
     assert await marks(stage) == []
 
 
 async def test_words_beside_a_rating_of_the_page_are_kept(stage: Stage) -> None:
     delivery = await answered(stage)
-    assert await stage.store.feedback.react(Reaction(ROOM, UMA, added=DOWN, delivery=delivery, words="too long"))
+    assert await stage.store.feedback.note_reaction(Reaction(ROOM, UMA, added=DOWN, delivery=delivery, words="too long"))
     [one] = await stage.store.feedback.feedback(stage.clock() - timedelta(days=1), room=ROOM)
     assert (one.value, one.words) == (Rating.DOWN, "too long")
     assert await stage.store.feedback.feedback(stage.clock() - timedelta(days=1), room=OTHER_ROOM) == []
@@ -293,7 +293,7 @@ async def test_words_beside_a_rating_of_the_page_are_kept(stage: Stage) -> None:
 
 async def test_feedback_goes_with_its_person_and_is_counted(stage: Stage) -> None:
     delivery = await answered(stage)
-    await stage.store.feedback.react(Reaction(ROOM, UMA, f"m-{delivery}", UP))
+    await stage.store.feedback.note_reaction(Reaction(ROOM, UMA, f"m-{delivery}", UP))
     assert [one.word for one in await told(stage, Only(words=("feedback.*",)))] == ["feedback.given"]
     await stage.store.people.remove("Uma", actor="test")
     assert await marks(stage) == []

@@ -32,23 +32,23 @@ class SinkCursors(Protocol):
     async def begin_cursor(self, duty: Duty, sink: str) -> Cursor | None:
         """The cursor of a sink; that of a new one stands behind the newest event. None when the duty was lost."""
 
-    async def reach(self, duty: Duty, sink: str, number: int) -> bool:
+    async def sink_reached(self, duty: Duty, sink: str, number: int) -> bool:
         """Every event up to `number` was taken. False when the duty was lost."""
 
-    async def fail(self, duty: Duty, sink: str, why: str) -> Cursor | None:
+    async def sink_failed(self, duty: Duty, sink: str, why: str) -> Cursor | None:
         """The sink took nothing. Its cursor as it stays; None when the duty was lost."""
 
-    async def tell(self, duty: Duty, sink: str) -> bool:
+    async def sink_told(self, duty: Duty, sink: str) -> bool:
         """Note that operators are told of a failure; false where they were already."""
 
-    async def keep_only(self, duty: Duty, sinks: Sequence[str]) -> bool:
+    async def keep_sinks(self, duty: Duty, sinks: Sequence[str]) -> bool:
         """Forget the cursors of other sinks."""
 
 
 class FeedbackBook(Protocol):
     """Ratings of the agent's messages by people."""
 
-    async def react(self, reaction: Reaction) -> bool:
+    async def note_reaction(self, reaction: Reaction) -> bool:
         """Note what a person put onto a message or took away; whether that changed anything."""
 
     async def feedback(self, since: datetime, *, room: Address | None = None, limit: int = 500) -> list[Feedback]:
