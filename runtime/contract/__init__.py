@@ -205,6 +205,7 @@ from runtime.contract.signals import (
     FileRef,
     Moved,
     Outcome,
+    OwnMarks,
     Rated,
     Reaction,
     Said,
@@ -216,6 +217,7 @@ from runtime.contract.signals import (
     Verdict,
     files_json,
     files_of,
+    no_marks,
     unrated,
 )
 
@@ -422,7 +424,9 @@ __all__ = [
     "no_form",
     "no_probe",
     "room_topic",
+    "OwnMarks",
     "Rated",
+    "no_marks",
     "Reaction",
     "unrated",
 ]

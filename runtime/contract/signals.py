@@ -318,6 +318,15 @@ Rated = Callable[[Reaction], Awaitable[bool]]
 """Notes what people think of a message; whether that changed anything. Errors: StoreError."""
 
 
+OwnMarks = Callable[[Identity, Address], Awaitable[Mapping[str, int]]]
+"""Value of each delivery in a room that somebody rated: above 0 for good. Errors: StoreError."""
+
+
+async def no_marks(who: Identity, room: Address) -> Mapping[str, int]:
+    """Answer where nobody keeps them."""
+    return {}
+
+
 async def unrated(reaction: Reaction) -> bool:
     """Answer where nobody keeps it."""
     return False

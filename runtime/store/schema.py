@@ -376,6 +376,7 @@ parts = Table(
     words("more", server_default="[]"),
     PrimaryKeyConstraint("delivery_id", "ordinal"),
     partial("ix_parts_marked", "delivery_id", where="state = 'marked'"),
+    partial("ix_parts_receipt", "receipt", where="receipt IS NOT NULL"),
 )
 
 # What went another way than straight on: a run taken up again, a part retried, looked for or given up. The straight way

@@ -3,6 +3,7 @@
 
 import { byId, copyText, dayOf, h, icon, showLocally, sleep, timeOf, until } from "./dom.js";
 import { fileLinks } from "./files.js";
+import { Ratings } from "./ratings.js";
 import { words } from "./words.js";
 
 const ICONS = { yes: "check", no: "close", nobody: "hand", withdrawn: "close" }; // how a question ended
@@ -17,6 +18,7 @@ export class Log {
   #room = null;
   #me;
   #actions;
+  #ratings;
   #answers = new Map(); // entry id -> what became of an answer that came too late, for the card as it is drawn then
   #following = true; // whether the end was in view before the last change
   #toNewest = true; // whether the newest message is among those that are drawn
@@ -28,6 +30,7 @@ export class Log {
   constructor(me, actions) {
     this.#me = me;
     this.#actions = actions;
+    this.#ratings = new Ratings(me.may_write);
     this.#jump.addEventListener("click", () => this.#actions.newest());
     this.#scroll.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     const resized = new ResizeObserver(() => this.#following && this.toEnd()); // a longer draft, a phone's keyboard
@@ -41,6 +44,7 @@ export class Log {
     this.#answers.clear();
     this.#list.replaceChildren();
     this.#jump.hidden = true;
+    this.#ratings.enter(room);
   }
 
   #scrolled() {
@@ -147,7 +151,7 @@ export class Log {
   #agent(entry) {
     return h("li", { class: "message agent", "data-testid": "message", "data-author": "agent" },
       h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at), entry.rewritten && h("span", { "data-testid": "edited" }, words.edited)),
-      prose(entry), fileLinks(this.#room, entry.files), reactions(entry));
+      prose(entry), fileLinks(this.#room, entry.files), reactions(entry), this.#ratings.of(entry));
   }
 
   #card(entry) {

@@ -83,7 +83,7 @@ def accounts_phase(
 
     forms = Forms(base.store, lambda: live.gate().rights)
     ratings = Ratings(base.store.feedback)
-    context = replace(base.context(forms.open), inbox=waiting, rated=ratings)
+    context = replace(base.context(forms.open), inbox=waiting, rated=ratings, own_marks=base.store.feedback.own_marks)
     page = _page(base, context, web_identity, is_destination, getattr(model, "ideas", IDEAS))
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of) for adapter in every)

@@ -18,7 +18,7 @@ from runtime.store.sql.driver import Op, is_word, micros, moment
 RATED_CHARS: Final = 300
 """Characters of a rated message in a list."""
 
-# A message is looked for by the room first: parts have no index of receipts, and a room has few of one.
+# Found by the index of receipts: another room may have the same one.
 RATED = (
     select(deliveries.c.id, deliveries.c.run_id, deliveries.c.address)
     .join(parts, parts.c.delivery_id == deliveries.c.id)

@@ -34,3 +34,5 @@ def upgrade() -> None:
     )
     op.create_index("ix_feedback_at", "feedback", ["at"])
     op.create_index("ix_feedback_person_id", "feedback", ["person_id"])
+    given = sa.text("receipt IS NOT NULL")
+    op.create_index("ix_parts_receipt", "parts", ["receipt"], sqlite_where=given, postgresql_where=given)
