@@ -121,9 +121,9 @@ def address_of(raw: Raw, place: Place, reach: Addressing, me: Me) -> Address:
 def reaction(raw: Raw, identity: str, *, is_added: bool) -> Reaction:
     """An emoji on a message, at the channel that the gateway tells. A server's own emoji has a name, which says nothing."""
     emoji = "" if raw["emoji"].get("id") else str(raw["emoji"]["name"])
-    changed = {"added" if is_added else "removed": (emoji,)}
+    added, removed = ((emoji,), ()) if is_added else ((), (emoji,))
     room = Address(CHANNEL, identity, str(raw["channel_id"]))
-    return Reaction(room, Identity(f"{CHANNEL}:{raw['user_id']}"), str(raw["message_id"]), **changed)
+    return Reaction(room, Identity(f"{CHANNEL}:{raw['user_id']}"), str(raw["message_id"]), added, removed)
 
 
 def actor_of(user: Raw) -> Identity:

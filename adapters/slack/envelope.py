@@ -110,8 +110,8 @@ def reaction_of(body: Raw, me: BotUser, *, is_added: bool) -> Reaction | None:
     room, ts, emoji, user = item.get("channel"), item.get("ts"), event.get("reaction"), event.get("user")
     if not (isinstance(room, str) and isinstance(ts, str) and isinstance(emoji, str) and isinstance(user, str)):
         raise Malformed("a reaction has a message, an emoji and a person")
-    changed = {"added" if is_added else "removed": (emoji,)}
-    return Reaction(Address(CHANNEL, me.team, room), Identity(f"{CHANNEL}:{me.team}/{user}"), ts, **changed)
+    added, removed = ((emoji,), ()) if is_added else ((), (emoji,))
+    return Reaction(Address(CHANNEL, me.team, room), Identity(f"{CHANNEL}:{me.team}/{user}"), ts, added, removed)
 
 
 def said_at(body: Raw) -> float | None:

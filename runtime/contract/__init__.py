@@ -81,7 +81,7 @@ from runtime.contract.features import (
     Types,
     Working,
 )
-from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Pending, Stuck
+from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Opinion, Opinions, Pending, Stuck
 from runtime.contract.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
 from runtime.contract.forms import (
     ANYBODY,
@@ -425,6 +425,8 @@ __all__ = [
     "no_probe",
     "room_topic",
     "OwnMarks",
+    "Opinion",
+    "Opinions",
     "Rated",
     "no_marks",
     "Reaction",

@@ -9,6 +9,7 @@ from typing import Final
 from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.views import View, at
+from bot.wiring.events.readers import FeedbackReaders
 from runtime.contract import Address
 from runtime.domain.events.event import Event, Only
 from runtime.domain.events.feedback import Feedback
@@ -104,12 +105,8 @@ class EventOperations:
 
     async def must_read_feedback(self, actor: Actor) -> None:
         """Errors: Refusal 403 for whoever is none of the readers. The command line on the machine may read all there is."""
-        readers = self.context.feedback_readers()
-        if not readers or actor.hand:
-            return
-        known = await self.context.store.people.person_named(actor.person.name)
-        own = {actor.person.name, *(known.identities if known else ())}
-        if not own & set(readers):
+        readers = FeedbackReaders(self.context.store.people, self.context.feedback_readers)
+        if not actor.hand and not await readers.include(actor.person):
             raise Refusal(403, NOT_A_READER)
 
     async def feedback(self, days: int, room: Address | None, limit: int) -> list[View]:

@@ -26,6 +26,7 @@ from bot.wiring.engine import (
     pace_of,
     shell_of,
 )
+from bot.wiring.events.readers import FeedbackReaders
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
@@ -334,6 +335,7 @@ def _toolkit(
         remembering=tools_of(memory) if memory else (),
         agents=making,
         figures=base.store.figures,
+        may_read=FeedbackReaders(base.store.people, lambda: at.reload.settings.feedback.readers).may_ask,
         named=at.called,
         naming=in_reports(base.store.traces.titles, at.called),
         now=base.store.now,
