@@ -14,7 +14,7 @@ from runtime.http.errors import Refusal
 
 GOOD: Final = "👍"
 BAD: Final = "👎"
-MARKS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+RATING_MARKS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "up": ((GOOD,), (BAD,)),
     "down": ((BAD,), (GOOD,)),
     "none": ((), (GOOD, BAD)),
@@ -49,11 +49,11 @@ class RatingsApi:
         visitor, address = await self._rooms.open_to_change(request)
         body = await bodies.read_object(request)
         entry, value, words = (body.get(name, "") for name in ("entry", "value", "words"))
-        if not (isinstance(entry, str) and entry and isinstance(words, str) and isinstance(value, str) and value in MARKS):
+        if not (isinstance(entry, str) and entry and isinstance(words, str) and isinstance(value, str) and value in RATING_MARKS):
             raise Refusal(400, "A rating has an `entry`, a `value` (up, down or none), and perhaps `words`.")
         if len(words) > RATING_WORDS_MAX_CHARS:
             raise Refusal(400, f"That's too long: at most {RATING_WORDS_MAX_CHARS:,} characters.")
-        added, removed = MARKS[value]
+        added, removed = RATING_MARKS[value]
         delivery = entry.partition(".")[0]
         reaction = Reaction(
             address, visitor.identity, added=added, removed=removed, delivery=delivery, words=words.strip()

@@ -33,7 +33,7 @@ TIDY_INTERVAL: Final = timedelta(minutes=10)
 EVENTS_A_BATCH: Final = 100
 SINK_TIMEOUT: Final = timedelta(seconds=20)
 SINK_ANSWER_MAX_BYTES: Final = 2_000
-FAULT_MAX_CHARS: Final = 200
+SINK_FAULT_MAX_CHARS: Final = 200
 SINK_TOLD: Final = (
     "**The event sink {sink} takes nothing since {since:%Y-%m-%d %H:%M} UTC**: {fault} It keeps its place, and gets all of "
     "it once it answers. How far it has got: `signalbox doctor`."
@@ -161,7 +161,7 @@ class EventSinks:
 
     async def _failed(self, duty: Duty, before: Cursor, why: str) -> None:
         """Keep its place, and tell operators once it took nothing for long."""
-        fault = str(self._door.clean(why, Gate.HANDED_ON))[:FAULT_MAX_CHARS]
+        fault = str(self._door.clean(why, Gate.HANDED_ON))[:SINK_FAULT_MAX_CHARS]
         told = log.debug if before.failing_since else log.warning
         told("an event sink takes nothing", sink=before.sink, reason=fault)
         cursor = await self._book.sink_failed(duty, before.sink, fault)

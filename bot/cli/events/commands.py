@@ -59,7 +59,7 @@ FEEDBACK_COLUMNS: Final = {
 EVENTS_A_LOOK: Final = 500
 FOLLOW_INTERVAL_SECONDS: Final = 1.0
 NO_EVENTS: Final = "No such event."
-AWAY: Final = "Signalbox doesn't answer; waiting until it's back."
+FOLLOWED_IS_AWAY: Final = "Signalbox doesn't answer; waiting until it's back."
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ async def _follow(settings: Settings, wanted: Wanted, since: int | None, *, as_j
                     async for reached in _shown(api, wanted, after, show):
                         after = reached
             except Gone:
-                tell(AWAY)
+                tell(FOLLOWED_IS_AWAY)
         await asyncio.sleep(FOLLOW_INTERVAL_SECONDS)
 
 

@@ -11,15 +11,15 @@ from bot.doctor.subject import Subject, fine, warning
 from runtime.contract import Finding
 
 CURSORS: Final = "SELECT sink, number, failing_since, fault FROM event_cursors ORDER BY sink"
-NEWEST: Final = "SELECT max(number) FROM audit"
-OLDEST: Final = "SELECT min(number) FROM audit"
+NEWEST_EVENT: Final = "SELECT max(number) FROM audit"
+OLDEST_EVENT: Final = "SELECT min(number) FROM audit"
 
 
 async def check_event_sinks(subject: Subject) -> Sequence[Finding]:
     names = [table.name for table in subject.settings.event_sinks]
     if not names:
         return []
-    cursors, newest, oldest = await rows_of(subject.settings, CURSORS, NEWEST, OLDEST)
+    cursors, newest, oldest = await rows_of(subject.settings, CURSORS, NEWEST_EVENT, OLDEST_EVENT)
     return list(_told(names, cursors, _number(newest), _number(oldest)))
 
 

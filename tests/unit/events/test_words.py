@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from bot.reference.events import EVENTS_PAGE, made
 from runtime.domain.agents.lifecycle import PAST
 from runtime.domain.agents.tasks import TaskEvent
 from runtime.domain.approvals import ApprovalState
@@ -71,3 +72,8 @@ def test_words_are_for_programs() -> None:
 
 def test_words_of_one_run_are_those_that_are_made() -> None:
     assert {*WORD_OF_WHAT.values(), "tool.failed", "run.noted"} == set(OF_ONE_RUN)
+
+
+def test_the_events_page_is_fresh() -> None:
+    page = EVENTS_PAGE.read_text(encoding="utf-8")
+    assert page == made(page), "run python -m bot.reference.events"
