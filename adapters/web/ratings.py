@@ -58,6 +58,11 @@ class RatingsApi:
         reaction = Reaction(
             address, visitor.identity, added=added, removed=removed, delivery=delivery, words=words.strip()
         )
-        if not await self._rated(reaction) and added:
+        if not await self._rated(reaction) and added and not await self._has(reaction, value):
             raise Refusal(404, NOT_RATED)
         return web.json_response({"value": value})
+
+    async def _has(self, reaction: Reaction, value: str) -> bool:
+        """True for a rating that was given before just so."""
+        mark = (await self._marks_of(reaction.actor, reaction.room)).get(reaction.delivery, 0)
+        return (mark > 0) if value == "up" else (mark < 0)

@@ -37,12 +37,12 @@ async def events(request: web.Request, do: Operations) -> Html:
     return page(
         "Events",
         EVENTS_PLACE,
-        *_sinks(await do.event_sinks()),
         _filter(room, word),
         table("Events", EVENT_HEADS, map(_event, reversed(shown))),
         tag("p", tag("a", "Older ones", href=older)) if len(shown) == EVENTS_SHOWN else None,
         tag("h2", "Last on screen"),
         table("Checkpoints", CHECKPOINT_HEADS, map(_checkpoint, await do.checkpoints(room))),
+        *_sinks(await do.event_sinks()),
         refreshed="before" not in request.query,
     )
 

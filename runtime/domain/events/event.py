@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Final, Protocol
 
 from runtime.contract import Address
-from runtime.domain.events.words import EVENT_WORDS
+from runtime.domain.events.words import EVENT_WORDS, ROOM_IN_DETAIL
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ NO_PLACE: Final = Place()
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`number` is the row's own in the audit. `room`, `session` and `run` are empty where it has none, or it is forgotten."""
+    """`number` is the row's own in the audit. Its place is empty where it has none, or it is forgotten; `detail` is without it."""
 
     number: int
     at: datetime
@@ -111,9 +111,11 @@ def event_of(row: Row, places: Mapping[str, Place]) -> Event | None:
     if known is None or row.number is None:
         return None
     found = next((places[one] for one in ids_of(row) if one in places), NO_PLACE)
-    if known.room and not found.room:
-        found = Place(_room_in(getattr(row, known.room)), found.session, found.run)
-    return Event(row.number, row.at, known.word, row.actor, row.subject, row.detail, found)
+    named = _room_in(getattr(row, known.room)) if known.room else ""
+    if named and not found.room:
+        found = Place(named, found.session, found.run)
+    detail = row.detail.removeprefix(named).lstrip(": ") if known.room == ROOM_IN_DETAIL else row.detail
+    return Event(row.number, row.at, known.word, row.actor, row.subject, detail, found)
 
 
 def _room_in(text: str) -> str:

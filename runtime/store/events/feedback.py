@@ -35,6 +35,11 @@ RATED_DELIVERY = select(deliveries.c.id, deliveries.c.run_id, deliveries.c.addre
     deliveries.c.id == bindparam("d"), in_room(deliveries.c.address), is_word(deliveries.c.kind, "final", "report")
 )
 PUT_FEEDBACK = put_row(feedback)
+MARK = select(feedback.c.words).where(
+    feedback.c.delivery_id == bindparam("d"),
+    feedback.c.actor == bindparam("who"),
+    feedback.c.value == bindparam("rating"),
+)
 TAKE_BACK = (
     delete(feedback)
     .where(
@@ -105,6 +110,9 @@ def react(reaction: Reaction, now: datetime) -> Op[bool]:
             changed = True
             yield from fact(now, "feedback taken back", who.name, delivery, f"{address} {rating.word}")
     for rating in added[-1:]:
+        known = yield MARK, {"d": delivery, "who": reaction.actor, "rating": int(rating)}
+        if known and reaction.words in ("", known[0][0]):
+            continue  # told once more by the platform
         changed = True
         yield (
             PUT_FEEDBACK,

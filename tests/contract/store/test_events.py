@@ -271,6 +271,13 @@ async def test_changing_or_taking_away_a_reaction_updates_it(
     assert await marks(stage) == left
 
 
+async def test_a_rating_that_the_platform_tells_twice_counts_once(stage: Stage) -> None:
+    delivery = await answered(stage)
+    reaction = Reaction(ROOM, UMA, f"m-{delivery}", UP)
+    assert [await stage.store.feedback.note_reaction(reaction) for _ in range(2)] == [True, False]
+    assert len(await told(stage, Only(words=("feedback.*",)))) == 1
+
+
 async def test_a_stranger_a_persons_message_and_another_room_give_none(stage: Stage) -> None:
     delivery = await answered(stage)
     for reaction in (
