@@ -15,6 +15,7 @@ from adapters.web.ratings import RatingsApi
 from adapters.web.render import render
 from adapters.web.rooms import IsNamed, Rooms, nothing_named
 from adapters.web.settings import WebSettings
+from adapters.web.shelf import ShelfApi
 from adapters.web.transfer import Transfer
 from runtime.contract import (
     BOUNDLESS,
@@ -89,6 +90,7 @@ class WebAdapter:
             ideas=ideas,
             upload_bytes=settings.upload_bytes,
         )
+        self._shelf = ShelfApi(authenticator=self.authenticator, rooms=rooms, shelf=given.shelf)
         self._transfer = Transfer(
             rooms=rooms,
             workspaces=given.workspaces,
@@ -115,7 +117,18 @@ class WebAdapter:
         """Page, API, events and files."""
         events = web.get("/api/rooms/{room}/events", self._events.stream, allow_head=False)
         inbox = web.get("/api/inbox/events", self._events.inbox, allow_head=False)
+<<<<<<< HEAD
         return [*Pages(self.authenticator).routes(), *self._api.routes(), *self._ratings.routes(), events, inbox, *self._transfer.routes()]
+=======
+        return [
+            *Pages(self.authenticator).routes(),
+            *self._api.routes(),
+            *self._shelf.routes(),
+            events,
+            inbox,
+            *self._transfer.routes(),
+        ]
+>>>>>>> main
 
     async def listen(self, sink: Sink) -> None:
         self._sink = sink

@@ -13,7 +13,9 @@ from typing import Final
 import structlog
 
 from runtime.audit.anchor import HeadFile, HeadMissing
+from runtime.audit.published import SignedEnds
 from runtime.audit.trimmer import Trimmer
+from runtime.audit.witness import Witness
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import UNSEALED
 from runtime.domain.audit_chain import FIRST_HASH
@@ -44,6 +46,7 @@ class Sealer:
         notifier: LocalNotifier,
         trimmer: Trimmer | None = None,
         every: timedelta = SEALING_INTERVAL,
+        ends: SignedEnds | None = None,
     ) -> None:
         self._book = book
         self._file = file
@@ -51,6 +54,7 @@ class Sealer:
         self._trimmer = trimmer
         self._listener = notifier.listen(UNSEALED)
         self._every = every
+        self._witness = Witness(book, file, ends) if ends else None
         self._trouble = ""
         self._sealed = NOTHING_SEALED  # by this process, whatever the file says
 
@@ -60,6 +64,8 @@ class Sealer:
             try:
                 if duty := await self._take(SEALER_ROLE):
                     await self._seal(duty)
+                elif self._witness:
+                    await self._witness.look()
             except StoreError as error:
                 log.debug("the audit is not sealed yet", reason=str(error))  # the store itself has told
             except OSError as error:
@@ -95,8 +101,14 @@ class Sealer:
                 self._tell("")
             if self._trimmer:
                 await self._trimmer.trim(duty, head)
+<<<<<<< HEAD
             if not is_behind:  # whoever follows events must not wait for a backlog
                 await self._more()
+=======
+            if self._witness:
+                await self._witness.publish(head)
+            await self._more()
+>>>>>>> main
 
     async def _more(self) -> None:
         """Wait for more to seal. What comes meanwhile is sealed together."""

@@ -45,8 +45,13 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /api/rooms/{room}/files": WRITE,
     "POST /api/rooms/{room}/messages": WRITE,
     "POST /api/rooms/{room}/stop": WRITE,
+<<<<<<< HEAD
     "GET /api/rooms/{room}/feedback": ROOM,
     "POST /api/rooms/{room}/feedback": WRITE,
+=======
+    "POST /api/rooms/{room}/mark": ROOM,
+    "GET /api/search": KNOWN,
+>>>>>>> main
     "POST /api/approvals/{approval}": KNOWN,
     "GET /api/approvals/{approval}/form": KNOWN,
     "POST /console/api/people": OWNER,
@@ -56,6 +61,11 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /console/api/people/{id}/remove": OWNER,
     "POST /console/api/people/{id}/rename": OWNER,
     "POST /console/api/people/{id}/sign-out": OWNER,
+    "POST /console/api/people/{id}/forget": OWNER,
+    "POST /console/api/people/{id}/export": OWNER,
+    "POST /console/api/people/{id}/exported": OWNER,
+    "POST /console/api/forgettings": OWNER,
+    "POST /console/api/forgettings/{id}": OWNER,
     "POST /console/api/pairings": OWNER,
     "POST /console/api/reload": OWNER,
     "POST /console/api/save": OWNER,
