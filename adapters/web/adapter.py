@@ -117,18 +117,15 @@ class WebAdapter:
         """Page, API, events and files."""
         events = web.get("/api/rooms/{room}/events", self._events.stream, allow_head=False)
         inbox = web.get("/api/inbox/events", self._events.inbox, allow_head=False)
-<<<<<<< HEAD
-        return [*Pages(self.authenticator).routes(), *self._api.routes(), *self._ratings.routes(), events, inbox, *self._transfer.routes()]
-=======
         return [
             *Pages(self.authenticator).routes(),
             *self._api.routes(),
             *self._shelf.routes(),
+            *self._ratings.routes(),
             events,
             inbox,
             *self._transfer.routes(),
         ]
->>>>>>> main
 
     async def listen(self, sink: Sink) -> None:
         self._sink = sink

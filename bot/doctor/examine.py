@@ -12,11 +12,8 @@ from bot.doctor.approvers import check_approvers
 from bot.doctor.configuration import check_configuration
 from bot.doctor.guard import check_guard
 from bot.doctor.machine.clock import check_clock
-<<<<<<< HEAD
 from bot.doctor.machine.event_sinks import check_event_sinks
-=======
 from bot.doctor.machine.interceptors import check_interceptors
->>>>>>> main
 from bot.doctor.machine.place import check_place
 from bot.doctor.machine.process import check_process
 from bot.doctor.machine.programs import check_git

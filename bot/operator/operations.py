@@ -28,11 +28,8 @@ from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
-<<<<<<< HEAD
 from bot.operator.work.events import EventOperations
-=======
 from bot.operator.work.forgetting import ForgetOperations
->>>>>>> main
 from bot.operator.work.handed_on import HandedOn
 from bot.operator.work.knowledge import KnowledgeOperations
 from bot.operator.work.memories import MemoryOperations

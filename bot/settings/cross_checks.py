@@ -59,11 +59,8 @@ def add_together(layers: Layers, faults: Faults) -> None:
         room_tool_faults,
         workflow_faults,
         git_faults,
-<<<<<<< HEAD
         sink_faults,
-=======
         interceptor_faults,
->>>>>>> main
     ):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)
@@ -81,11 +78,8 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
         ("workflows", "workflow"),
         ("triggers", "trigger"),
         ("databases", "database"),
-<<<<<<< HEAD
         ("event_sinks", "sink"),
-=======
         ("interceptors", "interceptor"),
->>>>>>> main
     ):
         first: dict[Any, str] = {}
         for place, table in layers.tables(kind):

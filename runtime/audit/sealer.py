@@ -101,14 +101,10 @@ class Sealer:
                 self._tell("")
             if self._trimmer:
                 await self._trimmer.trim(duty, head)
-<<<<<<< HEAD
-            if not is_behind:  # whoever follows events must not wait for a backlog
-                await self._more()
-=======
             if self._witness:
                 await self._witness.publish(head)
-            await self._more()
->>>>>>> main
+            if not is_behind:  # whoever follows events must not wait for a backlog
+                await self._more()
 
     async def _more(self) -> None:
         """Wait for more to seal. What comes meanwhile is sealed together."""

@@ -300,12 +300,8 @@ class AdapterContext:
     """Context of an adapter, besides its own settings, from the composition root.
 
     `siblings`: whether another process of ours was at work on this store within so long. `forms` makes the form behind a
-<<<<<<< HEAD
     button. `inbox` reads the questions that wait for somebody. `rated` notes what people think of a message, and
-    `own_marks` tells somebody's own.
-=======
-    button. `inbox` reads the questions that wait for somebody. `shelf` keeps the lists of people on the page.
->>>>>>> main
+    `own_marks` tells somebody's own. `shelf` keeps the lists of people on the page.
     """
 
     history: History
@@ -318,9 +314,6 @@ class AdapterContext:
     siblings: Callable[[timedelta], Awaitable[bool]] = alone
     forms: OpenForm = no_form
     inbox: ReadInbox = empty_inbox
-<<<<<<< HEAD
     rated: Rated = unrated
     own_marks: OwnMarks = no_marks
-=======
     shelf: Shelf = NO_SHELF
->>>>>>> main

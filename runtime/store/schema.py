@@ -13,13 +13,10 @@ from sqlalchemy import Column, Index, LargeBinary, PrimaryKeyConstraint, Table, 
 
 from runtime.store.tables.columns import Serial, maybe_number, maybe_words, number, partial, time_id, words
 from runtime.store.tables.columns import metadata as metadata
-<<<<<<< HEAD
 from runtime.store.tables.events import event_cursors as event_cursors
 from runtime.store.tables.events import feedback as feedback
-=======
 from runtime.store.tables.forgetting import audit_signatures as audit_signatures
 from runtime.store.tables.forgetting import forgettings as forgettings
->>>>>>> main
 from runtime.store.tables.knowledge import knowledge_chunks as knowledge_chunks
 from runtime.store.tables.knowledge import knowledge_documents as knowledge_documents
 from runtime.store.tables.knowledge import knowledge_vectors as knowledge_vectors

@@ -21,11 +21,8 @@ from runtime.store.cluster.cooldowns import CooldownStore
 from runtime.store.cluster.store import ClusterStore
 from runtime.store.delegation.store import DelegationStore
 from runtime.store.delivery.store import OutboxStore
-<<<<<<< HEAD
 from runtime.store.events.store import EventStore, FeedbackStore
-=======
 from runtime.store.forgetting.store import ForgettingStore
->>>>>>> main
 from runtime.store.goals.store import GoalStore
 from runtime.store.intake.places import PlaceStore
 from runtime.store.intake.signals import IntakeStore
@@ -127,12 +124,9 @@ class Store:
     person_summaries: PersonSummaryStore
     skills: SkillLockStore
     triggers: TriggerStore
-<<<<<<< HEAD
     events: EventStore
     feedback: FeedbackStore
-=======
     forgettings: ForgettingStore
->>>>>>> main
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -176,12 +170,9 @@ class Store:
             person_summaries=PersonSummaryStore(*given),
             skills=SkillLockStore(*given),
             triggers=TriggerStore(*given),
-<<<<<<< HEAD
             events=EventStore(*given),
             feedback=FeedbackStore(*given),
-=======
             forgettings=ForgettingStore(*given),
->>>>>>> main
         )
 
     async def check(self) -> None:

@@ -45,13 +45,10 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /api/rooms/{room}/files": WRITE,
     "POST /api/rooms/{room}/messages": WRITE,
     "POST /api/rooms/{room}/stop": WRITE,
-<<<<<<< HEAD
     "GET /api/rooms/{room}/feedback": ROOM,
     "POST /api/rooms/{room}/feedback": WRITE,
-=======
     "POST /api/rooms/{room}/mark": ROOM,
     "GET /api/search": KNOWN,
->>>>>>> main
     "POST /api/approvals/{approval}": KNOWN,
     "GET /api/approvals/{approval}/form": KNOWN,
     "POST /console/api/people": OWNER,

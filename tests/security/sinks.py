@@ -51,11 +51,8 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("accept_skill", "use_skill"),
         *("begin_process", "happen"),
         *("add_trigger", "keep_triggers_of_file"),
-<<<<<<< HEAD
         *("note_reaction", "sink_failed"),
-=======
         "mark_room",
->>>>>>> main
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""

@@ -4,11 +4,8 @@
 import { colour } from "./code.js";
 import { byId, copyText, dayOf, h, icon, showLocally, sleep, timeOf, until } from "./dom.js";
 import { fileLinks } from "./files.js";
-<<<<<<< HEAD
 import { Ratings } from "./ratings.js";
-=======
 import { toolsOf } from "./tools.js";
->>>>>>> main
 import { words } from "./words.js";
 
 const ICONS = { yes: "check", no: "close", nobody: "hand", withdrawn: "close" }; // how a question ended
@@ -170,11 +167,7 @@ export class Log {
   #agent(entry) {
     return h("li", { class: "message agent", "data-testid": "message", "data-author": "agent", "data-entry": entry.id },
       h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at), entry.rewritten && h("span", { "data-testid": "edited" }, words.edited)),
-<<<<<<< HEAD
-      prose(entry), fileLinks(this.#room, entry.files), reactions(entry), this.#ratings.of(entry));
-=======
-      prose(entry), fileLinks(this.#room, entry.files), reactions(entry), toolsOf(entry, this.#room, this.#actions));
->>>>>>> main
+      prose(entry), fileLinks(this.#room, entry.files), reactions(entry), this.#ratings.of(entry), toolsOf(entry, this.#room, this.#actions));
   }
 
   #card(entry) {

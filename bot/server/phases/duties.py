@@ -73,12 +73,9 @@ def duties_of(
     yield engine.compactor.run
     yield from _of_memory(base, engine)
     yield from _alarms(base, at, engine)
-<<<<<<< HEAD
     yield from _of_events(base, at, engine)
-=======
     if engine.interceptors:
         yield from engine.interceptors.duties()
->>>>>>> main
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()

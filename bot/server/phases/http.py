@@ -109,11 +109,8 @@ def _operators(
         workflows=lambda: at.live.gate().workflows,
         agents=lambda: agents_at_work(engine.agents, at.reload.settings),
         guarded=engine.guard_book.words,
-<<<<<<< HEAD
         feedback_readers=lambda: at.reload.settings.feedback.readers,
-=======
         intercepted=engine.interceptors.words if engine.interceptors else str,
->>>>>>> main
         skills=engine.skills.every.look,
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),
