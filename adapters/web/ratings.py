@@ -49,7 +49,13 @@ class RatingsApi:
         visitor, address = await self._rooms.open_to_change(request)
         body = await bodies.read_object(request)
         entry, value, words = (body.get(name, "") for name in ("entry", "value", "words"))
-        if not (isinstance(entry, str) and entry and isinstance(words, str) and isinstance(value, str) and value in RATING_MARKS):
+        if not (
+            isinstance(entry, str)
+            and entry
+            and isinstance(words, str)
+            and isinstance(value, str)
+            and value in RATING_MARKS
+        ):
             raise Refusal(400, "A rating has an `entry`, a `value` (up, down or none), and perhaps `words`.")
         if len(words) > RATING_WORDS_MAX_CHARS:
             raise Refusal(400, f"That's too long: at most {RATING_WORDS_MAX_CHARS:,} characters.")

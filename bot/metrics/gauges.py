@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from operator import add
 from typing import Final
 
@@ -122,7 +122,7 @@ class SinkState:
     now: datetime
 
 
-NO_SINKS: Final = SinkState(0, (), datetime.min)
+NO_SINKS: Final = SinkState(0, (), datetime.min.replace(tzinfo=UTC))
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,9 @@ class Page:
     async def _look(self) -> gauges.Found | None:
         try:
             async with asyncio.timeout(SCRAPE_TIMEOUT.total_seconds()):
-                return gauges.Found(await self._depths(), await self._rests(), *await self._budgets(), await self._sinks())
+                return gauges.Found(
+                    await self._depths(), await self._rests(), *await self._budgets(), await self._sinks()
+                )
         except (StoreError, TimeoutError) as error:
             log.debug("the queues cannot be read", reason=str(error) or "no answer in time")
             return None

@@ -12,8 +12,8 @@ from typing import Any, Final
 from bot.settings.accounts import faults_as_a_whole
 from bot.settings.agents.together import faults_together as agent_faults
 from bot.settings.approvals import faults_together as approval_faults
-from bot.settings.faults import Faults, nearest
 from bot.settings.events.tables import faults_together as sink_faults
+from bot.settings.faults import Faults, nearest
 from bot.settings.heartbeats import faults_together as heartbeat_faults
 from bot.settings.knowledge.packs import faults_together as knowledge_faults
 from bot.settings.mcp import faults_together

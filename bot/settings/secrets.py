@@ -15,8 +15,8 @@ from bot.secrets.chain import Chain, Found
 from bot.secrets.errors import SecretsError
 from bot.secrets.keys import VARIABLE
 from bot.settings.accounts import is_unused, usable_channel
-from bot.settings.faults import MASK, Faults, is_secret
 from bot.settings.events.tables import EventSinkTable
+from bot.settings.faults import MASK, Faults, is_secret
 from bot.settings.hooks import HookTable
 from bot.settings.mcp import McpTable, handed_on
 from bot.settings.models.aliases import OWN_KEYS, asked_vendors, key_names

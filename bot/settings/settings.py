@@ -29,10 +29,10 @@ from bot.settings.agents.folder import AGENTS, add_agents
 from bot.settings.agents.tables import AgentTable
 from bot.settings.approvals import OLD_NAME, Approvals, take_old_name
 from bot.settings.cross_checks import add_together
+from bot.settings.events.tables import EventSinkTable, FeedbackSection
 from bot.settings.faults import Faults, without_tag
 from bot.settings.hands.folder import add_hands
 from bot.settings.heartbeats import HeartbeatTable
-from bot.settings.events.tables import EventSinkTable, FeedbackSection
 from bot.settings.hooks import HookTable
 from bot.settings.knowledge.packs import KnowledgeTable
 from bot.settings.mcp import McpTable, handed_on

@@ -14,7 +14,6 @@ from runtime.egress import Egress, NoAnswer, Refused, Result, Rule
 from runtime.egress.places import Place
 from runtime.events.sinks import SINK_ANSWER_MAX_BYTES, SINK_TIMEOUT, SinkFailed, body_of, signature
 
-
 EVENT_SINK_TOOL: Final = "event_sink"
 """Name by which rules of the way out know the requests of sinks."""
 

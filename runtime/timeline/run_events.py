@@ -41,7 +41,9 @@ WORD_OF_WHAT: Final[Mapping[What, str]] = {
     What.HELD: "delivery.failed",
     What.GIVEN_UP: "delivery.failed",
 }
-UNTOLD: Final = frozenset({What.SENT, What.ANSWERED, What.ATTEMPT, What.MERGED, What.REFUSED, What.OBSERVED, What.STALE})
+UNTOLD: Final = frozenset(
+    {What.SENT, What.ANSWERED, What.ATTEMPT, What.MERGED, What.REFUSED, What.OBSERVED, What.STALE}
+)
 """Told by others, or with a time that a later row may move: numbers must stay."""
 
 
@@ -65,7 +67,9 @@ def run_events(trail: Trail, *, now: datetime | None = None, mask: Callable[[str
     """
     story = told(trail, mask)
     failed = {
-        (step.ended_at, step.tool) for step in trail.steps if not step.is_model and unfenced(step.result).startswith(ERROR)
+        (step.ended_at, step.tool)
+        for step in trail.steps
+        if not step.is_model and unfenced(step.result).startswith(ERROR)
     }
     until = None if now is None or story.over else now - SETTLING
     joined = {one.id for one in trail.signals if one.joined_at}
@@ -83,6 +87,8 @@ def run_events(trail: Trail, *, now: datetime | None = None, mask: Callable[[str
 
 
 def _word(event: Event, failed: set[tuple[datetime | None, str]]) -> str:
-    if event.what is What.TOOL_ENDED and any(event.at == at and event.words.startswith(f"{tool} ") for at, tool in failed):
+    if event.what is What.TOOL_ENDED and any(
+        event.at == at and event.words.startswith(f"{tool} ") for at, tool in failed
+    ):
         return "tool.failed"
     return WORD_OF_WHAT.get(event.what, "run.noted")

@@ -7,6 +7,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
@@ -68,16 +69,13 @@ async def test_events_are_followed_over_a_kill_without_a_gap(tmp_path: Path, num
     house = House(tmp_path, SETTINGS).start()
     try:
         begun = head(house)
-        command = [sys.executable, "-m", "bot", "events", "--follow", "--since", "0", "--json"]
-        with (tmp_path / "followed").open("wb") as out:
-            by_command = subprocess.Popen(command, cwd=tmp_path, env=environment(tmp_path), stdout=out)
+        by_command = follow_by_command(tmp_path)
         try:
             happen(house, number)
             upto, found = begun + number, list[int]()
             following = asyncio.ensure_future(followed(house, found, upto))
             async with asyncio.timeout(FOLLOW_SECONDS):
-                while len(found) < number // 3:
-                    await asyncio.sleep(0.01)
+                await until(lambda: len(found) >= number // 3)
                 await asyncio.to_thread(house.kill)
                 await asyncio.to_thread(house.start)
                 await following
@@ -101,5 +99,16 @@ def numbers(path: Path) -> list[int]:
 
 
 async def said(path: Path, upto: int) -> None:
-    while not (found := numbers(path)) or max(found) < upto:
-        await asyncio.sleep(0.1)
+    await until(lambda: max(numbers(path), default=0) >= upto)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    while not holds():  # noqa: ASYNC110 - another process does it
+        await asyncio.sleep(0.05)
+
+
+def follow_by_command(folder: Path) -> subprocess.Popen[bytes]:
+    """`signalbox events --follow`, which writes what it prints into the file `followed`."""
+    command = [sys.executable, "-m", "bot", "events", "--follow", "--since", "0", "--json"]
+    with (folder / "followed").open("wb") as out:
+        return subprocess.Popen(command, cwd=folder, env=environment(folder), stdout=out)

@@ -94,7 +94,8 @@ def events(
         str, typer.Option("--event", metavar="WORD", help='Only these, such as approval.asked or "approval.*".')
     ] = "",
     since: Annotated[
-        int | None, typer.Option("--since", min=0, metavar="NUMBER", help="Those after this one; 0 is before the first.")
+        int | None,
+        typer.Option("--since", min=0, metavar="NUMBER", help="Those after this one; 0 is before the first."),
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Go on as they happen, until Ctrl-C.")] = False,
     limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="At most so many.")] = 50,

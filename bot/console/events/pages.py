@@ -133,9 +133,7 @@ async def feedback(request: web.Request, do: Operations) -> Html:
         "ul", tag("li", tag("b", str(good)), "👍"), tag("li", tag("b", str(len(rows) - good)), "👎"), class_="counts"
     )
     about = tag("p", f"The last {FEEDBACK_DAYS} days, the newest first.")
-    return page(
-        "Feedback", FEEDBACK_PLACE, counts, about, table("Ratings", FEEDBACK_HEADS, map(_rated, rows))
-    )
+    return page("Feedback", FEEDBACK_PLACE, counts, about, table("Ratings", FEEDBACK_HEADS, map(_rated, rows)))
 
 
 def _rated(row: View) -> tuple[str, ...]:

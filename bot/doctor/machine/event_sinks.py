@@ -43,6 +43,8 @@ def _told(names: Sequence[str], cursors: Rows, newest: int, oldest: int) -> Iter
             began = datetime.fromtimestamp(since / 1_000_000, UTC)
             what = f"{name} takes nothing since {began:%Y-%m-%d %H:%M} UTC, and is {behind:,} events behind: {fault}"
             why = "It keeps its place, and gets all of them once it answers."
-            yield warning(ident, what, why, "see that its address or file takes them; an address needs egress to let it")
+            yield warning(
+                ident, what, why, "see that its address or file takes them; an address needs egress to let it"
+            )
         else:
             yield fine(ident, f"{name}: {'up to date' if not behind else f'{behind:,} events behind'}")

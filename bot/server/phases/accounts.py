@@ -95,7 +95,14 @@ def accounts_phase(
     reload = _reload(base, accounts, live, gate, before, triggers)
     called = calling(named, rooms.of)
     return AccountsPhase(
-        accounts=accounts, named=named, rooms=rooms, called=called, live=live, reload=reload, triggers=triggers, ratings=ratings
+        accounts=accounts,
+        named=named,
+        rooms=rooms,
+        called=called,
+        live=live,
+        reload=reload,
+        triggers=triggers,
+        ratings=ratings,
     )
 
 

@@ -40,9 +40,7 @@ def _event_glob(glob: str) -> str:
 class EventSinkTable(Section):
     """A place that is told what happens, in order and at least once. See [events.md](events.md#sinks)."""
 
-    name: AccountName = Field(
-        description="Its name, by which its place is kept: lowercase letters, digits and dashes."
-    )
+    name: AccountName = Field(description="Its name, by which its place is kept: lowercase letters, digits and dashes.")
     url: Annotated[str, AfterValidator(_url)] = Field(
         default="",
         description="Address to which events are posted as JSON. A private or local one needs `egress.allow`.",

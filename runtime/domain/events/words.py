@@ -27,8 +27,12 @@ OF_NODES: Final = {
     "node joined": EventWord("node.joined", "A process began to work."),
     "node left": EventWord("node.left", "A process ended its work and gave back what it held."),
     "node drained": EventWord("node.drained", "A process that was asked to end brought its runs to a good place."),
-    "node lost": EventWord("node.lost", "A process gave no sign for longer than its lease. Others go on with its work."),
-    "roles handed over": EventWord("node.roles_handed_over", "An account went over to a process that its platform answers."),
+    "node lost": EventWord(
+        "node.lost", "A process gave no sign for longer than its lease. Others go on with its work."
+    ),
+    "roles handed over": EventWord(
+        "node.roles_handed_over", "An account went over to a process that its platform answers."
+    ),
     "started without guardrails": EventWord("node.unguarded", "A process began without the leak guard."),
     "reloaded": EventWord("settings.reloaded", "The settings were read again."),
     "restored": EventWord("node.restored", "A backup was restored."),
@@ -166,7 +170,9 @@ OF_MEMORY: Final = {
     "memory kept": EventWord("memory.kept", "Something was remembered."),
     "memory accepted": EventWord("memory.accepted", "Something that was proposed is remembered."),
     "memory forgotten": EventWord("memory.forgotten", "Something that was remembered is forgotten."),
-    "memories forgotten": EventWord("memory.all_forgotten", "All that was remembered of somebody or something is forgotten."),
+    "memories forgotten": EventWord(
+        "memory.all_forgotten", "All that was remembered of somebody or something is forgotten."
+    ),
     "memory pinned": EventWord("memory.pinned", "Something remembered stays in sight."),
     "memory unpinned": EventWord("memory.unpinned", "Something remembered need not stay in sight."),
     "summary written": EventWord("memory.summary_written", "A person's summary was written."),
@@ -218,4 +224,3 @@ OF_ONE_RUN: Final = {
     "delivery.failed": "A part or all of it couldn't be shown.",
 }
 """Words of the events of one run, which are read from its rows and numbered then."""
-

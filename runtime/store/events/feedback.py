@@ -149,5 +149,5 @@ def _feedback_of(row: Sequence[Any]) -> Feedback:
 
 def own_marks(actor: str, room: Address) -> Op[dict[str, int]]:
     """Value of each message in a room that a person rated: the newest counts."""
-    return {delivery: value for delivery, value in (yield OWN_MARKS, {"who": actor, "room": str(room)})}
-
+    rows = yield OWN_MARKS, {"who": actor, "room": str(room)}
+    return {str(row[0]): int(row[1]) for row in rows}

@@ -204,8 +204,6 @@ def finish(
     yield from add_turn(lane.session, mine[0], run, "assistant", text, now, reasoning=thought)
     calls = int(reply is not None)
     end = {"run": run, "new_state": ENDED[state].value, "why": why, "at": micros(now)}
-    if state is RunState.FAILED:
-        yield from fact(now, "run failed", lane.node, run, why[:FAILURE_MAX_CHARS])
     rows = yield END_RUN, end | {"calls": calls, "step": number + calls, "turn": mine[0]}
     trigger = Trigger(rows[0][0])
     begun = set()
@@ -220,13 +218,20 @@ def finish(
         told = yield from ended(run, trigger, state, text, len(new_deliveries), now, new_id, until)
     below = Below()
     if state is not RunState.DONE:
-        below = yield from end_awaited(run, why or text, now, new_id)
+        below = yield from _broken_off(lane, run, state, why or text, now, new_id)
     over = Over()
     if trigger is Trigger.CHILD:
         over = yield from child_over(run, CHILD_AFTER[state], text, now, new_id, valid=valid)
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}
     is_ready, rooms = rows[0][0] == "ready", (*cards_told, *(told or ()), *of_task, *below.told, *over.told)
     return Released(is_ready, frozenset(begun), rooms, planned=told is not None, woken=over.woken)
+
+
+def _broken_off(lane: Lane, run: RunId, state: RunState, why: str, now: datetime, new_id: NewId) -> Op[Below]:
+    """End what it waits for; the audit is told of a failure."""
+    if state is RunState.FAILED:
+        yield from fact(now, "run failed", lane.node, run, why[:FAILURE_MAX_CHARS])
+    return (yield from end_awaited(run, why, now, new_id))
 
 
 def _close_steps(lane: Lane, run: RunId, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:

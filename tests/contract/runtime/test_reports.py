@@ -268,7 +268,12 @@ async def test_reports_are_listed_with_what_they_tell_and_their_options(stage: S
 @pytest.mark.parametrize(
     ("name", "to", "options", "words"),
     [
-        ("costs", [str(HOME)], {}, "There is no report 'costs'. There are: activity, approvals, cost, dead-letters, feedback."),
+        (
+            "costs",
+            [str(HOME)],
+            {},
+            "There is no report 'costs'. There are: activity, approvals, cost, dead-letters, feedback.",
+        ),
         ("cost", [str(HOME)], {"hours": "soon"}, "Cost: option hours is a whole number, such as 24; not 'soon'."),
         ("cost", ["nowhere"], {}, "--to: 'nowhere' is not an address"),
         ("cost", ["slack:work/C1"], {}, '--to: "slack:work/C1": no account here is called that'),

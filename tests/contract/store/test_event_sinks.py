@@ -25,7 +25,7 @@ from runtime.guard.door import OPEN_DOOR
 from runtime.store.protocol import Duty
 from tests.contract.store.stage import Stage
 
-SECRET = "a secret of sixteen letters"  # noqa: S105 - of a fake sink
+SECRET = "a secret of sixteen letters"
 
 
 @dataclass

@@ -292,7 +292,9 @@ async def test_a_stranger_a_persons_message_and_another_room_give_none(stage: St
 
 async def test_words_beside_a_rating_of_the_page_are_kept(stage: Stage) -> None:
     delivery = await answered(stage)
-    assert await stage.store.feedback.note_reaction(Reaction(ROOM, UMA, added=DOWN, delivery=delivery, words="too long"))
+    assert await stage.store.feedback.note_reaction(
+        Reaction(ROOM, UMA, added=DOWN, delivery=delivery, words="too long")
+    )
     [one] = await stage.store.feedback.feedback(stage.clock() - timedelta(days=1), room=ROOM)
     assert (one.value, one.words) == (Rating.DOWN, "too long")
     assert await stage.store.feedback.feedback(stage.clock() - timedelta(days=1), room=OTHER_ROOM) == []

@@ -206,6 +206,6 @@ async def test_feedback_is_for_its_readers_and_tells_ratings_with_words() -> Non
         "at": "2026-03-01T12:00:00Z",
     }
     for asker in (context(Role.USER), context(None)):
-        with pytest.raises(ToolFailed, match="feedback.readers"):
+        with pytest.raises(ToolFailed, match=r"feedback\.readers"):
             await made.call({}, asker)
     assert (await told(made, {}, context(None, scheduled=True)))["about"] == "all rooms"

@@ -229,7 +229,11 @@ class FakeRatings:
         return reaction.delivery != "gone"
 
     async def marks(self, who: Identity, room: Address) -> dict[str, int]:
-        return {one.delivery: 1 if "👍" in one.added else -1 for one in self.taken if one.added and one.actor == who and one.delivery != "gone"}
+        return {
+            one.delivery: 1 if "👍" in one.added else -1
+            for one in self.taken
+            if one.added and one.actor == who and one.delivery != "gone"
+        }
 
 
 @dataclass

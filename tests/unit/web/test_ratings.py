@@ -41,10 +41,13 @@ async def test_a_rating_is_given_changed_and_taken_away(tmp_path: Path) -> None:
     ],
 )
 async def test_what_is_no_rating_is_refused_with_words(tmp_path: Path, body: dict[str, Any], status: int) -> None:
-    async with served(tmp_path) as stage, stage.client(stage.links.add("Ada", Role.USER)) as client:
-        async with client.post(FEEDBACK, json=body) as answer:
-            assert answer.status == status
-            assert (await answer.json())["error"]
+    async with (
+        served(tmp_path) as stage,
+        stage.client(stage.links.add("Ada", Role.USER)) as client,
+        client.post(FEEDBACK, json=body) as answer,
+    ):
+        assert answer.status == status
+        assert (await answer.json())["error"]
 
 
 async def test_nobody_rates_in_a_room_of_others(tmp_path: Path) -> None:

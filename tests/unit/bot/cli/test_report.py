@@ -71,7 +71,10 @@ def test_reports_are_listed(house: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["costs", "--print"], "There is no report 'costs'. There are: activity, approvals, cost, dead-letters, feedback."),
+        (
+            ["costs", "--print"],
+            "There is no report 'costs'. There are: activity, approvals, cost, dead-letters, feedback.",
+        ),
         (
             ["cost", "--print", "--option", "hours=soon"],
             "Cost: option hours is a whole number, such as 24; not 'soon'.",

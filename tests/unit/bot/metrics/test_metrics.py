@@ -55,10 +55,10 @@ from runtime.contract import (
     Verdict,
 )
 from runtime.domain.deliveries import DeliveryState
+from runtime.domain.events.sinks import Cursor
 from runtime.domain.runs import RunState, StepState
 from runtime.errors import Cause, ModelFailed, ToolFailed
 from runtime.models.choice.cooling import Rest
-from runtime.domain.events.sinks import Cursor
 from runtime.policy.budgets import DOLLAR, BudgetRules, Scope, fresh
 from runtime.store.operations.queue_depths import Depths
 from runtime.store.protocol import NewStep, Taken
