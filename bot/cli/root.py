@@ -61,6 +61,9 @@ MODULES: Final[Mapping[str, str]] = {
     "secrets": "safety.secrets",
     "config": "inspect",
     "audit": "inspect",
+    "events": "events.commands",
+    "checkpoints": "events.commands",
+    "feedback": "events.commands",
 }
 
 

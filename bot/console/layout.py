@@ -29,12 +29,15 @@ PLACES: Final = (
     ("/console/models", "Models"),
     ("/console/people", "People"),
     ("/console/trace", "Trace"),
+    ("/console/events", "Events"),
+    ("/console/feedback", "Feedback"),
 )
 HEADINGS: Final = {
     "/console": "Now",
     "/console/schedules": "Work",
     "/console/memory": "Agents",
     "/console/people": "Access",
+    "/console/trace": "Record",
 }
 """Words above the first of the places that belong together."""
 # How a state looks: it wants a person, it goes on by itself, it ended well, it ended badly, it is over.
