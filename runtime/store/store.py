@@ -21,6 +21,7 @@ from runtime.store.cluster.cooldowns import CooldownStore
 from runtime.store.cluster.store import ClusterStore
 from runtime.store.delegation.store import DelegationStore
 from runtime.store.delivery.store import OutboxStore
+from runtime.store.events.store import EventStore, FeedbackStore
 from runtime.store.forgetting.store import ForgettingStore
 from runtime.store.goals.store import GoalStore
 from runtime.store.intake.places import PlaceStore
@@ -125,6 +126,8 @@ class Store:
     skills: SkillLockStore
     triggers: TriggerStore
     programs: ProgramStore
+    events: EventStore
+    feedback: FeedbackStore
     forgettings: ForgettingStore
 
     @classmethod
@@ -170,6 +173,8 @@ class Store:
             skills=SkillLockStore(*given),
             triggers=TriggerStore(*given),
             programs=ProgramStore(*given),
+            events=EventStore(*given),
+            feedback=FeedbackStore(*given),
             forgettings=ForgettingStore(*given),
         )
 
