@@ -118,9 +118,9 @@ class OperatorContext:
     door: Callable[[], Door] = lambda: OPEN_DOOR
     scan_door: Callable[[], Door] = lambda: OPEN_DOOR
     skills: Look = no_skills
+    feedback_readers: Callable[[], Sequence[str]] = tuple
     keep: Callable[[Address, str, bytes], None] = kept_nowhere
     files: Callable[[], FileTransfer] = no_files
-    feedback_readers: Callable[[], Sequence[str]] = tuple
     forgetter: Forgetter | None = None
 
     def effect_of(self, given: Granted) -> str:

@@ -125,9 +125,9 @@ class Store:
     person_summaries: PersonSummaryStore
     skills: SkillLockStore
     triggers: TriggerStore
-    programs: ProgramStore
     events: EventStore
     feedback: FeedbackStore
+    programs: ProgramStore
     forgettings: ForgettingStore
 
     @classmethod
@@ -172,9 +172,9 @@ class Store:
             person_summaries=PersonSummaryStore(*given),
             skills=SkillLockStore(*given),
             triggers=TriggerStore(*given),
-            programs=ProgramStore(*given),
             events=EventStore(*given),
             feedback=FeedbackStore(*given),
+            programs=ProgramStore(*given),
             forgettings=ForgettingStore(*given),
         )
 
