@@ -16,6 +16,7 @@ from bot.doors.table import Asked, Door
 from bot.operator.context import OperatorContext
 from bot.operator.work.events import EventOperations
 from runtime.contract import RunId
+from runtime.domain.runs import RunState
 from runtime.http.errors import Refusal
 
 RUN_LOOK: Final = timedelta(seconds=1)
@@ -24,7 +25,7 @@ NO_RUN: Final = "There is no such run for this token."
 BAD_LAST_ID: Final = "Last-Event-ID must be the number of an event of this run."
 NUMBER_MAX_DIGITS: Final = 9
 STREAM_SUMMARY: Final = "Events of a run as server-sent events, behind Last-Event-ID, until it is over."
-OVER: Final = frozenset({"done", "failed", "stopped"})
+RUN_IS_OVER: Final = frozenset({RunState.DONE, RunState.FAILED, RunState.STOPPED})
 
 
 class RunStreamDoor:
@@ -72,7 +73,7 @@ class RunStreamDoor:
             raise Refusal(404, NO_RUN)
         if not caller.token.may_ask(row.session.partition("|")[0]):
             raise Refusal(404, NO_RUN)
-        return row.state in OVER
+        return row.state in RUN_IS_OVER
 
 
 def _after(request: web.Request) -> int:
