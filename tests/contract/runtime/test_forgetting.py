@@ -266,18 +266,21 @@ async def test_a_question_that_only_they_could_answer_is_told(stage: Stage) -> N
 
 
 async def test_whoever_else_may_answer_is_called_when_the_card_was_with_them_alone(stage: Stage) -> None:
-    process = await stage.process(Scripted(["Hi.", WRITE]), [fake_tool("write", Effect.WRITE)])
+    process = await stage.process(Scripted(["Hi.", WRITE, "Hi."]), [fake_tool("write", Effect.WRITE)])
     alone = stage.signal(Said("Hi"), OTTO, DM)
     await process.reception.sink(replace(alone, reach=Addressing.DIRECT))
     await process.answer_all()
     await say(process, "Write it down for me", UMA)
     [asked] = await stage.pending()
-    assert asked.next_call_at
-    assert asked.next_call_at > stage.clock()
-    await begun(stage)
-    [asked] = await stage.pending()
-    assert asked.next_call_at
-    assert asked.next_call_at <= stage.clock()
+    alone = stage.signal(Said("Hi"), ADA, "ada-dm")
+    await process.reception.sink(replace(alone, reach=Addressing.DIRECT))
+    await process.answer_all()
+    await process.reminders.look()
+    cards = "SELECT address FROM deliveries WHERE origin = :o AND address <> 'page:main/r1'"
+    assert await stage.rows(cards, o=f"approval:{asked.id}") == [("page:main/otto-dm",)]
+    await forget(stage)
+    await process.reminders.look()
+    assert await stage.rows(cards, o=f"approval:{asked.id}") == [("page:main/ada-dm",)]
 
 
 # ------------------------------------------------------------------------------------------- every column of every table
