@@ -11,6 +11,7 @@ from aiohttp import web
 from adapters.web.api import Api
 from adapters.web.events import Events
 from adapters.web.pages import Pages
+from adapters.web.ratings import RatingsApi
 from adapters.web.render import render
 from adapters.web.rooms import IsNamed, Rooms, nothing_named
 from adapters.web.settings import WebSettings
@@ -97,6 +98,7 @@ class WebAdapter:
             new_id=given.new_id,
             space=space,
         )
+        self._ratings = RatingsApi(rooms=rooms, rated=given.rated, own=given.own_marks)
         self._sink: Sink | None = None
 
     def features(self) -> Features:
@@ -119,6 +121,7 @@ class WebAdapter:
             *Pages(self.authenticator).routes(),
             *self._api.routes(),
             *self._shelf.routes(),
+            *self._ratings.routes(),
             events,
             inbox,
             *self._transfer.routes(),

@@ -66,7 +66,7 @@ class OperatorContext:
     settings name a person, or one of the identities as an owner, and `rights` what they say of approvers.
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
     models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
-    found in this process, empty where none runs, and `intercepted` the same of interceptors; `door` is the guard with all values that are held here; `scan_door`
+    found in this process, empty where none runs, and `intercepted` the same of interceptors; `feedback_readers` are the people who read feedback, by identity or name, empty for operators and owners; `door` is the guard with all values that are held here; `scan_door`
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
     runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten.
     """
@@ -106,6 +106,7 @@ class OperatorContext:
     door: Callable[[], Door] = lambda: OPEN_DOOR
     scan_door: Callable[[], Door] = lambda: OPEN_DOOR
     skills: Look = no_skills
+    feedback_readers: Callable[[], Sequence[str]] = tuple
     forgetter: Forgetter | None = None
 
     def effect_of(self, given: Granted) -> str:

@@ -21,6 +21,7 @@ from runtime.store.cluster.cooldowns import CooldownStore
 from runtime.store.cluster.store import ClusterStore
 from runtime.store.delegation.store import DelegationStore
 from runtime.store.delivery.store import OutboxStore
+from runtime.store.events.store import EventStore, FeedbackStore
 from runtime.store.forgetting.store import ForgettingStore
 from runtime.store.goals.store import GoalStore
 from runtime.store.intake.places import PlaceStore
@@ -123,6 +124,8 @@ class Store:
     person_summaries: PersonSummaryStore
     skills: SkillLockStore
     triggers: TriggerStore
+    events: EventStore
+    feedback: FeedbackStore
     forgettings: ForgettingStore
 
     @classmethod
@@ -167,6 +170,8 @@ class Store:
             person_summaries=PersonSummaryStore(*given),
             skills=SkillLockStore(*given),
             triggers=TriggerStore(*given),
+            events=EventStore(*given),
+            feedback=FeedbackStore(*given),
             forgettings=ForgettingStore(*given),
         )
 

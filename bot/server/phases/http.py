@@ -125,6 +125,7 @@ def _operators(
         workflows=lambda: at.live.gate().workflows,
         agents=lambda: agents_at_work(engine.agents, at.reload.settings),
         guarded=engine.guard_book.words,
+        feedback_readers=lambda: at.reload.settings.feedback.readers,
         intercepted=engine.interceptors.words if engine.interceptors else str,
         skills=engine.skills.every.look,
         door=lambda: engine.door,

@@ -335,6 +335,16 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
         "actor": PERSON_ID,
         "home": OWN_ADDRESS,
     },
+    "event_cursors": {"sink": CHOSEN_NAME, "fault": TROUBLE},
+    "feedback": {
+        "delivery_id": OWN_ID,
+        "actor": PERSON_ID,
+        "person_id": PERSON_ID,
+        "name": CALLED,
+        "address": OWN_ADDRESS,
+        "run_id": OWN_ID,
+        "words": SAID,
+    },
     "trigger_fires": {"trigger": OWN_ID, "event": OWN_ID, "occurrence": OWN_ID},
 }
 """By table and column; those of what is kept for long are in the other module."""
