@@ -36,6 +36,8 @@ OF_NODES: Final = {
     "started without guardrails": EventWord("node.unguarded", "A process began without the leak guard."),
     "reloaded": EventWord("settings.reloaded", "The settings were read again."),
     "restored": EventWord("node.restored", "A backup was restored."),
+    "audit key": EventWord("audit.key_added", "A process signs the audit with a key of its own from now on."),
+    "audit redacted": EventWord("audit.redacted", "Rows of the audit lost a person who is being forgotten."),
     "audit cut": EventWord("audit.cut", "Old rows of the audit were removed, under a signed checkpoint."),
 }
 OF_SESSIONS: Final = {
@@ -111,6 +113,7 @@ OF_SCHEDULES: Final = {
     "trigger added": EventWord("trigger.added", "A trigger was made."),
     "trigger changed": EventWord("trigger.changed", "A trigger was changed."),
     "trigger ended": EventWord("trigger.ended", "A trigger ended."),
+    "trigger paused": EventWord("trigger.paused", "A trigger was paused by a person."),
     "trigger resumed": EventWord("trigger.resumed", "A trigger that had been stopped goes on."),
     "trigger fired": EventWord("trigger.fired", "Something happened that a trigger waits for."),
     "trigger stopped": EventWord("trigger.stopped", "A trigger fired too often, and was stopped."),
@@ -156,6 +159,9 @@ OF_PEOPLE: Final = {
     "person added": EventWord("person.added", "A person became known."),
     "person renamed": EventWord("person.renamed", "A person was renamed."),
     "person removed": EventWord("person.removed", "A person was removed."),
+    "person forgotten": EventWord("person.forgotten", "A person is being forgotten."),
+    "forgetting ended": EventWord("person.gone", "A person was forgotten: nothing of them is left."),
+    "person exported": EventWord("person.exported", "All that is known of a person was exported."),
     "person merged": EventWord("person.merged", "Two entries of one person became one."),
     "role set": EventWord("person.role_set", "A person's role was set."),
     "link made": EventWord("person.link_made", "A link to sign in was made."),
