@@ -347,6 +347,14 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "accepted_by": CALLED,
         "told": HASH,
     },
+    "logins": {
+        "name": CHOSEN_NAME,
+        "sealed": SEALED,
+        "issuer": CHOSEN_NAME,
+        "signed_in_by": CALLED,
+        "claim": OWN_ID,
+        "trouble": TROUBLE,
+    },
     "triggers": {
         "id": OWN_ID,
         "name": CHOSEN_NAME,

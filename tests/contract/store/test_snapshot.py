@@ -32,7 +32,7 @@ from tests.fakes.postgres import Postgres
 
 kept = pytest.mark.parametrize("url", ["file", "postgres"], indirect=True)
 """What is in memory ends with its process."""
-SINCE_SMALL_VECTORS: Final = ("processes", "skill_locks", "triggers", "trigger_fires")
+SINCE_SMALL_VECTORS: Final = ("processes", "skill_locks", "triggers", "trigger_fires", "logins")
 """Tables that came after revision 0038."""
 
 

@@ -91,4 +91,5 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "triggers": Treatment(until="the settings or their person end them, or their person is removed"),
     "trigger_fires": Treatment(until="their trigger fires again a month later, or is gone"),
     "skill_locks": Treatment(until="an owner removes the skill"),
+    "logins": Treatment(until="somebody signs out"),
 }
