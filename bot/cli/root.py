@@ -55,6 +55,7 @@ MODULES: Final[Mapping[str, str]] = {
     "knowledge": "work.knowledge",
     "tools": "work.tools",
     "mcp": "mcp.servers",
+    "login": "safety.logins",
     "people": "people",
     "secrets": "safety.secrets",
     "config": "inspect",

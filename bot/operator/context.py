@@ -67,7 +67,7 @@ class OperatorContext:
     models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
     found in this process, empty where none runs; `door` is the guard with all values that are held here; `scan_door`
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
-    runs, and `skills` looks at the folders of skills.
+    runs, and `skills` looks at the folders of skills. `logins` names the sign-ins of the settings.
     """
 
     store: Store
@@ -105,6 +105,7 @@ class OperatorContext:
     door: Callable[[], Door] = lambda: OPEN_DOOR
     scan_door: Callable[[], Door] = lambda: OPEN_DOOR
     skills: Look = no_skills
+    logins: Callable[[], Sequence[str]] = tuple
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

@@ -30,6 +30,7 @@ from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from bot.operator.work.handed_on import HandedOn
 from bot.operator.work.knowledge import KnowledgeOperations
+from bot.operator.work.logins import LoginOperations
 from bot.operator.work.memories import MemoryOperations
 from bot.operator.work.processes import ProcessOperations
 from bot.operator.work.skills import SkillOperations
@@ -569,6 +570,23 @@ class Operations(OperatorApi):
     def _triggers(self) -> TriggerOperations:
         has = self._context
         return TriggerOperations(has.store.triggers, has.notifier, has.called, has.mask)
+
+    # ----------------------------------------------------------------------------------------------------- sign-ins
+
+    async def logins(self) -> list[View]:
+        """Sign-ins at issuers and MCP servers, each with its end."""
+        return await self._logins.listed()
+
+    async def keep_login(self, name: str, fields: Mapping[str, Any]) -> View:
+        return await self._logins.keep(name, fields, self.actor)
+
+    async def drop_login(self, name: str) -> View:
+        return await self._logins.drop(name, self.actor)
+
+    @property
+    def _logins(self) -> LoginOperations:
+        has = self._context
+        return LoginOperations(has.store.logins, has.logins(), has.now)
 
     # ---------------------------------------------------------------------------------------------------- workflows
 

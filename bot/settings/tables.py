@@ -555,6 +555,14 @@ class Secrets(Section):
         default=None,
         description="File whose first line opens sealed files, for services; or set SIGNALBOX_SECRETS_PASSPHRASE.",
     )
+    shared_key: Proof = Field(
+        default=None,
+        description="Key with which nodes seal the sign-ins that they share: random text of 32 characters or more. Default: "
+        "`guard.key` in `data_dir`, which then has to be the same on all nodes.",
+    )
+    shared_key_env: str = Field(
+        default="", description="Name of the variable or sealed secret that holds `shared_key`."
+    )
 
 
 class Log(Section):

@@ -60,6 +60,8 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /console/api/agents/{id}/terminate": OWNER,
     "POST /console/api/skills/{id}/approve": OWNER,
     "POST /console/api/skills/{id}/remove": OWNER,
+    "POST /console/api/logins/{id}": OWNER,
+    "POST /console/api/logins/{id}/out": OWNER,
     "POST /console/api/guard/scan": OWNER,
     "POST /console/api/guard/scanned": OWNER,
     **dict.fromkeys(
@@ -72,6 +74,7 @@ TABLE: Final[Mapping[str, Rights]] = {
             "GET /console/api/children",
             "GET /console/api/children/{id}",
             "POST /console/api/children/{id}/stop",
+            "GET /console/api/logins",
             "GET /console/api/triggers",
             "POST /console/api/triggers/{id}/resume",
             "POST /console/api/triggers/{id}/end",

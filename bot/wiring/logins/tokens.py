@@ -107,7 +107,9 @@ class LoginTokens:
         words = "" if can_renew else (STILL_REFUSED if again else JUST_REFUSED).format(name=self.name)
         count = await self._book.refuse_login(self.name, kept.version, words)
         log.warning("a token was refused", login=self.name, times=count, renewed=again)
-        return await self._fresh(kept, grant, by_force=True) if can_renew else ""
+        if not can_renew:
+            raise LoginFailed(words)
+        return await self._fresh(kept, grant, by_force=True)
 
     async def renew_if_due(self) -> datetime | None:
         """Renew it where that is due; the time of the next look, None where there is nothing to renew. Errors: LoginFailed."""

@@ -181,7 +181,8 @@ async def test_a_refused_token_is_counted_and_renewed_once(stage: Stage) -> None
         assert at.lets_in(fresh)
         assert await tokens.refused(grant.access_token, again=False) == fresh  # another call's refusal of the old one
         assert at.seen.count("refresh_token") == 1
-        assert await tokens.refused(fresh, again=True) == ""
+        with pytest.raises(LoginFailed, match="refused, also once it was renewed. Sign in again"):
+            await tokens.refused(fresh, again=True)
         (kept,) = await stage.store.logins.logins()
         assert kept.refusals == 1
         assert kept.trouble.endswith("Sign in again: signalbox login vendor")
