@@ -14,6 +14,7 @@ from bot.operator.reports import figure_tools
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
 from bot.wiring.engine import shell_of
+from bot.wiring.logins.grants import GrantsOf
 from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, toolbox_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
@@ -102,6 +103,7 @@ def toolkit_of(
     space: Space,
     more: Mapping[str, Tool],
     processes: ProcessBook,
+    grants: GrantsOf,
 ) -> Toolkit:
     """`wrap` is around each tool; `more` are other tools of ours; `instead` of our own, but for those and such as hand work on, are
     a test's. Errors: ConfigError."""
@@ -123,7 +125,7 @@ def toolkit_of(
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= installed_tools(settings, own)
     posting = {name: more[name] for name in POSTING if name in more}
-    toolbox = toolbox_of(settings, {**handing, **posting, **instead} if instead else own, wrap)
+    toolbox = toolbox_of(settings, {**handing, **posting, **instead} if instead else own, wrap, grants)
     if folder := folder_of(settings, toolbox.renew):
         toolbox.watch_folder(folder)
     return Toolkit(settings, toolbox, reported, sandbox, host, browsers)

@@ -16,7 +16,7 @@ from bot.settings.mcp import McpTable
 from bot.settings.settings import Settings
 from bot.settings.sources import config_folder
 from bot.wiring.engine import shell_of
-from bot.wiring.logins.grants import MCP_FOLDER, login_of, sealer_of
+from bot.wiring.logins.grants import MCP_FOLDER, GrantInHand, GrantsOf, login_of, sealer_of
 from bot.wiring.logins.sealed_files import SealedFolder
 from runtime.contract import Call, RunId, Tool, Turn
 from runtime.errors import ConfigError, Rejected, StoreError
@@ -125,7 +125,7 @@ class Toolbox:
         return [server.run for server in self._servers] + ([self._folder.run] if self._folder else [])
 
 
-def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap) -> Toolbox:
+def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap, grants: GrantsOf) -> Toolbox:
     """Nothing is imported where no server is set. Errors: ConfigError."""
     toolbox = Toolbox(own, wrap)
     if tables := [table for table in settings.mcp if table.enabled]:
@@ -135,7 +135,7 @@ def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap) -> Toolb
         toolbox.join(
             [
                 McpServer(
-                    terms_of(settings, table),
+                    terms_of(settings, table, grants),
                     on_change=toolbox.renew,
                     keep=SealedFolder(folder / f"{table.name}.asked", sealer),
                     on_login=toolbox.needs_login,
@@ -165,12 +165,13 @@ async def _check_sandbox(settings: Settings, table: McpTable) -> None:
         raise ConfigError(f'{name}: sandbox = "bwrap" is required, but it cannot work here: {error}') from error
 
 
-def terms_of(settings: Settings, table: McpTable) -> ServerTerms:
+def terms_of(settings: Settings, table: McpTable, grants: GrantsOf = lambda _: GrantInHand()) -> ServerTerms:
+    """Terms of a server; without `grants` it is reached without a login."""
     from tools.mcp.terms import ServerTerms
 
     return ServerTerms(
         name=table.name,
-        way=_endpoint(settings, table) if table.url else _program(settings, table),
+        way=_endpoint(table, grants) if table.url else _program(settings, table),
         memory=settings.data_dir / MCP_FOLDER / f"{table.name}.json",
         effect=table.effect,
         effects=table.effects,
@@ -212,11 +213,11 @@ def secret_places(settings: Settings) -> Iterator[Path]:
         yield from (database.with_name(database.name + end) for end in ("", "-wal", "-shm", "-journal"))
 
 
-def _endpoint(settings: Settings, table: McpTable) -> Endpoint:
+def _endpoint(table: McpTable, grants: GrantsOf) -> Endpoint:
     from tools.mcp.terms import Endpoint
 
     token = {"Authorization": f"Bearer {table.token.get_secret_value()}"} if table.token else {}
-    return Endpoint(table.url, {**token, **_open(table.headers)}, login_of(settings, table))
+    return Endpoint(table.url, {**token, **_open(table.headers)}, login_of(table, grants(table)))
 
 
 def _open(values: Mapping[str, SecretStr] | None) -> dict[str, str]:

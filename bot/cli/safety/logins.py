@@ -29,7 +29,6 @@ LOGIN_COLUMNS: Final = {
     "by": "Signed in by",
     "issuer": "Issuer",
 }
-SEALED_LOGINS: Final = "SELECT name, sealed FROM logins"
 NO_LOGINS: Final = "No sign-in is set. `[[logins]]` in the settings names issuers; docs/sign-ins.md says how."
 
 
@@ -106,7 +105,7 @@ def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = 
 @commands.command("out")
 def sign_out(context: typer.Context, name: LoginName, yes: Yes = False, config: ConfigFile = None) -> None:
     """Sign out: give the tokens back to their issuer, and forget them."""
-    from bot.doctor.rows import rows_of
+    from bot.doctor.rows import SEALED_LOGINS, rows_of
     from bot.wiring.logins.signing_out import given_back
 
     ask_first(yes, f"Sign out of {name}, on all nodes")

@@ -29,6 +29,7 @@ from bot.wiring.engine import (
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
+from bot.wiring.logins.grants import shared_grants
 from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.models.media import media_of
@@ -341,6 +342,7 @@ def _toolkit(
         space=base.space,
         more=more,
         processes=_process_book(base, door),
+        grants=shared_grants(base.settings, base.store.logins, base.new_id),
     )
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     return toolkit
