@@ -29,6 +29,7 @@ from bot.doctor.services.databases import check_databases
 from bot.doctor.services.embeddings import check_embeddings
 from bot.doctor.services.hooks import check_hooks
 from bot.doctor.services.knowledge import check_knowledge
+from bot.doctor.keys.logins import check_logins
 from bot.doctor.services.mcp import check_mcp
 from bot.doctor.services.media import check_media
 from bot.doctor.services.model import check_model
@@ -74,6 +75,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "skills": check_skills,
     "databases": check_databases,
     "channels": check_channels,
+    "logins": check_logins,
     "mcp": check_mcp,
     "plugins": check_plugins,
 }

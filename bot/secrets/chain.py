@@ -138,9 +138,9 @@ class Chain:
             for name, entry in entries.items():
                 if hosts := tuple(dict.fromkeys([*beside.get(name, ()), *entry.hosts])):
                     found.setdefault(name, Bound(self._handed_over(name) or entry.value, hosts))
-        for name, hosts in beside.items():
+        for name, places in beside.items():
             if name not in found and (value := self._handed_over(name)):
-                found[name] = Bound(value, tuple(hosts))
+                found[name] = Bound(value, tuple(places))
         return found
 
     def _handed_over(self, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,9 +20,9 @@ from bot.settings.sources import config_folder
 from bot.wiring.engine import shell_of
 from bot.wiring.logins.grants import MCP_FOLDER, GrantInHand, GrantsOf, login_of, sealer_of
 from bot.wiring.logins.sealed_files import SealedFolder
-from bot.wiring.safety.bound import BoundSecrets
 from runtime.contract import Call, RunId, Tool, Turn
 from runtime.errors import ConfigError, Rejected, StoreError
+from tools.kit.placeholders import Filled, LentSecret, NoSecrets, SecretBook, names_in, objection
 from tools.sandbox.sandbox import PATH
 
 if TYPE_CHECKING:
@@ -51,12 +51,9 @@ NOTHING_BOUND: Final[Mapping[str, Bound]] = {}
 class AtWork:
     """What calls elsewhere are lent: grants of MCP servers, and secrets for the hosts they are bound to."""
 
-    grants: GrantsOf
-    secrets: BoundSecrets
-
-    @property
-    def bound(self) -> Mapping[str, Bound]:
-        return self.secrets.secrets
+    grants: GrantsOf = lambda _: GrantInHand()
+    secrets: SecretBook = field(default_factory=NoSecrets)
+    bound: Mapping[str, Bound] = field(default_factory=dict, repr=False)
 
 
 class Toolbox:
@@ -141,9 +138,9 @@ class Toolbox:
         return [server.run for server in self._servers] + ([self._folder.run] if self._folder else [])
 
 
-def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap, at_work: AtWork) -> Toolbox:
+def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap, at_work: AtWork | None = None) -> Toolbox:
     """Nothing is imported where no server is set. Errors: ConfigError."""
-    toolbox = Toolbox(own, wrap)
+    toolbox, lent = Toolbox(own, wrap), at_work or AtWork()
     if tables := [table for table in settings.mcp if table.enabled]:
         from tools.mcp.server import McpServer
 
@@ -151,7 +148,7 @@ def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap, at_work:
         toolbox.join(
             [
                 McpServer(
-                    replace(terms_of(settings, table, at_work.grants, at_work.bound), secrets=at_work.secrets),
+                    replace(terms_of(settings, table, lent.grants, lent.bound), secrets=lent.secrets),
                     on_change=toolbox.renew,
                     keep=SealedFolder(folder / f"{table.name}.asked", sealer),
                     on_login=toolbox.needs_login,
@@ -249,8 +246,6 @@ def _header(table: McpTable, value: str, bound: Mapping[str, Bound]) -> str:
     """A header as it is sent. Without any `bound` nothing is sent."""
     if "{{" not in value or not bound:
         return value
-    from tools.kit.placeholders import Filled, LentSecret, NoSecrets, names_in, objection
-
     names = names_in(value)
     if why := objection(NoSecrets({name: secret.hosts for name, secret in bound.items()}), names, table.url):
         raise ConfigError(f'[[mcp]] name = "{table.name}": headers: {why}')

@@ -45,9 +45,7 @@ class DeviceCode:
 class IssuerClient:
     """Asks one issuer. Every method raises IssuerRefused or IssuerAway. No redirect is followed: it would carry secrets on."""
 
-    def __init__(
-        self, terms: IssuerTerms, *, now: Callable[[], datetime], timeout: timedelta = ISSUER_TIMEOUT
-    ) -> None:
+    def __init__(self, terms: IssuerTerms, *, now: Callable[[], datetime], timeout: timedelta = ISSUER_TIMEOUT) -> None:
         self._terms = terms
         self._now = now
         self._timeout = timeout
@@ -82,9 +80,7 @@ class IssuerClient:
             raise IssuerRefused("device", f"its page {page[:200]} isn't https://")
         return code
 
-    async def by_device(
-        self, endpoints: Endpoints, code: DeviceCode, sleep: Sleep = asyncio.sleep
-    ) -> IssuerGrant:
+    async def by_device(self, endpoints: Endpoints, code: DeviceCode, sleep: Sleep = asyncio.sleep) -> IssuerGrant:
         """Wait until a person entered `code`."""
         form = {"grant_type": DEVICE_GRANT, "device_code": code.code, "client_id": self._terms.client_id}
         interval, waited = code.interval, 0.0
@@ -166,9 +162,7 @@ class IssuerClient:
             raise IssuerAway(f"answered {status}", sent=True)
         raise IssuerRefused(code or str(status), f"refused ({code or status}){f': {words}' if words else ''}")
 
-    async def _ask(
-        self, method: str, url: str, form: Mapping[str, str] | None = None
-    ) -> tuple[int, dict[str, Any]]:
+    async def _ask(self, method: str, url: str, form: Mapping[str, str] | None = None) -> tuple[int, dict[str, Any]]:
         """Status and JSON of one answer; what is no JSON is empty."""
         import aiohttp
 

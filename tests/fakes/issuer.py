@@ -6,6 +6,7 @@ for tokens, `cut` carries one out and closes the connection. The login page lets
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import secrets
@@ -14,7 +15,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import unquote_plus, urlencode
 
 from aiohttp import web
 
@@ -49,10 +50,12 @@ class FakeIssuer:
     asked_slowly: int = 0
     families: dict[str, Family] = field(default_factory=dict)
     codes: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    asked: list[Mapping[str, str]] = field(default_factory=list)
     devices: set[str] = field(default_factory=set)
     tokens: dict[str, Family] = field(default_factory=dict)
     ends: dict[str, float] = field(default_factory=dict)
     seen: list[str] = field(default_factory=list)
+    was_asked: asyncio.Event = field(default_factory=asyncio.Event)
 
     def lets_in(self, token: str) -> bool:
         return token in self.tokens and self.tokens[token].alive and self.ends[token] > time.time()
@@ -97,6 +100,7 @@ class FakeIssuer:
             return _refused("invalid_request")
         code = secrets.token_urlsafe(16)
         self.codes[code] = asked
+        self.asked.append(asked)
         issuer = self.url if self.names_itself is None else self.names_itself
         back = {"code": code, "state": asked["state"], **({"iss": issuer} if issuer else {})}
         raise web.HTTPFound(f"{asked['redirect_uri']}?{urlencode(back)}")
@@ -105,6 +109,7 @@ class FakeIssuer:
         form = await self._form(request, "")
         grant = form.get("grant_type", "")
         self.seen.append(grant.rpartition(":")[2])
+        self.was_asked.set()
         if self.away:
             return web.Response(status=503, text="not now")
         if self._stranger(request, form):
@@ -189,7 +194,8 @@ class FakeIssuer:
         if not self.secret:
             return False
         pair = base64.b64decode(request.headers.get("Authorization", "").removeprefix("Basic ")).decode()
-        return pair != urlencode({CLIENT: self.secret}).replace("=", ":", 1)
+        client, _, secret = pair.partition(":")
+        return (client, unquote_plus(secret)) != (CLIENT, self.secret)
 
 
 def _refused(code: str, status: int = 400, words: str = "") -> web.Response:

@@ -17,7 +17,7 @@ PLACEHOLDER: Final = re.compile(r"\{\{\s*secret:\s*([^{}\s]{1,128})\s*\}\}")
 PLACEHOLDERS_MOST: Final = 10
 """Different secrets in one call."""
 WRITTEN_AS: Final = "{{{{secret:{name}}}}}"
-NO_SECRET: Final = "There is no secret {name} for calls. Nothing was sent."
+UNKNOWN_NAME: Final = "There is no secret {name} for calls. Nothing was sent."
 OTHER_HOST: Final = "The secret {name} isn't for {host}: it's only for {hosts}. Nothing was sent."
 OPEN_WAY: Final = "The secret {name} isn't sent to {host} over http, where others could read it. Use https."
 IN_HOST: Final = "A secret can't stand in the host of an address. Nothing was sent."
@@ -52,7 +52,7 @@ class NoSecrets:
         return self._hosts
 
     async def lent(self, name: str, *, tool: str, host: str, context: ToolContext) -> LentSecret:
-        raise ToolFailed(NO_SECRET.format(name=name))
+        raise ToolFailed(UNKNOWN_NAME.format(name=name))
 
 
 def names_in(value: Json) -> list[str]:
@@ -70,6 +70,8 @@ def _names(value: Json) -> Iterator[str]:
         case list():
             for one in value:
                 yield from _names(one)
+        case _:
+            return
 
 
 def objection(book: SecretBook, names: Sequence[str], url: str) -> str:
@@ -89,7 +91,7 @@ def objection(book: SecretBook, names: Sequence[str], url: str) -> str:
     bound = book.bound()
     for name in names:
         if not (hosts := bound.get(name)):
-            return NO_SECRET.format(name=name)
+            return UNKNOWN_NAME.format(name=name)
         if not any(fits_host(pattern, host) for pattern in hosts):
             return OTHER_HOST.format(name=name, host=host or "an address without a host", hosts=", ".join(hosts))
         if parts.scheme != "https" and host not in ("localhost", "127.0.0.1", "::1"):

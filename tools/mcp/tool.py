@@ -68,9 +68,7 @@ class McpTool:
             return NOTHING_FILLED
         if not isinstance(self._terms.way, Endpoint):
             raise ToolFailed(RUNS_HERE.format(called=self._terms.called))
-        return await filling(
-            self._terms.secrets, names, self._terms.way.url, tool=self.spec.name, context=context
-        )
+        return await filling(self._terms.secrets, names, self._terms.way.url, tool=self.spec.name, context=context)
 
     async def go_on(self, waiting: Waiting, answers: Mapping[str, Json], context: ToolContext) -> str:
         """Go on with a call that waited, once people answered. Errors: ToolError."""

@@ -34,7 +34,9 @@ def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = 
     """List MCP servers, with their logins."""
     settings = settings_of(context, config)
     kept = _kept(settings)
-    rows = [{name: facts.get(name, "") for name in SERVER_COLUMNS} for facts in (_facts(one, kept) for one in settings.mcp)]
+    rows = [
+        {name: facts.get(name, "") for name in SERVER_COLUMNS} for facts in (_facts(one, kept) for one in settings.mcp)
+    ]
     if as_json:
         show_json(rows)
     else:

@@ -114,7 +114,7 @@ def sign_out(context: typer.Context, name: LoginName, yes: Yes = False, config: 
     told = "Its issuer isn't in the settings, so it wasn't told."
     if table:
         [rows] = asyncio.run(rows_of(settings, SEALED_LOGINS))
-        told = asyncio.run(given_back(settings, table, dict(rows).get(name, "")))
+        told = asyncio.run(given_back(settings, table, next((grant for one, grant in rows if one == name), "")))
     ask_operator(settings, lambda api: api.drop_login(name))
     typer.echo(clean(f"Signed out of {name}. {told}"))
 

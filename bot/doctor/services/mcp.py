@@ -26,7 +26,10 @@ TOOLS_NAMED: Final = 10  # names of tools
 async def check_mcp(subject: Subject) -> Sequence[Finding]:
     """All side by side: one that hangs must not make the others wait."""
     settings = subject.settings
-    sealed = dict((await rows_of(settings, SEALED_LOGINS))[0]) if any(table.url for table in settings.mcp) else {}
+    sealed: dict[str, str] = {}
+    if any(table.url for table in settings.mcp):
+        [rows] = await rows_of(settings, SEALED_LOGINS)
+        sealed = {name: grant for name, grant in rows}
     sealer = login_sealer_of(settings)
     return await asyncio.gather(
         *(_look(settings, table, LookedAt(sealer, sealed, table.name)) for table in settings.mcp)

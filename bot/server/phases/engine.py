@@ -344,13 +344,15 @@ def _toolkit(
         space=base.space,
         more=more,
         processes=_process_book(base, door),
-        at_work=AtWork(
-            shared_grants(base.settings, base.store.logins, base.new_id),
-            bound_secrets_of(base.settings, base.store.cluster.note_fact),
-        ),
+        at_work=_at_work(base),
     )
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     return toolkit
+
+
+def _at_work(base: StorePhase) -> AtWork:
+    secrets = bound_secrets_of(base.settings, base.store.cluster.note_fact)
+    return AtWork(shared_grants(base.settings, base.store.logins, base.new_id), secrets, secrets.secrets)
 
 
 def _reporters(base: StorePhase, at: AccountsPhase) -> LateReporters:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import AfterValidator, Field
@@ -100,7 +100,7 @@ def _use(layers: Layers, place: str, names: list[Any]) -> Iterator[Fault]:
             yield layers.title(f"{place}.{key}"), "is set, and login too; keep one of them"
 
 
-def login_meant(key: object, given: object, tables: list[tuple[str, Mapping[str, Any]]]) -> tuple[str, str]:
+def login_meant(key: object, given: object, tables: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[str, str]:
     """The sign-in that a model's key names, and a fault; both empty for a key that is none of these."""
     if not isinstance(key, str) or not (key == OAUTH_WORD or key.startswith(LOGIN_WORD)):
         return "", ""

@@ -46,7 +46,8 @@ class TokenRenewal:
     async def run(self) -> None:
         """Renew for ever."""
         while True:
-            await asyncio.sleep((await self.look()).total_seconds())
+            rest = await self.look()
+            await asyncio.sleep(rest.total_seconds())
 
     async def look(self) -> timedelta:
         """Renew what is due; the time until the next look."""

@@ -37,7 +37,9 @@ REVOKED: Final = "The sign-in {name} has ended: its issuer {why}. " + SIGN_IN_AG
 NOT_RENEWED: Final = "The token of the sign-in {name} could not be renewed: its issuer {why}."
 RAN_OUT: Final = "The token of the sign-in {name} has ended, and it can't be renewed. " + SIGN_IN_AGAIN
 STILL_REFUSED: Final = "The token of the sign-in {name} was refused, also once it was renewed. " + SIGN_IN_AGAIN
-JUST_REFUSED: Final = "The token of the sign-in {name} was refused before its end, and it can't be renewed. " + SIGN_IN_AGAIN
+JUST_REFUSED: Final = (
+    "The token of the sign-in {name} was refused before its end, and it can't be renewed. " + SIGN_IN_AGAIN
+)
 DEAD: Final = "invalid_grant"
 """The issuer's word for a refresh token that it takes no more (RFC 6749, 5.2)."""
 OTHERS_TIME: Final = timedelta(seconds=30)

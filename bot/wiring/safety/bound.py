@@ -12,7 +12,7 @@ from runtime.errors import StoreError, ToolFailed
 from runtime.guard.held import SHORTEST, coded_forms, written_forms
 from tools.kit.placeholders import LentSecret
 
-SECRET_USED: Final = "secret used"
+SECRET_USED: Final = "secret used"  # noqa: S105 - a kind of fact
 NOT_RECORDED: Final = "The use of the secret {name} can't be recorded right now ({why}). Nothing was sent."
 TOO_SHORT: Final = "The secret {name} is too short to be sent by calls: eight characters or more. Nothing was sent."
 

@@ -102,4 +102,8 @@ def _text_of(name: str, value: str) -> str:
 def undeclared(settings: Settings, skill: Skill) -> Sequence[str]:
     """Names that the settings hand to a skill which doesn't ask for them: it doesn't get them."""
     table, needs = settings.skills.named.get(skill.name, NOTHING_HANDED), skill.needs
-    return [name for name in (*table.variables, *table.secrets, *table.secret_files) if name not in (*needs.variables, *needs.secrets)]
+    return [
+        name
+        for name in (*table.variables, *table.secrets, *table.secret_files)
+        if name not in (*needs.variables, *needs.secrets)
+    ]

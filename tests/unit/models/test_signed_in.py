@@ -77,9 +77,7 @@ async def rig(life: float = 3600) -> AsyncIterator[Rig]:
         endpoints = await client().endpoints()
         grant = await client().by_device(endpoints, await client().device_code(endpoints))
         await store.logins.keep_login("v", new_grant(KEY, "v", grant), at.url, "Ada")
-        tokens = LoginTokens(
-            "v", book=store.logins, client=client, sealer=lambda: KEY, now=store.now, new_id=new_id
-        )
+        tokens = LoginTokens("v", book=store.logins, client=client, sealer=lambda: KEY, now=store.now, new_id=new_id)
         found = Rig(at, vendor, store, LiteModel(ModelSettings("openai/gpt-4o")))
         given = ModelSettings("openai/gpt-4o", f"{url}/v1", login="v", tokens=tokens, timeout=timedelta(seconds=20))
         found.model = LiteModel(given, sleep=found.sleep)
@@ -105,7 +103,7 @@ async def test_a_refused_token_is_renewed_once_and_the_model_asked_again() -> No
 
 async def test_a_fresh_token_that_is_refused_too_tells_operators_what_to_do() -> None:
     async with rig() as it:
-        it.vendor.revoked = _Everything()  # type: ignore[assignment]  # whatever is asked is in it
+        it.vendor.revoked = _Everything()
         error = await it.fail()
         assert str(error).endswith("refused, also once it was renewed. Sign in again: signalbox login v")
         assert error.cause is Cause.AUTH

@@ -51,7 +51,9 @@ class Echo:
     def tool(self, *hosts: str) -> object:
         port = int(self.url.rpartition(":")[2])
         rule = Rule(Result.ALLOW, "http_request", ports=frozenset({port}))
-        secrets = BoundSecrets({"DESK": Bound(SECRET, hosts or ("127.0.0.1",)), "X": Bound(OTHER, ("x.test",))}, self.note)
+        secrets = BoundSecrets(
+            {"DESK": Bound(SECRET, hosts or ("127.0.0.1",)), "X": Bound(OTHER, ("x.test",))}, self.note
+        )
         return request_tool(Egress([rule], allow=[Opening.parse("127.0.0.0/8")]), secrets)
 
     async def send(self, *hosts: str, path: str = "/tickets", **more: Json) -> str:
