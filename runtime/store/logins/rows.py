@@ -12,7 +12,7 @@ from runtime.store.common import fact, put
 from runtime.store.schema import logins
 from runtime.store.sql.driver import Op, maybe_moment, micros, moment
 
-COLUMNS = (
+KEPT_COLUMNS = (
     logins.c.name,
     logins.c.sealed,
     logins.c.version,
@@ -28,9 +28,9 @@ COLUMNS = (
     logins.c.refusals,
     logins.c.trouble,
 )
-LOGINS = select(*COLUMNS).order_by(logins.c.name)
-LOGIN = select(*COLUMNS).where(logins.c.name == bindparam("n"))
-LOCKED_LOGIN = LOGIN.with_for_update()
+LOGINS = select(*KEPT_COLUMNS).order_by(logins.c.name)
+ONE_LOGIN = select(*KEPT_COLUMNS).where(logins.c.name == bindparam("n"))
+LOCKED_LOGIN = ONE_LOGIN.with_for_update()
 KEEP_LOGIN = put(logins)
 DROP_LOGIN = delete(logins).where(logins.c.name == bindparam("n")).returning(logins.c.name)
 CLAIM_LOGIN = (
@@ -109,7 +109,7 @@ def every_login() -> Op[list[KeptLogin]]:
 
 
 def one_login(name: str) -> Op[KeptLogin | None]:
-    rows = yield LOGIN, {"n": name}
+    rows = yield ONE_LOGIN, {"n": name}
     return _login(rows[0]) if rows else None
 
 
