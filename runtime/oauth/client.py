@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -156,11 +157,11 @@ class IssuerClient:
         status, told = await self._ask("POST", url, form)
         if status in (200, 201):
             return told
-        code = str(told.get("error") or "")[:80]
-        words = " ".join(str(told.get("error_description") or "").split())[:300]
+        code = re.sub(r"[^A-Za-z0-9_.-]", "", str(told.get("error") or ""))[:80]
         if status >= 500 or status in NOT_NOW or (not code and status not in (400, 401)):
             raise IssuerAway(f"answered {status}", sent=True)
-        raise IssuerRefused(code or str(status), f"refused ({code or status}){f': {words}' if words else ''}")
+        detail = " ".join(str(told.get("error_description") or "").split())[:300]
+        raise IssuerRefused(code or str(status), f"refused ({code or status})", detail)
 
     async def _ask(self, method: str, url: str, form: Mapping[str, str] | None = None) -> tuple[int, dict[str, Any]]:
         """Status and JSON of one answer; what is no JSON is empty."""

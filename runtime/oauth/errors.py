@@ -8,11 +8,12 @@ class IssuerError(Exception):
 
 
 class IssuerRefused(IssuerError):
-    """The issuer refused for good. `code` is its word, such as `invalid_grant`."""
+    """The issuer refused for good. `code` is its word, such as `invalid_grant`; `detail` is its own text, for a terminal alone."""
 
-    def __init__(self, code: str, words: str) -> None:
+    def __init__(self, code: str, words: str, detail: str = "") -> None:
         super().__init__(words)
         self.code = code
+        self.detail = detail
 
 
 class IssuerAway(IssuerError):

@@ -22,6 +22,7 @@ from runtime.contract import (
     Reads,
     Tool,
     ToolContext,
+    ToolSpec,
 )
 from runtime.egress import Egress, NoAnswer, Response
 from runtime.errors import ToolFailed, ToolRetry
@@ -107,15 +108,19 @@ def request_tool(egress: Egress, secrets: SecretBook | None = None) -> Tool:
             _unanswered(error, filled)
         return filled.hidden(await told(_hidden(answer, filled), most=USUAL))
 
+    return replace(http_request, spec=_with_secrets(http_request.spec, book))
+
+
+def _with_secrets(spec: ToolSpec, book: SecretBook) -> ToolSpec:
+    """A spec that refuses secrets for other hosts before anybody is asked, and names those that there are."""
+
     async def refusal(arguments: Mapping[str, Json], by: Caller) -> str:
         names = names_in([arguments.get(part) for part in FILLED_PARTS])
         return objection(book, names, str(arguments.get("url"))) if names else ""
 
     named = ", ".join(f"{name} (for {', '.join(hosts)})" for name, hosts in sorted(book.bound().items()))
-    spec = replace(http_request.spec, refusal=refusal)
-    if named:
-        spec = replace(spec, description=spec.description + SECRETS_HINT.format(names=named))
-    return replace(http_request, spec=spec)
+    hint = SECRETS_HINT.format(names=named) if named else ""
+    return replace(spec, refusal=refusal, description=spec.description + hint)
 
 
 def _written_in(content_type: str) -> Written:

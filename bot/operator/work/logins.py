@@ -17,8 +17,8 @@ from runtime.store.logins.store import LoginStore
 SEALED_MAX_CHARS: Final = 64 << 10
 LOGIN_NAME_MAX_CHARS: Final = 60
 NOT_SIGNED: Final = "not signed in"
-WORKS: Final = "works"
-ENDED: Final = "ended"
+LOGIN_WORKS: Final = "works"
+LOGIN_ENDED: Final = "ended"
 REFUSED_NOW: Final = "needs a sign-in"
 
 
@@ -80,7 +80,7 @@ def _state(kept: KeptLogin, now: datetime) -> str:
     if kept.trouble:
         return REFUSED_NOW
     is_over = kept.ends_at is not None and kept.ends_at <= now
-    return ENDED if is_over and not kept.renews else WORKS
+    return LOGIN_ENDED if is_over and not kept.renews else LOGIN_WORKS
 
 
 def _missing(name: str) -> View:

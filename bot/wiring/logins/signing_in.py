@@ -46,7 +46,8 @@ class SigningIn:
                 return await self._client.by_device(endpoints, code)
             return await self._by_browser(endpoints)
         except IssuerError as error:
-            raise StoreError(f"{self._terms.name}: its issuer {error}.") from error
+            detail = f": {error.detail}" if isinstance(error, IssuerRefused) and error.detail else ""
+            raise StoreError(f"{self._terms.name}: its issuer {error}{detail}.") from error
 
     async def _by_browser(self, endpoints: Endpoints) -> IssuerGrant:
         from tools.mcp.errors import NoServer

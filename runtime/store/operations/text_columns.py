@@ -353,7 +353,7 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "issuer": CHOSEN_NAME,
         "signed_in_by": CALLED,
         "claim": OWN_ID,
-        "trouble": TROUBLE,
+        "trouble": Fixed("our words about a sign-in, with an issuer's code"),
     },
     "triggers": {
         "id": OWN_ID,

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ import httpx2
 import pytest
 from typer.testing import CliRunner
 
+from bot.secrets.chain import Bound
 from bot.settings.settings import Settings, load
 from bot.wiring.logins.grants import (
     LookedAt,
@@ -27,12 +28,14 @@ from bot.wiring.logins.grants import (
 from bot.wiring.logins.logging_in import log_in
 from bot.wiring.logins.parts import login_sealer_of
 from bot.wiring.mcp import terms_of
-from runtime.contract import Identity, Role
+from bot.wiring.safety.bound import BoundSecrets
+from runtime.contract import CardContext, Identity, Role
 from runtime.domain.ids import new_id
 from runtime.errors import StoreError, ToolFailed
 from runtime.store.store import Store, open_store
 from tests.fakes.serve import spawned
 from tests.wire.mcp.stage import SOON, AtWork, until
+from tools.kit.placeholders import LentSecret, NoSecrets, SecretBook
 from tools.mcp.oauth.browser import Callback
 from tools.mcp.server import McpServer
 
@@ -104,9 +107,11 @@ def settings(folder: Path, url: str) -> Settings:
 
 
 @asynccontextmanager
-async def served(at: Site, folder: Path, logins: list[str] | None = None) -> AsyncIterator[AtWork]:
+async def served(
+    at: Site, folder: Path, logins: list[str] | None = None, secrets: SecretBook | None = None
+) -> AsyncIterator[AtWork]:
     asked: list[str] = [] if logins is None else logins
-    terms = terms_of(at.settings, at.table, lambda _: at.grants)
+    terms = replace(terms_of(at.settings, at.table, lambda _: at.grants), secrets=secrets or NoSecrets())
     server = McpServer(terms, on_change=lambda: None, patience=SOON, on_login=asked.append)
     async with asyncio.TaskGroup() as group:
         task = group.create_task(server.run())
@@ -256,3 +261,27 @@ async def test_the_commands_tell_of_a_login_and_forget_it_without_a_token(tmp_pa
         assert "renews itself" in told["list"]
         assert not any(value in text for text in told.values() for value in grant.token.values() if len(str(value)) > 9)
         assert json.loads(told["--json"])[0]["login"] == "none"
+
+
+class Unhidden(BoundSecrets):
+    """As it is lent, but nothing hides what a server repeats of it."""
+
+    async def lent(self, name: str, **given: Any) -> LentSecret:
+        return replace(await super().lent(name, **given), forms=())
+
+
+async def test_a_secret_in_an_argument_goes_to_its_host_alone_and_its_echo_is_hidden(tmp_path: Path) -> None:
+    async with site(tmp_path) as at:
+        await at.log_in()
+        note, said = at.store.cluster.note_fact, "key {{secret:DESK}}"
+        here, elsewhere = ({"DESK": Bound("a-secret-of-ours", (host,))} for host in ("127.0.0.1", "example.com"))
+        for book, answer in ((Unhidden(here, note), "key a-secret-of-ours"), (BoundSecrets(here, note), said)):
+            async with served(at, tmp_path, secrets=book) as desk:
+                await until(lambda desk=desk: bool(desk.names))  # type: ignore[misc]  # of this round
+                assert await desk.call("echo", text=said) == answer
+        async with served(at, tmp_path, secrets=BoundSecrets(elsewhere, note)) as desk:
+            await until(lambda: bool(desk.names))
+            with pytest.raises(ToolFailed, match=r"isn't for 127\.0\.0\.1: it's only for example\.com"):
+                await desk.call("echo", text=said)
+            parts = desk.tool("echo").spec.card({"text": said}, CardContext(tmp_path))  # type: ignore[misc]  # it has one
+            assert f"sends the secret DESK to {at.url}" in str(parts)
