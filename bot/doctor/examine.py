@@ -11,6 +11,7 @@ from bot.doctor.agents import check_agents
 from bot.doctor.approvers import check_approvers
 from bot.doctor.configuration import check_configuration
 from bot.doctor.guard import check_guard
+from bot.doctor.keys.logins import check_logins
 from bot.doctor.machine.clock import check_clock
 from bot.doctor.machine.place import check_place
 from bot.doctor.machine.process import check_process
@@ -29,7 +30,6 @@ from bot.doctor.services.databases import check_databases
 from bot.doctor.services.embeddings import check_embeddings
 from bot.doctor.services.hooks import check_hooks
 from bot.doctor.services.knowledge import check_knowledge
-from bot.doctor.keys.logins import check_logins
 from bot.doctor.services.mcp import check_mcp
 from bot.doctor.services.media import check_media
 from bot.doctor.services.model import check_model

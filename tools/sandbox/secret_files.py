@@ -84,7 +84,7 @@ def sweep() -> int:
 def _swept(folder: Path) -> bool:
     with suppress(OSError):
         about = folder.lstat()
-        if folder.is_symlink() or about.st_uid not in (os.geteuid(), 0):
+        if folder.is_symlink() or about.st_uid != os.geteuid():
             return False
         with _held(folder):
             shutil.rmtree(folder, ignore_errors=True)
@@ -95,7 +95,7 @@ def _swept(folder: Path) -> bool:
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
     """Errors: BlockingIOError where its process lives."""
-    lock = os.open(folder / LENT_LOCK, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    lock = os.open(folder / LENT_LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield

@@ -18,7 +18,9 @@ from runtime.text.naming import listed
 SIGN_IN_FIX: Final = "signalbox login {name}"
 WHY_LOGIN: Final = "What uses its token can't."
 OTHER_NODE: Final = "This node can't use its token, and others may."
-SAME_KEY: Final = "give all nodes one key: secrets.shared_key_env, or the same guard.key in each data_dir; then sign in again"
+SAME_KEY: Final = (
+    "give all nodes one key: secrets.shared_key_env, or the same guard.key in each data_dir; then sign in again"
+)
 
 
 async def check_logins(subject: Subject) -> Sequence[Finding]:

@@ -29,7 +29,7 @@ async def check_mcp(subject: Subject) -> Sequence[Finding]:
     sealed: dict[str, str] = {}
     if any(table.url for table in settings.mcp):
         [rows] = await rows_of(settings, SEALED_LOGINS)
-        sealed = {name: grant for name, grant in rows}
+        sealed = {row[0]: row[1] for row in rows}
     sealer = login_sealer_of(settings)
     return await asyncio.gather(
         *(_look(settings, table, LookedAt(sealer, sealed, table.name)) for table in settings.mcp)

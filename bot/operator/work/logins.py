@@ -86,6 +86,12 @@ def _state(kept: KeptLogin, now: datetime) -> str:
 def _missing(name: str) -> View:
     nothing = dict.fromkeys(("ends_at", "at", "renewed_at"))
     return {
-        "name": name, "state": NOT_SIGNED, "renews": False, "issuer": "", "by": "",
-        "refusals": 0, "trouble": "", **nothing,
+        "name": name,
+        "state": NOT_SIGNED,
+        "renews": False,
+        "issuer": "",
+        "by": "",
+        "refusals": 0,
+        "trouble": "",
+        **nothing,
     }
