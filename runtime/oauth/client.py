@@ -72,8 +72,8 @@ class IssuerClient:
                 str(told["user_code"]),
                 page,
                 str(told.get("verification_uri_complete") or ""),
-                max(0.0, float(told.get("interval") or DEVICE_INTERVAL)),
-                float(told.get("expires_in") or DEVICE_TIME),
+                max(0.0, float(told.get("interval", DEVICE_INTERVAL))),
+                float(told.get("expires_in", DEVICE_TIME)),
             )
         except (KeyError, TypeError, ValueError):
             raise IssuerRefused("device", "its answer has no code to enter") from None
