@@ -578,7 +578,11 @@ class Operations(OperatorApi):
         return await self._logins.listed()
 
     async def keep_login(self, name: str, fields: Mapping[str, Any]) -> View:
-        return await self._logins.keep(name, fields, self.actor)
+        kept = await self._logins.keep(name, fields, self.actor)
+        for one in self._context.models():  # those that rested for want of a token are asked again
+            if one.given.login == name and await self._store.cooldowns.clear(one.name, self.actor.person.name):
+                self._context.notifier.notify(COOLDOWNS)
+        return kept
 
     async def drop_login(self, name: str) -> View:
         return await self._logins.drop(name, self.actor)
