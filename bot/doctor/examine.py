@@ -13,6 +13,7 @@ from bot.doctor.configuration import check_configuration
 from bot.doctor.guard import check_guard
 from bot.doctor.keys.logins import check_logins
 from bot.doctor.machine.clock import check_clock
+from bot.doctor.machine.interceptors import check_interceptors
 from bot.doctor.machine.place import check_place
 from bot.doctor.machine.process import check_process
 from bot.doctor.machine.programs import check_git
@@ -78,6 +79,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "logins": check_logins,
     "mcp": check_mcp,
     "plugins": check_plugins,
+    "interceptors": check_interceptors,
 }
 
 

@@ -20,6 +20,7 @@ from bot.settings.models.aliases import faults_together as model_faults
 from bot.settings.models.budgets import faults_together as budget_faults
 from bot.settings.policy.together import faults_together as policy_faults
 from bot.settings.safety.guard import faults_together as guard_faults
+from bot.settings.safety.interceptors import faults_together as interceptor_faults
 from bot.settings.safety.logins import faults_together as login_faults
 from bot.settings.schedules import faults_together as schedule_faults
 from bot.settings.sources import Layers
@@ -59,6 +60,7 @@ def add_together(layers: Layers, faults: Faults) -> None:
         workflow_faults,
         git_faults,
         login_faults,
+        interceptor_faults,
     ):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)
@@ -77,6 +79,7 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
         ("triggers", "trigger"),
         ("databases", "database"),
         ("logins", "sign-in"),
+        ("interceptors", "interceptor"),
     ):
         first: dict[Any, str] = {}
         for place, table in layers.tables(kind):
