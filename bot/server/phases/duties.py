@@ -259,11 +259,11 @@ async def _tell_of_login(base: StorePhase, at: AccountsPhase, engine: EnginePhas
     await _post_to_operators(base, at, engine, f"mcp-login:{server}:{base.store.now():%Y-%m-%d}", text)
 
 
-async def _tell_of_sign_in(
-    base: StorePhase, at: AccountsPhase, engine: EnginePhase, name: str, version: int, why: str
-) -> None:
-    """Tell operators that a sign-in only works again once somebody signs in. Where they have no room, log and audit tell it."""
-    await _post_to_operators(base, at, engine, f"login:{name}:{version}", f"**The sign-in {name} doesn't work.** {why}")
+async def _tell_of_sign_in(base: StorePhase, at: AccountsPhase, engine: EnginePhase, name: str, why: str) -> None:
+    """Tell operators that a sign-in only works again once somebody signs in, at most once a day for one reason. Where they have
+    no room, log and audit tell it."""
+    origin = f"login:{name}:{base.store.now():%Y-%m-%d}:{digest(why)}"
+    await _post_to_operators(base, at, engine, origin, f"**The sign-in {name} doesn't work.** {why}")
 
 
 async def _post_to_operators(base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, text: str) -> None:

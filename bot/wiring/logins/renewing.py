@@ -22,8 +22,8 @@ RENEWAL_LOOK: Final = timedelta(minutes=1)
 RENEWAL_REST: Final = timedelta(seconds=5)
 """Shortest one: an issuer may give tokens of a second."""
 
-Ended = Callable[[str, int, str], Awaitable[None]]
-"""Tells operators of a sign-in, of its version, and why only they can help. Errors: Rejected while they can't be told."""
+Ended = Callable[[str, str], Awaitable[None]]
+"""Tells operators of a sign-in, and why only they can help. Errors: Rejected while they can't be told."""
 
 
 class TokenRenewal:
@@ -75,5 +75,5 @@ class TokenRenewal:
         """Tell of trouble once: whoever posts it first has posted it for all nodes."""
         kept = await self._kept(name)
         if kept and kept.trouble and (name, kept.version) not in self._told:
-            await self._ended(name, kept.version, kept.trouble)
+            await self._ended(name, kept.trouble)
             self._told.add((name, kept.version))

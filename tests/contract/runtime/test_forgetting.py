@@ -259,7 +259,11 @@ WRITTEN: Final = {Form.TEXT: PLANTED, Form.JSON: json.dumps({"say": [PLANTED]}),
 SPECIAL: Final[dict[str, dict[str, Any]]] = {
     "audit": {"number": None, "hash": "", "salt": ""},
     "memories": {"scope": "room|page:main/r1", "kind": "fact", "trust": "said"},
-    "signals": {"actor": "page:otto", "address": "page:main/r1", "files": "[]"},  # what another person wrote too is theirs as well
+    "signals": {
+        "actor": "page:otto",
+        "address": "page:main/r1",
+        "files": "[]",
+    },  # what another person wrote too is theirs as well
 }
 """Values that rows are read by."""
 
