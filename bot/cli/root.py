@@ -50,6 +50,7 @@ MODULES: Final[Mapping[str, str]] = {
     "processes": "work.processes",
     "children": "work.children",
     "workflows": "work.workflows",
+    "goals": "work.goals",
     "triggers": "work.triggers",
     "hands": "hands.commands",
     "memory": "work.memory",
@@ -58,9 +59,13 @@ MODULES: Final[Mapping[str, str]] = {
     "mcp": "mcp.servers",
     "login": "safety.logins",
     "people": "people",
+    "tokens": "safety.tokens",
     "secrets": "safety.secrets",
     "config": "inspect",
     "audit": "inspect",
+    "events": "events.commands",
+    "checkpoints": "events.commands",
+    "feedback": "events.commands",
 }
 
 

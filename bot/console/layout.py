@@ -20,19 +20,25 @@ PLACES: Final = (
     ("/console/tasks", "Tasks"),
     ("/console/children", "Handed on"),
     ("/console/workflows", "Workflows"),
+    ("/console/goals", "Goals"),
+    ("/console/triggers", "Triggers"),
     ("/console/memory", "Memory"),
     ("/console/skills", "Skills"),
     ("/console/knowledge", "Knowledge"),
     ("/console/agents", "Agents"),
     ("/console/models", "Models"),
     ("/console/people", "People"),
+    ("/console/tokens", "Tokens"),
     ("/console/trace", "Trace"),
+    ("/console/events", "Events"),
+    ("/console/feedback", "Feedback"),
 )
 HEADINGS: Final = {
     "/console": "Now",
     "/console/schedules": "Work",
     "/console/memory": "Agents",
     "/console/people": "Access",
+    "/console/trace": "Record",
 }
 """Words above the first of the places that belong together."""
 # How a state looks: it wants a person, it goes on by itself, it ended well, it ended badly, it is over.
@@ -69,7 +75,7 @@ TONES: Final = {
     "planned": "live",
     "claimed": "live",
     "started": "live",
-    "waiting": "live",
+    "waiting": "ask",
     "late": "bad",
     "well": "good",
     "resting": "bad",
@@ -81,6 +87,9 @@ TONES: Final = {
     "low": "bad",
     "at work": "live",
     "about to begin": "live",
+    "being judged": "live",
+    "accepted": "good",
+    "not accepted": "bad",
     "succeeded": "good",
     "read": "good",
 }

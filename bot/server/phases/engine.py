@@ -27,6 +27,7 @@ from bot.wiring.engine import (
     pace_of,
     shell_of,
 )
+from bot.wiring.events.readers import FeedbackReaders
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
@@ -36,7 +37,6 @@ from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.models.media import media_of
 from bot.wiring.safety.bound import bound_secrets_of
-from bot.wiring.safety.forgetting import forgetter_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
@@ -68,7 +68,6 @@ from runtime.delivery.couriers import Couriers
 from runtime.delivery.posting import RoomPosting
 from runtime.delivery.sent_files import SentFiles
 from runtime.domain.agents.manifest import MAIN
-from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.intake.dispatch import Dispatch
@@ -123,13 +122,13 @@ class EnginePhase:
     meaning: NearRows
     interceptors: InterceptorParts | None
     sink: Sink
-    forgetter: Forgetter
 
 
 def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Mapping[str, Tool] | None) -> EnginePhase:
     """`tools` take the place of our own, for a test."""
     book = GuardBook(base.store.cluster, base.instruments.loop)
     door = door_of(base.settings, at.named, book.told)
+    at.ratings.door = door
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
     children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
@@ -174,7 +173,6 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         meaning=meaning,
         interceptors=interceptors,
         sink=base.instruments.sink(reception.sink),
-        forgetter=_forgetter(base, agents),
     )
 
 
@@ -350,6 +348,7 @@ def _toolkit(
         remembering=tools_of(memory) if memory else (),
         agents=making,
         figures=base.store.figures,
+        may_read=FeedbackReaders(base.store.people, lambda: at.reload.settings.feedback.readers).may_ask,
         named=at.called,
         naming=in_reports(base.store.traces.titles, at.called),
         now=base.store.now,
@@ -371,7 +370,7 @@ def _at_work(base: StorePhase) -> AtWork:
 
 def _reporters(base: StorePhase, at: AccountsPhase) -> LateReporters:
     gate = at.live.gate
-    return LateReporters(base.store.now, flows=lambda: gate().workflows, goals=lambda: gate().goals)
+    return LateReporters(base.store.now, flows=lambda: gate().workflows, goals=lambda: gate().goals, probe=base.probe)
 
 
 def _process_book(base: StorePhase, door: Door) -> NotedProcesses:
@@ -428,12 +427,6 @@ def _more_tools(
     asking = query_tools(base.settings, at.named)
     spaced = {name: SpacedTool(tool, base.space) for name, tool in asking.items()}  # they keep files of rows
     return own | dict(pack_tools(base.settings, packs)) | spaced
-
-
-def _forgetter(base: StorePhase, agents: Agents) -> Forgetter:
-    return forgetter_of(
-        base.settings, base.store, lambda: [agent.workspaces for agent in agents.values()], base.membership.take
-    )
 
 
 def _interceptors(base: StorePhase, at: AccountsPhase, door: Door) -> InterceptorParts | None:
