@@ -57,6 +57,7 @@ MODULES: Final[Mapping[str, str]] = {
     "knowledge": "work.knowledge",
     "tools": "work.tools",
     "mcp": "mcp.servers",
+    "login": "safety.logins",
     "people": "people",
     "tokens": "safety.tokens",
     "secrets": "safety.secrets",

@@ -80,7 +80,7 @@ class OperatorContext:
     found in this process, empty where none runs, and `intercepted` the same of interceptors; `feedback_readers` are the people who read feedback, by identity or name, empty for operators and owners; `door` is the guard with all values that are held here; `scan_door`
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
     runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten. `keep` writes a file of a room's
-    workspace, whole, and `files` takes, lists and sends them.
+    workspace, whole, and `files` takes, lists and sends them. `logins` names the sign-ins of the settings.
     """
 
     store: Store
@@ -122,6 +122,7 @@ class OperatorContext:
     keep: Callable[[Address, str, bytes], None] = kept_nowhere
     files: Callable[[], FileTransfer] = no_files
     forgetter: Forgetter | None = None
+    logins: Callable[[], Sequence[str]] = tuple
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

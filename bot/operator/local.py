@@ -98,6 +98,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         models=lambda: catalogue_of(load_usable(settings.file)[0]),
         agents=partial(agents_of_settings, settings),
         skills=skills_of(lambda: settings, lambda: manifests_of(settings), store, LocalNotifier()).every.look,
+        logins=lambda: [table.name for table in settings.logins],
         workflows=lambda: {table.name: table.flow for table in settings.workflows},
         door=door,
         scan_door=door,

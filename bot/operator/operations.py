@@ -34,6 +34,7 @@ from bot.operator.work.goals import GoalOperations
 from bot.operator.work.handed_on import HandedOn
 from bot.operator.work.hands import HAND_SCHEDULE, hand_of
 from bot.operator.work.knowledge import KnowledgeOperations
+from bot.operator.work.logins import LoginOperations
 from bot.operator.work.memories import MemoryOperations
 from bot.operator.work.processes import ProcessOperations
 from bot.operator.work.skills import SkillOperations
@@ -689,6 +690,27 @@ class Operations(OperatorApi):
     def _triggers(self) -> TriggerOperations:
         has = self._context
         return TriggerOperations(has.store.triggers, has.notifier, has.called, has.mask)
+
+    # ----------------------------------------------------------------------------------------------------- sign-ins
+
+    async def logins(self) -> list[View]:
+        """Sign-ins at issuers and MCP servers, each with its end."""
+        return await self._logins.listed()
+
+    async def keep_login(self, name: str, fields: Mapping[str, Any]) -> View:
+        kept = await self._logins.keep(name, fields, self.actor)
+        for one in self._context.models():  # those that rested for want of a token are asked again
+            if one.given.login == name and await self._store.cooldowns.clear(one.name, self.actor.person.name):
+                self._context.notifier.notify(COOLDOWNS)
+        return kept
+
+    async def drop_login(self, name: str) -> View:
+        return await self._logins.drop(name, self.actor)
+
+    @property
+    def _logins(self) -> LoginOperations:
+        has = self._context
+        return LoginOperations(has.store.logins, has.logins(), has.now)
 
     # ---------------------------------------------------------------------------------------------------- workflows
 

@@ -14,7 +14,7 @@ from bot.operator.reports import figure_tools
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
 from bot.wiring.engine import shell_of
-from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, toolbox_of
+from bot.wiring.mcp import AtWork, Toolbox, Wrap, check_sandboxes, toolbox_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
 from bot.wiring.tools.browser import browsers_of, tools_of_browser
@@ -104,6 +104,7 @@ def toolkit_of(
     space: Space,
     more: Mapping[str, Tool],
     processes: ProcessBook,
+    at_work: AtWork,
 ) -> Toolkit:
     """`wrap` is around each tool; `more` are other tools of ours; `instead` of our own, but for those and such as hand work on, are
     a test's. Errors: ConfigError."""
@@ -117,7 +118,7 @@ def toolkit_of(
     handing |= {tool.spec.name: tool for tool in (*task_tools(board), *remembering)}
     own |= handing | agent_tools(agents) | reported | dict(more)
     browsers = browsers_of(settings)
-    own |= {**search_tools(settings), **request_tools(settings), **git_tools(settings, sandbox, space)}
+    own |= {**search_tools(settings), **request_tools(settings, at_work.secrets), **git_tools(settings, sandbox, space)}
     host = host_of(settings, sandbox, processes, space)
     own |= {**process_tools_of(host), **build_tools_of(settings, sandbox), **tools_of_browser(browsers)}
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
@@ -125,7 +126,7 @@ def toolkit_of(
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= installed_tools(settings, own)
     beside = {name: tool for name, tool in more.items() if name in BESIDE_A_TESTS or tool.spec.untold}
-    toolbox = toolbox_of(settings, {**handing, **beside, **instead} if instead else own, wrap)
+    toolbox = toolbox_of(settings, {**handing, **beside, **instead} if instead else own, wrap, at_work)
     if folder := folder_of(settings, toolbox.renew):
         toolbox.watch_folder(folder)
     return Toolkit(settings, toolbox, reported, sandbox, host, browsers)

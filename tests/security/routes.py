@@ -76,6 +76,8 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /console/api/agents/{id}/terminate": OWNER,
     "POST /console/api/skills/{id}/approve": OWNER,
     "POST /console/api/skills/{id}/remove": OWNER,
+    "POST /console/api/logins/{id}": OWNER,
+    "POST /console/api/logins/{id}/out": OWNER,
     "POST /console/api/guard/scan": OWNER,
     "POST /console/api/guard/scanned": OWNER,
     **dict.fromkeys(
@@ -88,6 +90,7 @@ TABLE: Final[Mapping[str, Rights]] = {
             "GET /console/api/children",
             "GET /console/api/children/{id}",
             "POST /console/api/children/{id}/stop",
+            "GET /console/api/logins",
             "GET /console/api/triggers",
             "GET /console/api/events",
             "GET /console/api/events/stream",

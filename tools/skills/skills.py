@@ -28,6 +28,7 @@ from runtime.contract import (
 from runtime.errors import ToolError, ToolFailed
 from tools.kit.declare import tool
 from tools.sandbox.sandbox import PROVIDED, Provided, Sandbox
+from tools.sandbox.secret_files import without_files
 from tools.sandbox.shell import MARGIN, OUTPUT_MAX_CHARS, told
 
 SKILL_READ_BOUND: Final = 50_000
@@ -100,7 +101,7 @@ def skill_tools(book: SkillBook, sandbox: Sandbox, *, timeout: timedelta) -> dic
         command = command_of(script, args)
         async with book.lent(context.agent, skill, script) as provided:
             ended = await sandbox.run(command, context.workspace, limit=OUTPUT_MAX_CHARS, provided=provided)
-        return told(ended, timeout)
+        return without_files(told(ended, timeout), provided.secret_files)
 
     async def refusal(arguments: Mapping[str, Json], by: Caller) -> str:
         try:

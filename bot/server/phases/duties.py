@@ -69,6 +69,7 @@ def duties_of(
     yield engine.answerer.run
     if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
+    yield from _of_logins(base, at, engine)
     yield engine.compactor.run
     yield from _of_memory(base, engine)
     yield from _alarms(base, at, engine)
@@ -93,6 +94,15 @@ def _watches(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterat
         runs, tell = base.store.runs, partial(_tell_of_tool, base, at, engine)
         tell_login = partial(_tell_of_login, base, at, engine)
         yield partial(engine.toolkit.toolbox.watch, runs.see_form, tell, runs.told_form, tell_login)
+
+
+def _of_logins(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
+    """Tokens of sign-ins. Nothing is imported where none is set."""
+    if base.tokens:
+        from bot.wiring.logins.renewing import TokenRenewal
+
+        told = partial(_tell_of_sign_in, base, at, engine)
+        yield TokenRenewal(base.tokens, kept=base.store.logins.login, ended=told, now=base.store.now).run
 
 
 def _of_memory(base: StorePhase, engine: EnginePhase) -> Iterator[Duty]:
@@ -257,6 +267,13 @@ async def _tell_of_login(base: StorePhase, at: AccountsPhase, engine: EnginePhas
         f"**The MCP server {server} needs a login.** Until then its tools can't be used: `signalbox mcp login {server}`"
     )
     await _post_to_operators(base, at, engine, f"mcp-login:{server}:{base.store.now():%Y-%m-%d}", text)
+
+
+async def _tell_of_sign_in(base: StorePhase, at: AccountsPhase, engine: EnginePhase, name: str, why: str) -> None:
+    """Tell operators that a sign-in only works again once somebody signs in, at most once a day for one reason. Where they have
+    no room, log and audit tell it."""
+    origin = f"login:{name}:{base.store.now():%Y-%m-%d}:{digest(why)}"
+    await _post_to_operators(base, at, engine, origin, f"**The sign-in {name} doesn't work.** {why}")
 
 
 async def _post_to_operators(base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, text: str) -> None:

@@ -31,9 +31,12 @@ from bot.wiring.events.readers import FeedbackReaders
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
+from bot.wiring.logins.grants import shared_grants
+from bot.wiring.mcp import AtWork
 from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.models.media import media_of
+from bot.wiring.safety.bound import bound_secrets_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
@@ -354,9 +357,15 @@ def _toolkit(
         space=base.space,
         more=more,
         processes=_process_book(base, door),
+        at_work=_at_work(base),
     )
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     return toolkit
+
+
+def _at_work(base: StorePhase) -> AtWork:
+    secrets = bound_secrets_of(base.settings, base.store.cluster.note_fact)
+    return AtWork(shared_grants(base.settings, base.store.logins, base.new_id), secrets, secrets.secrets)
 
 
 def _reporters(base: StorePhase, at: AccountsPhase) -> LateReporters:

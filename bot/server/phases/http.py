@@ -136,6 +136,7 @@ def _operators(
             space=base.space,
         ),
         keep=lambda address, path, data: keep(base.workspaces, address, path, data, base.new_id()),
+        logins=lambda: [table.name for table in settings.logins],
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),
         schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),
