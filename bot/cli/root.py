@@ -42,6 +42,7 @@ MODULES: Final[Mapping[str, str]] = {
     "skills": "skills.commands",
     "policy": "policy",
     "guard": "safety.guard",
+    "interceptors": "safety.interceptors",
     "models": "models.catalogue",
     "outbox": "outbox",
     "schedules": "schedules",
@@ -57,9 +58,13 @@ MODULES: Final[Mapping[str, str]] = {
     "tools": "work.tools",
     "mcp": "mcp.servers",
     "people": "people",
+    "tokens": "safety.tokens",
     "secrets": "safety.secrets",
     "config": "inspect",
     "audit": "inspect",
+    "events": "events.commands",
+    "checkpoints": "events.commands",
+    "feedback": "events.commands",
 }
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
 from aiohttp import web
 
+from adapters.web.transfer import FileTransfer
 from adapters.webhook.adapter import Webhooks
 from bot.accounts.status import AccountStatuses
 from bot.node.invocation import for_strangers
@@ -19,18 +20,21 @@ from bot.operator.agents import agents_at_work
 from bot.operator.context import OperatorContext
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
-from bot.server.phases.accounts import AccountsPhase
+from bot.server.phases.accounts import MIB, AccountsPhase
 from bot.server.phases.engine import EnginePhase
 from bot.server.phases.store import StorePhase
 from bot.server.reload import in_words
 from bot.server.site import site_of
-from bot.wiring.hooks import webhooks_of
+from bot.wiring.hooks import keep, webhooks_of
 from bot.wiring.identities import written
 from bot.wiring.models.catalogue import catalogue_of
+from bot.wiring.safety.forgetting import forgetter_of
 from bot.wiring.safety.guard import scan_door_of
 from bot.wiring.scheduling import reach_of
 from runtime.cluster.topics import LANES
+from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.masks import Mask
+from runtime.workspace.workspaces import WorkspaceFolders
 
 Reread = Callable[[str], Awaitable[dict[str, Any]]]
 """Reads the settings again, for whoever is recorded by that name."""
@@ -45,6 +49,7 @@ class HttpPhase:
     watchdog: Watchdog
     statuses: AccountStatuses
     control_token: str
+    forgetter: Forgetter
 
 
 def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_identity: str) -> HttpPhase:
@@ -52,9 +57,10 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
     webhooks = webhooks_of(settings, at.accounts, base.workspaces, base.store.now, base.new_id)
     watchdog = Watchdog(check=base.store.check, place=settings.data_dir)
     statuses = AccountStatuses(at.accounts, base.store.now)
+    forgetter = forgetter_of(settings, base.store, partial(workspaces_of, engine), base.membership.take)
     site = site_of(
         at.accounts,
-        _operators(base, at, engine, statuses, web_identity, token),
+        replace(_operators(base, at, engine, statuses, web_identity, token), forgetter=forgetter),
         hosts=settings.web.names,
         checks={"store": partial(_store_trouble, base), "node": watchdog.trouble},
         stuck=lambda: watchdog.reason,
@@ -62,7 +68,19 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
         others=base.instruments.routes(),
         hooks=webhooks.routes(),
     )
-    return HttpPhase(site=site, webhooks=webhooks, watchdog=watchdog, statuses=statuses, control_token=token)
+    return HttpPhase(
+        site=site,
+        webhooks=webhooks,
+        watchdog=watchdog,
+        statuses=statuses,
+        control_token=token,
+        forgetter=forgetter,
+    )
+
+
+def workspaces_of(engine: EnginePhase) -> list[WorkspaceFolders]:
+    """Workspaces of the agents that there are now: a reload may have brought some."""
+    return [agent.workspaces for agent in engine.agents.values()]
 
 
 async def _store_trouble(base: StorePhase) -> str | None:
@@ -93,7 +111,6 @@ def _operators(
         nudge=engine.couriers.nudge,
         stop=engine.peers.stop,
         ends=base.ends(),
-        forgetter=engine.forgetter,
         reload=reread_of(at),
         save=partial(store.save, settings.data_dir),
         states=statuses.look,
@@ -109,7 +126,16 @@ def _operators(
         workflows=lambda: at.live.gate().workflows,
         agents=lambda: agents_at_work(engine.agents, at.reload.settings),
         guarded=engine.guard_book.words,
+        feedback_readers=lambda: at.reload.settings.feedback.readers,
+        intercepted=engine.interceptors.words if engine.interceptors else str,
         skills=engine.skills.every.look,
+        files=lambda: FileTransfer(
+            workspaces=base.workspaces,
+            upload_bytes=int(settings.web.upload_mib * MIB),
+            new_id=base.new_id,
+            space=base.space,
+        ),
+        keep=lambda address, path, data: keep(base.workspaces, address, path, data, base.new_id()),
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),
         schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),
