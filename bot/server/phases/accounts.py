@@ -30,6 +30,7 @@ from runtime.cluster.topics import TRIGGERS
 from runtime.cluster.trigger_watch import TriggerWatch
 from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity, Model, Waiting
 from runtime.domain.agents.manifest import Manifest
+from runtime.domain.approvals import Rights
 from runtime.events.rating import Ratings
 from runtime.intake.room_names import RoomNames
 
@@ -75,15 +76,9 @@ def accounts_phase(
     def is_destination(address: Address) -> bool:
         return named(address) in live.rules.destinations
 
-    async def waiting(who: Identity) -> Sequence[Waiting]:
-        """Questions that wait for somebody, as the rules of now say."""
-        now = base.store.now()
-        found = await base.store.approvals.inbox(who, live.gate().rights)
-        return [inbox.waiting(one, now) for one in found]
-
     forms = Forms(base.store, lambda: live.gate().rights)
     ratings = Ratings(base.store.feedback)
-    context = replace(base.context(forms.open), inbox=waiting, rated=ratings, own_marks=base.store.feedback.own_marks)
+    context = replace(base.context(forms.open, ratings), inbox=partial(_waiting, base, lambda: live.gate().rights))
     page = _page(base, context, web_identity, is_destination, getattr(model, "ideas", IDEAS))
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of) for adapter in every)
@@ -104,6 +99,13 @@ def accounts_phase(
         triggers=triggers,
         ratings=ratings,
     )
+
+
+async def _waiting(base: StorePhase, rights: Callable[[], Rights], who: Identity) -> Sequence[Waiting]:
+    """Questions that wait for somebody, as the rules of now say."""
+    now = base.store.now()
+    found = await base.store.approvals.inbox(who, rights())
+    return [inbox.waiting(one, now) for one in found]
 
 
 def _page(
