@@ -76,9 +76,12 @@ def accounts_phase(
     def is_destination(address: Address) -> bool:
         return named(address) in live.rules.destinations
 
-    forms = Forms(base.store, lambda: live.gate().rights)
+    def rights() -> Rights:
+        return live.gate().rights
+
+    forms = Forms(base.store, rights)
     ratings = Ratings(base.store.feedback)
-    context = replace(base.context(forms.open, ratings), inbox=partial(_waiting, base, lambda: live.gate().rights))
+    context = replace(base.context(forms.open, ratings), inbox=partial(_waiting, base, rights))
     page = _page(base, context, web_identity, is_destination, getattr(model, "ideas", IDEAS))
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of) for adapter in every)
