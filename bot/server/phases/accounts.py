@@ -91,12 +91,11 @@ def accounts_phase(
     live = Live(rules, named.now, place_in(accounts, rooms.of))
     triggers = TriggerWatch(book=base.store.triggers, take=live.waits_for, rung=base.notifier.listen(TRIGGERS))
     reload = _reload(base, accounts, live, gate, before, triggers)
-    called = calling(named, rooms.of)
     return AccountsPhase(
         accounts=accounts,
         named=named,
         rooms=rooms,
-        called=called,
+        called=calling(named, rooms.of),
         live=live,
         reload=reload,
         triggers=triggers,
