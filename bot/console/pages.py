@@ -26,7 +26,7 @@ from bot.console.layout import STATIC, badge, facts, moment, nothing, page, tabl
 from bot.console.memory import knowledge as knowledge_pages
 from bot.console.memory import pages as memory_pages
 from bot.console.skills import pages as skill_pages
-from bot.console.work import goals_page, triggers_page, workflows_page
+from bot.console.work import goals_page, tokens_page, triggers_page, workflows_page
 from bot.http.entrance import Entrance
 from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
@@ -76,6 +76,7 @@ class Pages:
             web.get(event_pages.FEEDBACK_PLACE, self._serving(event_pages.feedback)),
             web.get(models_page.MODELS_PAGE, self._serving(models_page.models)),
             web.get("/console/people", self._serving(people_page.people)),
+            web.get(tokens_page.TOKENS_PLACE, self._serving(tokens_page.tokens)),
             web.get(trace_page.PLACE, self._serving(trace_page.newest)),
             web.get(trace_page.PLACE + "/{id}", self._serving(trace_page.story)),
             web.get(STATIC + "/{name}", _asset),

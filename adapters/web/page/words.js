@@ -100,6 +100,7 @@ export const words = {
     ["/console/agents", "Console: agents"],
     ["/console/models", "Console: models"],
     ["/console/people", "Console: people"],
+    ["/console/tokens", "Console: tokens"],
     ["/console/trace", "Console: trace"],
     ["/console/events", "Console: events"],
     ["/console/feedback", "Console: feedback"],
