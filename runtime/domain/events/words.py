@@ -151,6 +151,9 @@ OF_DELIVERIES: Final = {
     "discarded": EventWord("delivery.discarded", "A message was thrown away."),
 }
 OF_PEOPLE: Final = {
+    "token made": EventWord("token.made", "A program got a token."),
+    "token revoked": EventWord("token.revoked", "A token was revoked."),
+    "token in an address": EventWord("token.exposed", "A token came in an address, and was refused."),
     "person added": EventWord("person.added", "A person became known."),
     "person renamed": EventWord("person.renamed", "A person was renamed."),
     "person removed": EventWord("person.removed", "A person was removed."),
