@@ -15,7 +15,7 @@ from runtime.audit.published import SignedEnds
 from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.node import Membership
 from runtime.cluster.notifier import LocalNotifier, SharedNotifier
-from runtime.contract import AdapterContext, NewId, OpenForm, Probe, no_form
+from runtime.contract import AdapterContext, NewId, OpenForm, Probe, Rated, no_form, unrated
 from runtime.domain.agents.manifest import MAIN
 from runtime.intake.shelf import GuardedShelf
 from runtime.store.store import Store
@@ -46,7 +46,7 @@ class StorePhase:
     space: DiskSpace
     tokens: Mapping[str, LoginTokens]
 
-    def context(self, forms: OpenForm = no_form) -> AdapterContext:
+    def context(self, forms: OpenForm = no_form, rated: Rated = unrated) -> AdapterContext:
         """Context that every adapter is given."""
         store = self.store
         return AdapterContext(
@@ -60,6 +60,8 @@ class StorePhase:
             siblings=store.cluster.has_siblings,
             forms=forms,
             shelf=self.shelf,
+            rated=rated,
+            own_marks=store.feedback.own_marks,
         )
 
     def head(self) -> HeadFile:
