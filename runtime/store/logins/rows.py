@@ -135,13 +135,13 @@ def keep_login(name: str, grant: NewGrant, issuer: str, by: str, now: datetime) 
             "trouble": "",
         },
     )
-    yield from fact(now, "signed in", by, name, issuer)
+    yield from fact(now, "sign-in made", by, name, issuer)
 
 
 def drop_login(name: str, by: str, now: datetime) -> Op[bool]:
     if not (yield DROP_LOGIN, {"n": name}):
         return False
-    yield from fact(now, "signed out", by, name)
+    yield from fact(now, "sign-in dropped", by, name)
     return True
 
 

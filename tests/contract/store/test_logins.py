@@ -205,5 +205,5 @@ async def test_a_sign_in_is_given_up(stage: Stage) -> None:
         assert not await stage.store.logins.drop_login(VENDOR, "Ada")
         with pytest.raises(LoginFailed, match=r"Nobody is signed in at vendor\. Sign in: signalbox login vendor"):
             await node(at, stage).token()
-        assert await stage.audit("signed in") == [("Ada", VENDOR, at.url)]
-        assert await stage.audit("signed out") == [("Ada", VENDOR, "")]
+        assert await stage.audit("sign-in made") == [("Ada", VENDOR, at.url)]
+        assert await stage.audit("sign-in dropped") == [("Ada", VENDOR, "")]
