@@ -49,6 +49,7 @@ MODULES: Final[Mapping[str, str]] = {
     "processes": "work.processes",
     "children": "work.children",
     "workflows": "work.workflows",
+    "harness": "work.harness",
     "triggers": "work.triggers",
     "hands": "hands.commands",
     "memory": "work.memory",

@@ -18,6 +18,7 @@ from bot.wiring.models.catalogue import ListedModel
 from runtime.agent.previews import Previews
 from runtime.contract import Address, Links, NewId, Notifier, Now, RunId, Sink, Tool
 from runtime.domain.approvals import Rights
+from runtime.domain.goals.contract import GoalBounds
 from runtime.domain.workflows.asking import Flows
 from runtime.guard.door import OPEN_DOOR, Door
 from runtime.http.errors import Refusal
@@ -27,9 +28,15 @@ from runtime.skills.ready import Shelved
 from runtime.store.protocol import Granted
 from runtime.store.store import Store
 from runtime.vectors.near import NearRows
+from runtime.workspace.workspaces import WorkspaceFolders
 
 Reloading = Callable[[str], Awaitable[View]]
 """Reads the settings again on behalf of whoever is named. Errors: ConfigError, StoreError."""
+
+
+def no_folders(agent: str) -> WorkspaceFolders:
+    """Refuse where there are no settings."""
+    raise Refusal(409, "There are no workspaces here.")
 
 
 def unwritten(name: str, identities: Sequence[str]) -> Sequence[str]:
@@ -67,7 +74,7 @@ class OperatorContext:
     models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
     found in this process, empty where none runs; `door` is the guard with all values that are held here; `scan_door`
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
-    runs, and `skills` looks at the folders of skills.
+    runs, and `skills` looks at the folders of skills. `folders` are the workspaces of an agent, and `goals` the bounds of goals.
     """
 
     store: Store
@@ -102,6 +109,8 @@ class OperatorContext:
     models: Callable[[], Sequence[ListedModel]] = tuple
     agents: Callable[[], Sequence[View]] = tuple
     workflows: Callable[[], Flows] = dict
+    folders: Callable[[str], WorkspaceFolders] = no_folders
+    goals: Callable[[], GoalBounds] = GoalBounds
     door: Callable[[], Door] = lambda: OPEN_DOOR
     scan_door: Callable[[], Door] = lambda: OPEN_DOOR
     skills: Look = no_skills

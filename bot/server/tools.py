@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("app")
 
-WRITERS: Final = ("write_file", "chart", "browser_screenshot", "image_make")
+WRITERS: Final = ("write_file", "chart", "browser_screenshot", "image_make", "goal_save")
 """Tools that write files into a room; the shell looks after itself."""
 POSTING: Final = ("channel_send",)
 """Tools that post through the outbox: what is shown is told by rows, also where a test brings the others."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from runtime.contract import Address
 from runtime.domain.agents.tasks import plain, short_id
-from runtime.domain.goals.contract import NO_GOAL, Contract, GoalError
+from runtime.domain.goals.contract import NO_GOAL, Contract, GoalError, GoalKind
 from runtime.domain.goals.progress import GoalStanding, goal_lines, told_turns
 from runtime.markup.moments import roughly
 
@@ -19,7 +20,8 @@ BUSY: Final = "A goal is at work here already: **{goal}** (`{id}`). `{mark}goal 
 
 @dataclass(frozen=True, slots=True)
 class SetGoal:
-    """A goal that was set. `now` is None where its run has not frozen it yet. `open`: it is not over; `state` is a word for that."""
+    """A goal that was set. `now` is None where its run has not frozen it yet. `open`: it is not over; `state` is a word for that, and
+    `reason` tells why it ended. `agent` works on it in `room`."""
 
     id: str
     name: str
@@ -29,6 +31,10 @@ class SetGoal:
     open: bool
     now: GoalStanding | None
     run: str = ""
+    kind: GoalKind = GoalKind.GOAL
+    agent: str = ""
+    room: Address | None = None
+    reason: str = ""
 
 
 def goal_set(contract: Contract, name: str, goal: str) -> str:

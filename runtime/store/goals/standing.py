@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Integer, bindparam, literal_column, select
+from sqlalchemy import Integer, Text, bindparam, literal_column, or_, select
 
 from runtime.chat.views.goals import SetGoal
 from runtime.contract import Address, OccurrenceId, OccurrenceState, Report, RunId, TaskKind
 from runtime.domain.goals.record import goal_in
+from runtime.domain.goals.setting import kind_of
 from runtime.domain.runs import RunState
+from runtime.store.common import ends_with
 from runtime.store.runs.steps import calls_of
 from runtime.store.schema import occurrences, runs, signals
 from runtime.store.sql.driver import Op, is_word, moment
@@ -27,18 +29,21 @@ _SET = (
         occurrences.c.state,
         runs.c.state,
         signals.c.actor_name,
+        occurrences.c.reason,
     )
     .outerjoin(runs, runs.c.id == occurrences.c.run_id)
     .outerjoin(signals, signals.c.id == occurrences.c.run_id)
-    .where(
-        occurrences.c.home == bindparam("room"),
-        occurrences.c.report.like(literal_column(f"'%{TaskKind.GOAL}%'")),
-    )
+    .where(occurrences.c.report.like(literal_column(f"'%{TaskKind.GOAL}%'")))
     .order_by(occurrences.c.id.desc())
     .limit(bindparam("n", type_=Integer))
 )
-NEWEST_SET = _SET
-OPEN_SET = _SET.where(is_word(occurrences.c.state, OccurrenceState.STARTED))
+_SET_HERE = _SET.where(occurrences.c.home == bindparam("room"))
+NEWEST_SET = _SET_HERE
+ANYWHERE_SET = _SET
+SET_CALLED = _SET.where(
+    or_(occurrences.c.id == bindparam("name"), ends_with(occurrences.c.id, bindparam("name", type_=Text)))
+)
+OPEN_SET = _SET_HERE.where(is_word(occurrences.c.state, OccurrenceState.STARTED))
 
 
 def open_goal(room: Address, now: datetime) -> Op[SetGoal | None]:
@@ -53,14 +58,54 @@ def newest_goal(room: Address, now: datetime) -> Op[SetGoal | None]:
     return (yield from _first((yield NEWEST_SET, {"room": str(room), "n": GOALS_LOOKED_AT}), now))
 
 
+def goal_called(name: str, now: datetime) -> Op[SetGoal | None]:
+    """The newest one with that id, or whose id ends so."""
+    return (yield from _first((yield SET_CALLED, {"name": name, "n": GOALS_LOOKED_AT}), now))
+
+
+def newest_goals(now: datetime) -> Op[list[SetGoal]]:
+    """Goals of all rooms, the newest first."""
+    found = []
+    for row in (yield ANYWHERE_SET, {"n": GOALS_LOOKED_AT}):
+        if one := (yield from _goal(*row, now)):
+            found.append(one)
+    return found
+
+
 def _first(rows: Sequence[Sequence[Any]], now: datetime) -> Op[SetGoal | None]:
-    for occurrence, report, run, created, stage, state, name in rows:
-        work = Report.from_json(OccurrenceId(occurrence), report)
-        if work.task.kind is not TaskKind.GOAL:
-            continue
-        calls = (yield from calls_of(RunId(run))) if run else []
-        is_open = OccurrenceState(stage) is OccurrenceState.STARTED
-        word = word_of(OccurrenceState(stage), RunState(state) if state else None)
-        at = goal_in(calls, now)
-        return SetGoal(occurrence, work.name, moment(created), name or "", word, is_open, at, run or "")
+    for row in rows:
+        if found := (yield from _goal(*row, now)):
+            return found
     return None
+
+
+def _goal(
+    occurrence: str,
+    report: str,
+    run: str | None,
+    created: int,
+    stage: str,
+    state: str | None,
+    name: str | None,
+    reason: str,
+    now: datetime,
+) -> Op[SetGoal | None]:
+    """None for other work."""
+    work = Report.from_json(OccurrenceId(occurrence), report)
+    if work.task.kind is not TaskKind.GOAL:
+        return None
+    calls = (yield from calls_of(RunId(run))) if run else []
+    return SetGoal(
+        id=occurrence,
+        name=work.name,
+        started_at=moment(created),
+        asked_by=name or "",
+        state=word_of(OccurrenceState(stage), RunState(state) if state else None),
+        open=OccurrenceState(stage) is OccurrenceState.STARTED,
+        now=goal_in(calls, now),
+        run=run or "",
+        kind=kind_of(work.task.options),
+        agent=work.agent,
+        room=work.home,
+        reason=reason,
+    )
