@@ -318,10 +318,10 @@ class OperatorApi:
     @get("/harness")
     async def harness_runs(self) -> list[View]: ...
 
-    @post("/harness")
+    @post("/harness-plans")
     async def init_harness(self, to: Word, text: str, agent: Word = "") -> View: ...
 
-    @post("/harness/run")
+    @post("/harness")
     async def run_harness(self, to: Word, agent: Word = "") -> View: ...
 
     @get("/harness/{id}")

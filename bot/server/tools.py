@@ -34,6 +34,7 @@ from tools.beyond_budget import SPEND_BEYOND_BUDGET
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
+from tools.git.checkpoints import checkpoint_tool
 from tools.processes.host import ProcessHost
 from tools.reports import Naming
 from tools.sandbox.shell import Sandbox, sandbox_for
@@ -118,6 +119,8 @@ def toolkit_of(
     own |= {**search_tools(settings), **request_tools(settings), **git_tools(settings, sandbox, space)}
     host = host_of(settings, sandbox, processes, space)
     own |= {**process_tools_of(host), **build_tools_of(settings, sandbox), **tools_of_browser(browsers)}
+    saving = checkpoint_tool(sandbox, timeout=shell.timeout)
+    own[saving.spec.name] = saving
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET

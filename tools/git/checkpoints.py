@@ -13,15 +13,15 @@ from runtime.contract import INBOX, UPLOADS, Effect, Flow, Reads, Tool, ToolCont
 from runtime.errors import ToolFailed
 from tools.files.files import replace as written
 from tools.git.local import COMMITTER, LOCAL_MARGIN, OPEN_FORM
-from tools.git.program import PATH, words
+from tools.git.program import words
 from tools.git.repository import GitSaid, repository
 from tools.kit.declare import tool
-from tools.sandbox.sandbox import Sandbox
+from tools.sandbox.sandbox import PATH, Sandbox
 
 SAVING: Final = Flow(Reads.OURS, stays=True, writes="{wrote}", carries={})
 MARK: Final = "Signalbox-Turn"
 """The trailer by which a commit is known again after a kill."""
-LEFT_OUT: Final = (f"/{INBOX}/", f"/{UPLOADS}/")
+UNCOMMITTED_FOLDERS: Final = (f"/{INBOX}/", f"/{UPLOADS}/")
 """Folders of files that people sent, and of long texts: they are not what was worked on."""
 LOCK_SECONDS: Final = 10
 """Time for another call of git to end. A lock that is there for longer was left by one that was killed."""
@@ -81,7 +81,7 @@ def _once(title: str, key: str) -> list[str]:
 
 def _begun() -> list[str]:
     quiet = f"env -i PATH={PATH} GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 HOME=/nonexistent"
-    left_out = " ".join(f"'{one}'" for one in LEFT_OUT)
+    left_out = " ".join(f"'{one}'" for one in UNCOMMITTED_FOLDERS)
     return [
         f"{quiet} git init --quiet --template= -b main .",
         f"mkdir -p .git/info && printf '%s\\n' {left_out} > .git/info/exclude",
@@ -96,4 +96,8 @@ def _unlocked(seconds: int) -> list[str]:
 
 def _signed() -> Mapping[str, str]:
     name, address = COMMITTER
-    return {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in (("NAME", name), ("EMAIL", address))}
+    return {
+        f"GIT_{who}_{what}": value
+        for who in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", name), ("EMAIL", address))
+    }

@@ -35,8 +35,12 @@ from runtime.workspace.workspaces import WorkspaceFolders
 
 LEAST_ID_CHARS: Final = 4
 UNKNOWN_WORK: Final = "No long work is called {name!r}. The end of its id is enough, four characters or more."
-IS_THERE: Final = f"{PLAN_FILE} is there already. Begin with `signalbox harness run`, or take the file away first: {{folder}}"
-BUSY_ROOM: Final = "Something is at work in this room already: {name} ({id}). Wait for it, or stop it there with `/goal stop`."
+IS_THERE: Final = (
+    f"{PLAN_FILE} is there already. Begin with `signalbox harness run`, or take the file away first: {{folder}}"
+)
+BUSY_ROOM: Final = (
+    "Something is at work in this room already: {name} ({id}). Wait for it, or stop it there with `/goal stop`."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,9 @@ class HarnessOperations:
         """Go on with work that ended before it was accepted, from the turn at which it stopped."""
         one = await self._meant(name)
         if one.open or one.room is None:
-            raise Refusal(409, "This work isn't over, so there is nothing to resume. After a restart it goes on by itself.")
+            raise Refusal(
+                409, "This work isn't over, so there is nothing to resume. After a restart it goes on by itself."
+            )
         if one.now and one.now.end is End.MET:
             raise Refusal(409, "This work was accepted. There is nothing left to do.")
         resumed = derived(one.id, "resumed")  # once, however often somebody presses

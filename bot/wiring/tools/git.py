@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 
 def git_tools(settings: Settings, sandbox: Sandbox, space: Space = BOUNDLESS) -> Mapping[str, Tool]:
     """By name."""
-    from tools.git.checkpoints import checkpoint_tool
     from tools.git.local import local_tools
 
     every = local_tools(sandbox, timeout=shell_of(settings).timeout)
-    every.append(checkpoint_tool(sandbox, timeout=shell_of(settings).timeout))
     if settings.git:
         from tools.git.hosts import GitWeb
         from tools.git.remote import Remotes, remote_tools

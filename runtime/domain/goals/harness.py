@@ -23,7 +23,7 @@ from runtime.domain.goals.contract import (
     contract_of,
     counted,
 )
-from runtime.domain.goals.progress import BOOTSTRAP_ID, CLOCK_ID, GoalStanding, GoalTurn, Piece, call_id
+from runtime.domain.goals.progress import CLOCK_ID, GoalStanding, GoalTurn, Piece, call_id
 from runtime.domain.goals.words import last_words
 from runtime.domain.workflows.progress import Result
 from runtime.text.glyphs import clip
@@ -36,7 +36,16 @@ ANSWER_NOTED_CHARS: Final = 1_500
 SECTION: Final = re.compile(r"^#{1,6}\s+(?P<name>.+?)\s*:?\s*$")
 STEP_LINE: Final = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[(?P<mark>[ xX])\]\s*)?(?P<text>\S.*)$")
 TITLE, STEPS, BOUNDS = "plan", "steps", "bounds"
-OF_THE_CONTRACT: Final = ("verify", "verified by", "criteria", "done when", "constraints", "keep to", "never", "stop when")
+OF_THE_CONTRACT: Final = (
+    "verify",
+    "verified by",
+    "criteria",
+    "done when",
+    "constraints",
+    "keep to",
+    "never",
+    "stop when",
+)
 NO_OUTCOME: Final = f"{PLAN_FILE} doesn't say what is to come of it. Write that below its title."
 NO_PLAN: Final = f"There is no {PLAN_FILE} for this room. Begin with `signalbox harness init`."
 CHECKPOINT: Final = re.compile(r"\bcheckpoint (?P<commit>[0-9a-f]{7,64})\b", re.IGNORECASE)
@@ -48,7 +57,9 @@ CHECKPOINT: Final = re.compile(r"\bcheckpoint (?P<commit>[0-9a-f]{7,64})\b", re.
 def plan_of(text: str, bounds: GoalBounds, own_model: str = "") -> Contract:
     """The contract that a plan makes. Errors: GoalError says what is wrong with it."""
     if len(text) > PLAN_MAX_CHARS:
-        raise GoalError(f"{PLAN_FILE} has more than {PLAN_MAX_CHARS:,} characters. Put the rest into files that it names.")
+        raise GoalError(
+            f"{PLAN_FILE} has more than {PLAN_MAX_CHARS:,} characters. Put the rest into files that it names."
+        )
     lines, steps = _parted(text)
     if not any(line.strip() for line in lines):
         raise GoalError(NO_OUTCOME)
@@ -79,7 +90,11 @@ def _parted(text: str) -> tuple[list[str], list[str]]:
 def plan_text(contract: Contract) -> str:
     """The file, such that `plan_of` reads the same of it."""
     money = contract.budget_micros / MICROS_OF_A_DOLLAR
-    bounds = [f"turns: {contract.turns}", f"within: {contract.minutes} minutes", f"budget: {money:.2f}" if money else ""]
+    bounds = [
+        f"turns: {contract.turns}",
+        f"within: {contract.minutes} minutes",
+        f"budget: {money:.2f}" if money else "",
+    ]
     parts = [
         "# Plan",
         contract.outcome,
@@ -167,7 +182,9 @@ def harness_words(at: GoalStanding, resumed_by: str) -> str:
 # --------------------------------------------------------------------------------------------------------------- resume
 
 
-def carried_on(at: GoalStanding, results: Mapping[str, Result], turns_of_the_run: int) -> tuple[Contract, dict[str, Json]]:
+def carried_on(
+    at: GoalStanding, results: Mapping[str, Result], turns_of_the_run: int
+) -> tuple[Contract, dict[str, Json]]:
     """The contract and the results with which another run goes on. What failed at the end is done again, and its time begins anew.
 
     `turns_of_the_run` are those that the run could make; so many more there are where none is left.

@@ -11,6 +11,7 @@ from typing import Final
 from runtime.contract import Call, Json
 from runtime.domain.change_digest import has_failed
 from runtime.domain.goals.contract import MICROS_OF_A_DOLLAR, Contract, limit_of
+from runtime.domain.goals.harness import carried, carried_on, saving
 from runtime.domain.goals.progress import (
     AGREE_ID,
     AGREED,
@@ -25,7 +26,6 @@ from runtime.domain.goals.progress import (
     Piece,
     goal_standing,
 )
-from runtime.domain.goals.harness import carried, carried_on, saving
 from runtime.domain.goals.words import agreement, criteria_words, steps_words, words_for
 from runtime.domain.quality.gate import bullets
 from runtime.domain.transcript import NO_ANSWER, STILL_AT_WORK
@@ -67,13 +67,17 @@ def goal_in(calls: Sequence[Recorded], now: datetime) -> GoalStanding | None:
 
 def goal_results(calls: Sequence[Recorded]) -> dict[str, Result]:
     """Results of a goal's calls by their ids, with those of an earlier run that it goes on with."""
-    begun = next((json.loads(call.arguments) for call, _ in calls if call.tool == BEGIN_GOAL), {})
     now = {
         call.id: _result_of(call, result)
         for call, result in calls
         if result is not None and not result.startswith(STILL_AT_WORK)
     }
-    return carried(begun.get(DONE_BEFORE)) | now
+    return _carried_in(calls) | now
+
+
+def _carried_in(calls: Sequence[Recorded]) -> dict[str, Result]:
+    begun = next((call for call, _ in calls if call.tool == BEGIN_GOAL), None)
+    return carried(json.loads(begun.arguments).get(DONE_BEFORE)) if begun else {}
 
 
 def to_go_on(calls: Sequence[Recorded], now: datetime) -> tuple[Contract, dict[str, Json]] | None:
@@ -81,9 +85,8 @@ def to_go_on(calls: Sequence[Recorded], now: datetime) -> tuple[Contract, dict[s
     first, at = contract_in(calls), goal_in(calls, now)
     if first is None or at is None:
         return None
-    begun = next(json.loads(call.arguments) for call, _ in calls if call.tool == BEGIN_GOAL)
-    before = carried(begun.get(DONE_BEFORE))
-    own_turns = first.turns - sum(key.startswith("goal-save-") and key != BOOTSTRAP_ID for key in before)
+    before = _carried_in(calls)
+    own_turns = first.turns - sum(key.startswith(f"goal-{Piece.SAVE}-") and key != BOOTSTRAP_ID for key in before)
     contract, done = carried_on(at, goal_results(calls), max(1, own_turns))
     sources: list[Json] = list(dict.fromkeys(name for _, told in calls if told for name in sources_in(told)))
     return contract, {DONE_BEFORE: done, SOURCES: sources}

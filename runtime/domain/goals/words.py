@@ -37,7 +37,7 @@ HOW_TO_PLAN: Final = (
     "[Plan the work on this goal in 3 to 7 short steps, one a line. Change nothing, and don't begin it.]"
 )
 HOW_TO_MAKE_STEPS: Final = (
-    "[Plan the work on this goal in 3 to 10 steps, one a line, each with \"- \" before it. Look at what is there first. Another "
+    '[Plan the work on this goal in 3 to 10 steps, one a line, each with "- " before it. Look at what is there first. Another '
     "agent does them, a few at a time, and reads nothing but your lines. Change nothing, and don't begin it.]"
 )
 HOW_TO_GO_ON: Final = (

@@ -65,21 +65,22 @@ def goal_called(name: str, now: datetime) -> Op[SetGoal | None]:
 
 def newest_goals(now: datetime) -> Op[list[SetGoal]]:
     """Goals of all rooms, the newest first."""
-    found = []
+    found: list[SetGoal] = []
     for row in (yield ANYWHERE_SET, {"n": GOALS_LOOKED_AT}):
-        if one := (yield from _goal(*row, now)):
-            found.append(one)
+        one = yield from _goal(now, *row)
+        found += [one] if one else []
     return found
 
 
 def _first(rows: Sequence[Sequence[Any]], now: datetime) -> Op[SetGoal | None]:
     for row in rows:
-        if found := (yield from _goal(*row, now)):
+        if found := (yield from _goal(now, *row)):
             return found
     return None
 
 
 def _goal(
+    now: datetime,
     occurrence: str,
     report: str,
     run: str | None,
@@ -88,7 +89,6 @@ def _goal(
     state: str | None,
     name: str | None,
     reason: str,
-    now: datetime,
 ) -> Op[SetGoal | None]:
     """None for other work."""
     work = Report.from_json(OccurrenceId(occurrence), report)

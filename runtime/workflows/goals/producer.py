@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from runtime.contract import Job, Json, ModelReply, ModelRequest, Now, OnText
 from runtime.domain.agents.tasks import short_id
 from runtime.domain.goals.contract import Contract, GoalBounds, GoalKind, sprints_for
-from runtime.domain.goals.progress import BEGIN_GOAL_ID, End, Piece
 from runtime.domain.goals.harness import harness_words
+from runtime.domain.goals.progress import BEGIN_GOAL_ID, End, Piece
 from runtime.domain.goals.record import CONTRACT, freezing_goal, goal_in, next_call
 from runtime.domain.goals.words import last_words
 from runtime.domain.quality.gate import given

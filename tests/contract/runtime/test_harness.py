@@ -36,9 +36,11 @@ STEPS: Final = "- think\n- say it"
 async def process_of(stage: Stage, answers: Any, **more: Any) -> Process:
     model = answers if isinstance(answers, Scripted) else Scripted(answers)
     sandbox = await working(ShellSettings())
+    own(stage.workspaces.folder(ROOM), ShellSettings().uid)
     saves = checkpoint_tool(sandbox, timeout=timedelta(seconds=30), lock_seconds=0)
-    pieces = (GOAL_BEGIN, CLOCK_OF_GOAL, PIECE_OF_GOAL, spent_tool(stage.store.goals.cost_of))
-    return await stage.process(model, [*pieces, saves, read_file], reporter=LateReporters(stage.clock), **more)
+    spent = spent_tool(stage.store.goals.cost_of)
+    tools: list[Any] = [GOAL_BEGIN, CLOCK_OF_GOAL, PIECE_OF_GOAL, spent, saves, read_file]
+    return await stage.process(model, tools, reporter=LateReporters(stage.clock), **more)
 
 
 def operations(process: Process) -> HarnessOperations:
@@ -64,7 +66,6 @@ async def ada(stage: Stage) -> Actor:
 async def begun(process: Process, plan: str = PLAN) -> str:
     """The id of work by `plan`, which has begun."""
     work = operations(process)
-    own(process.stage.workspaces.folder(ROOM), ShellSettings().uid)
     await work.begin_files(ROOM, "main", plan)
     row = await work.begin(ROOM, "main", await ada(process.stage))
     return str(row["id"])
@@ -114,9 +115,10 @@ def answer(request: ModelRequest) -> ModelReply:
 @pytest.mark.parametrize(("point", "hit"), [("tool-finished", 4), ("child-ended", 3)])
 async def test_killed_anywhere_each_turn_is_done_and_saved_once(any_stage: Stage, point: str, hit: int) -> None:
     process = await process_of(any_stage, [answer] * 12, probe=crash_at(point, hit))
+    await operations(process).begin_files(ROOM, "main", PLAN)
+    await operations(process).begin(ROOM, "main", await ada(any_stage))
     with pytest.raises(BaseExceptionGroup):
         async with process.running():
-            await begun(process)
             await process.rest()
     process = await process_of(any_stage, [answer] * 12)
     async with process.running():
@@ -176,10 +178,10 @@ async def test_a_plan_that_is_changed_meanwhile_makes_nothing_easier(stage: Stag
 async def test_work_needs_a_plan_and_never_writes_over_one(stage: Stage) -> None:
     process = await process_of(stage, [])
     work, who = operations(process), await ada(stage)
-    with pytest.raises(Refusal, match="There is no PLAN.md"):
+    with pytest.raises(Refusal, match=r"There is no PLAN\.md"):
         await work.begin(ROOM, "main", who)
     await work.begin_files(ROOM, "main", PLAN)
-    with pytest.raises(Refusal, match="PLAN.md is there already"):
+    with pytest.raises(Refusal, match=r"PLAN\.md is there already"):
         await work.begin_files(ROOM, "main", PLAN)
     with pytest.raises(Refusal, match="it must come to an end"):
         await work.begin_files(Address("page", "main", "r2"), "main", f"{PLAN}\nturns: 99")
