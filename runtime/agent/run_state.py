@@ -36,7 +36,14 @@ class Ended(Exception):
 
 
 class Maker(Model, Protocol):
-    """Speaks in place of the model, by rules alone: each of its runs comes to an end, and it must read all that was called."""
+    """Speaks in place of the model, by rules alone: each of its runs comes to an end, and it must read all that was called.
+
+    One that `goes_on` is asked again as soon as one of its calls is over, while others are waited for. A reply without calls and
+    words then says that it waits.
+    """
+
+    @property
+    def goes_on(self) -> bool: ...
 
     def is_fixed(self, call: str) -> bool:
         """Tell whether all words of a call, by its id, are those of people who wrote the rules."""
@@ -55,7 +62,7 @@ class LiveRun:
     model call. `allowance` is for its next one, where budgets are set. `lapsed` are calls that are asked about after all.
     `handed`: a call of it is in the hands of others. `corrected`: its answer was sent back once.
     `remembered` are the memories that it was given, and `skills` its skills, once they were looked for. `maker` speaks in place of
-    its model.
+    its model. `asked` are calls that people are still to be asked about, and `awaits`: some that it made are not over.
     `history` is what the model read last, and `known` what that says of where text came from, once a call asked for it.
     """
 
@@ -86,6 +93,13 @@ class LiveRun:
     remembered: str | None = None
     skills: Given | None = None
     maker: Maker | None = None
+    asked: list[ToolStep] = field(default_factory=list)
+    awaits: bool = False
+
+    @property
+    def goes_on(self) -> bool:
+        """True if it makes further calls while some of its own are waited for."""
+        return self.maker is not None and self.maker.goes_on
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""

@@ -47,6 +47,7 @@ class TemplateModel:
     """Implements `contract.Model` for one job."""
 
     name = NO_MODEL
+    goes_on = False
 
     def __init__(self, job: Job, sheet: Sheet, *, renderer: Renderer, now: Now) -> None:
         self._job = job
@@ -109,6 +110,7 @@ class Unmade:
     """In place of a template that cannot be read: each report fails with the reason."""
 
     name = NO_MODEL
+    goes_on = False
 
     def __init__(self, reason: str) -> None:
         self._reason = reason

@@ -1,6 +1,6 @@
 """A workflow in the model's place: it looks at what was called so far and answers with the calls that come next.
 
-    first reply: the definition, frozen as the arguments of a call -> the calls of each wave -> last reply: the report
+    first reply: the definition, frozen as the arguments of a call -> the calls whose turn has come -> last reply: the report
 
 So steps, policy, approvals, kills and repeats are those of any run, and nothing is remembered in between.
 """
@@ -28,6 +28,7 @@ class WorkflowModel:
     """Implements `contract.Model` for one job."""
 
     name = NO_MODEL
+    goes_on = True
 
     def __init__(self, job: Job, flows: Callable[[], Flows]) -> None:
         self._job = job
@@ -52,6 +53,8 @@ class WorkflowModel:
         if now is None:
             return ModelReply("", (self._begin(),), USAGE)
         self._flow = now.flow
+        if not now.wanted and now.is_awaited:
+            return ModelReply("", (), USAGE)  # also where a step failed: what is under way comes to its end first
         if failed := now.failed:
             raise ModelFailed(told_failure(now, failed.step.name, failed.why))
         try:

@@ -155,7 +155,7 @@ class Compacting:
 
 @dataclass(frozen=True, slots=True)
 class ToolStep:
-    """One tool call of a run. `turn` is the number of the turn that holds its result."""
+    """One tool call of a run. `turn` is the number of the turn that holds its result. `is_asked`: a question about it is open."""
 
     number: int
     call: Call
@@ -164,6 +164,7 @@ class ToolStep:
     state: StepState
     turn: int
     caution: str = ""
+    is_asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ class GoalModel:
     on with what was done `before`."""
 
     name = NO_MODEL
+    goes_on = False
 
     def __init__(
         self, contract: Callable[[], Contract], now: Now, name: str = "", before: Mapping[str, Json] | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tomllib
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
@@ -15,10 +16,12 @@ from bot.operator.reports import LateReporters
 from bot.operator.work.workflows import WorkflowOperations
 from runtime.cluster.topics import LANES
 from runtime.contract import (
+    Call,
     Choice,
     Commanded,
     Effect,
     Flow,
+    Json,
     OccurrenceId,
     Person,
     PersonId,
@@ -26,6 +29,7 @@ from runtime.contract import (
     Report,
     Role,
     RunId,
+    ScheduleRequest,
     Task,
     TaskKind,
     ToolTurn,
@@ -39,6 +43,7 @@ from runtime.errors import ToolFailed
 from runtime.http.errors import Refusal
 from runtime.policy.rules import SHIPPED, Rule, Ruling
 from runtime.workflows.starting import StartedFlows
+from tests.contract.runtime.planning import HOUR, Desk
 from tests.contract.runtime.skills import call
 from tests.contract.runtime.stage import ADA, VERA, Process, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Planned, Strict
@@ -221,6 +226,115 @@ async def test_a_definition_that_changes_while_a_run_waits_changes_nothing_for_i
     await any_stage.store.runs.wake()
     await process.answer_all()
     assert (len(look.calls), len(write.calls)) == (1, 0)
+
+
+BRANCHES: Final = """
+name = "branches"
+[[steps]]
+name = "pause"
+wait = "2 hours"
+after = []
+[[steps]]
+name = "ok"
+ask = "Look?"
+options = ["Yes", "No"]
+after = []
+[[steps]]
+name = "look"
+tool = "look"
+after = ["ok"]
+[[steps]]
+name = "write"
+tool = "write"
+after = ["look"]
+[[steps]]
+name = "last"
+tool = "write"
+after = ["pause", "write"]
+"""
+
+
+async def test_a_step_begins_when_its_own_predecessors_are_over_whoever_else_is_waited_for(any_stage: Stage) -> None:
+    look, write = fake_tool("look", Effect.READ), fake_tool("write", Effect.READ)
+    process = await process_with(any_stage, BRANCHES, look, write)
+    async with process.running():
+        await command(process, "workflow", "branches")
+        await process.rest()
+        [card] = await any_stage.pending()
+        await process.click(card.id, Choice.FIRST)
+        await process.rest()
+        assert (len(look.calls), len(write.calls)) == (1, 1)
+        assert await any_stage.states() == [RunState.PARKED]
+    any_stage.clock.advance(timedelta(hours=3))
+    process = await process_with(any_stage, BRANCHES, look, write)
+    await any_stage.store.runs.wake()
+    await process.answer_all()
+    assert (len(look.calls), len(write.calls)) == (1, 2)
+    assert await any_stage.states() == [RunState.DONE]
+
+
+async def test_a_timer_that_ends_while_a_person_is_asked_asks_them_no_second_time(any_stage: Stage) -> None:
+    look, write = fake_tool("look", Effect.READ), fake_tool("write", Effect.READ)
+    process = await process_with(any_stage, BRANCHES, look, write)
+    async with process.running():
+        await command(process, "workflow", "branches")
+        await process.rest()
+        any_stage.clock.advance(timedelta(hours=3))
+        await any_stage.store.runs.wake()
+        process.notifier.notify(LANES)
+        await process.rest()
+        [card] = await any_stage.pending()
+        await process.click(card.id, Choice.FIRST)
+        await process.rest()
+    assert (len(look.calls), len(write.calls)) == (1, 2)
+    assert await any_stage.states() == [RunState.DONE]
+
+
+async def test_what_fails_ends_a_workflow_once_all_that_is_under_way_is_over(any_stage: Stage) -> None:
+    async def breaks(_: Mapping[str, Json]) -> str:
+        raise ToolFailed("It is broken.")
+
+    look = fake_tool("look", Effect.READ, breaks)
+    process = await process_with(any_stage, BRANCHES, look, fake_tool("write", Effect.READ))
+    async with process.running():
+        await command(process, "workflow", "branches")
+        await process.rest()
+        [card] = await any_stage.pending()
+        await process.click(card.id, Choice.FIRST)
+        await process.rest()
+        assert await any_stage.states() == [RunState.PARKED]
+        any_stage.clock.advance(timedelta(hours=3))
+        await any_stage.store.runs.wake()
+        process.notifier.notify(LANES)
+        await process.rest()
+    assert await any_stage.states() == [RunState.FAILED]
+
+
+@pytest.mark.parametrize("begins", [TaskKind.WORKFLOW, TaskKind.PROMPT])
+async def test_a_schedule_that_changes_while_its_run_waits_lets_that_end_as_it_began(
+    any_stage: Stage, begins: TaskKind
+) -> None:
+    kinds = {TaskKind.WORKFLOW: Task(TaskKind.WORKFLOW, "asking"), TaskKind.PROMPT: Task(TaskKind.PROMPT, "Write it.")}
+    after = next(task for kind, task in kinds.items() if kind is not begins)
+    text = 'name = "asking"\nsteps = [{ name = "write", tool = "write" }]'
+    write = fake_tool("write", Effect.WRITE)
+    model = Scripted([(Call("c-write", "write", "{}"),), "Done by the model."] if begins is TaskKind.PROMPT else [])
+    process = await process_with(any_stage, text, write, model=model, rules=[Rule(Ruling.ASK, "write")])
+    at = Desk(any_stage, process)
+    schedule = await at.plan(task=kinds[begins])
+    async with process.running():
+        any_stage.clock.advance(HOUR)
+        await process.timer.look()
+        await process.rest()
+        await process.booking.change(schedule.id, ScheduleRequest(task=after), await at.asker())
+        [card] = await any_stage.pending()
+        await process.click(card.id, Choice.APPROVE)
+        await process.rest()
+    assert len(write.calls) == 1
+    told = (await any_stage.screen())[-1]
+    assert (
+        told == "Done by the model." if begins is TaskKind.PROMPT else told.startswith("**The workflow asking is done")
+    )
 
 
 async def test_what_is_wrong_is_told_and_nothing_begins(stage: Stage) -> None:
