@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from runtime.agent.guard import LoopGuard
@@ -47,6 +48,9 @@ class Maker(Model, Protocol):
 
     def is_fixed(self, call: str) -> bool:
         """Tell whether all words of a call, by its id, are those of people who wrote the rules."""
+
+    def limit(self, call: str) -> timedelta | None:
+        """The time that the rules give a call; None for its tool's own."""
 
 
 @dataclass(slots=True)

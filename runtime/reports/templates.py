@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 from runtime.contract import (
@@ -58,6 +59,10 @@ class TemplateModel:
     def is_fixed(self, call: str) -> bool:
         """All its calls stand in the template."""
         return True
+
+    def limit(self, call: str) -> timedelta | None:
+        """Each call has its tool's own time."""
+        return None
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         results = {turn.call_id: unfenced(turn.text) for turn in request.turns if isinstance(turn, ToolTurn)}
@@ -118,6 +123,10 @@ class Unmade:
     def is_fixed(self, call: str) -> bool:
         """It makes none."""
         return True
+
+    def limit(self, call: str) -> timedelta | None:
+        """Each call has its tool's own time."""
+        return None
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         raise ModelFailed(capital(self._reason))

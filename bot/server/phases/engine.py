@@ -277,6 +277,7 @@ def _courier(base: StorePhase, account: AccountSupervisor, door: Door) -> Courie
             vacancy=base.membership.vacancy,
             now=base.store.now,
             on_shown=base.notifier.notify_room,
+            on_dead=partial(base.notifier.notify, LANES),
             lease_is_fresh=account.may_send,
             new_id=base.new_id,
             probe=base.probe,

@@ -64,7 +64,8 @@ class Step:
 
     `after` are the steps that must be over before. `when`: a condition without which it is skipped. `each`: a list, for each
     piece of which it is done. `until`: a condition after which it is not done once more, of at most `rounds`.
-    `to`: an agent, a person or a room, as its kind has it. `seconds` are for work in a run of its own.
+    `to`: an agent, a person or a room, as its kind has it. `seconds` are for work in a run of its own, or for a
+    call of a tool, which has its own time where they are 0.
     """
 
     name: str

@@ -31,7 +31,7 @@ WORKFLOW_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 OF_FLOW: Final = frozenset(("name", "about", "agent", "inputs", "steps", "report"))
 OF_STEP: Final = frozenset(("name", "after", "when", "each", "until", "rounds", "on_error", "retries", *StepKind))
 OF_KIND: Final[Mapping[StepKind, frozenset[str]]] = {
-    StepKind.TOOL: frozenset(("arguments",)),
+    StepKind.TOOL: frozenset(("arguments", "seconds")),
     StepKind.PROMPT: frozenset(("schema", "seconds")),
     StepKind.DELEGATE: frozenset(("to", "schema", "seconds")),
     StepKind.ASK: frozenset(("to", "options")),
@@ -206,7 +206,9 @@ class Reader:
         retries = self._whole(
             table, "retries", 2 if table.get("on_error") == OnError.RETRY else 0, 0, RETRIES_MAX, step
         )
-        seconds = self._whole(table, "seconds", STEP_SECONDS, LEAST_SECONDS, MOST_SECONDS, step)
+        seconds = 0  # a tool's own time, unless the step says less
+        if "seconds" in table or StepKind.TOOL not in table:
+            seconds = self._whole(table, "seconds", STEP_SECONDS, LEAST_SECONDS, MOST_SECONDS, step)
         return {"rounds": rounds, "retries": retries, "seconds": seconds}
 
     def _whole(self, table: Mapping[str, Any], key: str, default: int, least: int, most: int, step: str) -> int:

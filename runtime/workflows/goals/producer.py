@@ -9,6 +9,7 @@ So kills and repeats are those of any run, and nothing is remembered in between.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 
 from runtime.contract import Job, Json, ModelReply, ModelRequest, Now, OnText
 from runtime.domain.agents.tasks import short_id
@@ -42,6 +43,10 @@ class GoalModel:
     def is_fixed(self, call: str) -> bool:
         """Only its own bookkeeping: what pieces are told may stem from anywhere."""
         return call == BEGIN_GOAL_ID or call.startswith(f"goal-{Piece.SAVE}-")
+
+    def limit(self, call: str) -> timedelta | None:
+        """Each call has its tool's own time."""
+        return None
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         now = self._now()

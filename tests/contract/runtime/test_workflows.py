@@ -228,6 +228,25 @@ async def test_a_definition_that_changes_while_a_run_waits_changes_nothing_for_i
     assert (len(look.calls), len(write.calls)) == (1, 0)
 
 
+async def test_a_call_that_takes_longer_than_its_step_may_is_cut(stage: Stage) -> None:
+    async def hangs(_: Mapping[str, Json]) -> str:
+        await asyncio.Event().wait()
+        return "never"
+
+    text = 'name = "slow"\nsteps = [{ name = "look", tool = "look", seconds = 10, on_error = "skip" }]'
+    one = flow(text)
+    short = replace(one, steps=(replace(one.steps[0], seconds=0.01),))  # type: ignore[arg-type]  # nobody waits that long
+    look = fake_tool("look", Effect.READ, hangs)
+    process = await process_with(stage, text, look)
+    process.agent._reporter = LateReporters(stage.clock, flows=lambda: {one.name: short})
+    process.gate = replace_gate(process, short)
+    async with process.running():
+        await command(process, "workflow", "slow")
+        await process.rest()
+    told = (await stage.rows("SELECT result FROM steps WHERE tool = 'look'"))[0][0]
+    assert told == "error: look did not end within 0.01 seconds and was stopped."
+
+
 BRANCHES: Final = """
 name = "branches"
 [[steps]]
