@@ -489,6 +489,8 @@ class AgentLoop:
         else:
             released = await self._handed_on(run, cards, parking, point="children-awaited")
         self._notices.asked()
+        if run.watches:
+            self._notices.watched()
         log.info("run parked", approvals=[question.id for question in questions])
         return released
 

@@ -66,7 +66,8 @@ class LiveRun:
     model call. `allowance` is for its next one, where budgets are set. `lapsed` are calls that are asked about after all.
     `handed`: a call of it is in the hands of others. `corrected`: its answer was sent back once.
     `remembered` are the memories that it was given, and `skills` its skills, once they were looked for. `maker` speaks in place of
-    its model. `asked` are calls that people are still to be asked about, and `awaits`: some that it made are not over.
+    its model. `asked` are calls that people are still to be asked about, and `awaits`: some that it made are not over;
+    `watches`: for one of them an event is waited for.
     `history` is what the model read last, and `known` what that says of where text came from, once a call asked for it.
     """
 
@@ -99,6 +100,7 @@ class LiveRun:
     maker: Maker | None = None
     asked: list[ToolStep] = field(default_factory=list)
     awaits: bool = False
+    watches: bool = False
 
     @property
     def goes_on(self) -> bool:

@@ -41,7 +41,7 @@ class WorkflowModel:
         if call == BEGIN_ID or self._flow is None:
             return True
         step = self._step(call)
-        given = step and [dict(step.arguments), step.text, step.to, *step.options]
+        given = step and [dict(step.arguments), step.text, step.to, *step.options, *step.words]
         return given is not None and all(self._is_own(path) for path in named_in(given))
 
     def limit(self, call: str) -> timedelta | None:

@@ -36,6 +36,7 @@ from runtime.contract import (
 )
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
+from runtime.domain.triggers.matching import MessageTriggers
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.reading import read_workflow
 from runtime.domain.workflows.record import to_resume
@@ -51,9 +52,9 @@ from tests.contract.runtime.test_delegation import may_delegate
 from tests.fakes.models import Scripted
 from tools.asking import ASK_PERSON
 from tools.delegation import DELEGATE
-from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
+from tools.workflows import WAIT_FOR_EVENT, WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
-OURS: Final[tuple[Any, ...]] = (WORKFLOW_BEGIN, WAIT_UNTIL, ASK_PERSON, DELEGATE)
+OURS: Final[tuple[Any, ...]] = (WORKFLOW_BEGIN, WAIT_UNTIL, WAIT_FOR_EVENT, ASK_PERSON, DELEGATE)
 ALLOWED: Final = [Rule(Ruling.ALLOW, "*")]
 TWO: Final = """
 name = "weekly"
@@ -245,6 +246,61 @@ async def test_a_call_that_takes_longer_than_its_step_may_is_cut(stage: Stage) -
         await process.rest()
     told = (await stage.rows("SELECT result FROM steps WHERE tool = 'look'"))[0][0]
     assert told == "error: look did not end within 0.01 seconds and was stopped."
+
+
+EVENT: Final = """
+name = "approved"
+[[steps]]
+name = "word"
+wait = "2 days"
+event = "words"
+words = ["approved*"]
+on_error = "skip"
+[[steps]]
+name = "look"
+tool = "look"
+arguments = { path = "{{ steps.word.value.text }}" }
+when = "steps.word.state == 'succeeded'"
+"""
+
+
+async def looked(process: Process) -> None:
+    """The process knows which events runs wait for, as a node's watch brings it."""
+    process.gate = replace(process.gate, triggers=MessageTriggers(await process.stage.store.triggers.for_messages()))
+
+
+async def test_a_run_waits_for_words_and_goes_on_with_them_once(any_stage: Stage) -> None:
+    look = fake_tool("look", Effect.READ)
+    process = await process_with(any_stage, EVENT, look, model=Scripted(["Fine."] * 4))
+    async with process.running():
+        await command(process, "workflow", "approved")
+        await process.rest()
+        await looked(process)
+        await process.say("Nothing yet.")
+        await process.rest()
+        assert look.calls == []
+        await process.say("Approved by Zoe")
+        await process.rest()
+        await looked(process)
+        await process.say("approved again")
+        await process.rest()
+    assert look.calls == [{"path": "Approved by Zoe"}]
+    assert not await any_stage.rows("SELECT id FROM triggers")
+
+
+async def test_a_wait_for_an_event_that_never_comes_ends_at_its_time(any_stage: Stage) -> None:
+    look = fake_tool("look", Effect.READ)
+    process = await process_with(any_stage, EVENT, look)
+    async with process.running():
+        await command(process, "workflow", "approved")
+        await process.rest()
+    any_stage.clock.advance(timedelta(days=3))
+    process = await process_with(any_stage, EVENT, look)
+    assert await any_stage.store.runs.wake()
+    await looked(process)
+    await process.answer_all()
+    assert look.calls == []
+    assert (await any_stage.screen())[-1].startswith("**The workflow approved is done: 2 steps, 2 skipped.**")
 
 
 BRANCHES: Final = """
