@@ -14,6 +14,7 @@ from adapters.web.pages import Pages
 from adapters.web.render import render
 from adapters.web.rooms import IsNamed, Rooms, nothing_named
 from adapters.web.settings import WebSettings
+from adapters.web.shelf import ShelfApi
 from adapters.web.transfer import Transfer
 from runtime.contract import (
     BOUNDLESS,
@@ -88,6 +89,7 @@ class WebAdapter:
             ideas=ideas,
             upload_bytes=settings.upload_bytes,
         )
+        self._shelf = ShelfApi(authenticator=self.authenticator, rooms=rooms, shelf=given.shelf)
         self._transfer = Transfer(
             rooms=rooms,
             workspaces=given.workspaces,
@@ -113,7 +115,14 @@ class WebAdapter:
         """Page, API, events and files."""
         events = web.get("/api/rooms/{room}/events", self._events.stream, allow_head=False)
         inbox = web.get("/api/inbox/events", self._events.inbox, allow_head=False)
-        return [*Pages(self.authenticator).routes(), *self._api.routes(), events, inbox, *self._transfer.routes()]
+        return [
+            *Pages(self.authenticator).routes(),
+            *self._api.routes(),
+            *self._shelf.routes(),
+            events,
+            inbox,
+            *self._transfer.routes(),
+        ]
 
     async def listen(self, sink: Sink) -> None:
         self._sink = sink

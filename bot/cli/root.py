@@ -42,6 +42,7 @@ MODULES: Final[Mapping[str, str]] = {
     "skills": "skills.commands",
     "policy": "policy",
     "guard": "safety.guard",
+    "interceptors": "safety.interceptors",
     "models": "models.catalogue",
     "outbox": "outbox",
     "schedules": "schedules",

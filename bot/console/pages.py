@@ -118,6 +118,7 @@ INFO_WORDS: Final = {
     "database": "Database",
     "guard": "Leak guard",
     "guardrails": "Guardrails",
+    "interceptors": "Interceptors",
     "banner": "Note",
 }
 

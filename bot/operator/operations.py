@@ -28,6 +28,7 @@ from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
+from bot.operator.work.forgetting import ForgetOperations
 from bot.operator.work.handed_on import HandedOn
 from bot.operator.work.harness import HarnessOperations
 from bot.operator.work.knowledge import KnowledgeOperations
@@ -122,8 +123,9 @@ class Operations(OperatorApi):
 
     async def overview(self) -> View:
         counts = dict(await self._store.operations.counts())
+        told = {"guard": self._context.guarded(), "interceptors": self._context.intercepted()}
         return {
-            "info": {**self._context.info, **({"guard": guarded} if (guarded := self._context.guarded()) else {})},
+            "info": {**self._context.info, **{name: words for name, words in told.items() if words}},
             "counts": counts,
             "accounts": [*map(views.account, self._context.states())],
         }
@@ -297,7 +299,7 @@ class Operations(OperatorApi):
         return await audit.newest(self._store.audit, kind, limit, self._context.mask)
 
     async def verify_audit(self) -> View:
-        return await audit.verify(self._store.audit, self._context.head, self._context.checkpoint)
+        return await audit.verify(self._store.audit, ends=self._context.ends)
 
     # ------------------------------------------------------------------------------------------------------ mending
 
@@ -451,6 +453,27 @@ class Operations(OperatorApi):
     async def sign_out(self, name: str) -> View:
         """Void somebody's link, and close the pages that are open by it."""
         return await self._roster.sign_out(name)
+
+    async def forget_person(self, name: str, confirm: str = "") -> View:
+        """Begin to forget somebody for good, with their name once more as `confirm`; without it tell what that would do."""
+        return await (self._forgetting.begin(name, confirm) if confirm else self._forgetting.preview(name))
+
+    async def continue_forgetting(self, which: str) -> View:
+        """One slice of it. A running process goes on by itself too."""
+        return await self._forgetting.proceed(which)
+
+    async def forgettings(self) -> list[View]:
+        return await self._forgetting.listed()
+
+    async def export_person(self, name: str) -> View:
+        return await self._forgetting.export(name)
+
+    async def export_page(self, name: str, fields: Mapping[str, Any]) -> View:
+        return await self._forgetting.export_page(name, fields)
+
+    @property
+    def _forgetting(self) -> ForgetOperations:
+        return ForgetOperations(self._context, self.actor)
 
     @property
     def _roster(self) -> Roster:

@@ -44,6 +44,7 @@ from bot.settings.models.tables import Model, ModelTable
 from bot.settings.policy.rules import PolicyRule
 from bot.settings.safety.egress import Egress
 from bot.settings.safety.guard import Guardrails, GuardRule, GuardSection
+from bot.settings.safety.interceptors import InterceptorTable
 from bot.settings.schedules import Planning, ScheduleTable
 from bot.settings.secrets import (
     ADDRESSES,
@@ -184,6 +185,9 @@ class Settings(Section):
     )
     guard_rules: tuple[GuardRule, ...] = Field(
         default=(), description="Words, phrases and patterns of your own that must not flow."
+    )
+    interceptors: tuple[InterceptorTable, ...] = Field(
+        default=(), description="Programs and packages that look in on runs."
     )
     approvals: Approvals = Field(default_factory=Approvals, description="Questions about calls.")
     sessions: Sessions = Field(default_factory=Sessions, description="Conversations.")

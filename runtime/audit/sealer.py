@@ -13,7 +13,9 @@ from typing import Final
 import structlog
 
 from runtime.audit.anchor import HeadFile, HeadMissing
+from runtime.audit.published import SignedEnds
 from runtime.audit.trimmer import Trimmer
+from runtime.audit.witness import Witness
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import UNSEALED
 from runtime.domain.audit_chain import FIRST_HASH
@@ -42,6 +44,7 @@ class Sealer:
         notifier: LocalNotifier,
         trimmer: Trimmer | None = None,
         every: timedelta = SEALING_INTERVAL,
+        ends: SignedEnds | None = None,
     ) -> None:
         self._book = book
         self._file = file
@@ -49,6 +52,7 @@ class Sealer:
         self._trimmer = trimmer
         self._listener = notifier.listen(UNSEALED)
         self._every = every
+        self._witness = Witness(book, file, ends) if ends else None
         self._trouble = ""
         self._sealed = NOTHING_SEALED  # by this process, whatever the file says
 
@@ -58,6 +62,8 @@ class Sealer:
             try:
                 if duty := await self._take(SEALER_ROLE):
                     await self._seal(duty)
+                elif self._witness:
+                    await self._witness.look()
             except StoreError as error:
                 log.debug("the audit is not sealed yet", reason=str(error))  # the store itself has told
             except OSError as error:
@@ -92,6 +98,8 @@ class Sealer:
                 self._tell("")
             if self._trimmer:
                 await self._trimmer.trim(duty, head)
+            if self._witness:
+                await self._witness.publish(head)
             await self._more()
 
     async def _more(self) -> None:

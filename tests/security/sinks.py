@@ -51,6 +51,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("accept_skill", "use_skill"),
         *("begin_process", "happen"),
         *("add_trigger", "keep_triggers_of_file"),
+        "mark_room",
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -122,6 +123,7 @@ SETTINGS: Final = "a name of the settings, as their owner wrote it: none"
 COOLING: Final = "SharedCooldowns cleans a vendor's words about an error"
 
 SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
+    "runtime/intake/shelf.py": (frozenset({"mark_room"}), "what somebody calls a conversation, cleaned here"),
     "bot/accounts/alerts.py": (frozenset({"NewDelivery"}), COURIERS),
     "bot/operator/agents.py": (frozenset({"turn_agent"}), "an operator's reason, cleaned in AgentLives"),
     "bot/operator/local.py": (frozenset({"accept"}), "an operator's press or words, while no process runs: none"),
@@ -230,7 +232,7 @@ HOLDERS: Final = frozenset(
     {
         *("store", "outbox", "book", "approvals", "runs", "registry", "people", "cooldowns", "intake", "cluster"),
         *("schedules", "texts", "places", "operations", "tasks", "lives", "delegation"),
-        *("memories", "state_values", "person_summaries", "values", "summaries"),
+        *("memories", "state_values", "person_summaries", "values", "summaries", "shelf"),
     }
 )
 """Names by which objects of the product hold a store, also where its type is not imported."""

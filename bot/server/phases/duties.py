@@ -50,6 +50,8 @@ def duties_of(
     yield from loading_ahead(settings, engine)
     yield _sealer(base).run
     yield retention_of(settings, store, base.membership.take, partial(_workspaces, engine)).run
+    engine.forgetter.tell = partial(_post_to_operators, base, at, engine)
+    yield engine.forgetter.run
     yield jumps.run
     yield at.rooms.run
     yield at.triggers.run
@@ -70,6 +72,8 @@ def duties_of(
     yield engine.compactor.run
     yield from _of_memory(base, engine)
     yield from _alarms(base, at, engine)
+    if engine.interceptors:
+        yield from engine.interceptors.duties()
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
@@ -154,6 +158,7 @@ def _sealer(base: StorePhase) -> Sealer:
         take=base.membership.take,
         notifier=base.notifier,
         trimmer=trimmer_of(base.settings, base.store),
+        ends=None if base.settings.database_file else base.ends(),
     )
 
 

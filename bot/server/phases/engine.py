@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -15,7 +16,7 @@ from bot.server.new_agents import NewAgents
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
-from bot.wiring.agents import AgentMaker
+from bot.wiring.agents import AgentMaker, nobody_intercepts
 from bot.wiring.engine import (
     fetching_of,
     files_in,
@@ -32,6 +33,7 @@ from bot.wiring.knowledge.packs import tools_of as pack_tools
 from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.models.media import media_of
+from bot.wiring.safety.forgetting import forgetter_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
@@ -63,6 +65,7 @@ from runtime.delivery.couriers import Couriers
 from runtime.delivery.posting import RoomPosting
 from runtime.delivery.sent_files import SentFiles
 from runtime.domain.agents.manifest import MAIN
+from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.intake.dispatch import Dispatch
@@ -85,6 +88,9 @@ from tools.sandbox.spaced import SpacedTool
 from tools.skills.skills import skill_tools
 from tools.watching.watches import watching_tools
 from tools.workflows import WAIT_FOR_EVENT, WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
+
+if TYPE_CHECKING:
+    from bot.wiring.safety.interceptors import InterceptorParts
 
 log = structlog.get_logger("skills")
 
@@ -112,7 +118,9 @@ class EnginePhase:
     door: Door
     skills: SkillParts
     meaning: NearRows
+    interceptors: InterceptorParts | None
     sink: Sink
+    forgetter: Forgetter
 
 
 def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Mapping[str, Tool] | None) -> EnginePhase:
@@ -123,17 +131,15 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     timetable = _timetable(base, at, couriers, door)
     children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
     making = NewAgents(lives=base.store.lives, reload=at.reload, door=door, now=base.store.now)
-    hands = _hands(base, lambda: agents, door)
-    meaning = meaning_of(base.store, embedder_of(base.settings, door))
+    hands, meaning = _hands(base, lambda: agents, door), meaning_of(base.store, embedder_of(base.settings, door))
     memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, meaning)
     guarded_model = GuardedModel(base.instruments.model(model), door)
     media = media_of(base.settings, base.store.embedding_costs, guarded_model, door)
     more = _more_tools(base, at, couriers, meaning, media, door)
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
-    skills = _skills(base, at, toolkit)
-    base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
-    reporters = _reporters(base, at)
-    agents = _agents(base, at, guarded_model, toolkit, reporters)
+    skills, reporters, interceptors = _skills(base, at, toolkit), _reporters(base, at), _interceptors(base, at, door)
+    _clean_words_of_base(base, door)
+    agents = _agents(base, at, guarded_model, toolkit, reporters, interceptors)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     own_call = toolkit.toolbox.next_call if base.settings.mcp else None
@@ -163,7 +169,9 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         door=door,
         skills=skills,
         meaning=meaning,
+        interceptors=interceptors,
         sink=base.instruments.sink(reception.sink),
+        forgetter=_forgetter(base, agents),
     )
 
 
@@ -288,6 +296,12 @@ def _courier(base: StorePhase, account: AccountSupervisor, door: Door) -> Courie
     )
 
 
+def _clean_words_of_base(base: StorePhase, door: Door) -> None:
+    """Give the guard to parts that were made before there was one."""
+    base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
+    base.shelf.clean = partial(door.clean, gate=Gate.MESSAGE_IN)
+
+
 def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Timetable:
     return timetable_of(
         base.store,
@@ -408,7 +422,29 @@ def _more_tools(
     return own | dict(pack_tools(base.settings, packs)) | spaced
 
 
-def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit, reporters: LateReporters) -> Agents:
+def _forgetter(base: StorePhase, agents: Agents) -> Forgetter:
+    return forgetter_of(
+        base.settings, base.store, lambda: [agent.workspaces for agent in agents.values()], base.membership.take
+    )
+
+
+def _interceptors(base: StorePhase, at: AccountsPhase, door: Door) -> InterceptorParts | None:
+    """Nothing is imported where none is set."""
+    if not any(table.enabled for table in base.settings.interceptors):
+        return None
+    from bot.wiring.safety.interceptors import interceptors_of
+
+    return interceptors_of(base.settings, at.named, base.store.cluster.note_fact, door)
+
+
+def _agents(
+    base: StorePhase,
+    at: AccountsPhase,
+    model: Model,
+    toolkit: Toolkit,
+    reporters: LateReporters,
+    interceptors: InterceptorParts | None,
+) -> Agents:
     """The agents of the settings, made anew whenever a reload brings others."""
     maker = AgentMaker(
         prompt=at.live.prompt_of,
@@ -417,6 +453,7 @@ def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit,
         workspaces=lambda name: base.workspaces if name == MAIN else base.workspaces.of(name),
         limits=limits_of(base.settings),
         sprints=reporters.sprints,
+        intercepting=interceptors.of_agent if interceptors else nobody_intercepts,
     )
     agents = Agents(*maker.made(at.live.rules.agents))
     at.live.renews(lambda manifests: agents.renew(*maker.made(manifests)))

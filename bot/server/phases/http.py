@@ -29,7 +29,6 @@ from bot.wiring.identities import written
 from bot.wiring.models.catalogue import catalogue_of
 from bot.wiring.safety.guard import scan_door_of
 from bot.wiring.scheduling import reach_of
-from runtime.audit.anchor import CheckpointFile
 from runtime.cluster.topics import LANES
 from runtime.guard.masks import Mask
 
@@ -93,8 +92,8 @@ def _operators(
         meaning=engine.meaning,
         nudge=engine.couriers.nudge,
         stop=engine.peers.stop,
-        head=base.head().demand,
-        checkpoint=CheckpointFile(settings.data_dir).read,
+        ends=base.ends(),
+        forgetter=engine.forgetter,
         reload=reread_of(at),
         save=partial(store.save, settings.data_dir),
         states=statuses.look,
@@ -112,6 +111,7 @@ def _operators(
         goals=lambda: at.live.gate().goals,
         agents=lambda: agents_at_work(engine.agents, at.reload.settings),
         guarded=engine.guard_book.words,
+        intercepted=engine.interceptors.words if engine.interceptors else str,
         skills=engine.skills.every.look,
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),

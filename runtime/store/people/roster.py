@@ -156,13 +156,13 @@ def sign_out(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
     return who
 
 
-def remove(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
+def remove(name: str, actor: str, now: datetime, *, even_last: bool = False) -> Op[Person | Unmoved]:
     """Remove a person with what was kept for them; what they said and decided stays; what of it waits is not answered, since no rule would know whose it is.
-    Questions that they caused are for others to answer."""
+    Questions that they caused are for others to answer. `even_last`: also the last owner, who was not when they were forgotten."""
     who = yield from _named(name)
     if who is None:
         return Unmoved.NOBODY
-    if (yield from is_the_last_owner(who)):
+    if not even_last and (yield from is_the_last_owner(who)):
         return Unmoved.LAST_OWNER
     yield STOP_RUNS, {"who": who.id}
     yield from _unasked(who, actor, now)

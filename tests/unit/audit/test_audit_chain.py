@@ -44,6 +44,7 @@ class Row:
     detail: str
     previous: str
     hash: str
+    salt: str = ""
 
 
 def sealed(row: Row, previous: str) -> Row:

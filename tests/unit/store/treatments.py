@@ -59,6 +59,8 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "budgets": Treatment(until="a start after their time is over, or their person is removed"),
     "reservations": Treatment(until="their call is recorded, or their run ends"),
     "audit": Treatment(("audit_days",)),
+    "audit_signatures": Treatment(until=FOR_GOOD),  # one a process
+    "forgettings": Treatment(until=FOR_GOOD, restored=Restored.MENDED),  # a digest each
     "people": Treatment(until=REMOVED),
     "identities": Treatment(until=REMOVED),
     "accounts": Treatment(until=FOR_GOOD),
@@ -67,6 +69,7 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "pairing_tries": Treatment(until="a code was right, or their person is removed"),
     "pauses": Treatment(until=OVER),
     "aliases": Treatment(until=FOR_GOOD),
+    "room_marks": Treatment(("messages_days",)),
     "rooms": Treatment(("messages_days",)),
     "chats": Treatment(until=FOR_GOOD),
     "schedules": Treatment(("runs_days",)),

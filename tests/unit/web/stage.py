@@ -20,6 +20,7 @@ from adapters.web.adapter import WebAdapter
 from adapters.web.settings import WebSettings
 from runtime.contract import (
     BOUNDLESS,
+    NO_SHELF,
     AdapterContext,
     Address,
     Author,
@@ -39,6 +40,7 @@ from runtime.contract import (
     Room,
     Said,
     Seen,
+    Shelf,
     Signal,
     SignalId,
     Space,
@@ -288,6 +290,7 @@ def build(
     clock: HandClock | None = None,
     space: Space = BOUNDLESS,
     inbox: ReadInbox = empty_inbox,
+    shelf: Shelf = NO_SHELF,
 ) -> Stage:
     history, links, workspaces, notifier, clock = (
         FakeHistory(),
@@ -298,7 +301,7 @@ def build(
     )
     ids = count(1)
     given = AdapterContext(
-        history, links, workspaces, NoPlaces(), notifier, clock, lambda: f"id{next(ids)}", inbox=inbox
+        history, links, workspaces, NoPlaces(), notifier, clock, lambda: f"id{next(ids)}", inbox=inbox, shelf=shelf
     )
     adapter = WebAdapter(settings or WebSettings(), given, identity=IDENTITY, banner=banner, space=space)
     stage = Stage(adapter, history, links, workspaces, notifier, FakeSink(history, notifier), clock)
@@ -321,9 +324,10 @@ async def served(
     banner: str = "",
     space: Space = BOUNDLESS,
     inbox: ReadInbox = empty_inbox,
+    shelf: Shelf = NO_SHELF,
 ) -> AsyncIterator[Stage]:
     """A stage whose adapter listens and whose server answers until the block ends."""
-    stage = build(root, settings=settings, banner=banner, space=space, inbox=inbox)
+    stage = build(root, settings=settings, banner=banner, space=space, inbox=inbox, shelf=shelf)
     async with TestServer(application(stage, settings)) as server:
         stage.base = str(server.make_url("")).rstrip("/")
         async with asyncio.TaskGroup() as group:

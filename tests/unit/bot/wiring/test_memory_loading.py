@@ -1,4 +1,4 @@
-"""Modules of memory that a process loads, looked at in a fresh one: it pays for what its settings turn on."""
+"""Modules of memory, and of interceptors, that a process loads, looked at in a fresh one: it pays for what its settings turn on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def loaded(text):
     path.write_text(text)
     (path.parent / "var").mkdir(exist_ok=True)
     await (await build(load(path, environ={}))).store.close()
-    found = ("numpy", "litellm", "runtime.memory", "runtime.vectors", "runtime.models.embedding")
+    found = ("numpy", "litellm", "runtime.memory", "runtime.vectors", "runtime.models.embedding", "runtime.interceptors", "tools.interceptors")
     return sorted(name for name in sys.modules if name.startswith(found) and name.count(".") <= 2)
 
 print(json.dumps([asyncio.run(loaded(text)) for text in sys.argv[2:]]))
@@ -38,6 +38,13 @@ def test_memory_loads_no_numpy_before_its_first_search_and_nothing_where_it_is_o
     assert "runtime.models.embedding.embedder" not in on
     assert [name for name in with_vectors if name.startswith(("numpy", "litellm"))] == []
     assert "runtime.vectors.guarded" in with_vectors
+
+
+def test_interceptors_are_loaded_where_there_are_some_alone(tmp_path: Path) -> None:
+    table = '[[interceptors]]\nname = "warden"\nat = "run_end"\ncommand = ["warden"]\n'
+    off, on = looked_at(tmp_path, "[memory]\nenabled = false\n", f"{table}\n[memory]\nenabled = false\n")
+    assert off == SEARCH
+    assert {"runtime.interceptors.chain", "tools.interceptors.program"} <= {*on}
 
 
 def looked_at(folder: Path, *settings: str) -> list[list[str]]:
