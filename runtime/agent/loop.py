@@ -180,6 +180,7 @@ class AgentLoop:
             files=list(claim.files),
             allowance=claim.allowance,
             maker=maker,
+            goes_on=bool(maker and maker.goes_on),
         )
         self._live[claim.run_id] = run
         try:

@@ -67,7 +67,7 @@ class LiveRun:
     `handed`: a call of it is in the hands of others. `corrected`: its answer was sent back once.
     `remembered` are the memories that it was given, and `skills` its skills, once they were looked for. `maker` speaks in place of
     its model. `asked` are calls that people are still to be asked about, and `awaits`: some that it made are not over;
-    `watches`: for one of them an event is waited for.
+    `watches`: for one of them an event is waited for. `goes_on` is its maker's.
     `history` is what the model read last, and `known` what that says of where text came from, once a call asked for it.
     """
 
@@ -100,12 +100,8 @@ class LiveRun:
     maker: Maker | None = None
     asked: list[ToolStep] = field(default_factory=list)
     awaits: bool = False
+    goes_on: bool = False
     watches: bool = False
-
-    @property
-    def goes_on(self) -> bool:
-        """True if it makes further calls while some of its own are waited for."""
-        return self.maker is not None and self.maker.goes_on
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""
