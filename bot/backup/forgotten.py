@@ -14,8 +14,8 @@ from bot.backup.errors import BadBackup
 from bot.backup.rows import BackedUpRows
 from runtime.store.schema import forgettings, forgotten
 
-MEMORIES: Final = (forgotten.name, "id", "at")
-PEOPLE: Final = (forgettings.name, "digest", "wanted_at")
+MEMORY_LIST: Final = (forgotten.name, "id", "at")
+PEOPLE_LIST: Final = (forgettings.name, "digest", "wanted_at")
 BACKUPS_MOST: Final = 100
 """Backups beside the one that is restored whose lists are read: each is a second at most."""
 HAS_TABLE: Final = "SELECT count(*) FROM sqlite_master WHERE name = ?"
@@ -68,7 +68,7 @@ def _of_database(path: Path) -> Known:
     # A reader leaves files of its own beside a database, unless nothing is written to it: no process works here.
     how = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True)) as raw:
-        return Known(_listed(raw, *MEMORIES), _listed(raw, *PEOPLE))
+        return Known(_listed(raw, *MEMORY_LIST), _listed(raw, *PEOPLE_LIST))
 
 
 def _listed(raw: sqlite3.Connection, table: str, key: str, at: str) -> dict[str, int]:
@@ -88,7 +88,7 @@ def _younger(archive: Archive, path: Path) -> Iterator[Known]:
 
 
 def _of_backup(archive: Archive) -> Known:
-    return Known(_backed_up(archive, *MEMORIES), _backed_up(archive, *PEOPLE))
+    return Known(_backed_up(archive, *MEMORY_LIST), _backed_up(archive, *PEOPLE_LIST))
 
 
 def _backed_up(archive: Archive, name: str, key: str, at: str) -> dict[str, int]:

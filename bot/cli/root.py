@@ -51,6 +51,7 @@ MODULES: Final[Mapping[str, str]] = {
     "children": "work.children",
     "workflows": "work.workflows",
     "harness": "work.harness",
+    "goals": "work.goals",
     "triggers": "work.triggers",
     "hands": "hands.commands",
     "memory": "work.memory",

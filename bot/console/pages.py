@@ -25,7 +25,7 @@ from bot.console.layout import STATIC, badge, facts, moment, nothing, page, tabl
 from bot.console.memory import knowledge as knowledge_pages
 from bot.console.memory import pages as memory_pages
 from bot.console.skills import pages as skill_pages
-from bot.console.work import workflows_page
+from bot.console.work import goals_page, triggers_page, workflows_page
 from bot.http.entrance import Entrance
 from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
@@ -64,6 +64,9 @@ class Pages:
             web.get(children_page.CHILDREN_PLACE, self._serving(children_page.children)),
             web.get(workflows_page.WORKFLOWS_PLACE, self._serving(workflows_page.workflows)),
             web.get(workflows_page.WORKFLOWS_PLACE + "/{id}", self._serving(workflows_page.workflow)),
+            web.get(goals_page.GOALS_PLACE, self._serving(goals_page.goals)),
+            web.get(goals_page.GOALS_PLACE + "/{id}", self._serving(goals_page.goal)),
+            web.get(triggers_page.TRIGGERS_PLACE, self._serving(triggers_page.triggers)),
             web.get(memory_pages.MEMORY_PLACE, self._serving(memory_pages.memories)),
             web.get(knowledge_pages.KNOWLEDGE_PLACE, self._serving(knowledge_pages.knowledge)),
             web.get(agents_page.AGENTS_PAGE, self._serving(agents_page.agents)),

@@ -10,6 +10,7 @@ from runtime.audit.anchor import HeadMissing
 from runtime.audit.published import Anchors, SignedEnds
 from runtime.domain.audit_chain import REDACTED, Verifier
 from runtime.errors import BotError
+from runtime.http.errors import Refusal
 from runtime.store.protocol import Audit, AuditCheckpoint, Head
 
 SIGNED_LIST: Final = "a signed list of rows that had this person taken out of them"
@@ -42,6 +43,19 @@ async def newest(book: Audit, kind: str, limit: int, mask: Callable[[str], str])
         }
         for row in await book.newest_audit(kind, limit=limit)
     ]
+
+
+async def exported(book: Audit, ends: SignedEnds | None, after: int) -> View:
+    """A page of sealed rows as they are, and before the first the signed ends. Errors: Refusal where nothing is signed."""
+    if ends is None:
+        raise Refusal(409, "Nothing is signed here.")
+    # The head before the rows, so that none of those that it covers is missing.
+    signed = await ends.exported(book) if after == 0 else None
+    rows = await book.audit_rows(after)
+    values = [
+        [r.number, r.at.isoformat(), r.kind, r.actor, r.subject, r.detail, r.previous, r.hash, r.salt] for r in rows
+    ]
+    return {"signed": signed, "rows": values, "after": rows[-1].number if rows else None}
 
 
 async def verify(

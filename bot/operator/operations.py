@@ -29,7 +29,9 @@ from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from bot.operator.work.forgetting import ForgetOperations
+from bot.operator.work.goals import GoalOperations
 from bot.operator.work.handed_on import HandedOn
+from bot.operator.work.hands import HAND_SCHEDULE, hand_of
 from bot.operator.work.harness import HarnessOperations
 from bot.operator.work.knowledge import KnowledgeOperations
 from bot.operator.work.memories import MemoryOperations
@@ -297,6 +299,12 @@ class Operations(OperatorApi):
     async def audit(self, kind: str = "", limit: int = 100) -> list[View]:
         """The newest rows of the audit, of one kind or of all."""
         return await audit.newest(self._store.audit, kind, limit, self._context.mask)
+
+    async def export_audit(self, fields: Mapping[str, Any]) -> View:
+        """A page of sealed rows behind the number `after`, with what is signed of them."""
+        if not isinstance(after := fields.get("after", 0), int):
+            raise Refusal(400, "`after` must be the number of a row.")
+        return await audit.exported(self._store.audit, self._context.ends, after)
 
     async def verify_audit(self) -> View:
         return await audit.verify(self._store.audit, ends=self._context.ends)
@@ -588,6 +596,33 @@ class Operations(OperatorApi):
 
     async def end_trigger(self, name: str) -> View:
         return await self._triggers.ended(name, self.actor)
+
+    async def pause_trigger(self, name: str) -> View:
+        return await self._triggers.paused(name, self.actor)
+
+    async def hands(self) -> list[View]:
+        """Agents that work by the clock, one file each: their schedules, and when they worked last."""
+        rows = [row for row in await self.schedules() if row["name"].startswith(HAND_SCHEDULE)]
+        return [hand_of(row, await self.schedule_history(row["id"], 1)) for row in rows]
+
+    # -------------------------------------------------------------------------------------------------------- goals
+
+    async def goals(self, state: str = "") -> list[View]:
+        """Goals that were set, newest first."""
+        return await self._entitled(await self._goals.listed(state))
+
+    async def goal(self, name: str) -> View:
+        """One, by its id or the end of that, with its turns and verdicts."""
+        await self._context.refresh()
+        return await self._one_entitled(await self._goals.shown(name))
+
+    async def stop_goal(self, name: str) -> View:
+        return await self._one_entitled(await self._goals.stop(name, self.actor))
+
+    @property
+    def _goals(self) -> GoalOperations:
+        has = self._context
+        return GoalOperations(has.store, has.notifier, has.stop, has.nudge, has.named, has.called, has.mask)
 
     @property
     def _triggers(self) -> TriggerOperations:

@@ -48,7 +48,8 @@ log = structlog.get_logger("app")
 
 WRITERS: Final = ("write_file", "chart", "browser_screenshot", "image_make", "goal_save")
 """Tools that write files into a room; the shell looks after itself."""
-POSTING: Final = ("channel_send",)
+BESIDE_A_TESTS: Final = ("channel_send", "workflow_start", "goal_set")
+"""Tools of ours that lead to work of their own, which a test's stand beside. Those that no model is told of do in any case."""
 """Tools that post through the outbox: what is shown is told by rows, also where a test brings the others."""
 
 
@@ -125,8 +126,8 @@ def toolkit_of(
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= installed_tools(settings, own)
-    posting = {name: more[name] for name in POSTING if name in more}
-    toolbox = toolbox_of(settings, {**handing, **posting, **instead} if instead else own, wrap)
+    beside = {name: tool for name, tool in more.items() if name in BESIDE_A_TESTS or tool.spec.untold}
+    toolbox = toolbox_of(settings, {**handing, **beside, **instead} if instead else own, wrap)
     if folder := folder_of(settings, toolbox.renew):
         toolbox.watch_folder(folder)
     return Toolkit(settings, toolbox, reported, sandbox, host, browsers)

@@ -459,6 +459,8 @@ class AgentLoop:
         sorted_calls = await (self._calls.sort_own if is_own else self._calls.sort)(run, reply.calls)
         recorded = own(await self._store.record_model(lane, run.claim.run_id, number, reply, sorted_calls))
         self._probe("step-recorded")
+        if run.maker:
+            self._probe("workflow-step")
         run.iterations, run.next_step = run.iterations + 1, number + len(reply.calls) + 1
         run.allowance = recorded.allowance
         for room in recorded.told:

@@ -126,6 +126,7 @@ class Calls:
             return asked_by_us(call)  # no rule, grant or mode answers for people
         if tool is None or not tool.spec.untold or tool.spec.asks:
             return await self._judged(run, call, answer, is_own=True)
+        answer.sorted += 1
         return NewStep(call, tool.spec.effect, digest(call.arguments), StepState.OPEN)
 
     async def _judged(self, run: LiveRun, call: Call, answer: Answer, *, is_own: bool = False) -> NewStep:

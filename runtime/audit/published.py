@@ -1,4 +1,4 @@
-"""What nodes that share a database signed of the audit, so that each of them verifies the whole.
+"""Heads of the audit that nodes which share a database signed, so that each of them verifies the whole.
 
 A node trusts its own key, and those under which others published: the first head of a key is a row of the audit itself.
 """
@@ -54,6 +54,18 @@ class SignedEnds:
             list(dict.fromkeys(keys)),
         )
 
+    async def exported(self, book: Audit) -> dict[str, object]:
+        """Ends of the chain, signed with this node's key, as an exported audit holds them. Errors: as for `anchors`."""
+        anchors = await self.anchors(book)
+        cut = anchors.cut
+        return {
+            "key": self.key.public,
+            "keys": [*anchors.keys],
+            "head": [anchors.head.number, anchors.head.hash],
+            "cut": [cut.number, cut.hash, cut.at.isoformat()] if cut else None,
+            "signature": self.key.sign(export_words(anchors.head, cut, anchors.keys)),
+        }
+
     async def _others(self, book: Audit) -> list[AuditSignature]:
         return [one for one in await book.audit_signatures() if _is_sound(one)] if self._shared else []
 
@@ -65,6 +77,11 @@ class SignedEnds:
         cut_signature = self.key.sign(checkpoint_words(cut)) if cut else ""
         signed = AuditSignature(self.key.public, head, self.key.sign(head_words(head)), cut, cut_signature)
         await book.publish_audit(signed)
+
+
+def export_words(head: Head, cut: AuditCheckpoint | None, keys: Sequence[str]) -> str:
+    """Words that are signed for an export: they begin with one of their own, and no other signature passes for them."""
+    return "\n".join(["export", head_words(head), checkpoint_words(cut) if cut else "", *keys])
 
 
 def _is_sound(one: AuditSignature) -> bool:

@@ -24,7 +24,7 @@ from runtime.domain.forgetting.person import Forgotten
 from runtime.domain.forgetting.words import OwnWords
 from runtime.errors import StoreError
 from runtime.store.protocol import AuditRow, Duty
-from runtime.store.protocol.forgetting import ForgetRow, Forgetting, Forgettings, RowChange, SaidRow
+from runtime.store.protocol.memory.forgetting import ForgetRow, Forgetting, Forgettings, RowChange, SaidRow
 
 log = structlog.get_logger("forgetting")
 
@@ -60,7 +60,7 @@ class TheirFiles(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Where a slice ended: the stage that is next, where it goes on in it, and how many rows were changed."""
+    """End of a slice: the stage that is next, where it goes on in it, and how many rows were changed."""
 
     stage: str
     reached: str = ""

@@ -61,7 +61,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
         *("stop_child", "end_left_children", "note_agents"),
         *("sleep", "wake", "cancel"),
-        *("drop_trigger", "resume_trigger"),
+        *("drop_trigger", "pause_trigger", "resume_trigger"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
         *(
             "account_identity",
@@ -74,6 +74,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "absent",
             "repeat",
         ),
+        *("apply", "end", "end_parked_runs", "forget_said", "move_on", "note_export", "put_entries", "publish_audit"),
         *("pause", "seal", "cut_audit", "requeue", "discard", "sweep"),
         *(
             "approve",

@@ -10,7 +10,7 @@ import typer
 
 from bot.node.invocation import as_called
 from bot.terminal.options import AsJson, ConfigFile, settings_of
-from bot.terminal.output import clean, show_json, show_rows
+from bot.terminal.output import clean, show_json, show_rows, tell
 from runtime.errors import BotError, ConfigError
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ def try_one(
     else:
         for trial in trials:
             typer.echo(clean(_words(trial)))
+            if any(given.values()) and not trial.fits:
+                tell("A run would not ask it there: its `where` leaves this out.")
     if any(trial.fault for trial in trials):
         raise typer.Exit(1)
 
@@ -132,6 +134,7 @@ def _told(trial: Trial) -> dict[str, Any]:
         "reason": answer.reason if answer else "",
         "values": dict(answer.values) if answer else {},
         "fault": trial.fault,
+        "fits": trial.fits,
         "first_ms": round(trial.first_ms, 1),
         "again_ms": round(trial.again_ms, 1),
     }

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from bot.cli.safety.audit_file import fresh_file
 from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, settings_of
 from bot.terminal.output import show_json, show_rows, tell
 
@@ -34,7 +35,6 @@ STAGE_WORDS: Final = {
     "traces": "clearing indexes",
 }
 SLICE_PAUSE_SECONDS: Final = 0.005
-FOLDER_MODE: Final = 0o600
 
 
 def add_to(commands: typer.Typer) -> None:
@@ -107,21 +107,11 @@ def export(
 async def _exported(api: OperatorApi, settings: Settings, name: str, to: Path) -> int:
     plan = await api.export_person(name)
     count = 0
-    with _fresh(to) as archive:
+    with fresh_file(to, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for table in plan["tables"]:
             count += await _table(api, archive, name, table)
         await asyncio.to_thread(_add_files, archive, settings, plan["rooms"])
     return count
-
-
-def _fresh(to: Path) -> zipfile.ZipFile:
-    from runtime.errors import ConfigError
-
-    try:
-        to.touch(mode=FOLDER_MODE, exist_ok=False)
-    except FileExistsError:
-        raise ConfigError(f"{to} already exists. Name another file.") from None
-    return zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED)
 
 
 async def _table(api: OperatorApi, archive: zipfile.ZipFile, name: str, table: str) -> int:

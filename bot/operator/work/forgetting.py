@@ -16,7 +16,7 @@ from runtime.forgetting.forgetter import STAGES, Forgetter
 from runtime.http.errors import Refusal
 from runtime.store.operations.texts import is_key
 from runtime.store.protocol import Unmoved
-from runtime.store.protocol.forgetting import Forgetting
+from runtime.store.protocol.memory.forgetting import Forgetting
 
 EXPORT_PAGE_ROWS: Final = 500
 LISTED_FORGETTINGS: Final = 50

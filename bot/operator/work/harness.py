@@ -85,7 +85,7 @@ class HarnessOperations:
         if one.now and one.now.end is End.MET:
             raise Refusal(409, "This work was accepted. There is nothing left to do.")
         resumed = derived(one.id, "resumed")  # once, however often somebody presses
-        if await self.store.goals.called(resumed):
+        if await self.store.goals.goal_called(resumed):
             raise Refusal(409, f"This work was resumed already: {short_id(resumed)}. Resume that one, if it ended too.")
         kept = to_go_on(await self.store.workflows.record(RunId(one.run)), self.now()) if one.run else None
         if kept is None:
@@ -98,7 +98,7 @@ class HarnessOperations:
 
     async def listed(self) -> list[View]:
         """Long work, the newest first."""
-        return [self._view(one) for one in await self.store.goals.newest() if _is_harness(one)]
+        return [self._view(one) for one in await self.store.goals.goals_set() if _is_harness(one)]
 
     async def _begin(
         self, contract: Contract, room: Address, agent: str, actor: Actor, begun: str, before: Mapping[str, Json]
@@ -112,7 +112,7 @@ class HarnessOperations:
         return await self.shown(begun)
 
     async def _meant(self, name: str) -> SetGoal:
-        one = await self.store.goals.called(name.strip()) if len(name.strip()) >= LEAST_ID_CHARS else None
+        one = await self.store.goals.goal_called(name.strip()) if len(name.strip()) >= LEAST_ID_CHARS else None
         if one is None or not _is_harness(one):
             raise Refusal(404, UNKNOWN_WORK.format(name=name))
         return one

@@ -10,7 +10,7 @@ from bot.accounts.failover import Failover, Others
 from bot.plugins.packages import is_asked_through_litellm
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.engine import EnginePhase
-from bot.server.phases.http import HttpPhase
+from bot.server.phases.http import HttpPhase, workspaces_of
 from bot.server.phases.store import StorePhase
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
@@ -36,7 +36,6 @@ from runtime.models.litellm_loading import preload
 from runtime.policy.budgets import Counter, Scope
 from runtime.schedules.firing import Scheduler
 from runtime.store.protocol import NewDelivery
-from runtime.workspace.workspaces import WorkspaceFolders
 
 
 def duties_of(
@@ -49,9 +48,9 @@ def duties_of(
     yield from engine.toolkit.duties()
     yield from loading_ahead(settings, engine)
     yield _sealer(base).run
-    yield retention_of(settings, store, base.membership.take, partial(_workspaces, engine)).run
-    engine.forgetter.tell = partial(_post_to_operators, base, at, engine)
-    yield engine.forgetter.run
+    yield retention_of(settings, store, base.membership.take, partial(workspaces_of, engine)).run
+    http.forgetter.tell = partial(_post_to_operators, base, at, engine)
+    yield http.forgetter.run
     yield jumps.run
     yield at.rooms.run
     yield at.triggers.run
@@ -123,11 +122,6 @@ async def _first(jumps: Jumps, engine: EnginePhase) -> None:
     """Looks before questions end: at the clock, and at children whose time is over."""
     await jumps.look()
     await engine.children.look()
-
-
-def _workspaces(engine: EnginePhase) -> list[WorkspaceFolders]:
-    """Workspaces of the agents that there are now: a reload may have brought some."""
-    return [agent.workspaces for agent in engine.agents.values()]
 
 
 def loading_ahead(settings: Settings, engine: EnginePhase) -> Iterator[Duty]:

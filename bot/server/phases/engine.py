@@ -33,7 +33,6 @@ from bot.wiring.knowledge.packs import tools_of as pack_tools
 from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.models.media import media_of
-from bot.wiring.safety.forgetting import forgetter_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
@@ -65,7 +64,6 @@ from runtime.delivery.couriers import Couriers
 from runtime.delivery.posting import RoomPosting
 from runtime.delivery.sent_files import SentFiles
 from runtime.domain.agents.manifest import MAIN
-from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.door import Door
 from runtime.guard.findings import Gate
 from runtime.intake.dispatch import Dispatch
@@ -120,7 +118,6 @@ class EnginePhase:
     meaning: NearRows
     interceptors: InterceptorParts | None
     sink: Sink
-    forgetter: Forgetter
 
 
 def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Mapping[str, Tool] | None) -> EnginePhase:
@@ -171,7 +168,6 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         meaning=meaning,
         interceptors=interceptors,
         sink=base.instruments.sink(reception.sink),
-        forgetter=_forgetter(base, agents),
     )
 
 
@@ -363,7 +359,7 @@ def _toolkit(
 
 def _reporters(base: StorePhase, at: AccountsPhase) -> LateReporters:
     gate = at.live.gate
-    return LateReporters(base.store.now, flows=lambda: gate().workflows, goals=lambda: gate().goals)
+    return LateReporters(base.store.now, flows=lambda: gate().workflows, goals=lambda: gate().goals, probe=base.probe)
 
 
 def _process_book(base: StorePhase, door: Door) -> NotedProcesses:
@@ -420,12 +416,6 @@ def _more_tools(
     asking = query_tools(base.settings, at.named)
     spaced = {name: SpacedTool(tool, base.space) for name, tool in asking.items()}  # they keep files of rows
     return own | dict(pack_tools(base.settings, packs)) | spaced
-
-
-def _forgetter(base: StorePhase, agents: Agents) -> Forgetter:
-    return forgetter_of(
-        base.settings, base.store, lambda: [agent.workspaces for agent in agents.values()], base.membership.take
-    )
 
 
 def _interceptors(base: StorePhase, at: AccountsPhase, door: Door) -> InterceptorParts | None:

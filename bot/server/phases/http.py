@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -27,10 +27,13 @@ from bot.server.site import site_of
 from bot.wiring.hooks import webhooks_of
 from bot.wiring.identities import written
 from bot.wiring.models.catalogue import catalogue_of
+from bot.wiring.safety.forgetting import forgetter_of
 from bot.wiring.safety.guard import scan_door_of
 from bot.wiring.scheduling import reach_of
 from runtime.cluster.topics import LANES
+from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.masks import Mask
+from runtime.workspace.workspaces import WorkspaceFolders
 
 Reread = Callable[[str], Awaitable[dict[str, Any]]]
 """Reads the settings again, for whoever is recorded by that name."""
@@ -45,6 +48,7 @@ class HttpPhase:
     watchdog: Watchdog
     statuses: AccountStatuses
     control_token: str
+    forgetter: Forgetter
 
 
 def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_identity: str) -> HttpPhase:
@@ -52,9 +56,10 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
     webhooks = webhooks_of(settings, at.accounts, base.workspaces, base.store.now, base.new_id)
     watchdog = Watchdog(check=base.store.check, place=settings.data_dir)
     statuses = AccountStatuses(at.accounts, base.store.now)
+    forgetter = forgetter_of(settings, base.store, partial(workspaces_of, engine), base.membership.take)
     site = site_of(
         at.accounts,
-        _operators(base, at, engine, statuses, web_identity, token),
+        replace(_operators(base, at, engine, statuses, web_identity, token), forgetter=forgetter),
         hosts=settings.web.names,
         checks={"store": partial(_store_trouble, base), "node": watchdog.trouble},
         stuck=lambda: watchdog.reason,
@@ -62,7 +67,19 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
         others=base.instruments.routes(),
         hooks=webhooks.routes(),
     )
-    return HttpPhase(site=site, webhooks=webhooks, watchdog=watchdog, statuses=statuses, control_token=token)
+    return HttpPhase(
+        site=site,
+        webhooks=webhooks,
+        watchdog=watchdog,
+        statuses=statuses,
+        control_token=token,
+        forgetter=forgetter,
+    )
+
+
+def workspaces_of(engine: EnginePhase) -> list[WorkspaceFolders]:
+    """Workspaces of the agents that there are now: a reload may have brought some."""
+    return [agent.workspaces for agent in engine.agents.values()]
 
 
 async def _store_trouble(base: StorePhase) -> str | None:
@@ -93,7 +110,6 @@ def _operators(
         nudge=engine.couriers.nudge,
         stop=engine.peers.stop,
         ends=base.ends(),
-        forgetter=engine.forgetter,
         reload=reread_of(at),
         save=partial(store.save, settings.data_dir),
         states=statuses.look,

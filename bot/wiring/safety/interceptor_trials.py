@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from bot.settings.safety.interceptors import InterceptorTable
 from bot.settings.settings import Settings
-from bot.wiring.safety.interceptors import judge_of
+from bot.wiring.safety.interceptors import judge_of, where_of
 from runtime.contract.agents.interceptors import Answer, InterceptorFailed, Judge, Occasion, Point, fault_of
 from runtime.domain.agents.manifest import MAIN
 from tools.interceptors.program import ProgramJudge
@@ -37,13 +37,16 @@ EXAMPLE_TOOL: Final = "shell"
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """An answer, or why there is none. `first_ms` is with the start of a program, `again_ms` the second answer."""
+    """An answer, or why there is none. `first_ms` is with the start of a program, `again_ms` the second answer.
+
+    `fits`: a run would ask it there too."""
 
     at: Point
     answer: Answer | None
     fault: str = ""
     first_ms: float = 0
     again_ms: float = 0
+    fits: bool = True
 
 
 def example_of(point: Point, **given: Any) -> Occasion:
@@ -59,7 +62,7 @@ async def tried(settings: Settings, table: InterceptorTable, occasion: Occasion)
     """Ask twice: what is kept at work answers faster the second time. Errors: ConfigError for a package without it."""
     judge = judge_of(settings, table)
     try:
-        return await _asked(judge, occasion)
+        return replace(await _asked(judge, occasion), fits=where_of(table).fits(occasion))
     finally:
         if isinstance(judge, ProgramJudge):
             await judge.close()

@@ -73,8 +73,12 @@ def interceptors_of(settings: Settings, named: Callable[[Address], str], note: N
 
 
 def _placed(table: InterceptorTable, judge: Judge) -> list[Placed]:
-    where = Where(table.where.tools, table.where.agents, table.where.rooms)
+    where = where_of(table)
     return [Placed(table.name, point, judge, where, table.is_closed_at(point)) for point in table.at]
+
+
+def where_of(table: InterceptorTable) -> Where:
+    return Where(table.where.tools, table.where.agents, table.where.rooms)
 
 
 def judge_of(settings: Settings, table: InterceptorTable) -> Judge:

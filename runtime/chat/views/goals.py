@@ -20,8 +20,7 @@ BUSY: Final = "A goal is at work here already: **{goal}** (`{id}`). `{mark}goal 
 
 @dataclass(frozen=True, slots=True)
 class SetGoal:
-    """A goal that was set. `now` is None where its run has not frozen it yet. `open`: it is not over; `state` is a word for that, and
-    `reason` tells why it ended. `agent` works on it in `room`."""
+    """A goal that was set. `now` is None where its run has not frozen it yet. `open`: it is not over; `state` is a word for that."""
 
     id: str
     name: str
@@ -34,6 +33,7 @@ class SetGoal:
     kind: GoalKind = GoalKind.GOAL
     agent: str = ""
     room: Address | None = None
+    ended_at: datetime | None = None
     reason: str = ""
 
 

@@ -17,7 +17,7 @@ QUOTE_DIGEST_BYTES: Final = 8
 WORDS_KEPT_MAX: Final = 200_000
 """Words and quotes of one person that are held at a time: some 30 MB."""
 
-WORD: Final = re.compile(r"\w+(?:[-_.@:/+]\w+)*")
+WORD_PATTERN: Final = re.compile(r"\w+(?:[-_.@:/+]\w+)*")
 SENTENCE_END: Final = re.compile(r"(?:^|[.!?:\n])[\s\"'(\[*>-]*$")
 
 
@@ -27,7 +27,7 @@ def telling_words(text: str) -> Iterator[str]:
     >>> sorted(telling_words("Meet me at Quillfeather Lane, my code is zq77. See you."))
     ['lane', 'quillfeather', 'zq77']
     """
-    for found in WORD.finditer(text):
+    for found in WORD_PATTERN.finditer(text):
         word = found.group()
         if len(word) >= WORD_MIN_CHARS and _names_something(word, text[: found.start()][-20:]):
             yield word.casefold()
@@ -42,7 +42,7 @@ def _names_something(word: str, before: str) -> bool:
 
 def all_words(text: str) -> Iterator[str]:
     """Every word of a text, small."""
-    return (found.group().casefold() for found in WORD.finditer(text))
+    return (found.group().casefold() for found in WORD_PATTERN.finditer(text))
 
 
 def quotes(text: str) -> Iterator[bytes]:

@@ -26,7 +26,7 @@ from runtime.store.memory.readers import PAGE_CHANNEL, is_private
 from runtime.store.people.roster import PERSON_NAMED_LOCKED, remove
 from runtime.store.processes.rows import IS_OPEN, happened
 from runtime.store.protocol import Unmoved
-from runtime.store.protocol.forgetting import Begun, Forgetting
+from runtime.store.protocol.memory.forgetting import Begun, Forgetting
 from runtime.store.schema import (
     approvals,
     audit,
@@ -44,14 +44,14 @@ from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
 DIGEST_CHARS: Final = 32
 FIRST_STAGE: Final = "ending"
-DONE: Final = "done"
-WHY: Final = "Whoever asked for it is no longer here."
+FORGETTING_DONE: Final = "done"
+WHY_FORGOTTEN: Final = "Whoever asked for it is no longer here."
 
 ADD_FORGETTING = add(forgettings)
 ROW_ORDER: Final = [*forgettings.columns]
 OPEN_ONES = select(*ROW_ORDER).where(forgettings.c.ended_at.is_(None)).order_by(forgettings.c.wanted_at)
 ALL_ONES = select(*ROW_ORDER).order_by(forgettings.c.wanted_at.desc()).limit(bindparam("n", type_=Integer))
-ONE = select(*ROW_ORDER).where(forgettings.c.id == bindparam("which"))
+FORGETTING_BY_ID = select(*ROW_ORDER).where(forgettings.c.id == bindparam("which"))
 MOVE_ON = (
     update(forgettings)
     .where(forgettings.c.id == bindparam("which"), forgettings.c.ended_at.is_(None))
@@ -61,10 +61,10 @@ MOVE_ON = (
         changed=forgettings.c.changed + bindparam("more"),
     )
 )
-END = (
+END_FORGETTING = (
     update(forgettings)
     .where(forgettings.c.id == bindparam("which"), forgettings.c.ended_at.is_(None))
-    .values(needles="", stage=DONE, reached="", ended_at=bindparam("at"))
+    .values(needles="", stage=FORGETTING_DONE, reached="", ended_at=bindparam("at"))
     .returning(forgettings.c.changed)
 )
 ACTOR_NAMES = (
@@ -114,7 +114,7 @@ ROOMS_OF_SESSIONS = (
     )
     .distinct()
 )
-PENDING = (
+PENDING_QUESTIONS = (
     select(*APPROVAL_COLUMNS)
     .where(is_word(approvals.c.state, "pending"))
     .order_by(approvals.c.id)
@@ -144,7 +144,7 @@ def begin(name: str, actor: str, now: datetime, new_id: NewId, *, even_last: boo
     if isinstance(removed, Unmoved):
         return removed
     for (process,) in (yield PROCESSES_OF, {"who": who.id}):
-        yield from happened(process, ProcessEvent.STOP, now, reason=WHY)
+        yield from happened(process, ProcessEvent.STOP, now, reason=WHY_FORGOTTEN)
     for room in needles.rooms:
         yield CALL_OTHERS, {"room": room, "at": micros(now)}
     row = yield from enter(needles, actor, now, new_id)
@@ -241,8 +241,8 @@ def move_on(which: str, stage: str, reached: str, changed: int) -> Op[None]:
 
 def end(one: Forgetting, now: datetime) -> Op[None]:
     """The last of them goes: their names. A digest and a mark stay."""
-    if rows := (yield END, {"which": one.id, "at": micros(now)}):
-        yield from fact(now, "person forgotten", "", one.mark, f"it is done: {rows[0][0]} rows changed or removed")
+    if rows := (yield END_FORGETTING, {"which": one.id, "at": micros(now)}):
+        yield from fact(now, "forgetting ended", "", one.mark, f"{rows[0][0]} rows changed or removed")
 
 
 def end_parked_runs(one: Forgetting, now: datetime, new_id: NewId) -> Op[int]:
@@ -252,8 +252,8 @@ def end_parked_runs(one: Forgetting, now: datetime, new_id: NewId) -> Op[int]:
     for run, state, session, address in found:
         yield LOCK_LANE, {"k": session}
         open_run = OpenRun(RunId(run), RunState(state), SessionKey(session), Address.parse(address))
-        yield from end_parked(open_run, WHY, now, new_id)
-        yield from end_below(RunId(run), WHY, now, new_id)
+        yield from end_parked(open_run, WHY_FORGOTTEN, now, new_id)
+        yield from end_below(RunId(run), WHY_FORGOTTEN, now, new_id)
     return len(found)
 
 
@@ -273,7 +273,7 @@ def rooms_below(rooms: Sequence[str]) -> Op[list[Address]]:
 def unanswerable(rights: Rights, now: datetime) -> Op[list[Approval]]:
     """Open questions that nobody may decide: those who might have are gone."""
     found = []
-    for row in (yield PENDING, {"n": QUESTIONS_MAX}):
+    for row in (yield PENDING_QUESTIONS, {"n": QUESTIONS_MAX}):
         approval = approval_of(row)
         if approval.kind is not ApprovalKind.ANSWER or approval.terms.approvers:
             candidates = yield from those_who_decide(approval.address, rights.approvers, now)

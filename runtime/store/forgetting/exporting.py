@@ -8,17 +8,17 @@ from typing import Any, Final
 from sqlalchemy import Executable, Integer, LargeBinary, bindparam, select, tuple_
 
 from runtime.domain.forgetting.person import Forgotten
-from runtime.store.forgetting.pages import ADDED, walked_tables, whose
+from runtime.store.forgetting.pages import ADDED_VALUES, walked_tables, whose
 from runtime.store.forgetting.treating import is_theirs
 from runtime.store.operations.text_columns import TEXT_COLUMNS
 from runtime.store.operations.text_kinds import Forgets
-from runtime.store.protocol.forgetting import ExportPage, ForgetRow
+from runtime.store.protocol.memory.forgetting import ExportPage, ForgetRow
 from runtime.store.protocol.operations import RowKey
 from runtime.store.schema import metadata
 from runtime.store.sql.driver import Op
 
 EXPORTED_TABLES: Final = ("people", "identities", "signals", *walked_tables(), "audit")
-HIDDEN: Final = (("people", "link_hash"), ("steps", "sealed"))
+HIDDEN_COLUMNS: Final = (("people", "link_hash"), ("steps", "sealed"))
 """Columns that open something, or that nobody can read."""
 
 
@@ -43,13 +43,13 @@ def export_page(table: str, after: RowKey | None, who: Forgotten, limit: int) ->
     found: list[dict[str, Any]] = []
     last: RowKey | None = None
     for row in rows:
-        values = dict(zip((one.name for one in columns), row[ADDED:], strict=True))
+        values = dict(zip((one.name for one in columns), row[ADDED_VALUES:], strict=True))
         last = tuple(values[name] for name in keys)
         if _is_about(table, row, values, who):
             shown = {
                 one.name: values[one.name]
                 for one in columns
-                if not isinstance(one.type, LargeBinary) and (table, one.name) not in HIDDEN
+                if not isinstance(one.type, LargeBinary) and (table, one.name) not in HIDDEN_COLUMNS
             }
             found.append(shown)
     return ExportPage(found, last)
@@ -57,7 +57,7 @@ def export_page(table: str, after: RowKey | None, who: Forgotten, limit: int) ->
 
 def _is_about(table: str, row: tuple[Any, ...], values: dict[str, Any], who: Forgotten) -> bool:
     texts = {name: values[name] for name, one in TEXT_COLUMNS[table].items() if one.forgets is not Forgets.NONE}
-    requester, room, own_room, _ = row[:ADDED]
+    requester, room, own_room, _ = row[:ADDED_VALUES]
     if table == "people":
         return bool(values["id"] == who.needles.person)
     read = ForgetRow((), requester or "", (room or "", own_room or ""), False, texts)

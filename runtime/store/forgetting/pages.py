@@ -26,30 +26,30 @@ from sqlalchemy import (
 
 from runtime.store.operations.text_columns import TEXT_COLUMNS
 from runtime.store.operations.text_kinds import Forgets
-from runtime.store.protocol.forgetting import ForgetPage, ForgetRow, RowChange
+from runtime.store.protocol.memory.forgetting import ForgetPage, ForgetRow, RowChange
 from runtime.store.protocol.operations import RowKey
 from runtime.store.schema import approvals, deliveries, memories, metadata, parts, runs, schedules
 from runtime.store.sql.driver import Op
 
-LEFT_OUT: Final = (Forgets.NONE, Forgets.STAYS, Forgets.RESEALED, Forgets.GONE)
+UNREAD_KINDS: Final = (Forgets.NONE, Forgets.STAYS, Forgets.RESEALED, Forgets.GONE)
 """Kinds of columns that no walk reads."""
-LAST: Final = ("approvals", "deliveries", "runs", "sessions")
+LAST_TABLES: Final = ("approvals", "deliveries", "runs", "sessions")
 """Tables by which other rows are known to be somebody's: they come behind those."""
 NOT_WALKED: Final = ("audit", "audit_signatures", "forgettings", "signals", "people", "identities")
 """Tables with a way of their own. The name of another person is theirs, whatever it has in it."""
-ADDED: Final = 4
+ADDED_VALUES: Final = 4
 """Values beside key and text: requester and room of the run behind a row, the row's own room, and if it is at work."""
 
 
 def walked_tables() -> tuple[str, ...]:
     """Tables in the order in which a walk goes through them."""
     every = [name for name in TEXT_COLUMNS if name not in NOT_WALKED and _columns(name)]
-    return (*(name for name in every if name not in LAST), *LAST)
+    return (*(name for name in every if name not in LAST_TABLES), *LAST_TABLES)
 
 
 @cache
 def _columns(name: str) -> tuple[str, ...]:
-    return tuple(column for column, one in TEXT_COLUMNS[name].items() if one.forgets not in LEFT_OUT)
+    return tuple(column for column, one in TEXT_COLUMNS[name].items() if one.forgets not in UNREAD_KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def whose(table: Table) -> Sequence[ColumnElement[Any]]:
 
 
 def _requester(table: Table) -> ColumnElement[Any]:
-    """Whoever asked for the run behind a row."""
+    """Person who asked for the run behind a row."""
     found = [_of_run(runs.c.requester, one) for one in _runs_behind(table)]
     if "schedule" in table.c:
         found.append(select(schedules.c.owner).where(schedules.c.id == table.c.schedule).limit(1).scalar_subquery())
@@ -155,8 +155,8 @@ def page(table: str, after: RowKey | None, limit: int) -> Op[ForgetPage]:
 
 
 def _row(row: tuple[Any, ...], keys: int, names: Sequence[str]) -> ForgetRow:
-    requester, room, own_room, is_at_work = row[keys : keys + ADDED]
-    values = dict(zip(names, row[keys + ADDED :], strict=True))
+    requester, room, own_room, is_at_work = row[keys : keys + ADDED_VALUES]
+    values = dict(zip(names, row[keys + ADDED_VALUES :], strict=True))
     return ForgetRow(tuple(row[:keys]), requester or "", (room or "", own_room or ""), bool(is_at_work), values)
 
 

@@ -12,7 +12,7 @@ from runtime.domain.audit_chain import REDACTED
 from runtime.store.common import fact
 from runtime.store.operations.audit import AUDIT_COLUMNS, row_of
 from runtime.store.protocol import AuditRow
-from runtime.store.protocol.forgetting import SaidRow
+from runtime.store.protocol.memory.forgetting import SaidRow
 from runtime.store.schema import audit, signals
 from runtime.store.sql.driver import Op
 

@@ -16,7 +16,15 @@ from runtime.store.forgetting.treating import treated
 from runtime.store.memory.forgetting import remove_ids
 from runtime.store.people.people import PERSON_NAMED
 from runtime.store.protocol import AuditRow, Unmoved
-from runtime.store.protocol.forgetting import Begun, ExportPage, ForgetPage, ForgetRow, Forgetting, RowChange, SaidRow
+from runtime.store.protocol.memory.forgetting import (
+    Begun,
+    ExportPage,
+    ForgetPage,
+    ForgetRow,
+    Forgetting,
+    RowChange,
+    SaidRow,
+)
 from runtime.store.protocol.operations import RowKey
 from runtime.store.schema import memories
 from runtime.store.sql.base import Base
@@ -47,7 +55,7 @@ class ForgettingStore(Base):
         return await self._driver.read(lambda: beginning.listed(beginning.ALL_ONES, {"n": limit}))
 
     async def one(self, which: str) -> Forgetting | None:
-        found = await self._driver.read(lambda: beginning.listed(beginning.ONE, {"which": which}))
+        found = await self._driver.read(lambda: beginning.listed(beginning.FORGETTING_BY_ID, {"which": which}))
         return found[0] if found else None
 
     async def move_on(self, which: str, stage: str, reached: str = "", changed: int = 0) -> None:

@@ -8,11 +8,11 @@ from runtime.domain.forgetting.person import Forgotten
 from runtime.guard.stored import Form
 from runtime.store.operations.text_columns import TEXT_COLUMNS
 from runtime.store.operations.text_kinds import Column, Forgets, Free
-from runtime.store.protocol.forgetting import ForgetRow, RowChange
+from runtime.store.protocol.memory.forgetting import ForgetRow, RowChange
 
-STAY: Final = ("usage", "votes", "agents", "skill_locks", "accounts", "reservations")
+ROWS_THAT_STAY: Final = ("usage", "votes", "agents", "skill_locks", "accounts", "reservations")
 """Tables whose rows stay when they are somebody's, without them: sums go on, and who decided stays told by a mark."""
-WHOLE: Final = ("memories", "state_values", "summaries")
+WHOLE_ROWS: Final = ("memories", "state_values", "summaries")
 """Tables whose rows go if they say anything of them: half a memory is none."""
 EMPTY_JSON: Final = {"{": "{}", "[": "[]"}
 
@@ -20,14 +20,14 @@ EMPTY_JSON: Final = {"{": "{}", "[": "[]"}
 def treated(table: str, row: ForgetRow, who: Forgotten) -> RowChange | None:
     """The change of a row; None for one that has nothing of them."""
     theirs = is_theirs(table, row, who)
-    if theirs and table not in STAY and not row.is_at_work:
+    if theirs and table not in ROWS_THAT_STAY and not row.is_at_work:
         return RowChange(row, None)
     changed: dict[str, str | None] = {}
     for name, about in TEXT_COLUMNS[table].items():
         text = row.texts.get(name)
         if text and (new := _without(text, about, row, who, is_theirs=theirs)) != text:
             changed[name] = new
-    if changed and table in WHOLE:
+    if changed and table in WHOLE_ROWS:
         return RowChange(row, None)
     return RowChange(row, changed) if changed else None
 

@@ -26,7 +26,7 @@ from runtime.store.protocol import Below, Lane, NewDelivery, Question, Released,
 from runtime.store.runs.steps import SET_STEP, model_step, open_steps
 from runtime.store.runs.suspects import keep_apart
 from runtime.store.runs.turns import SET_TURN, add_turn
-from runtime.store.runs.waiting.waits import settled, wait_for_answers
+from runtime.store.runs.waiting.waits import settled, wait_for_answers, wait_no_more
 from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
@@ -217,6 +217,7 @@ def finish(
     below = Below()
     if state is not RunState.DONE:
         below = yield from end_awaited(run, why or text, now, new_id)
+        yield from wait_no_more(run, now)
     over = Over()
     if trigger is Trigger.CHILD:
         over = yield from child_over(run, CHILD_AFTER[state], text, now, new_id, valid=valid)

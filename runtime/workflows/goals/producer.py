@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
-from runtime.contract import Job, Json, ModelReply, ModelRequest, Now, OnText
+from runtime.contract import Job, Json, ModelReply, ModelRequest, Now, OnText, Probe, no_probe
 from runtime.domain.agents.tasks import short_id
 from runtime.domain.goals.contract import Contract, GoalBounds, GoalKind, sprints_for
 from runtime.domain.goals.harness import harness_words
-from runtime.domain.goals.progress import BEGIN_GOAL_ID, End, Piece
+from runtime.domain.goals.progress import BEGIN_GOAL_ID, End, Piece, is_just_judged
 from runtime.domain.goals.record import CONTRACT, freezing_goal, goal_in, next_call
 from runtime.domain.goals.words import last_words
 from runtime.domain.quality.gate import given
@@ -33,10 +33,16 @@ class GoalModel:
     goes_on = False
 
     def __init__(
-        self, contract: Callable[[], Contract], now: Now, name: str = "", before: Mapping[str, Json] | None = None
+        self,
+        contract: Callable[[], Contract],
+        now: Now,
+        probe: Probe = no_probe,
+        name: str = "",
+        before: Mapping[str, Json] | None = None,
     ) -> None:
         self._contract = contract
         self._now = now
+        self._probe = probe
         self._called = name
         self._before = before
 
@@ -53,6 +59,8 @@ class GoalModel:
         at = goal_in(recorded_in(request.turns), now)
         if at is None:
             return ModelReply("", (freezing_goal(self._contract(), self._before),), USAGE)
+        if is_just_judged(at):
+            self._probe("verdict")
         if call := next_call(at, now):
             return ModelReply("", (call,), USAGE)
         if at.contract.kind is GoalKind.HARNESS:
@@ -65,9 +73,9 @@ class GoalModel:
         return ModelReply(last_words(at), (), USAGE)
 
 
-def goal_of(job: Job, now: Now) -> GoalModel:
+def goal_of(job: Job, now: Now, probe: Probe = no_probe) -> GoalModel:
     """The maker that works on a goal that a person set."""
-    return GoalModel(lambda: _kept(job), now, short_id(job.occurrence), job.task.resumes)
+    return GoalModel(lambda: _kept(job), now, probe, short_id(job.occurrence), job.task.resumes)
 
 
 def _kept(job: Job) -> Contract:
@@ -77,9 +85,9 @@ def _kept(job: Job) -> Contract:
     return Contract.from_json(kept)
 
 
-def sprints_of(task: BackgroundTask, bounds: GoalBounds, model: str, now: Now) -> GoalModel:
+def sprints_of(task: BackgroundTask, bounds: GoalBounds, model: str, now: Now, probe: Probe = no_probe) -> GoalModel:
     """The maker that works on a task of an agent that works in sprints. `model` is the agent's own."""
-    return GoalModel(lambda: sprints_for(task.goal, criteria_of(task.criteria), bounds, model), now)
+    return GoalModel(lambda: sprints_for(task.goal, criteria_of(task.criteria), bounds, model), now, probe)
 
 
 def criteria_of(text: str) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from runtime.guard.stored import Form
 from runtime.store.operations.text_columns import TEXT_COLUMNS
 from runtime.store.operations.text_kinds import Fixed, Forgets, Free
 from runtime.store.protocol import Unmoved
-from runtime.store.protocol.forgetting import Begun, Forgetting
+from runtime.store.protocol.memory.forgetting import Begun, Forgetting
 from runtime.store.schema import metadata
 from runtime.store.sql.driver import Op
 from runtime.store.store import open_store
@@ -259,11 +259,7 @@ WRITTEN: Final = {Form.TEXT: PLANTED, Form.JSON: json.dumps({"say": [PLANTED]}),
 SPECIAL: Final[dict[str, dict[str, Any]]] = {
     "audit": {"number": None, "hash": "", "salt": ""},
     "memories": {"scope": "room|page:main/r1", "kind": "fact", "trust": "said"},
-    "signals": {
-        "actor": "page:otto",
-        "address": "page:main/r1",
-        "files": "[]",
-    },  # what another person wrote too is theirs as well
+    "signals": {"actor": "page:otto", "address": "page:main/r1", "files": "[]"},
 }
 """Values that rows are read by."""
 

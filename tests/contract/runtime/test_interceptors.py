@@ -115,6 +115,25 @@ async def test_the_first_denial_ends_the_questions(stage: Stage) -> None:
     assert told(second) == []
 
 
+async def test_each_call_of_an_answer_is_told_with_the_step_that_it_becomes(stage: Stage) -> None:
+    """Also behind one that is refused before anybody is asked."""
+    one = at(Point.BEFORE_TOOL, ALLOW)
+    process = await stage.process(
+        Planned((Call("c1", "nothing", "{}"), READ, SHELL)),
+        [shell(), fake_tool("look", Effect.READ)],
+        rules=LET_ALL,
+        interceptors=[one],
+    )
+    await process.say("go")
+    await process.answer_all()
+    rows = await stage.rows("SELECT run_id, number, tool FROM steps WHERE kind = 'tool' ORDER BY number")
+    steps = {tool: f"{run}/{number}" for run, number, tool in rows}
+    assert [(occasion.tool, occasion.step) for occasion in told(one)] == [
+        ("look", steps["look"]),
+        ("shell", steps["shell"]),
+    ]
+
+
 async def test_an_asked_call_is_a_card_that_names_the_interceptor_and_its_reason(stage: Stage) -> None:
     process, _ = await said(stage, at(Point.BEFORE_TOOL, ASKS))
     assert process.tools["shell"].calls == []

@@ -29,6 +29,8 @@ OURS = {
     "skill waits",  # its files are not what an owner saw
     "task {}",  # by its run, which has an end
     "kind",  # a budget's: warned, or reached
+    "forgetting ended",  # whoever began it stands there
+    "REDACTED",
 }
 """What the program does of itself."""
 START = datetime(2026, 3, 1, tzinfo=UTC)

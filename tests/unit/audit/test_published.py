@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hmac
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
-from bot.operator.audit import verify
+from bot.operator.audit import exported, verify
 from runtime.audit.anchor import CheckpointFile, HeadFile, head_words
+from runtime.audit.exported import ends_of, fault_of, row_of
 from runtime.audit.keys import AuditKey, checks_out
 from runtime.audit.published import SignedEnds
 from runtime.audit.redactions import redaction
@@ -195,3 +197,43 @@ async def test_a_row_is_sealed_with_a_salt_that_its_hash_needs(cluster: Cluster)
     assert len({row.salt for row in rows}) == len(rows)
     await cluster.write("UPDATE audit SET salt = '' WHERE number = 2")
     assert str(await cluster.fault("one")).startswith("row 2: changed")
+
+
+# ---------------------------------------------------------------------------------------------------- an exported audit
+
+
+async def _export(cluster: Cluster) -> list[str]:
+    await cluster.seal("one")
+    await _redacted(cluster, "one")
+    await cluster.seal("one")
+    page = await exported(cluster.store.audit, cluster.ends("one"), 0)
+    return [json.dumps(page["signed"]), *map(json.dumps, page["rows"])]
+
+
+def _checked(lines: list[str]) -> str | None:
+    rows = [*map(row_of, lines[1:])]
+    return fault_of(ends_of(lines[0]), rows, rows)[0]
+
+
+async def test_an_exported_audit_is_verified_with_the_public_key_alone(cluster: Cluster) -> None:
+    lines = await _export(cluster)
+    assert _checked(lines) is None
+    assert ends_of(lines[0]).key == AuditKey(cluster.folder("one")).public
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda lines: [*lines[:3], *lines[4:]],
+        lambda lines: lines[:-1],
+        lambda lines: [*lines[:3], lines[3].replace("person added", "person removed"), *lines[4:]],
+        lambda lines: [lines[0].replace('"head": [7', '"head": [6'), *lines[1:-1]],
+        lambda lines: [lines[0].replace('"keys": [', '"keys": ["ab", '), *lines[1:]],
+    ],
+    ids=["a row away", "the last row away", "another word", "a shorter head", "one key more"],
+)
+async def test_a_changed_export_is_told(change: Callable[[list[str]], list[str]], cluster: Cluster) -> None:
+    lines = await _export(cluster)
+    changed = change(lines)
+    assert changed != lines
+    assert _checked(changed) is not None

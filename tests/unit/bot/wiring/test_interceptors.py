@@ -130,6 +130,8 @@ def test_the_command_lists_and_tries(site: Path, monkeypatch: pytest.MonkeyPatch
     code, shown = told("test", "offices", "--arg", "to=bob@else.example")
     assert code == 0
     assert shown.startswith("before_tool: ask\n  reason: bob@else.example isn't at Acme.\n")
+    assert "its `where` leaves this out" in told("test", "offices", "--tool", "look", "--arg", "to=x")[1]
+    assert "leaves this out" not in told("test", "offices", "--tool", "mail_send", "--arg", "to=x")[1]
     assert told("test", "nobody")[0] != 0
     assert told("test", "offices", "--at", "run_end")[0] != 0
 
