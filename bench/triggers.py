@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from bench.figures import Figure, middle, ratio_at_most
-from bench.page import Chat, page
+from bench.page import Chat, Page, page
 from bench.program import Program, helper, signalbox
 from bench.reply import settings
 
 MANY: Final = 100  # triggers
 MORE: Final = 1.05  # x a message without; source: issue 21
-MESSAGES: Final = 300
-WARM: Final = 20
+ROOMS: Final = 30  # open at a time
+ROUNDS_OF_MESSAGES: Final = 11
 SAID: Final = "Could you look at the numbers of last week, and tell me what the two offices sold on Monday?"
 
 
@@ -30,7 +30,7 @@ async def triggers(short: bool) -> list[Figure]:
             signalbox(folder / "none", told) as plain,
             signalbox(folder / "many", told + "".join(map(_trigger, range(MANY)))) as many,
         ):
-            return await _measured(plain, many, 3 if short else MESSAGES, 0 if short else WARM)
+            return await _measured(plain, many, 1 if short else ROUNDS_OF_MESSAGES)
 
 
 def _trigger(number: int) -> str:
@@ -40,17 +40,16 @@ def _trigger(number: int) -> str:
     return f'\n[[triggers]]\nname = "watch {number}"\non = "words"\nroom = "{room}"\nwords = {words}\nprompt = "Tell who."\n'
 
 
-async def _measured(plain: Program, many: Program, count: int, warm: int) -> list[Figure]:
-    async with AsyncExitStack() as opened:
-        pages = [await opened.enter_async_context(page(one.link)) for one in (plain, many)]
-        rooms = [[await opened.enter_async_context(one.chat()) for one in pages] for _ in range(count + warm)]
-        for pair in rooms[:warm]:
-            await _turn(pair)
-        before = [one.processor_seconds for one in (plain, many)]
-        times = [await _turn(pair) for pair in rooms[warm:]]
-        used = [one.processor_seconds - then for one, then in zip((plain, many), before, strict=True)]
+async def _measured(plain: Program, many: Program, rounds: int) -> list[Figure]:
+    times, used = list[list[float]](), [0.0, 0.0]
+    async with page(plain.link) as one, page(many.link) as other:
+        for number in range(rounds):
+            found, spent = await _round((plain, many), (one, other))
+            if number or rounds == 1:  # the first warms both up
+                times += found
+                used = [known + more for known, more in zip(used, spent, strict=True)]
     bare, ours = (middle([pair[side] for pair in times]) * 1000 for side in (0, 1))
-    own, theirs = (1000 * seconds / count for seconds in (used[1], used[0]))
+    theirs, own = (1000 * seconds / len(times) for seconds in used)
     bound, note = ratio_at_most(MORE), "beside: without any, in turns"
     return [
         Figure(f"message to reply, {MANY} triggers, p50", ours, "ms", bare, bound, note),
@@ -58,11 +57,20 @@ async def _measured(plain: Program, many: Program, count: int, warm: int) -> lis
     ]
 
 
-async def _turn(pair: list[Chat]) -> list[float]:
-    """Seconds of the same message in both programs, one after the other."""
-    times = []
-    for chat in pair:
+async def _round(programs: tuple[Program, Program], pages: tuple[Page, Page]) -> tuple[list[list[float]], list[float]]:
+    """Seconds of each message in both, each in a room of its own that is open before; and processor seconds of both."""
+    async with AsyncExitStack() as opened:
+        rooms = [[await opened.enter_async_context(one.chat()) for one in pages] for _ in range(ROOMS)]
+        before = [one.processor_seconds for one in programs]
+        times = [await _turn(pair, turned=bool(number % 2)) for number, pair in enumerate(rooms)]
+        return times, [one.processor_seconds - then for one, then in zip(programs, before, strict=True)]
+
+
+async def _turn(pair: list[Chat], *, turned: bool) -> list[float]:
+    """Seconds of the same message in both programs, one after the other: the second one first where that is `turned`."""
+    times = [0.0, 0.0]
+    for side in (1, 0) if turned else (0, 1):
         began = time.perf_counter()
-        await chat.ask(SAID)
-        times.append(time.perf_counter() - began)
+        await pair[side].ask(SAID)
+        times[side] = time.perf_counter() - began
     return times
