@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from runtime.contract import RunId, Tool, ToolContext
+from runtime.contract import INBOX, RunId, Tool, ToolContext
 from tests.fakes.git_server import git
 from tools.git.checkpoints import checkpoint_tool
 from tools.sandbox.bubblewrap import Bubblewrap
@@ -26,7 +26,8 @@ def save(bubblewrap: Bubblewrap) -> Tool:
 async def test_the_same_turn_is_saved_once_and_the_next_one_has_a_commit_of_its_own(
     save: Tool, workspace: Path, context: ToolContext
 ) -> None:
-    (workspace / "inbox").mkdir()
+    (workspace / INBOX).mkdir()
+    (workspace / INBOX / "sent.pdf").write_text("what somebody sent")
     told = [await save.call(one, context) for one in (FIRST, FIRST, SECOND)]
     assert told[0] == told[1] != told[2]
     assert git(workspace, "log", "--format=%s").splitlines() == ["Two", "One"]
