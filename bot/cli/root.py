@@ -59,9 +59,13 @@ MODULES: Final[Mapping[str, str]] = {
     "tools": "work.tools",
     "mcp": "mcp.servers",
     "people": "people",
+    "tokens": "safety.tokens",
     "secrets": "safety.secrets",
     "config": "inspect",
     "audit": "inspect",
+    "events": "events.commands",
+    "checkpoints": "events.commands",
+    "feedback": "events.commands",
 }
 
 

@@ -28,13 +28,17 @@ PLACES: Final = (
     ("/console/agents", "Agents"),
     ("/console/models", "Models"),
     ("/console/people", "People"),
+    ("/console/tokens", "Tokens"),
     ("/console/trace", "Trace"),
+    ("/console/events", "Events"),
+    ("/console/feedback", "Feedback"),
 )
 HEADINGS: Final = {
     "/console": "Now",
     "/console/schedules": "Work",
     "/console/memory": "Agents",
     "/console/people": "Access",
+    "/console/trace": "Record",
 }
 """Words above the first of the places that belong together."""
 # How a state looks: it wants a person, it goes on by itself, it ended well, it ended badly, it is over.

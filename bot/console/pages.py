@@ -20,12 +20,13 @@ from bot.console import (
     tasks_page,
     trace_page,
 )
+from bot.console.events import pages as event_pages
 from bot.console.html import Html, tag
 from bot.console.layout import STATIC, badge, facts, moment, nothing, page, table, tabs, where
 from bot.console.memory import knowledge as knowledge_pages
 from bot.console.memory import pages as memory_pages
 from bot.console.skills import pages as skill_pages
-from bot.console.work import goals_page, triggers_page, workflows_page
+from bot.console.work import goals_page, tokens_page, triggers_page, workflows_page
 from bot.http.entrance import Entrance
 from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
@@ -71,8 +72,11 @@ class Pages:
             web.get(knowledge_pages.KNOWLEDGE_PLACE, self._serving(knowledge_pages.knowledge)),
             web.get(agents_page.AGENTS_PAGE, self._serving(agents_page.agents)),
             web.get(skill_pages.SKILLS_PLACE, self._serving(skill_pages.skills)),
+            web.get(event_pages.EVENTS_PLACE, self._serving(event_pages.events)),
+            web.get(event_pages.FEEDBACK_PLACE, self._serving(event_pages.feedback)),
             web.get(models_page.MODELS_PAGE, self._serving(models_page.models)),
             web.get("/console/people", self._serving(people_page.people)),
+            web.get(tokens_page.TOKENS_PLACE, self._serving(tokens_page.tokens)),
             web.get(trace_page.PLACE, self._serving(trace_page.newest)),
             web.get(trace_page.PLACE + "/{id}", self._serving(trace_page.story)),
             web.get(STATIC + "/{name}", _asset),

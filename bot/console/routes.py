@@ -6,6 +6,7 @@ from aiohttp import web
 
 from bot.console.pages import Pages
 from bot.http.entrance import Entrance
+from bot.http.event_stream import EventStream
 from bot.http.operator_api import operator_routes
 from bot.operator.context import OperatorContext
 
@@ -15,4 +16,5 @@ def console_routes(context: OperatorContext) -> list[web.RouteDef]:
     if not context.control_token:
         raise ValueError("an empty control token would let everybody in")
     entrance = Entrance(context)
-    return [*operator_routes(context, entrance), *Pages(context, entrance).routes()]
+    stream = EventStream(context, entrance)
+    return [*operator_routes(context, entrance), *stream.routes(), *Pages(context, entrance).routes()]

@@ -9,7 +9,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from bot.http.entrance import Entrance
-from bot.operator.api import OPERATIONS, ROOT, EventId, Form, Operation, Word
+from bot.operator.api import OPERATIONS, ROOT, EventId, Form, Operation, Position, Word
 from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
 from runtime.http.bodies import event_id, read_object
@@ -17,6 +17,7 @@ from runtime.http.errors import Refusal
 from runtime.text.glyphs import visible
 
 MOST_ROWS: Final = 500
+POSITION_MAX_DIGITS: Final = 18
 
 WANTED: Final = {
     "name": "a name",
@@ -36,24 +37,29 @@ def operator_routes(context: OperatorContext, entrance: Entrance) -> list[web.Ro
 def _route(operation: Operation, context: OperatorContext, entrance: Entrance) -> web.RouteDef:
     async def serve(request: web.Request) -> web.StreamResponse:
         do = Operations(context, await entrance.actor(request))
-        values = await _values(operation, request)
+        values = await values_of(operation, request, request.match_info["id"] if operation.subject else "")
         return web.json_response(await getattr(do, operation.name)(*values))
 
     path = ROOT + operation.path
     return web.get(path, serve, allow_head=False) if operation.method == "GET" else web.post(path, serve)
 
 
-async def _values(operation: Operation, request: web.Request) -> list[Any]:
-    """Values of the parameters of `operation` in this request. Errors: Refusal 400, 413."""
+async def values_of(operation: Operation, request: web.Request, subject_id: str, most: int = 0) -> list[Any]:
+    """Values of the parameters of `operation` in this request; with `most` as many rows. Errors: Refusal 400, 413."""
     given: Mapping[str, Any] = request.query
     if operation.method == "POST" and operation.fields:
         given = await read_object(request)
-    subject = [request.match_info["id"]] if operation.subject else []
+    if most:
+        given = {**given, "limit": str(most)}
+    subject = [subject_id] if operation.subject else []
     return [*subject, *(READERS[field.annotation](given, field) for field in operation.fields)]
 
 
-def _raw(given: Mapping[str, Any], field: Parameter) -> Any:
-    return given.get(field.name, "" if field.default is field.empty else field.default)
+def _raw(given: Mapping[str, Any], field: Parameter) -> str:
+    value = given.get(field.name, "" if field.default is field.empty else field.default)
+    if not isinstance(value, str):
+        raise Refusal(400, f"`{field.name}` must be text.")
+    return value
 
 
 def _form(given: Mapping[str, Any], field: Parameter) -> Mapping[str, Any]:
@@ -83,6 +89,13 @@ def _number(given: Mapping[str, Any], field: Parameter) -> int:
     return min(int(text), MOST_ROWS)
 
 
+def _position(given: Mapping[str, Any], field: Parameter) -> int:
+    text = str(given.get(field.name, field.default))
+    if not (text.isascii() and text.isdecimal() and len(text) <= POSITION_MAX_DIGITS):
+        raise Refusal(400, f"`{field.name}` must be the number of an event, or 0.")
+    return int(text)
+
+
 def _word(given: Mapping[str, Any], field: Parameter) -> str:
     value = given.get(field.name, field.default)
     if not isinstance(value, str):
@@ -99,6 +112,7 @@ READERS: Final[Mapping[object, Callable[[Mapping[str, Any], Parameter], Any]]] =
     str: _raw,
     int: _number,
     Word: _word,
+    Position: _position,
     EventId: lambda given, _: event_id(given),
     Form: _form,
     Sequence[str]: _texts,

@@ -21,6 +21,7 @@ ROOT: Final = "/console/api"
 Word = Annotated[str, "printable, on one line"]
 EventId = Annotated[str, "a new one for each event: the same id again counts as a repeat"]
 Form = Annotated[Mapping[str, Any], "the whole body"]
+Position = Annotated[int, "the number of an event; 0 is before the first"]
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -234,6 +235,23 @@ class OperatorApi:
     @post("/people/{id}/sign-out", Role.OWNER)
     async def sign_out(self, name: str) -> View: ...
 
+    @get("/tokens")
+    async def tokens(self) -> list[View]: ...
+
+    @post("/tokens", Role.OWNER)
+    async def make_token(
+        self,
+        name: Word,
+        role: Word = "user",
+        agents: Sequence[str] = (),
+        rooms: Sequence[str] = (),
+        until: Word = "",
+        per_minute: Word = "",
+    ) -> View: ...
+
+    @post("/tokens/{id}/revoke", Role.OWNER)
+    async def revoke_token(self, name: str) -> View: ...
+
     @post("/reload", Role.OWNER)
     async def reload(self) -> View: ...
 
@@ -414,6 +432,23 @@ class OperatorApi:
 
     @get("/reach")
     async def reach(self, room: Word) -> View: ...
+
+    @get("/events")
+    async def events(
+        self, after: Position = 0, limit: int = 100, room: str = "", session: str = "", run: str = "", word: str = ""
+    ) -> View: ...
+
+    @get("/runs/{id}/events")
+    async def run_events(self, run_id: str, after: Position = 0) -> list[View]: ...
+
+    @get("/event-sinks")
+    async def event_sinks(self) -> list[View]: ...
+
+    @get("/checkpoints")
+    async def checkpoints(self, room: str = "", limit: int = 100) -> list[View]: ...
+
+    @get("/feedback")
+    async def feedback(self, days: int = 30, room: str = "", limit: int = 100) -> list[View]: ...
 
     @get("/audit/rows")
     async def audit(self, kind: str = "", limit: int = 100) -> list[View]: ...

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from adapters.web.transfer import FileTransfer
 from bot.accounts.naming import Named, calling
 from bot.accounts.status import State
 from bot.operator.lookups.finding import Finder
@@ -60,6 +61,16 @@ async def no_skills() -> Mapping[tuple[str, str], Shelved]:
     return {}
 
 
+def kept_nowhere(address: Address, path: str, data: bytes) -> None:
+    """Refuse where no process runs."""
+    raise Refusal(409, "Only a running Signalbox takes files: `signalbox run`.")
+
+
+def no_files() -> FileTransfer:
+    """Refuse where no process runs."""
+    raise Refusal(409, "Only a running Signalbox has files of rooms: `signalbox run`.")
+
+
 @dataclass(frozen=True, slots=True)
 class OperatorContext:
     """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
@@ -73,10 +84,10 @@ class OperatorContext:
     settings name a person, or one of the identities as an owner, and `rights` what they say of approvers.
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
     models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
-    found in this process, empty where none runs, and `intercepted` the same of interceptors; `door` is the guard with all values that are held here; `scan_door`
+    found in this process, empty where none runs, and `intercepted` the same of interceptors; `feedback_readers` are the people who read feedback, by identity or name, empty for operators and owners; `door` is the guard with all values that are held here; `scan_door`
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
-    runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten. `folders` are the
-    workspaces of an agent, and `goals` the bounds of goals.
+    runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten. `keep` writes a file of a room's
+    workspace, whole, and `files` takes, lists and sends them. `folders` are the workspaces of an agent, and `goals` the bounds of goals.
     """
 
     store: Store
@@ -116,6 +127,9 @@ class OperatorContext:
     door: Callable[[], Door] = lambda: OPEN_DOOR
     scan_door: Callable[[], Door] = lambda: OPEN_DOOR
     skills: Look = no_skills
+    feedback_readers: Callable[[], Sequence[str]] = tuple
+    keep: Callable[[Address, str, bytes], None] = kept_nowhere
+    files: Callable[[], FileTransfer] = no_files
     forgetter: Forgetter | None = None
 
     def effect_of(self, given: Granted) -> str:

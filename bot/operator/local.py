@@ -23,6 +23,7 @@ from bot.settings.settings import Settings, load_usable
 from bot.wiring.access import gate_of, goal_bounds_of
 from bot.wiring.agents import budget_rules_of, manifests_of
 from bot.wiring.engine import shell_of
+from bot.wiring.events.readers import FeedbackReaders
 from bot.wiring.identities import written
 from bot.wiring.live_rules import destinations_of
 from bot.wiring.models.catalogue import catalogue_of
@@ -153,5 +154,10 @@ def _reports(
         agent=MAIN,
         reach=_reach_of(store, named, settings),
         runs=False,
-        tools=figure_tools(store.figures, store.now, in_reports(store.traces.titles, called)),
+        tools=figure_tools(
+            store.figures,
+            store.now,
+            in_reports(store.traces.titles, called),
+            FeedbackReaders(store.people, lambda: settings.feedback.readers).may_ask,
+        ),
     )

@@ -28,6 +28,7 @@ from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
+from bot.operator.work.events import EventOperations
 from bot.operator.work.forgetting import ForgetOperations
 from bot.operator.work.goals import GoalOperations
 from bot.operator.work.handed_on import HandedOn
@@ -38,6 +39,7 @@ from bot.operator.work.memories import MemoryOperations
 from bot.operator.work.processes import ProcessOperations
 from bot.operator.work.skills import SkillOperations
 from bot.operator.work.tasks import TaskOperations
+from bot.operator.work.tokens import TokenOperations, WantedToken
 from bot.operator.work.triggers import TriggerOperations
 from bot.operator.work.workflows import WorkflowOperations
 from bot.wiring.knowledge.packs import search_of
@@ -70,6 +72,7 @@ from runtime.domain.agents.lifecycle import AgentEvent
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.approvals import REVISION, Approval, ApprovalState
 from runtime.domain.deliveries import DeliveryState
+from runtime.domain.events.event import Only
 from runtime.domain.runs import RunState
 from runtime.errors import ConfigError
 from runtime.guard.findings import Gate
@@ -306,6 +309,39 @@ class Operations(OperatorApi):
             raise Refusal(400, "`after` must be the number of a row.")
         return await audit.exported(self._store.audit, self._context.ends, after)
 
+    async def events(
+        self, after: int = 0, limit: int = 100, room: str = "", session: str = "", run: str = "", word: str = ""
+    ) -> View:
+        """Events behind a number, in order. Errors: Refusal 410, with the oldest number, where some of them are gone."""
+        wanted = Only(
+            session=session,
+            room=str(await self._room_meant(room) or ""),
+            run=await self._meant(run, Thing.RUN) if run else "",
+            words=(word,) if word else (),
+        )
+        return await self._events.page(after, limit, wanted)
+
+    async def run_events(self, run_id: str, after: int = 0) -> list[View]:
+        """Events of one run behind a number of theirs."""
+        return await self._events.of_run(await self._meant(run_id, Thing.RUN), after)
+
+    async def event_sinks(self) -> list[View]:
+        """How far each sink has got."""
+        return await self._events.sinks()
+
+    async def checkpoints(self, room: str = "", limit: int = 100) -> list[View]:
+        """The last part on screen in each room."""
+        return await self._events.checkpoints(await self._room_meant(room), limit)
+
+    async def feedback(self, days: int = 30, room: str = "", limit: int = 100) -> list[View]:
+        """Ratings of the last days. Errors: Refusal 403 for whoever doesn't read it."""
+        await self._events.must_read_feedback(self.actor)
+        return await self._events.feedback(days, await self._room_meant(room), limit)
+
+    @property
+    def _events(self) -> EventOperations:
+        return EventOperations(self._context)
+
     async def verify_audit(self) -> View:
         return await audit.verify(self._store.audit, ends=self._context.ends)
 
@@ -486,6 +522,32 @@ class Operations(OperatorApi):
     @property
     def _roster(self) -> Roster:
         return Roster(self._context, self.actor)
+
+    async def tokens(self) -> list[View]:
+        """Tokens of programs, by name."""
+        return await self._tokens.listed()
+
+    async def make_token(
+        self,
+        name: str,
+        role: str = "user",
+        agents: Sequence[str] = (),
+        rooms: Sequence[str] = (),
+        until: str = "",
+        per_minute: str = "",
+    ) -> View:
+        """Make a program a token, which is in this answer and nowhere else."""
+        wanted = WantedToken(name, _role(role), agents, rooms, until, per_minute)
+        return await self._tokens.made(wanted, self.actor)
+
+    async def revoke_token(self, name: str) -> View:
+        """End a token: its program is let in no more."""
+        return await self._tokens.revoked(name, self.actor)
+
+    @property
+    def _tokens(self) -> TokenOperations:
+        has = self._context
+        return TokenOperations(has.store.programs, has.now, [row["name"] for row in has.agents()])
 
     # ---------------------------------------------------------------------------------------------------- schedules
 

@@ -45,7 +45,7 @@ from runtime.http.errors import Refusal
 from runtime.markup.moments import in_words
 from runtime.store.protocol import BackgroundTask, DeliveryRow
 from runtime.store.store import Store
-from tools.reports import Naming, report_tools
+from tools.reports import MayRead, Naming, report_tools
 
 if TYPE_CHECKING:
     from runtime.reports.catalogue import Catalogue, Reporters
@@ -114,8 +114,9 @@ class LateReporters:
         return Reporters(self.catalogue, renderer=self.renderer, now=self._now)
 
 
-def figure_tools(figures: Figures, now: Now, naming: Naming) -> dict[str, Tool]:
-    return {tool.spec.name: tool for tool in report_tools(figures, now=now, naming=naming)}
+def figure_tools(figures: Figures, now: Now, naming: Naming, may_read: MayRead) -> dict[str, Tool]:
+    made = report_tools(figures, now=now, naming=naming, may_read=may_read)
+    return {tool.spec.name: tool for tool in made}
 
 
 @dataclass(frozen=True, slots=True)

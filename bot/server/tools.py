@@ -36,7 +36,7 @@ from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
 from tools.git.checkpoints import checkpoint_tool
 from tools.processes.host import ProcessHost
-from tools.reports import Naming
+from tools.reports import MayRead, Naming
 from tools.sandbox.shell import Sandbox, sandbox_for
 from tools.sandbox.spaced import SpacedSandbox, SpacedTool
 from tools.tasks import task_tools
@@ -96,6 +96,7 @@ def toolkit_of(
     remembering: Sequence[Tool],
     agents: NewAgents,
     figures: Figures,
+    may_read: MayRead,
     named: Named,
     naming: Naming,
     now: Now,
@@ -110,7 +111,7 @@ def toolkit_of(
     shell = shell_of(settings)
     sandbox = SpacedSandbox(sandbox_for(shell), space)
     renderer = ChartRenderer(settings.data_dir / "fonts")
-    reported = figure_tools(figures, now, naming)
+    reported = figure_tools(figures, now, naming, may_read)
     own = first_tools(shell, sandbox=sandbox, egress=egress_of(settings), renderer=renderer)
     own |= planning_tools(timetable, accounts, named)
     handing = delegation_tools(children, hands, now)

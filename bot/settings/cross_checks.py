@@ -12,6 +12,7 @@ from typing import Any, Final
 from bot.settings.accounts import faults_as_a_whole
 from bot.settings.agents.together import faults_together as agent_faults
 from bot.settings.approvals import faults_together as approval_faults
+from bot.settings.events.tables import faults_together as sink_faults
 from bot.settings.faults import Faults, nearest
 from bot.settings.heartbeats import faults_together as heartbeat_faults
 from bot.settings.knowledge.packs import faults_together as knowledge_faults
@@ -58,6 +59,7 @@ def add_together(layers: Layers, faults: Faults) -> None:
         room_tool_faults,
         workflow_faults,
         git_faults,
+        sink_faults,
         interceptor_faults,
     ):
         for name, fault in find(layers):
@@ -76,6 +78,7 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
         ("workflows", "workflow"),
         ("triggers", "trigger"),
         ("databases", "database"),
+        ("event_sinks", "sink"),
         ("interceptors", "interceptor"),
     ):
         first: dict[Any, str] = {}

@@ -26,6 +26,8 @@ log = structlog.get_logger("sealer")
 
 SEALING_INTERVAL: Final = timedelta(seconds=5)
 """How often to look without a ring, since old rows are removed a slice at a time."""
+SEALED_TOGETHER: Final = 500
+"""Rows of one transaction."""
 DAMAGED: Final = timedelta(minutes=1)
 SEALER_ROLE: Final = "sealer"
 NOTHING_SEALED: Final = Head(0, FIRST_HASH)
@@ -88,9 +90,10 @@ class Sealer:
                 log.error("the audit does not reach its signed head; nothing more is sealed until that is fixed")
                 await asyncio.sleep(DAMAGED.total_seconds())
                 return
-            sealed = await self._book.seal(duty, head)
+            sealed = await self._book.seal(duty, head, limit=SEALED_TOGETHER)
             if sealed is None:
                 return
+            is_behind = sealed.number - head.number == SEALED_TOGETHER
             head = self._sealed = sealed
             if signed != sealed:  # also what an earlier write did not bring to the disk
                 await asyncio.to_thread(self._file.write, sealed)
@@ -100,7 +103,8 @@ class Sealer:
                 await self._trimmer.trim(duty, head)
             if self._witness:
                 await self._witness.publish(head)
-            await self._more()
+            if not is_behind:  # whoever follows events must not wait for a backlog
+                await self._more()
 
     async def _more(self) -> None:
         """Wait for more to seal. What comes meanwhile is sealed together."""

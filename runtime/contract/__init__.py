@@ -82,7 +82,7 @@ from runtime.contract.features import (
     Types,
     Working,
 )
-from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Pending, Stuck
+from runtime.contract.figures import Activity, Cost, Costs, Failure, Figures, Opinion, Opinions, Pending, Stuck
 from runtime.contract.filenames import INBOX, NAME_BYTES, PARTIAL, UPLOADS, clean_name
 from runtime.contract.forms import (
     ANYBODY,
@@ -211,6 +211,9 @@ from runtime.contract.signals import (
     FileRef,
     Moved,
     Outcome,
+    OwnMarks,
+    Rated,
+    Reaction,
     Said,
     Signal,
     Sink,
@@ -220,6 +223,8 @@ from runtime.contract.signals import (
     Verdict,
     files_json,
     files_of,
+    no_marks,
+    unrated,
 )
 
 __all__ = [
@@ -337,8 +342,11 @@ __all__ = [
     "OnText",
     "OpenFile",
     "OpenForm",
+    "Opinion",
+    "Opinions",
     "Order",
     "Outcome",
+    "OwnMarks",
     "OwnWords",
     "Part",
     "Pending",
@@ -352,6 +360,8 @@ __all__ = [
     "Posting",
     "Probe",
     "Progress",
+    "Rated",
+    "Reaction",
     "ReadInbox",
     "Reads",
     "Reasoning",
@@ -429,6 +439,8 @@ __all__ = [
     "found_in",
     "found_line",
     "no_form",
+    "no_marks",
     "no_probe",
     "room_topic",
+    "unrated",
 ]

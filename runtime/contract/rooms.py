@@ -13,7 +13,7 @@ from typing import BinaryIO, Final, Protocol
 from runtime.contract.forms import OpenForm, no_form
 from runtime.contract.inbox import ReadInbox, empty_inbox
 from runtime.contract.people import Address, Identity, NewId, Now, Person
-from runtime.contract.signals import FileRef
+from runtime.contract.signals import FileRef, OwnMarks, Rated, no_marks, unrated
 
 
 class Level(StrEnum):
@@ -300,7 +300,8 @@ class AdapterContext:
     """Context of an adapter, besides its own settings, from the composition root.
 
     `siblings`: whether another process of ours was at work on this store within so long. `forms` makes the form behind a
-    button. `inbox` reads the questions that wait for somebody. `shelf` keeps the lists of people on the page.
+    button. `inbox` reads the questions that wait for somebody. `rated` notes what people think of a message, and
+    `own_marks` tells somebody's own. `shelf` keeps the lists of people on the page.
     """
 
     history: History
@@ -313,4 +314,6 @@ class AdapterContext:
     siblings: Callable[[timedelta], Awaitable[bool]] = alone
     forms: OpenForm = no_form
     inbox: ReadInbox = empty_inbox
+    rated: Rated = unrated
+    own_marks: OwnMarks = no_marks
     shelf: Shelf = NO_SHELF

@@ -21,6 +21,7 @@ from runtime.store.cluster.cooldowns import CooldownStore
 from runtime.store.cluster.store import ClusterStore
 from runtime.store.delegation.store import DelegationStore
 from runtime.store.delivery.store import OutboxStore
+from runtime.store.events.store import EventStore, FeedbackStore
 from runtime.store.forgetting.store import ForgettingStore
 from runtime.store.goals.store import GoalStore
 from runtime.store.intake.places import PlaceStore
@@ -44,6 +45,7 @@ from runtime.store.operations.texts import TextStore
 from runtime.store.operations.trail import TraceStore
 from runtime.store.people.store import PeopleStore
 from runtime.store.processes.store import ProcessStore
+from runtime.store.programs.store import ProgramStore
 from runtime.store.protocol import (
     Approvals,
     Audit,
@@ -123,6 +125,9 @@ class Store:
     person_summaries: PersonSummaryStore
     skills: SkillLockStore
     triggers: TriggerStore
+    events: EventStore
+    feedback: FeedbackStore
+    programs: ProgramStore
     forgettings: ForgettingStore
 
     @classmethod
@@ -167,6 +172,9 @@ class Store:
             person_summaries=PersonSummaryStore(*given),
             skills=SkillLockStore(*given),
             triggers=TriggerStore(*given),
+            events=EventStore(*given),
+            feedback=FeedbackStore(*given),
+            programs=ProgramStore(*given),
             forgettings=ForgettingStore(*given),
         )
 

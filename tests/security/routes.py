@@ -20,6 +20,8 @@ OPEN: Final[Rights] = {}
 KNOWN: Final[Rights] = {"nobody": 401, "stranger": 401, "holder": 401}
 ROOM: Final[Rights] = {**KNOWN, "viewer": 404}
 WRITE: Final[Rights] = {**KNOWN, "viewer": 404}
+DOOR: Final[Rights] = dict.fromkeys(ROLES, 401)
+"""Doors of programs take tokens alone: tests/security/doors.py has who may do what behind them."""
 LINK: Final[Rights] = dict.fromkeys(ROLES, 401)
 CONSOLE: Final[Rights] = {"nobody": 401, "stranger": 401, "viewer": 403, "user": 403}
 OWNER: Final[Rights] = {**CONSOLE, "operator": 403}
@@ -45,6 +47,8 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /api/rooms/{room}/files": WRITE,
     "POST /api/rooms/{room}/messages": WRITE,
     "POST /api/rooms/{room}/stop": WRITE,
+    "GET /api/rooms/{room}/feedback": ROOM,
+    "POST /api/rooms/{room}/feedback": WRITE,
     "POST /api/rooms/{room}/mark": ROOM,
     "GET /api/search": KNOWN,
     "POST /api/approvals/{approval}": KNOWN,
@@ -63,6 +67,10 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /console/api/audit/export": OWNER,
     "POST /console/api/forgettings/{id}": OWNER,
     "POST /console/api/pairings": OWNER,
+    "POST /console/api/tokens": OWNER,
+    "POST /console/api/tokens/{id}/revoke": OWNER,
+    "* /api/v1/{path}": DOOR,
+    "* /v1/{path}": DOOR,
     "POST /console/api/reload": OWNER,
     "POST /console/api/save": OWNER,
     "POST /console/api/agents/{id}/terminate": OWNER,
@@ -81,6 +89,14 @@ TABLE: Final[Mapping[str, Rights]] = {
             "GET /console/api/children/{id}",
             "POST /console/api/children/{id}/stop",
             "GET /console/api/triggers",
+            "GET /console/api/events",
+            "GET /console/api/events/stream",
+            "GET /console/api/event-sinks",
+            "GET /console/api/runs/{id}/events",
+            "GET /console/api/checkpoints",
+            "GET /console/api/feedback",
+            "GET /console/events",
+            "GET /console/feedback",
             "POST /console/api/triggers/{id}/resume",
             "POST /console/api/triggers/{id}/pause",
             "GET /console/api/hands",
@@ -189,6 +205,8 @@ TABLE: Final[Mapping[str, Rights]] = {
             "GET /console/api/knowledge",
             "GET /console/api/knowledge-search",
             "GET /console/api/knowledge/{id}",
+            "GET /console/api/tokens",
+            "GET /console/tokens",
             "GET /console/api/skills",
             "GET /console/api/skills/{id}",
             "GET /console/api/trace",

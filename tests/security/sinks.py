@@ -51,6 +51,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("accept_skill", "use_skill"),
         *("begin_process", "happen"),
         *("add_trigger", "keep_triggers_of_file"),
+        *("note_reaction", "sink_failed"),
         "mark_room",
     }
 )
@@ -58,10 +59,12 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
 
 OTHER_WRITES: Final[frozenset[str]] = frozenset(
     {
+        *("make_token", "revoke_token", "note_use", "note_exposed"),
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
         *("stop_child", "end_left_children", "note_agents"),
         *("sleep", "wake", "cancel"),
         *("drop_trigger", "pause_trigger", "resume_trigger"),
+        *("begin_cursor", "keep_sinks", "sink_reached", "sink_told"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
         *(
             "account_identity",
@@ -143,6 +146,9 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/operator/work/skills.py": (frozenset({"accept_skill"}), "a skill's text, cleaned in SkillOperations"),
     "bot/server/new_agents.py": (frozenset({"spawn_agent"}), "texts of an agent, cleaned in NewAgents"),
     "bot/server/phases/duties.py": (frozenset({"NewDelivery"}), COURIERS),
+    "bot/server/lifecycle.py": (frozenset({"note_fact"}), "names of nodes, and our version"),
+    "runtime/events/rating.py": (frozenset({"note_reaction"}), "words beside a rating, cleaned in Ratings"),
+    "runtime/events/sinks.py": (frozenset({"sink_failed"}), "words of a sink's answer, cleaned in EventSinks"),
     "bot/server/reload.py": (frozenset({"note_fact"}), "names of settings"),
     "bot/tryouts/model.py": (frozenset({"ModelRequest"}), "a fixed question of ours"),
     "bot/wiring/owner.py": (frozenset({"add_person"}), SETTINGS),

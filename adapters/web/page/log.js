@@ -4,6 +4,7 @@
 import { colour } from "./code.js";
 import { byId, copyText, dayOf, h, icon, showLocally, sleep, timeOf, until } from "./dom.js";
 import { fileLinks } from "./files.js";
+import { Ratings } from "./ratings.js";
 import { toolsOf } from "./tools.js";
 import { words } from "./words.js";
 
@@ -20,6 +21,7 @@ export class Log {
   #room = null;
   #me;
   #actions;
+  #ratings;
   #answers = new Map(); // entry id -> what became of an answer that came too late, for the card as it is drawn then
   #following = true; // whether the end was in view before the last change
   #toNewest = true; // whether the newest message is among those that are drawn
@@ -32,6 +34,7 @@ export class Log {
   constructor(me, actions) {
     this.#me = me;
     this.#actions = actions;
+    this.#ratings = new Ratings(me.may_write);
     this.#jump.addEventListener("click", () => this.#actions.newest());
     this.#scroll.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     const resized = new ResizeObserver(() => this.#following && this.toEnd()); // a longer draft, a phone's keyboard
@@ -45,6 +48,7 @@ export class Log {
     this.#answers.clear();
     this.#list.replaceChildren();
     this.#jump.hidden = true;
+    this.#ratings.enter(room);
   }
 
   #scrolled() {
@@ -163,7 +167,7 @@ export class Log {
   #agent(entry) {
     return h("li", { class: "message agent", "data-testid": "message", "data-author": "agent", "data-entry": entry.id },
       h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at), entry.rewritten && h("span", { "data-testid": "edited" }, words.edited)),
-      prose(entry), fileLinks(this.#room, entry.files), reactions(entry), toolsOf(entry, this.#room, this.#actions));
+      prose(entry), fileLinks(this.#room, entry.files), reactions(entry), this.#ratings.of(entry), toolsOf(entry, this.#room, this.#actions));
   }
 
   #card(entry) {

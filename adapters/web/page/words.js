@@ -38,6 +38,10 @@ export const words = {
   sent: "Sent",
   edited: "edited",
   reactedWith: "Marked with",
+  rate: { up: "Good answer", down: "Bad answer" },
+  rateWhy: "What was good or bad about it? (optional)",
+  rateSend: "Send",
+  rated: "Thanks for telling us.",
   sending: "Sending…",
   waiting: "Not sent yet, still trying.",
   failed: "Couldn't send this.",
@@ -94,6 +98,7 @@ export const words = {
     ["/console/agents", "Console: agents"],
     ["/console/models", "Console: models"],
     ["/console/people", "Console: people"],
+    ["/console/tokens", "Console: tokens"],
     ["/console/trace", "Console: trace"],
   ],
 

@@ -14,6 +14,7 @@ from bot.server.phases.http import HttpPhase, workspaces_of
 from bot.server.phases.store import StorePhase
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
+from bot.wiring.events.sinks import event_sinks_of
 from bot.wiring.knowledge.packs import reader_of
 from bot.wiring.memory.embedder import embedding_of
 from bot.wiring.models.made import first_settings, marks_of
@@ -71,6 +72,7 @@ def duties_of(
     yield engine.compactor.run
     yield from _of_memory(base, engine)
     yield from _alarms(base, at, engine)
+    yield from _of_events(base, at, engine)
     if engine.interceptors:
         yield from engine.interceptors.duties()
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
@@ -102,6 +104,20 @@ def _of_memory(base: StorePhase, engine: EnginePhase) -> Iterator[Duty]:
         yield engine.renewal.run
     if settings.knowledge:
         yield reader_of(settings, store.knowledge, engine.door, base.membership.take, store.now).run
+
+
+def _of_events(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
+    """Sinks that are told what happens."""
+    sinks = event_sinks_of(
+        base.settings,
+        base.store,
+        engine.door,
+        called=at.called,
+        take=base.membership.take,
+        tell=partial(_post_to_operators, base, at, engine),
+    )
+    if sinks:
+        yield sinks.run
 
 
 def _alarms(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:

@@ -27,6 +27,7 @@ from bot.wiring.engine import (
     pace_of,
     shell_of,
 )
+from bot.wiring.events.readers import FeedbackReaders
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
@@ -124,6 +125,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     """`tools` take the place of our own, for a test."""
     book = GuardBook(base.store.cluster, base.instruments.loop)
     door = door_of(base.settings, at.named, book.told)
+    at.ratings.door = door
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
     children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
@@ -344,6 +346,7 @@ def _toolkit(
         remembering=tools_of(memory) if memory else (),
         agents=making,
         figures=base.store.figures,
+        may_read=FeedbackReaders(base.store.people, lambda: at.reload.settings.feedback.readers).may_ask,
         named=at.called,
         naming=in_reports(base.store.traces.titles, at.called),
         now=base.store.now,

@@ -10,6 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
+from adapters.web.transfer import FileTransfer
 from adapters.webhook.adapter import Webhooks
 from bot.accounts.status import AccountStatuses
 from bot.node.invocation import for_strangers
@@ -19,12 +20,12 @@ from bot.operator.agents import agents_at_work
 from bot.operator.context import OperatorContext
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
-from bot.server.phases.accounts import AccountsPhase
+from bot.server.phases.accounts import MIB, AccountsPhase
 from bot.server.phases.engine import EnginePhase
 from bot.server.phases.store import StorePhase
 from bot.server.reload import in_words
 from bot.server.site import site_of
-from bot.wiring.hooks import webhooks_of
+from bot.wiring.hooks import keep, webhooks_of
 from bot.wiring.identities import written
 from bot.wiring.models.catalogue import catalogue_of
 from bot.wiring.safety.forgetting import forgetter_of
@@ -127,8 +128,16 @@ def _operators(
         goals=lambda: at.live.gate().goals,
         agents=lambda: agents_at_work(engine.agents, at.reload.settings),
         guarded=engine.guard_book.words,
+        feedback_readers=lambda: at.reload.settings.feedback.readers,
         intercepted=engine.interceptors.words if engine.interceptors else str,
         skills=engine.skills.every.look,
+        files=lambda: FileTransfer(
+            workspaces=base.workspaces,
+            upload_bytes=int(settings.web.upload_mib * MIB),
+            new_id=base.new_id,
+            space=base.space,
+        ),
+        keep=lambda address, path, data: keep(base.workspaces, address, path, data, base.new_id()),
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),
         schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),

@@ -39,6 +39,7 @@ from runtime.store.schema import (
     asked_back,
     children,
     deliveries,
+    feedback,
     memories,
     memory_uses,
     moves,
@@ -244,6 +245,7 @@ RULES: Final[Mapping[Stock, Rule]] = {
         deliveries.c.created_at,
         delete(deliveries).where(_settled_delivery()),
         delete(parts).where(parts.c.delivery_id == ABOVE),
+        delete(feedback).where(feedback.c.delivery_id == ABOVE),
         known_as=deliveries.c.id,
     ),
     Stock.RUNS: _rule(

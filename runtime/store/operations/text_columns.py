@@ -315,6 +315,13 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
     },
     "plans": {"run_id": OWN_ID, "steps": SHOWN_JSON, "delivery_id": OWN_ID},
     "tool_forms": {"tool": CHOSEN_NAME, "accepted": OFFERED, "seen": OFFERED},
+    "tokens": {
+        "name": CHOSEN_NAME,
+        "hash": HASH,
+        "agents": CHOSEN_NAME,
+        "rooms": Fixed("addresses, or globs of them", Forgets.IDS),
+        "made_by": CALLED,
+    },
     "skill_locks": {
         "name": CHOSEN_NAME,
         "digest": HASH,
@@ -334,6 +341,16 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
         "owner": PERSON_ID,
         "actor": PERSON_ID,
         "home": OWN_ADDRESS,
+    },
+    "event_cursors": {"sink": CHOSEN_NAME, "fault": TROUBLE},
+    "feedback": {
+        "delivery_id": OWN_ID,
+        "actor": PERSON_ID,
+        "person_id": PERSON_ID,
+        "name": CALLED,
+        "address": OWN_ADDRESS,
+        "run_id": OWN_ID,
+        "words": SAID,
     },
     "trigger_fires": {"trigger": OWN_ID, "event": OWN_ID, "occurrence": OWN_ID},
 }

@@ -20,6 +20,7 @@ from runtime.store.schema import (
     agents,
     approvals,
     budgets,
+    feedback,
     grants,
     identities,
     memories,
@@ -49,6 +50,7 @@ FORGET = delete(people).where(people.c.id == bindparam("who"))
 FORGET_IDENTITIES = delete(identities).where(identities.c.person_id == bindparam("who"))
 FORGET_ZONE = delete(zones).where(zones.c.subject == bindparam("who"))
 FORGET_TRIGGERS = delete(triggers).where(triggers.c.owner == bindparam("who"))
+FORGET_FEEDBACK = delete(feedback).where(feedback.c.person_id == bindparam("who"))
 FORGET_ABSENCE = delete(absences).where(absences.c.person_id == bindparam("who"))
 FORGET_BUDGETS = delete(budgets).where(
     is_word(budgets.c.scope, Scope.PERSON_DAY), budgets.c.subject == bindparam("who")
@@ -128,6 +130,7 @@ HAND_OVER: Final[Sequence[Update]] = tuple(
         grants.c.person,
         memories.c.by_person,
         person_summaries.c.changed_by,
+        feedback.c.person_id,
     )
 )
 """Every column that says who it was, but those of which a person has at most one row."""
@@ -174,6 +177,7 @@ def remove(name: str, actor: str, now: datetime, *, even_last: bool = False) -> 
     yield from forget_person(who.id, actor, now)
     for forget in (
         FORGET_TRIGGERS,
+        FORGET_FEEDBACK,
         FORGET_IDENTITIES,
         FORGET_ZONE,
         FORGET_ABSENCE,

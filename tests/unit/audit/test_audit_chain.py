@@ -22,6 +22,7 @@ OURS = {
     "delivery split",
     "delivery {}",
     "roles handed over",
+    "node lost",  # it gave no sign
     "tool changed",
     "model benched",
     "child ended",

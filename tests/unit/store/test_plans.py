@@ -299,7 +299,7 @@ SLICES = {
 }
 
 
-EMPTY_HERE = ("plans", "summaries", "memory_uses")
+EMPTY_HERE = ("plans", "summaries", "memory_uses", "feedback")
 """PostgreSQL reads a table without rows in no other way."""
 
 

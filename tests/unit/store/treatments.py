@@ -92,6 +92,9 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "knowledge_vectors": Treatment(until="their document is gone"),
     "tool_forms": Treatment(("approvals_days",)),
     "triggers": Treatment(until="the settings or their person end them, or their person is removed"),
+    "event_cursors": Treatment(until="the settings have their sink no more"),
+    "feedback": Treatment(("messages_days",)),
     "trigger_fires": Treatment(until="their trigger fires again a month later, or is gone"),
     "skill_locks": Treatment(until="an owner removes the skill"),
+    "tokens": Treatment(until="another takes their place"),
 }

@@ -35,6 +35,7 @@ from runtime.contract import (
     Outcome,
     Person,
     PersonId,
+    Reaction,
     ReadInbox,
     Role,
     Room,
@@ -218,6 +219,24 @@ class FakeSink:
 
 
 @dataclass
+class FakeRatings:
+    """Ratings that were taken; a delivery called "gone" is none that can be rated."""
+
+    taken: list[Reaction] = field(default_factory=list)
+
+    async def rate(self, reaction: Reaction) -> bool:
+        self.taken.append(reaction)
+        return reaction.delivery != "gone"
+
+    async def marks(self, who: Identity, room: Address) -> dict[str, int]:
+        return {
+            one.delivery: 1 if "👍" in one.added else -1
+            for one in self.taken
+            if one.added and one.actor == who and one.delivery != "gone"
+        }
+
+
+@dataclass
 class Stage:
     """Everything around one adapter. `base` is where its server listens."""
 
@@ -228,6 +247,7 @@ class Stage:
     notifier: FakeNotifier
     sink: FakeSink
     clock: HandClock
+    ratings: FakeRatings
     base: str = ""
     numbers: count[int] = field(default_factory=lambda: count(1))
 
@@ -300,11 +320,22 @@ def build(
         clock or HandClock(),
     )
     ids = count(1)
+    ratings = FakeRatings()
     given = AdapterContext(
-        history, links, workspaces, NoPlaces(), notifier, clock, lambda: f"id{next(ids)}", inbox=inbox, shelf=shelf
+        history,
+        links,
+        workspaces,
+        NoPlaces(),
+        notifier,
+        clock,
+        lambda: f"id{next(ids)}",
+        inbox=inbox,
+        rated=ratings.rate,
+        own_marks=ratings.marks,
+        shelf=shelf,
     )
     adapter = WebAdapter(settings or WebSettings(), given, identity=IDENTITY, banner=banner, space=space)
-    stage = Stage(adapter, history, links, workspaces, notifier, FakeSink(history, notifier), clock)
+    stage = Stage(adapter, history, links, workspaces, notifier, FakeSink(history, notifier), clock, ratings)
     history.owners[stage.address(ADAS_ROOM)] = Identity("web:main/ada")
     return stage
 
