@@ -23,6 +23,7 @@ from bot.operator.actor import Actor
 from bot.operator.agents import AgentLives, with_states
 from bot.operator.api import OPERATIONS, Operation, OperatorApi
 from bot.operator.context import OperatorContext
+from bot.operator.harness import HarnessOperations
 from bot.operator.lookups import finding, titles, trails
 from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
@@ -33,7 +34,6 @@ from bot.operator.work.forgetting import ForgetOperations
 from bot.operator.work.goals import GoalOperations
 from bot.operator.work.handed_on import HandedOn
 from bot.operator.work.hands import HAND_SCHEDULE, hand_of
-from bot.operator.work.harness import HarnessOperations
 from bot.operator.work.knowledge import KnowledgeOperations
 from bot.operator.work.memories import MemoryOperations
 from bot.operator.work.processes import ProcessOperations
@@ -787,6 +787,7 @@ class Operations(OperatorApi):
             mask=has.mask,
             new_id=has.new_id,
             now=has.now,
+            door=has.door,
         )
 
     # ----------------------------------------------------------------------------------------------------- memories

@@ -10,8 +10,8 @@ from typing import Any, Final
 import pytest
 
 from bot.operator.actor import Actor
+from bot.operator.harness import HarnessOperations
 from bot.operator.reports import LateReporters
-from bot.operator.work.harness import HarnessOperations
 from runtime.contract import Address, ModelReply, ModelRequest
 from runtime.domain.goals.contract import GoalBounds
 from runtime.domain.ids import new_id

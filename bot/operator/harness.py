@@ -29,6 +29,8 @@ from runtime.domain.goals.progress import End, GoalStanding, GoalTurn
 from runtime.domain.goals.record import to_go_on
 from runtime.domain.goals.setting import report_of
 from runtime.domain.ids import derived
+from runtime.guard.door import OPEN_DOOR, Door
+from runtime.guard.findings import Gate
 from runtime.http.errors import Refusal
 from runtime.store.store import Store
 from runtime.workspace.workspaces import WorkspaceFolders
@@ -56,6 +58,7 @@ class HarnessOperations:
     mask: Callable[[str], str]
     new_id: Callable[[], str]
     now: Now
+    door: Callable[[], Door] = lambda: OPEN_DOOR
 
     async def begin_files(self, room: Address, agent: str, text: str) -> View:
         """Write the files of a goal, as `/goal` has it, for a person to look through."""
@@ -119,7 +122,7 @@ class HarnessOperations:
 
     def _read(self, text: str, read: Callable[[str, GoalBounds], Contract]) -> Contract:
         try:
-            return read(text, self.bounds())
+            return read(self.door().clean(text, Gate.MESSAGE_IN), self.bounds())
         except GoalError as error:
             raise Refusal(400, str(error)) from error
 
