@@ -50,6 +50,7 @@ MODULES: Final[Mapping[str, str]] = {
     "processes": "work.processes",
     "children": "work.children",
     "workflows": "work.workflows",
+    "harness": "work.harness",
     "goals": "work.goals",
     "triggers": "work.triggers",
     "hands": "hands.commands",

@@ -23,6 +23,7 @@ from bot.operator.actor import Actor
 from bot.operator.agents import AgentLives, with_states
 from bot.operator.api import OPERATIONS, Operation, OperatorApi
 from bot.operator.context import OperatorContext
+from bot.operator.harness import HarnessOperations
 from bot.operator.lookups import finding, titles, trails
 from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
@@ -757,6 +758,58 @@ class Operations(OperatorApi):
             called=has.called,
             mask=has.mask,
             new_id=has.new_id,
+        )
+
+    # ------------------------------------------------------------------------------------------------------ harness
+
+    async def harness_runs(self) -> list[View]:
+        """Long work, newest first."""
+        await self._context.refresh()
+        return await self._entitled(await self._harness.listed())
+
+    async def init_harness(self, to: str, text: str, agent: str = "") -> View:
+        """Write the plan of long work into the workspace of a room. `text` is a goal, as in a chat."""
+        return await self._harness.begin_files(await self._work_room(to), self._agent_named(agent), text)
+
+    async def run_harness(self, to: str, agent: str = "") -> View:
+        """Begin long work by the plan of a room."""
+        room = await self._work_room(to)
+        return await self._one_entitled(await self._harness.begin(room, self._agent_named(agent), self.actor))
+
+    async def harness_run(self, which: str) -> View:
+        """One of them with its turns, by its id or the end of that."""
+        await self._context.refresh()
+        return await self._one_entitled(await self._harness.shown(which))
+
+    async def resume_harness(self, which: str) -> View:
+        return await self._one_entitled(await self._harness.resume(which, self.actor))
+
+    async def _work_room(self, to: str) -> Address:
+        room = await self._room_meant(to)
+        if room is None:
+            raise Refusal(400, "Long work needs a room: write it as `--to slack:work/C1`.")
+        return room
+
+    def _agent_named(self, name: str) -> str:
+        known = [str(one["name"]) for one in self._context.agents()]
+        if name and name not in known:
+            raise Refusal(404, f"There is no agent {name!r}. There are: {', '.join(known)}.")
+        return name or MAIN
+
+    @property
+    def _harness(self) -> HarnessOperations:
+        has = self._context
+        return HarnessOperations(
+            store=has.store,
+            folders=has.folders,
+            bounds=has.goals,
+            notifier=has.notifier,
+            named=has.named,
+            called=has.called,
+            mask=has.mask,
+            new_id=has.new_id,
+            now=has.now,
+            door=has.door,
         )
 
     # ----------------------------------------------------------------------------------------------------- memories

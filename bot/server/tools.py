@@ -34,6 +34,7 @@ from tools.beyond_budget import SPEND_BEYOND_BUDGET
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
+from tools.git.checkpoints import checkpoint_tool
 from tools.processes.host import ProcessHost
 from tools.reports import MayRead, Naming
 from tools.sandbox.shell import Sandbox, sandbox_for
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("app")
 
-WRITERS: Final = ("write_file", "chart", "browser_screenshot", "image_make")
+WRITERS: Final = ("write_file", "chart", "browser_screenshot", "image_make", "goal_save")
 """Tools that write files into a room; the shell looks after itself."""
 BESIDE_A_TESTS: Final = ("channel_send", "workflow_start", "goal_set")
 """Tools of ours that lead to work of their own, which a test's stand beside. Those that no model is told of do in any case."""
@@ -121,6 +122,8 @@ def toolkit_of(
     own |= {**search_tools(settings), **request_tools(settings, at_work.secrets), **git_tools(settings, sandbox, space)}
     host = host_of(settings, sandbox, processes, space)
     own |= {**process_tools_of(host), **build_tools_of(settings, sandbox), **tools_of_browser(browsers)}
+    saving = checkpoint_tool(sandbox, timeout=shell.timeout)
+    own[saving.spec.name] = saving
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET

@@ -349,7 +349,7 @@ class Calls:
         context = run.context(step.call.id, attach, partial(self._findable, run), own_words)
         if tool.spec.undo and (kept := await kept_before(tool, arguments, context)) is not None:
             keep(kept)
-        work = self._guarded(tool, arguments, context)
+        work = self._guarded(tool, arguments, context, run.maker.limit(step.call.id) if run.maker else None)
         flow = tool.spec.flow
         is_ours = flow.reads is Reads.OURS and not flow.writes
         source = "" if is_ours else await self._sources.of(run, tool.spec, arguments)
@@ -379,8 +379,10 @@ class Calls:
         told = f"\n\n{note(path, len(text))}"
         return bound(text, most - len(told)), told
 
-    async def _guarded(self, tool: Tool, arguments: Mapping[str, Json], context: ToolContext) -> str:
-        limit = tool.spec.timeout
+    async def _guarded(
+        self, tool: Tool, arguments: Mapping[str, Json], context: ToolContext, less: timedelta | None
+    ) -> str:
+        limit = min(tool.spec.timeout, less) if less else tool.spec.timeout
         try:
             async with asyncio.timeout(limit.total_seconds()):
                 return await tool.call(arguments, context)

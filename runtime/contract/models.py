@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
-from runtime.contract.calls import UNDECLARED, Card, Flow, Hands, Refusal, Sleeps
+from runtime.contract.calls import UNDECLARED, Awaits, Card, Flow, Hands, Refusal, Sleeps
 from runtime.contract.forms import Asks
 from runtime.contract.memory.facts import EVERY_SCOPE, ScopeKind
 from runtime.contract.people import Address, Json, Person, RunId, SessionKey
@@ -119,7 +119,8 @@ class ToolSpec:
 
     `undo` is the way back from its calls. `form` is all that others say of it (JSON), for a tool whose words are not ours:
     another one is asked about anew. With `asks` a person answers each call in place of the tool, which is never called; with
-    `hands` other agents work on it in its place, with `sleeps` its run waits for a time.
+    `hands` other agents work on it in its place, with `sleeps` its run waits for a time, and with `awaits`
+    for an event until then.
     `card` says how a call is shown to whoever may approve it; without one its names and values are. `refusal` says why one is not even asked about. `polls`: the same call
     is meant to be made again and again, until something is ready. `seldom`: models find it by `find_tools`, so that not
     every request carries it. `untold`: no model is told of it; runs call it on their own account. `flow` says where its
@@ -137,6 +138,7 @@ class ToolSpec:
     asks: Asks | None = None
     hands: Hands | None = None
     sleeps: Sleeps | None = None
+    awaits: Awaits | None = None
     undo: Undo | None = None
     card: Card | None = field(default=None, compare=False)
     refusal: Refusal | None = field(default=None, compare=False)

@@ -89,7 +89,7 @@ from tools.posting.messages import posting_tools
 from tools.sandbox.spaced import SpacedTool
 from tools.skills.skills import skill_tools
 from tools.watching.watches import watching_tools
-from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
+from tools.workflows import WAIT_FOR_EVENT, WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
 if TYPE_CHECKING:
     from bot.wiring.safety.interceptors import InterceptorParts
@@ -286,6 +286,7 @@ def _courier(base: StorePhase, account: AccountSupervisor, door: Door) -> Courie
             vacancy=base.membership.vacancy,
             now=base.store.now,
             on_shown=base.notifier.notify_room,
+            on_dead=partial(base.notifier.notify, LANES),
             lease_is_fresh=account.may_send,
             new_id=base.new_id,
             probe=base.probe,
@@ -420,7 +421,7 @@ def _more_tools(
         door=lambda: door,
     )
     others = (
-        *(*workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL, *watching_tools(watches)),
+        *(*workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL, WAIT_FOR_EVENT, *watching_tools(watches)),
         *goal_tools(goals, base.store.goals.cost_of),
     )
     own = {tool.spec.name: tool for tool in (*every, *media_tools(media), *others)}
@@ -499,6 +500,7 @@ def _loop(
             asked=lambda: base.notifier.notify(QUESTIONS),
             changed=base.notifier.notify_room,
             ready=partial(base.notifier.notify, LANES),
+            watched=partial(base.notifier.notify, TRIGGERS),
             watch=base.instruments.loop,
         ),
     )

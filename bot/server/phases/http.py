@@ -124,6 +124,8 @@ def _operators(
         previews=engine.previews,
         models=partial(catalogue_of, settings),
         workflows=lambda: at.live.gate().workflows,
+        folders=base.workspaces.of,
+        goals=lambda: at.live.gate().goals,
         agents=lambda: agents_at_work(engine.agents, at.reload.settings),
         guarded=engine.guard_book.words,
         feedback_readers=lambda: at.reload.settings.feedback.readers,
