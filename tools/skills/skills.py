@@ -97,21 +97,32 @@ def skill_tools(book: SkillBook, sandbox: Sandbox, *, timeout: timedelta) -> dic
         args: Annotated[str, "Arguments, as in a shell; paths in the workspace."] = "",
     ) -> str:
         """Run a script of a skill in the workspace; returns output and exit code."""
-        command = command_of(script, args)
-        async with book.lent(context.agent, skill, script) as provided:
+        file = file_of(script)
+        command = command_of(file, args)
+        async with book.lent(context.agent, skill, file) as provided:
             ended = await sandbox.run(command, context.workspace, limit=OUTPUT_MAX_CHARS, provided=provided)
         return told(ended, timeout)
 
     async def refusal(arguments: Mapping[str, Json], by: Caller) -> str:
         try:
             skill_run.check(arguments)
-            command_of(str(arguments["script"]), str(arguments.get("args") or ""))
+            file = file_of(str(arguments["script"]))
+            command_of(file, str(arguments.get("args") or ""))
         except ToolError as error:
             return str(error)
-        return await book.objection(by.agent, str(arguments["skill"]), str(arguments["script"]))
+        return await book.objection(by.agent, str(arguments["skill"]), file)
 
     running = replace(skill_run, spec=replace(skill_run.spec, refusal=refusal))
     return {"skill_read": skill_read, "skill_run": running}
+
+
+def file_of(script: str) -> str:
+    """The script's name in `scripts/`, which instructions often name too.
+
+    >>> file_of("scripts/sum.py")
+    'sum.py'
+    """
+    return script.removeprefix("scripts/")
 
 
 def command_of(script: str, args: str) -> str:
