@@ -19,7 +19,6 @@ from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
 from bot.wiring.tools.browser import browsers_of, tools_of_browser
 from bot.wiring.tools.builds import build_tools_of
-from bot.wiring.tools.folder import folder_of
 from bot.wiring.tools.git import git_tools
 from bot.wiring.tools.known import installed_tools
 from bot.wiring.tools.processes import host_of, process_tools_of
@@ -124,6 +123,8 @@ def toolkit_of(
     own |= installed_tools(settings, own)
     posting = {name: more[name] for name in POSTING if name in more}
     toolbox = toolbox_of(settings, {**handing, **posting, **instead} if instead else own, wrap)
-    if folder := folder_of(settings, toolbox.renew):
-        toolbox.watch_folder(folder)
+    if settings.tools.folder and settings.tools.folder.is_dir():
+        from bot.wiring.tools.folder import folder_of
+
+        toolbox.watch_folder(folder_of(settings, settings.tools.folder, toolbox.renew))
     return Toolkit(settings, toolbox, reported, sandbox, host, browsers)

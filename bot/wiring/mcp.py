@@ -16,8 +16,6 @@ from bot.settings.mcp import McpTable
 from bot.settings.settings import Settings
 from bot.settings.sources import config_folder
 from bot.wiring.engine import shell_of
-from bot.wiring.logins.grants import MCP_FOLDER, login_of, sealer_of
-from bot.wiring.logins.sealed_files import SealedFolder
 from runtime.contract import Call, RunId, Tool, Turn
 from runtime.errors import ConfigError, Rejected, StoreError
 from tools.sandbox.sandbox import PATH
@@ -27,6 +25,8 @@ if TYPE_CHECKING:
     from tools.mcp.terms import Endpoint, Program, SandboxTerms, ServerTerms
     from tools.plugins.folder import FolderTools
 
+MCP_FOLDER: Final = "mcp"
+"""Of `data_dir`: a folder for each server that is started here, what each of them last offered, and its grant."""
 RECONNECT_SECONDS: Final = 5.0  # seconds
 
 SEEN_AGAIN: Final = timedelta(days=1)
@@ -129,6 +129,8 @@ def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap) -> Toolb
     """Nothing is imported where no server is set. Errors: ConfigError."""
     toolbox = Toolbox(own, wrap)
     if tables := [table for table in settings.mcp if table.enabled]:
+        from bot.wiring.logins.grants import sealer_of
+        from bot.wiring.logins.sealed_files import SealedFolder
         from tools.mcp.server import McpServer
 
         folder, sealer = settings.data_dir / MCP_FOLDER, sealer_of(settings)
@@ -213,6 +215,7 @@ def secret_places(settings: Settings) -> Iterator[Path]:
 
 
 def _endpoint(settings: Settings, table: McpTable) -> Endpoint:
+    from bot.wiring.logins.grants import login_of
     from tools.mcp.terms import Endpoint
 
     token = {"Authorization": f"Bearer {table.token.get_secret_value()}"} if table.token else {}

@@ -6,11 +6,10 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from adapters.webhook.adapter import Webhooks
 from bot.accounts.status import AccountStatuses
 from bot.node.invocation import for_strangers
 from bot.node.version import VERSION
@@ -24,7 +23,6 @@ from bot.server.phases.engine import EnginePhase
 from bot.server.phases.store import StorePhase
 from bot.server.reload import in_words
 from bot.server.site import site_of
-from bot.wiring.hooks import webhooks_of
 from bot.wiring.identities import written
 from bot.wiring.models.catalogue import catalogue_of
 from bot.wiring.safety.guard import scan_door_of
@@ -32,6 +30,9 @@ from bot.wiring.scheduling import reach_of
 from runtime.audit.anchor import CheckpointFile
 from runtime.cluster.topics import LANES
 from runtime.guard.masks import Mask
+
+if TYPE_CHECKING:
+    from adapters.webhook.adapter import Webhooks
 
 Reread = Callable[[str], Awaitable[dict[str, Any]]]
 """Reads the settings again, for whoever is recorded by that name."""
@@ -42,7 +43,7 @@ class HttpPhase:
     """The site and what it tells of. `control_token` opens the operators' API to commands on this machine."""
 
     site: web.Application
-    webhooks: Webhooks
+    webhooks: Webhooks | None
     watchdog: Watchdog
     statuses: AccountStatuses
     control_token: str
@@ -50,7 +51,7 @@ class HttpPhase:
 
 def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_identity: str) -> HttpPhase:
     settings, token = base.settings, secrets.token_urlsafe(32)
-    webhooks = webhooks_of(settings, at.accounts, base.workspaces, base.store.now, base.new_id)
+    webhooks = _webhooks(base, at) if settings.hooks else None
     watchdog = Watchdog(check=base.store.check, place=settings.data_dir)
     statuses = AccountStatuses(at.accounts, base.store.now)
     site = site_of(
@@ -61,9 +62,15 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
         stuck=lambda: watchdog.reason,
         token=settings.metrics.token.get_secret_value() if settings.metrics.token else "",
         others=base.instruments.routes(),
-        hooks=webhooks.routes(),
+        hooks=webhooks.routes() if webhooks else (),
     )
     return HttpPhase(site=site, webhooks=webhooks, watchdog=watchdog, statuses=statuses, control_token=token)
+
+
+def _webhooks(base: StorePhase, at: AccountsPhase) -> Webhooks:
+    from bot.wiring.hooks import webhooks_of
+
+    return webhooks_of(base.settings, at.accounts, base.workspaces, base.store.now, base.new_id)
 
 
 async def _store_trouble(base: StorePhase) -> str | None:

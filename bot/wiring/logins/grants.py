@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from bot.settings.mcp import McpTable
 from bot.settings.settings import Settings
 from bot.wiring.logins.sealed_files import MadeSealer, SealedFile
+from bot.wiring.mcp import MCP_FOLDER
 from bot.wiring.safety.guard import key_of
 from runtime.guard.sealing import Sealer
 
 if TYPE_CHECKING:
     from tools.mcp.oauth.grants import AskPerson, Grant, Login
-
-MCP_FOLDER: Final = "mcp"
-"""Of `data_dir`: a folder for each server that is started here, what each of them last offered, and its grant."""
 
 
 @dataclass(frozen=True, slots=True)
