@@ -219,7 +219,7 @@ async def _delivery(request: web.Request, do: Operations) -> Html:
     )
 
 
-PAGES: Final[Mapping[str, Make]] = {
+PAGE_MAKERS: Final[Mapping[str, Make]] = {
     "overview": _overview,
     "without slash": _without_slash,
     "agents": agents_page.agents,

@@ -63,10 +63,10 @@ def _serving(
 ) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     async def serve(request: web.Request) -> web.StreamResponse:
         actor = await entrance.actor(request)
-        from bot.console.pages import PAGES
+        from bot.console.pages import PAGE_MAKERS
         from bot.operator.operations import Operations
 
-        return web.Response(text=await PAGES[name](request, Operations(context, actor)), content_type="text/html")
+        return web.Response(text=await PAGE_MAKERS[name](request, Operations(context, actor)), content_type="text/html")
 
     return serve
 

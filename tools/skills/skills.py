@@ -97,20 +97,18 @@ def skill_tools(book: SkillBook, sandbox: Sandbox, *, timeout: timedelta) -> dic
         args: Annotated[str, "Arguments, as in a shell; paths in the workspace."] = "",
     ) -> str:
         """Run a script of a skill in the workspace; returns output and exit code."""
-        file = file_of(script)
-        command = command_of(file, args)
-        async with book.lent(context.agent, skill, file) as provided:
+        command = command_of(script, args)
+        async with book.lent(context.agent, skill, file_of(script)) as provided:
             ended = await sandbox.run(command, context.workspace, limit=OUTPUT_MAX_CHARS, provided=provided)
         return told(ended, timeout)
 
     async def refusal(arguments: Mapping[str, Json], by: Caller) -> str:
         try:
             skill_run.check(arguments)
-            file = file_of(str(arguments["script"]))
-            command_of(file, str(arguments.get("args") or ""))
+            command_of(str(arguments["script"]), str(arguments.get("args") or ""))
         except ToolError as error:
             return str(error)
-        return await book.objection(by.agent, str(arguments["skill"]), file)
+        return await book.objection(by.agent, str(arguments["skill"]), file_of(str(arguments["script"])))
 
     running = replace(skill_run, spec=replace(skill_run.spec, refusal=refusal))
     return {"skill_read": skill_read, "skill_run": running}
@@ -140,5 +138,5 @@ def command_of(script: str, args: str) -> str:
     if len(words) > ARGUMENTS_MAX or any("\0" in word for word in (script, *words)):
         raise ToolFailed(f"At most {ARGUMENTS_MAX} arguments, without a NUL in them. Nothing was run.")
     program = INTERPRETERS.get(PurePosixPath(script).suffix, "")
-    path = f'"${PROVIDED}"/scripts/{shlex.quote(script)}'
+    path = f'"${PROVIDED}"/scripts/{shlex.quote(file_of(script))}'
     return " ".join(filter(None, (program, path, *map(shlex.quote, words))))
