@@ -55,7 +55,7 @@ class LiveRun:
     model call. `allowance` is for its next one, where budgets are set. `lapsed` are calls that are asked about after all.
     `handed`: a call of it is in the hands of others. `corrected`: its answer was sent back once.
     `remembered` are the memories that it was given, and `skills` its skills, once they were looked for. `maker` speaks in place of
-    its model.
+    its model. `told_at` is when a tool last said how far it is, by the loop's clock.
     `history` is what the model read last, and `known` what that says of where text came from, once a call asked for it.
     """
 
@@ -86,6 +86,7 @@ class LiveRun:
     remembered: str | None = None
     skills: Given | None = None
     maker: Maker | None = None
+    told_at: float = 0.0
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""
@@ -94,7 +95,12 @@ class LiveRun:
             cut.reschedule(0)  # a moment long past: it expires now
 
     def context(
-        self, call_id: str, attach: Attach, tools: Callable[[], Sequence[ToolSpec]], own_words: OwnWords
+        self,
+        call_id: str,
+        attach: Attach,
+        tools: Callable[[], Sequence[ToolSpec]],
+        own_words: OwnWords,
+        tell: Callable[[str], None],
     ) -> ToolContext:
         """Surroundings of a call of it."""
         claim = self.claim
@@ -112,6 +118,7 @@ class LiveRun:
             is_child=claim.child is not None,
             own_words=own_words,
             memory=self.agent.manifest.memory,
+            tell=tell,
         )
 
     def obey(self, stop: bool, *, after: str = "") -> None:

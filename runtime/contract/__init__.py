@@ -68,6 +68,7 @@ from runtime.contract.deliveries import (
     Wire,
 )
 from runtime.contract.features import (
+    Advancing,
     Bucket,
     Drafts,
     Features,
@@ -246,6 +247,7 @@ __all__ = [
     "AdapterContext",
     "Address",
     "Addressing",
+    "Advancing",
     "Amended",
     "ApprovalId",
     "ApprovalKind",

@@ -52,7 +52,7 @@ class McpTool:
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
         connection = await self._reach(self.offer)
-        outcome = await self._within(connection.carry_out(self.offer, arguments))
+        outcome = await self._within(connection.carry_out(self.offer, arguments, context.tell))
         if isinstance(outcome, Needs):
             return await self._wait(self._waiting(arguments, outcome, context), connection)
         return await self._told(outcome, context)
@@ -67,11 +67,12 @@ class McpTool:
                 (answer,) = answers.values()
                 going = connection.go_on(needs.held, answer if isinstance(answer, dict) else {"action": "cancel"})
             case GoesOn.AGAIN_WITH:
-                going = connection.call(self.offer.name, waiting.arguments, needs.with_ours(answers), needs.state)
+                ours = needs.with_ours(answers)
+                going = connection.call(self.offer.name, waiting.arguments, ours, needs.state, context.tell)
             case GoesOn.AGAIN if all(
                 isinstance(one, dict) and one.get("action") == "accept" for one in answers.values()
             ):
-                going = connection.call(self.offer.name, waiting.arguments)
+                going = connection.call(self.offer.name, waiting.arguments, tell=context.tell)
             case GoesOn.AGAIN:
                 raise ToolFailed("The page that the server asks for was refused, so nothing was called.")
         outcome = await self._within(going)
