@@ -245,7 +245,7 @@ GIVES: Final = {
     "watch_for": "Watching",
     "watch_list": 'somebody says "kettle"',
     "web_search": "All about tea.",
-    "workflow_list": "- tidy, 1 steps",
+    "workflow_list": "- tidy, 1 step:",
     "workflow_start": "The workflow tidy has begun",
     "write_file": "Wrote 17 bytes",
 }
