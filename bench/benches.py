@@ -26,6 +26,7 @@ from bench.failover import failover
 from bench.figures import Figure
 from bench.guard import guard
 from bench.injection import injection
+from bench.interceptors import interceptors
 from bench.long import long
 from bench.memory import memory
 from bench.recall.recall import recall
@@ -54,6 +55,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "recall": recall,
     "documents": documents,
     "injection": injection,
+    "interceptors": interceptors,
     **CHANNELS,
 }
 

@@ -97,6 +97,9 @@ class Taped:
     async def save(self, folder: Path) -> Path | None:
         return await self._driver.save(folder)
 
+    async def purge(self) -> None:
+        await self._driver.purge()
+
     async def close(self) -> None:
         await self._driver.close()
 

@@ -27,7 +27,7 @@ from runtime.contract import (
     Tool,
     ToolContext,
 )
-from runtime.errors import ToolRetry
+from runtime.errors import ToolFailed, ToolRetry
 from tools.kit.declare import tool
 
 LOOK_BACK_MAX_HOURS: Final = 24 * 366
@@ -39,6 +39,7 @@ DRAWN: Final = 15
 MICROS: Final = 1_000_000
 FIGURES_FLOW: Final = Flow(Reads.PEOPLE, carries={})
 OTHER_ROOMS: Final = "other rooms"
+NOT_FOR_THEM: Final = "Feedback is for the people in feedback.readers of the settings, else for operators and owners."
 
 Named = Callable[[Address], str]
 Naming = Callable[[Collection[Address], ToolContext], Awaitable[Named]]
@@ -52,8 +53,19 @@ async def by_address(rooms: Collection[Address], context: ToolContext) -> Named:
     return str
 
 
-def report_tools(figures: Figures, *, now: Now, naming: Naming = by_address) -> list[Tool]:
-    """`activity`, `costs`, `pending_approvals` and `dead_letters`. `naming` tells what people call rooms."""
+MayRead = Callable[[ToolContext], Awaitable[bool]]
+"""Tells whether feedback is for whoever asks."""
+
+
+async def operators_read(context: ToolContext) -> bool:
+    """Answer where the settings name nobody: operators and owners, and schedules of the settings file."""
+    return scope_of_all(context)
+
+
+def report_tools(
+    figures: Figures, *, now: Now, naming: Naming = by_address, may_read: MayRead = operators_read
+) -> list[Tool]:
+    """`activity`, `costs`, `pending_approvals`, `dead_letters` and `feedback`. `naming` tells what people call rooms."""
 
     @tool(effect=Effect.READ, seldom=True, flow=FIGURES_FLOW)
     async def activity(context: ToolContext, hours: Hours = 24) -> str:
@@ -91,7 +103,19 @@ def report_tools(figures: Figures, *, now: Now, naming: Naming = by_address) -> 
         named = await naming(_of(room, (row.address for row in rows)), context)
         return _told(_about(room, named) | {"count": count, "letters": _listed(rows, named)})
 
-    return [activity, costs, pending_approvals, dead_letters]
+    @tool(effect=Effect.READ, seldom=True, flow=FIGURES_FLOW)
+    async def feedback(context: ToolContext, hours: Hours = 168) -> str:
+        """Show how people rated the agents' messages, newest first."""
+        if not await may_read(context):
+            raise ToolFailed(NOT_FOR_THEM)
+        since = _since(now(), hours)
+        room = scope(context)
+        found = await figures.feedback(since, room=room, most=LINES_LISTED)
+        named = await naming(_of(room, (row.address for row in found.rows)), context)
+        counts = {"up": found.up, "down": found.down, "count": found.up + found.down}
+        return _told(_about(room, named) | _span(since, hours) | counts | {"ratings": _listed(found.rows, named)})
+
+    return [activity, costs, pending_approvals, dead_letters, feedback]
 
 
 def scope(context: ToolContext) -> Address | None:
@@ -99,12 +123,16 @@ def scope(context: ToolContext) -> Address | None:
 
     What nobody asked for is a schedule of the file, which operators wrote, or a hook, whose words come from outside.
     """
-    sees_all = context.requester.role >= Role.OPERATOR if context.requester else context.scheduled
-    if sees_all:
+    if scope_of_all(context):
         return None
     if context.address is None:
         raise ToolRetry("This reports on the room it's asked in, and there is none here.")
     return context.address.whole_room
+
+
+def scope_of_all(context: ToolContext) -> bool:
+    """True for operators, and for what nobody asked for."""
+    return context.requester.role >= Role.OPERATOR if context.requester else context.scheduled
 
 
 def activity_of(found: Activity, named: Named) -> dict[str, Json]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from adapters.discord.contents import files_of, unreadable, words
 from adapters.discord.rooms import Place
 from adapters.discord.snowflakes import made_at
-from runtime.contract import UNREAD, Address, Addressing, Amended, Commanded, Identity, Said, Signal
+from runtime.contract import UNREAD, Address, Addressing, Amended, Commanded, Identity, Reaction, Said, Signal
 
 Raw = Mapping[str, Any]
 
@@ -116,6 +116,14 @@ def address_of(raw: Raw, place: Place, reach: Addressing, me: Me) -> Address:
     address = place.address(CHANNEL, me.identity)
     begins = me.threads and reach is Addressing.MENTION and place.has_threads
     return Address(CHANNEL, me.identity, address.room, str(raw["id"])) if begins else address
+
+
+def reaction(raw: Raw, identity: str, *, is_added: bool) -> Reaction:
+    """An emoji on a message, at the channel that the gateway tells. A server's own emoji has a name, which says nothing."""
+    emoji = "" if raw["emoji"].get("id") else str(raw["emoji"]["name"])
+    added, removed = ((emoji,), ()) if is_added else ((), (emoji,))
+    room = Address(CHANNEL, identity, str(raw["channel_id"]))
+    return Reaction(room, Identity(f"{CHANNEL}:{raw['user_id']}"), str(raw["message_id"]), added, removed)
 
 
 def actor_of(user: Raw) -> Identity:

@@ -82,6 +82,7 @@ class SlackAdapter:
             asides=self._asides,
             now=given.now,
             forms=given.forms,
+            rated=given.rated,
         )
         self._http_events = HttpEvents(settings.account, self._intake.app)
         streams = Streams(api, lambda: self._me.team, self._intake.last_speaker)

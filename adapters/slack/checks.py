@@ -26,6 +26,7 @@ SCOPES: Final = {
     "im:history": "it hears no direct messages, and can't check what it sent there",
     "metadata.message:read": "it can't tell whether an answer arrived when the connection was cut",
     "mpim:history": "it hears nothing in group direct messages, and can't check what it sent there",
+    "reactions:read": "it doesn't see whether people rate its answers with 👍 or 👎",
     "reactions:write": "it can't mark messages with emoji",
     "users:read": "it shows ids instead of people's names",
 }

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from adapters.slack.bot_user import BotUser
-from runtime.contract import Address, Body, Identity, Signal
+from runtime.contract import Address, Body, Identity, Reaction, Signal
 
 CHANNEL: Final = "slack"
 COMMAND_MARK: Final = "/signalbox "
@@ -99,6 +99,19 @@ def place_of(body: Raw, me: BotUser) -> Address:
     event = mapping(body.get("event"))
     told = mapping(event.get("message")) or event or mapping(body.get("container"))
     return Address(CHANNEL, me.team, room_of(body), _first_text(told.get("thread_ts")))
+
+
+def reaction_of(body: Raw, me: BotUser, *, is_added: bool) -> Reaction | None:
+    """Emoji on a message, by Slack's name of it; None for one on a file. Errors: Malformed."""
+    event = mapping(body.get("event"))
+    item = mapping(event.get("item"))
+    if item.get("type") != "message":
+        return None
+    room, ts, emoji, user = item.get("channel"), item.get("ts"), event.get("reaction"), event.get("user")
+    if not (isinstance(room, str) and isinstance(ts, str) and isinstance(emoji, str) and isinstance(user, str)):
+        raise Malformed("a reaction has a message, an emoji and a person")
+    added, removed = ((emoji,), ()) if is_added else ((), (emoji,))
+    return Reaction(Address(CHANNEL, me.team, room), Identity(f"{CHANNEL}:{me.team}/{user}"), ts, added, removed)
 
 
 def said_at(body: Raw) -> float | None:

@@ -98,7 +98,9 @@ class TelegramAdapter:
         bot, waits = self._api.bot, self._settings.waits
         asked, rooms = self._given.forms, self._rooms
         prompts = Prompts(bot=bot, seal=self._seal, forms=asked, rooms=rooms, known=self._known)
-        intake = Intake(bot=bot, known=self._known, rooms=rooms, reader=self._reader, prompts=prompts)
+        intake = Intake(
+            bot=bot, known=self._known, rooms=rooms, reader=self._reader, prompts=prompts, rated=self._given.rated
+        )
         self._poller = Poller(
             bot=bot,
             intake=intake,

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from telegram import CallbackQuery, Chat, Message, MessageEntity, Update
+from telegram import (
+    CallbackQuery,
+    Chat,
+    Message,
+    MessageEntity,
+    MessageReactionUpdated,
+    ReactionType,
+    ReactionTypeEmoji,
+    Update,
+)
 from telegram.constants import ChatID, ChatType
 
 from adapters.telegram.attachments import files_of, unreadable
@@ -28,6 +37,7 @@ from runtime.contract import (
     Commanded,
     Identity,
     Moved,
+    Reaction,
     Said,
     Signal,
     Stopped,
@@ -156,6 +166,22 @@ class Reader:
             room_name=name_of(query.message.chat),
         )
 
+    def reaction(self, change: MessageReactionUpdated) -> Reaction | None:
+        """Emoji that a person put onto a message, or took away; None where a group did it as itself, whoever that was.
+
+        Telegram tells the whole sets, before and after.
+        """
+        if change.user is None:
+            return None
+        before, after = _emoji(change.old_reaction), _emoji(change.new_reaction)
+        return Reaction(
+            self._address(change.chat.id, None),
+            Identity(f"{CHANNEL}:{change.user.id}"),
+            message_name(change.chat.id, change.message_id),
+            tuple(one for one in after if one not in before),
+            tuple(one for one in before if one not in after),
+        )
+
     # ---------------------------------------------------------------------------------------------------- signals
 
     def _signal(self, update: Update, message: Message, body: Body, *, named: bool, natural: bool = False) -> Signal:
@@ -179,6 +205,11 @@ class Reader:
 
     def _address(self, chat: int, topic: int | None) -> Address:
         return Address(CHANNEL, self.identity, self.room_of(chat), str(topic) if topic else "")
+
+
+def _emoji(reactions: Sequence[ReactionType]) -> list[str]:
+    """Of custom and paid ones nobody knows what they say."""
+    return [one.emoji for one in reactions if isinstance(one, ReactionTypeEmoji)]
 
 
 def moved(identity: str, room: str, new: int, key: str, now: datetime) -> Signal:

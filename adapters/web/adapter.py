@@ -11,9 +11,11 @@ from aiohttp import web
 from adapters.web.api import Api
 from adapters.web.events import Events
 from adapters.web.pages import Pages
+from adapters.web.ratings import RatingsApi
 from adapters.web.render import render
 from adapters.web.rooms import IsNamed, Rooms, nothing_named
 from adapters.web.settings import WebSettings
+from adapters.web.shelf import ShelfApi
 from adapters.web.transfer import Transfer
 from runtime.contract import (
     BOUNDLESS,
@@ -88,6 +90,7 @@ class WebAdapter:
             ideas=ideas,
             upload_bytes=settings.upload_bytes,
         )
+        self._shelf = ShelfApi(authenticator=self.authenticator, rooms=rooms, shelf=given.shelf)
         self._transfer = Transfer(
             rooms=rooms,
             workspaces=given.workspaces,
@@ -95,6 +98,7 @@ class WebAdapter:
             new_id=given.new_id,
             space=space,
         )
+        self._ratings = RatingsApi(rooms=rooms, rated=given.rated, own=given.own_marks)
         self._sink: Sink | None = None
 
     def features(self) -> Features:
@@ -113,7 +117,15 @@ class WebAdapter:
         """Page, API, events and files."""
         events = web.get("/api/rooms/{room}/events", self._events.stream, allow_head=False)
         inbox = web.get("/api/inbox/events", self._events.inbox, allow_head=False)
-        return [*Pages(self.authenticator).routes(), *self._api.routes(), events, inbox, *self._transfer.routes()]
+        return [
+            *Pages(self.authenticator).routes(),
+            *self._api.routes(),
+            *self._shelf.routes(),
+            *self._ratings.routes(),
+            events,
+            inbox,
+            *self._transfer.routes(),
+        ]
 
     async def listen(self, sink: Sink) -> None:
         self._sink = sink

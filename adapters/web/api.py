@@ -85,6 +85,9 @@ class Api:
                         "title": visible(room.title, one_line=True),
                         "last_at": room.last_at.isoformat(),
                         "waiting_approvals": room.waiting_approvals,
+                        "pinned": room.is_pinned,
+                        "archived": room.is_archived,
+                        "unread": room.is_unread,
                     }
                     for room in rooms
                 ]

@@ -1,10 +1,12 @@
-"""The page's own files, read once from the package and served with an ETag."""
+"""The page's own files, read once from the package and served with an ETag; libraries of others when first wanted."""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import mimetypes
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 from typing import Final
 
@@ -13,14 +15,27 @@ from aiohttp import web
 from runtime.http.authentication import Authenticator
 
 BADGES: Final = (*map(str, range(1, 10)), "9+")
-TYPES: Final = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+LIBRARIES: Final = ("highlight.min.js", "markdown-it.min.mjs")
+"""In `page/vendor`, where `vendored.toml` says what they are."""
+TYPES: Final = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asset:
     body: bytes
     content_type: str
     etag: str
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The body for browsers that unpack it, as all do."""
+        return gzip.compress(self.body, mtime=0)
 
 
 class Pages:
@@ -31,6 +46,7 @@ class Pages:
             for file in files(__package__).joinpath("page").iterdir()
             if file.is_file()
         }
+        self._vendored = files(__package__).joinpath("page", "vendor")
         self._assets |= {f"icon-{number}.svg": _badged(self._assets["icon.svg"], number) for number in BADGES}
 
     def routes(self) -> list[web.RouteDef]:
@@ -49,13 +65,23 @@ class Pages:
         return self._answer(request, request.match_info["name"])
 
     def _answer(self, request: web.Request, name: str) -> web.Response:
-        asset = self._assets.get(name)
+        asset = self._assets.get(name) or self._library(name)
         if asset is None:
             raise web.HTTPNotFound
         headers = {"ETag": f'"{asset.etag}"', "Cache-Control": "no-cache"}
         if any(tag.value == asset.etag for tag in request.if_none_match or ()):
             return web.Response(status=304, headers=headers)
-        return web.Response(body=asset.body, content_type=asset.content_type, charset="utf-8", headers=headers)
+        if "gzip" not in request.headers.get("Accept-Encoding", ""):
+            return web.Response(body=asset.body, content_type=asset.content_type, charset="utf-8", headers=headers)
+        headers |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+        return web.Response(body=asset.packed, content_type=asset.content_type, charset="utf-8", headers=headers)
+
+    def _library(self, name: str) -> Asset | None:
+        """A script of others, kept from now on."""
+        if name not in LIBRARIES:
+            return None
+        self._assets[name] = _asset(name, self._vendored.joinpath(name).read_bytes())
+        return self._assets[name]
 
 
 def _badged(icon: Asset, number: str) -> Asset:

@@ -1,4 +1,4 @@
-"""Memories that people had forgotten after a backup was made, as whatever is younger than it still knows."""
+"""Memories and people that were forgotten after a backup was made, as whatever is younger than it still knows."""
 
 from __future__ import annotations
 
@@ -12,35 +12,51 @@ from typing import Final
 from bot.backup.archive import Archive, opened
 from bot.backup.errors import BadBackup
 from bot.backup.rows import BackedUpRows
-from runtime.store.schema import forgotten
+from runtime.store.schema import forgettings, forgotten
 
-TABLE: Final = forgotten.name
+MEMORY_LIST: Final = (forgotten.name, "id", "at")
+PEOPLE_LIST: Final = (forgettings.name, "digest", "wanted_at")
 BACKUPS_MOST: Final = 100
 """Backups beside the one that is restored whose lists are read: each is a second at most."""
 HAS_TABLE: Final = "SELECT count(*) FROM sqlite_master WHERE name = ?"
-ALL_FORGOTTEN: Final = "SELECT id, at FROM forgotten"
 
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """Ids of memories, and when they were forgotten. `unread` are databases that would know more, and can't be read."""
+    """Ids of memories and digests of people, and when they were forgotten. `unread` are databases that would know more, and
+    can't be read."""
 
     ids: Mapping[str, int]
+    people: Mapping[str, int]
     unread: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Lists of one place."""
+
+    ids: Mapping[str, int]
+    people: Mapping[str, int]
+
+    def __or__(self, other: Known) -> Known:
+        return Known({**self.ids, **other.ids}, {**self.people, **other.people})
+
+
+NOTHING_KNOWN: Final = Known({}, {})
 
 
 def forgotten_since(archive: Archive, path: Path, database: Path | None) -> Forgotten:
     """Lists of the database that is replaced, of those that were before, and of younger backups beside this one."""
-    ids: dict[str, int] = {}
+    known = Known({}, {})
     unread = []
     for one in _databases(database) if database else ():
         try:
-            ids |= _of_database(one)
+            known |= _of_database(one)
         except sqlite3.Error:  # a damaged database is what most restores are for: whoever restores is told
             unread.append(one)
     for found in _younger(archive, path):
-        ids |= found
-    return Forgotten(ids, tuple(unread))
+        known |= found
+    return Forgotten(known.ids, known.people, tuple(unread))
 
 
 def _databases(database: Path) -> Iterator[Path]:
@@ -48,29 +64,37 @@ def _databases(database: Path) -> Iterator[Path]:
     yield from (one for one in every if one.is_file() and not one.name.endswith(("-wal", "-shm", "-journal")))
 
 
-def _of_database(path: Path) -> dict[str, int]:
+def _of_database(path: Path) -> Known:
     # A reader leaves files of its own beside a database, unless nothing is written to it: no process works here.
     how = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True)) as raw:
-        is_there = raw.execute(HAS_TABLE, [TABLE]).fetchone()[0]
-        return dict(raw.execute(ALL_FORGOTTEN)) if is_there else {}
+        return Known(_listed(raw, *MEMORY_LIST), _listed(raw, *PEOPLE_LIST))
 
 
-def _younger(archive: Archive, path: Path) -> Iterator[dict[str, int]]:
+def _listed(raw: sqlite3.Connection, table: str, key: str, at: str) -> dict[str, int]:
+    is_there = raw.execute(HAS_TABLE, [table]).fetchone()[0]
+    return dict(raw.execute(f"SELECT {key}, {at} FROM {table}")) if is_there else {}  # noqa: S608 - our own names
+
+
+def _younger(archive: Archive, path: Path) -> Iterator[Known]:
     """Lists of younger backups in the same folder. One that can't be read is no use to anybody."""
     for other in sorted(path.absolute().parent.glob(f"*{path.suffix}"), reverse=True)[:BACKUPS_MOST]:
         try:
             if not other.samefile(path):
                 with opened(other) as found:
-                    yield _of_backup(found) if found.manifest.taken_at > archive.manifest.taken_at else {}
+                    yield _of_backup(found) if found.manifest.taken_at > archive.manifest.taken_at else NOTHING_KNOWN
         except (BadBackup, OSError, ValueError, TypeError):  # the last two for rows that are none of ours
             continue
 
 
-def _of_backup(archive: Archive) -> dict[str, int]:
-    table = archive.manifest.tables.get(TABLE)
+def _of_backup(archive: Archive) -> Known:
+    return Known(_backed_up(archive, *MEMORY_LIST), _backed_up(archive, *PEOPLE_LIST))
+
+
+def _backed_up(archive: Archive, name: str, key: str, at: str) -> dict[str, int]:
+    table = archive.manifest.tables.get(name)
     if table is None:
         return {}
-    places = [table.columns.index(name) for name in ("id", "at")]
-    rows = (row for batch in BackedUpRows(archive).rows(TABLE) for row in batch)
+    places = [table.columns.index(one) for one in (key, at)]
+    rows = (row for batch in BackedUpRows(archive).rows(name) for row in batch)
     return {str(row[places[0]]): int(row[places[1]]) for row in rows}

@@ -22,6 +22,8 @@ from bot.backup.rows import BackedUpRows
 from bot.node.lock import holding
 from bot.node.login import command_line
 from bot.settings.settings import Settings
+from bot.wiring.agents import manifests_of
+from bot.wiring.safety.forgetting import folders_of, forgetter_of
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.ids import new_id
 from runtime.errors import ConfigError, StoreError
@@ -29,6 +31,7 @@ from runtime.store.load import is_empty, load_postgres, load_sqlite, was_restore
 from runtime.store.operations.after_restore import Aftermath, Origin, after_restore
 from runtime.store.snapshot import IN_MEMORY
 from runtime.store.sql.driver import Op
+from runtime.store.store import open_store
 from runtime.store.upgrade import check_revision
 from runtime.workspace.workspaces import WorkspaceFolders
 
@@ -88,6 +91,8 @@ async def _restore(settings: Settings, archive: Archive, path: Path, *, force: b
         _read_files(settings, archive)
         aftermath = None if done_before else await _load(settings, archive, forgotten)
     kept = places.switch(datetime.now(UTC))
+    if aftermath and aftermath.people:
+        await _forget(settings)
     return Restored(archive.manifest, files, kept, aftermath, forgotten.unread)
 
 
@@ -106,6 +111,16 @@ async def _is_loaded(settings: Settings, archive: Archive) -> bool:
     return settings.database_file is None and await was_restored(settings.database_url, archive.manifest.id)
 
 
+async def _forget(settings: Settings) -> None:
+    """Go on with people who were forgotten since, before anything else works here. Cut off, the next start does it."""
+    store = await open_store(settings.database_url)
+    try:
+        forgetter = forgetter_of(settings, store, lambda: folders_of(settings, [*manifests_of(settings)]))
+        await forgetter.rest()
+    finally:
+        await store.close()
+
+
 async def _load(settings: Settings, archive: Archive, forgotten: Forgotten) -> Aftermath:
     about = archive.manifest
     finish = partial(_finish, Origin(about.id, about.taken_at, about.program), forgotten)
@@ -115,7 +130,7 @@ async def _load(settings: Settings, archive: Archive, forgotten: Forgotten) -> A
 
 
 def _finish(origin: Origin, forgotten: Forgotten, now: datetime) -> Op[Aftermath]:
-    return after_restore(origin, command_line(), now, new_id, forgotten.ids)
+    return after_restore(origin, command_line(), now, new_id, forgotten.ids, forgotten.people)
 
 
 def _admit(settings: Settings) -> Callable[[Path], None]:

@@ -105,10 +105,12 @@ def _tell(restored: Restored) -> None:
                 f"{_count(after.grants, 'grant')} ended, because the backup can't tell what was revoked since. Their calls need approval again. "
                 + as_called("To see them: signalbox grants list --all")
             )
+        if after.people:
+            typer.echo(f"Forgotten again: {_count(after.people, 'person', 'people')} who had been forgotten since.")
         if after.forgotten:
             typer.echo(f"Left out: {_count(after.forgotten, 'memory', 'memories')} that people had forgotten since.")
     for path in restored.unread:
-        typer.echo(f"{path} can't be read, so memories that were forgotten since the backup may be back.")
+        typer.echo(f"{path} can't be read, so memories and people that were forgotten since the backup may be back.")
     for path in restored.kept:
         typer.echo(f"Kept what was there before: {path}")
 
@@ -140,5 +142,6 @@ def _restored_view(restored: Restored) -> dict[str, Any]:
         "runs_resumed": after.runs if after else None,
         "grants_ended": after.grants if after else None,
         "memories_left_out": after.forgotten if after else None,
+        "people_forgotten_again": after.people if after else None,
         "kept": [str(path) for path in restored.kept],
     }

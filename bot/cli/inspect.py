@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from bot.cli.safety.audit_file import export_audit, verify_file
 from bot.node.invocation import as_called
 from bot.terminal.options import AsJson, ConfigFile, ask_operator, asking, hide_secrets, run, settings_of
 from bot.terminal.output import clean, show_json, show_rows, tell
@@ -220,14 +222,30 @@ def list_audit(
         show_rows(rows, AUDIT_COLUMNS, empty="The audit has no such row.")
 
 
+audit_commands.command("export")(export_audit)
+
+
 @audit_commands.command()
-def verify(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
+def verify(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="An exported audit; Signalbox isn't asked then.")
+    ] = None,
+    key: Annotated[str, typer.Option("--key", metavar="KEY", help="The public key that must have signed it.")] = "",
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
     """Check that no row of the audit was changed, removed or added. Names the first bad row."""
+    if file:
+        verify_file(file, key)
+        return
     told = ask_operator(settings_of(context, config), lambda api: api.verify_audit())
     if as_json:
         show_json(told)
     elif told["whole"]:
         typer.echo(f"The audit chain is intact: {told['rows']} rows.{_beside(told)}")
+        if told.get("keys"):
+            typer.echo(f"Public key of its signatures: {told['keys'][0]}")
     else:
         typer.echo(f"The audit chain is broken at {told['fault']}.", err=True)
     raise typer.Exit(0 if told["whole"] else 1)

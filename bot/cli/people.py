@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bot.cli.safety import personal_data
 from bot.node.invocation import as_called
 from bot.terminal.options import AsJson, ConfigFile, Yes, ask_first, ask_operator, settings_of
 from bot.terminal.output import show_json, show_rows
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
 
 commands = typer.Typer(
     no_args_is_help=True,
-    help="People: list, add, pair, rename, merge, sign out and remove them; set their role, make their web link.",
+    help="People: list, add, pair, rename, merge, sign out, remove and forget them; set their role, make their web link, export what is known.",
 )
 
 
 def add_to(cli: typer.Typer) -> None:
+    personal_data.add_to(commands)
     cli.add_typer(commands, name="people")
 
 

@@ -100,6 +100,7 @@ def explain(
     config: ConfigFile = None,
 ) -> None:
     """Show which rule in the current settings asks about this call, and why."""
+    from runtime.agent.tool_calls import ASKED_BY
     from runtime.policy.taint import told_in
 
     settings = settings_of(context, config)
@@ -122,6 +123,8 @@ def explain(
             typer.echo(clean(f'The question came from the rule "{row["rule"]}".'))
         if read := told_in(row["caution"]):
             typer.echo(clean(f"{read} So it asks, even where a rule or a grant allows it."))
+        if asked := [words for words in row["caution"].split("\n\n") if words.startswith(ASKED_BY)]:
+            typer.echo(clean(" ".join(asked)))
         for one in granted:
             told = f"Its answer made a grant ({one['state']}): {one['brief']}, {one['where']}."
             typer.echo(clean(as_called(f"{told} See signalbox grants show {one['id']}")))

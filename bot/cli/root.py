@@ -42,6 +42,7 @@ MODULES: Final[Mapping[str, str]] = {
     "skills": "skills.commands",
     "policy": "policy",
     "guard": "safety.guard",
+    "interceptors": "safety.interceptors",
     "models": "models.catalogue",
     "outbox": "outbox",
     "schedules": "schedules",
@@ -49,6 +50,7 @@ MODULES: Final[Mapping[str, str]] = {
     "processes": "work.processes",
     "children": "work.children",
     "workflows": "work.workflows",
+    "goals": "work.goals",
     "triggers": "work.triggers",
     "hands": "hands.commands",
     "memory": "work.memory",
@@ -59,6 +61,9 @@ MODULES: Final[Mapping[str, str]] = {
     "secrets": "safety.secrets",
     "config": "inspect",
     "audit": "inspect",
+    "events": "events.commands",
+    "checkpoints": "events.commands",
+    "feedback": "events.commands",
 }
 
 

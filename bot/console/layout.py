@@ -20,6 +20,8 @@ PLACES: Final = (
     ("/console/tasks", "Tasks"),
     ("/console/children", "Handed on"),
     ("/console/workflows", "Workflows"),
+    ("/console/goals", "Goals"),
+    ("/console/triggers", "Triggers"),
     ("/console/memory", "Memory"),
     ("/console/skills", "Skills"),
     ("/console/knowledge", "Knowledge"),
@@ -27,7 +29,17 @@ PLACES: Final = (
     ("/console/models", "Models"),
     ("/console/people", "People"),
     ("/console/trace", "Trace"),
+    ("/console/events", "Events"),
+    ("/console/feedback", "Feedback"),
 )
+HEADINGS: Final = {
+    "/console": "Now",
+    "/console/schedules": "Work",
+    "/console/memory": "Agents",
+    "/console/people": "Access",
+    "/console/trace": "Record",
+}
+"""Words above the first of the places that belong together."""
 # How a state looks: it wants a person, it goes on by itself, it ended well, it ended badly, it is over.
 TONES: Final = {
     "pending": "ask",
@@ -62,7 +74,7 @@ TONES: Final = {
     "planned": "live",
     "claimed": "live",
     "started": "live",
-    "waiting": "live",
+    "waiting": "ask",
     "late": "bad",
     "well": "good",
     "resting": "bad",
@@ -74,6 +86,9 @@ TONES: Final = {
     "low": "bad",
     "at work": "live",
     "about to begin": "live",
+    "being judged": "live",
+    "accepted": "good",
+    "not accepted": "bad",
     "succeeded": "good",
     "read": "good",
 }
@@ -94,7 +109,7 @@ def page(title: str, path: str, *content: str | None, refreshed: bool = True) ->
     )
     live = tag("div", tag("h1", title), *content, id="live", data_refreshed=refreshed)
     said = tag("p", id="said", role="status", aria_live="polite")
-    body = tag("body", _skip(), _header(path), tag("main", said, live, id="main", tabindex="-1"))
+    body = tag("body", _skip(), _sidebar(path), tag("main", said, live, id="main", tabindex="-1"))
     return join([Html("<!doctype html>"), tag("html", head, body, lang="en")])
 
 
@@ -157,10 +172,24 @@ def _skip() -> Html:
     return tag("a", "Skip to content", href="#main", class_="skip")
 
 
-def _header(path: str) -> Html:
-    links = [tag("a", name, href=place, aria_current=_current(place == path)) for place, name in PLACES]
-    brand = tag("a", "Signalbox", href="/", class_="brand", title="Back to the conversations")
-    return tag("header", brand, tag("nav", *links, aria_label="Console"))
+def _sidebar(path: str) -> Html:
+    """The frame of the conversations, with the places of the console; on a phone these are folded under the name of this one."""
+    brand = tag(
+        "span", tag("img", src="/static/icon.svg", alt="", width="30", height="30"), "Signalbox", class_="brand"
+    )
+    talk = tag("a", "Conversations", href="/", class_="to-talk")
+    here = max((place for place in PLACES if path.startswith(place[0])), key=lambda place: len(place[0]))
+    folded = tag("details", tag("summary", here[1]), _places(path), class_="folded")
+    return tag("header", brand, talk, _places(path), folded, class_="sidebar")
+
+
+def _places(path: str) -> Html:
+    links = []
+    for place, name in PLACES:
+        if place in HEADINGS:
+            links.append(tag("span", HEADINGS[place], class_="heading"))
+        links.append(tag("a", name, href=place, aria_current=_current(place == path)))
+    return tag("nav", *links, aria_label="Console")
 
 
 def _current(is_here: bool) -> str | None:

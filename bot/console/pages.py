@@ -19,12 +19,13 @@ from bot.console import (
     tasks_page,
     trace_page,
 )
+from bot.console.events import pages as event_pages
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table, tabs, where
 from bot.console.memory import knowledge as knowledge_pages
 from bot.console.memory import pages as memory_pages
 from bot.console.skills import pages as skill_pages
-from bot.console.work import workflows_page
+from bot.console.work import goals_page, triggers_page, workflows_page
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.chat.views.context import SOURCES
@@ -60,6 +61,7 @@ INFO_WORDS: Final = {
     "database": "Database",
     "guard": "Leak guard",
     "guardrails": "Guardrails",
+    "interceptors": "Interceptors",
     "banner": "Note",
 }
 
@@ -226,6 +228,10 @@ PAGE_MAKERS: Final[Mapping[str, Make]] = {
     "approvals": approvals_page.approvals,
     "children": children_page.children,
     "delivery": _delivery,
+    "events": event_pages.events,
+    "feedback": event_pages.feedback,
+    "goal": goals_page.goal,
+    "goals": goals_page.goals,
     "grants": grants_page.grants,
     "knowledge": knowledge_pages.knowledge,
     "memory": memory_pages.memories,
@@ -241,6 +247,7 @@ PAGE_MAKERS: Final[Mapping[str, Make]] = {
     "task": tasks_page.task,
     "tasks": tasks_page.tasks,
     "trace": trace_page.story,
+    "triggers": triggers_page.triggers,
     "workflow": workflows_page.workflow,
     "workflows": workflows_page.workflows,
 }

@@ -105,6 +105,13 @@ def _changes(row: View, known: Sequence[View]) -> Html:
         if row["linked"]
         else None,
         _change(name, "remove", "Remove", ask=f"Remove {name}? They'll have to be let in again."),
+        _change(
+            name,
+            "forget",
+            "Forget for good",
+            tag("input", **_field("confirm", f"Write {name} once more"), maxlength="100", required=True),
+            ask=f"Forget {name} and all that they wrote? This can't be undone.",
+        ),
         id=place,
         class_="changes",
     )

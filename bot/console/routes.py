@@ -13,6 +13,7 @@ from typing import Final
 from aiohttp import web
 
 from bot.http.entrance import Entrance
+from bot.http.event_stream import EventStream
 from bot.http.operator_api import operator_routes
 from bot.operator.context import OperatorContext
 
@@ -25,7 +26,8 @@ def console_routes(context: OperatorContext) -> list[web.RouteDef]:
     if not context.control_token:
         raise ValueError("an empty control token would let everybody in")
     entrance = Entrance(context)
-    return [*operator_routes(context, entrance), *_pages(context, entrance)]
+    stream = EventStream(context, entrance)
+    return [*operator_routes(context, entrance), *stream.routes(), *_pages(context, entrance)]
 
 
 def _pages(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
@@ -36,6 +38,10 @@ def _pages(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
         web.get("/console/agents", page("agents")),
         web.get("/console/approvals", page("approvals")),
         web.get("/console/children", page("children")),
+        web.get("/console/events", page("events")),
+        web.get("/console/feedback", page("feedback")),
+        web.get("/console/goals", page("goals")),
+        web.get("/console/goals/{id}", page("goal")),
         web.get("/console/grants", page("grants")),
         web.get("/console/knowledge", page("knowledge")),
         web.get("/console/memory", page("memory")),
@@ -52,6 +58,7 @@ def _pages(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
         web.get("/console/tasks/{id}", page("task")),
         web.get("/console/trace", page("newest trace")),
         web.get("/console/trace/{id}", page("trace")),
+        web.get("/console/triggers", page("triggers")),
         web.get("/console/workflows", page("workflows")),
         web.get("/console/workflows/{id}", page("workflow")),
         web.get("/console/static/{name}", _asset),

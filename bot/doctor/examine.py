@@ -12,6 +12,8 @@ from bot.doctor.approvers import check_approvers
 from bot.doctor.configuration import check_configuration
 from bot.doctor.guard import check_guard
 from bot.doctor.machine.clock import check_clock
+from bot.doctor.machine.event_sinks import check_event_sinks
+from bot.doctor.machine.interceptors import check_interceptors
 from bot.doctor.machine.place import check_place
 from bot.doctor.machine.process import check_process
 from bot.doctor.machine.programs import check_git
@@ -54,6 +56,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "clock": check_clock,
     "web": check_web,
     "hooks": check_hooks,
+    "event_sinks": check_event_sinks,
     "policy": check_policy,
     "agents": check_agents,
     "people": check_people,
@@ -76,6 +79,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "channels": check_channels,
     "mcp": check_mcp,
     "plugins": check_plugins,
+    "interceptors": check_interceptors,
 }
 
 

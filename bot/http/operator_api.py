@@ -9,13 +9,14 @@ from typing import Any, Final
 from aiohttp import web
 
 from bot.http.entrance import Entrance
-from bot.operator.api import OPERATIONS, ROOT, EventId, Form, Operation, Word
+from bot.operator.api import OPERATIONS, ROOT, EventId, Form, Operation, Position, Word
 from bot.operator.context import OperatorContext
 from runtime.http.bodies import event_id, read_object
 from runtime.http.errors import Refusal
 from runtime.text.glyphs import visible
 
 MOST_ROWS: Final = 500
+POSITION_MAX_DIGITS: Final = 18
 
 WANTED: Final = {
     "name": "a name",
@@ -87,6 +88,13 @@ def _number(given: Mapping[str, Any], field: Parameter) -> int:
     return min(int(text), MOST_ROWS)
 
 
+def _position(given: Mapping[str, Any], field: Parameter) -> int:
+    text = str(given.get(field.name, field.default))
+    if not (text.isascii() and text.isdecimal() and len(text) <= POSITION_MAX_DIGITS):
+        raise Refusal(400, f"`{field.name}` must be the number of an event, or 0.")
+    return int(text)
+
+
 def _word(given: Mapping[str, Any], field: Parameter) -> str:
     value = given.get(field.name, field.default)
     if not isinstance(value, str):
@@ -103,6 +111,7 @@ READERS: Final[Mapping[object, Callable[[Mapping[str, Any], Parameter], Any]]] =
     str: _raw,
     int: _number,
     Word: _word,
+    Position: _position,
     EventId: lambda given, _: event_id(given),
     Form: _form,
     Sequence[str]: _texts,

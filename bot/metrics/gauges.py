@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from operator import add
 from typing import Final
 
@@ -15,6 +15,7 @@ from bot.metrics.labels import Account, Labels
 from bot.metrics.tally import Gauge
 from runtime.contract import ApprovalKind, ChannelAdapter, Connection, ScheduleState
 from runtime.domain.deliveries import DeliveryState
+from runtime.domain.events.sinks import Cursor
 from runtime.domain.runs import RunState
 from runtime.models.choice.cooling import Rest
 from runtime.policy.budgets import NO_BUDGETS, BudgetRules, Counter
@@ -71,6 +72,11 @@ BUDGET_USED: Final = Gauge(
 )
 BUDGETS_SPENT: Final = Gauge("signalbox_budgets_spent", "People, rooms or agents that have spent a budget.", "budget")
 
+SINK_BEHIND: Final = Gauge("signalbox_event_sink_behind", "Events that a sink has not taken yet.", "sink")
+SINK_FAILING: Final = Gauge(
+    "signalbox_event_sink_failing_seconds", "How long a sink has taken nothing; 0 while it takes events.", "sink"
+)
+
 OF_THE_STORE: Final[Sequence[Gauge]] = (
     SIGNALS,
     SIGNALS_AGE,
@@ -88,6 +94,8 @@ OF_THE_STORE: Final[Sequence[Gauge]] = (
     RESTING,
     BUDGET_USED,
     BUDGETS_SPENT,
+    SINK_BEHIND,
+    SINK_FAILING,
 )
 ALL_GAUGES: Final[Sequence[Gauge]] = (BUILD, CONNECTED, STATE, STORE_UP, *OF_THE_STORE)
 
@@ -106,6 +114,18 @@ def of_process(version: str, adapters: Iterable[ChannelAdapter]) -> Iterator[Rea
 
 
 @dataclass(frozen=True, slots=True)
+class SinkState:
+    """How far sinks of events have got: `head` is the newest event."""
+
+    head: int
+    cursors: Sequence[Cursor]
+    now: datetime
+
+
+NO_SINKS: Final = SinkState(0, (), datetime.min.replace(tzinfo=UTC))
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """Findings of one look into the store."""
 
@@ -113,6 +133,7 @@ class Found:
     rests: Sequence[Rest] = ()
     rules: BudgetRules = NO_BUDGETS
     budgets: Sequence[Counter] = ()
+    sinks: SinkState = NO_SINKS
 
 
 def of_store(found: Found | None, labels: Labels) -> Iterator[Reading]:
@@ -123,6 +144,13 @@ def of_store(found: Found | None, labels: Labels) -> Iterator[Reading]:
         yield from _outbox(found.depths, labels)
         yield from ((RESTING, (rest.model, rest.cause), 1) for rest in found.rests)
         yield from _budgets(found)
+        yield from _sinks(found.sinks)
+
+
+def _sinks(state: SinkState) -> Iterator[Reading]:
+    for one in state.cursors:
+        yield SINK_BEHIND, (one.sink,), max(state.head - one.number, 0)
+        yield SINK_FAILING, (one.sink,), (state.now - one.failing_since).total_seconds() if one.failing_since else 0
 
 
 def _budgets(found: Found) -> Iterator[Reading]:

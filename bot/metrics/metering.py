@@ -10,6 +10,7 @@ from aiohttp import web
 
 from bot.metrics.access import MetricsAccess
 from bot.metrics.counting import Counting, CountingChain, CountingLoop
+from bot.metrics.gauges import NO_SINKS, SinkState
 from bot.metrics.labels import Labels
 from bot.metrics.listener import Listener
 from bot.metrics.meters import Meters
@@ -29,6 +30,7 @@ from runtime.store.operations.queue_depths import Depths
 from runtime.store.sql.driver import Watch
 from runtime.store.store import Store
 
+ReadSinks = Callable[[], Awaitable[SinkState]]
 ReadBudgets = Callable[[], Awaitable[tuple[BudgetRules, Sequence[Counter]]]]
 
 
@@ -39,6 +41,17 @@ async def nothing_waits() -> Depths:
 
 async def no_budget() -> tuple[BudgetRules, Sequence[Counter]]:
     return NO_BUDGETS, ()
+
+
+async def no_sinks() -> SinkState:
+    """Before there is a store."""
+    return NO_SINKS
+
+
+async def _sunk(store: Store) -> SinkState:
+    """How far event sinks have got; the newest event is looked up where there are some."""
+    cursors = await store.events.cursors()
+    return SinkState((await store.audit.audit_head()).number, cursors, store.now()) if cursors else NO_SINKS
 
 
 async def _counted(store: Store) -> tuple[BudgetRules, Sequence[Counter]]:
@@ -66,6 +79,7 @@ class Metering(Instrument):
         self._depths = nothing_waits
         self._rests = nobody_rests
         self._budgets: ReadBudgets = no_budget
+        self._sinks: ReadSinks = no_sinks
 
     @property
     def watch(self) -> Watch:
@@ -83,6 +97,7 @@ class Metering(Instrument):
         self._depths = store.queues.depths
         self._rests = store.cooldowns.resting
         self._budgets = partial(_counted, store)
+        self._sinks = partial(_sunk, store)
 
     def model(self, model: Model) -> Model:
         if isinstance(model, ModelChain):
@@ -115,6 +130,7 @@ class Metering(Instrument):
             depths=self._depths,
             rests=self._rests,
             budgets=self._budgets,
+            sinks=self._sinks,
             version=VERSION,
         )
         return metrics_routes(page, MetricsAccess(self._token, is_open=self._place.is_open))

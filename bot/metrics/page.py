@@ -43,6 +43,7 @@ class Page:
         depths: Callable[[], Awaitable[Depths]],
         rests: Callable[[], Awaitable[Sequence[Rest]]],
         budgets: Callable[[], Awaitable[tuple[BudgetRules, Sequence[Counter]]]],
+        sinks: Callable[[], Awaitable[gauges.SinkState]],
         version: str,
     ) -> None:
         self._meters = meters
@@ -51,6 +52,7 @@ class Page:
         self._depths = depths
         self._rests = rests
         self._budgets = budgets
+        self._sinks = sinks
         self._version = version
         self._exposition: Exposition | None = None
 
@@ -67,7 +69,9 @@ class Page:
     async def _look(self) -> gauges.Found | None:
         try:
             async with asyncio.timeout(SCRAPE_TIMEOUT.total_seconds()):
-                return gauges.Found(await self._depths(), await self._rests(), *await self._budgets())
+                return gauges.Found(
+                    await self._depths(), await self._rests(), *await self._budgets(), await self._sinks()
+                )
         except (StoreError, TimeoutError) as error:
             log.debug("the queues cannot be read", reason=str(error) or "no answer in time")
             return None

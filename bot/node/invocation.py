@@ -40,6 +40,7 @@ COMMANDS: Final = (
         "people",
         "secrets",
         "guard",
+        "interceptors",
         "trace",
         "report",
         "context",

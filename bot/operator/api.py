@@ -21,6 +21,7 @@ ROOT: Final = "/console/api"
 Word = Annotated[str, "printable, on one line"]
 EventId = Annotated[str, "a new one for each event: the same id again counts as a repeat"]
 Form = Annotated[Mapping[str, Any], "the whole body"]
+Position = Annotated[int, "the number of an event; 0 is before the first"]
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -216,6 +217,21 @@ class OperatorApi:
     @post("/people/{id}/remove", Role.OWNER)
     async def remove_person(self, name: str) -> View: ...
 
+    @post("/people/{id}/forget", Role.OWNER)
+    async def forget_person(self, name: str, confirm: Word = "") -> View: ...
+
+    @post("/forgettings/{id}", Role.OWNER)
+    async def continue_forgetting(self, which: str) -> View: ...
+
+    @post("/forgettings", Role.OWNER)
+    async def forgettings(self) -> list[View]: ...
+
+    @post("/people/{id}/export", Role.OWNER)
+    async def export_person(self, name: str) -> View: ...
+
+    @post("/people/{id}/exported", Role.OWNER)
+    async def export_page(self, name: str, fields: Form) -> View: ...
+
     @post("/people/{id}/sign-out", Role.OWNER)
     async def sign_out(self, name: str) -> View: ...
 
@@ -294,6 +310,21 @@ class OperatorApi:
     @post("/triggers/{id}/end")
     async def end_trigger(self, name: str) -> View: ...
 
+    @post("/triggers/{id}/pause")
+    async def pause_trigger(self, name: str) -> View: ...
+
+    @get("/hands")
+    async def hands(self) -> list[View]: ...
+
+    @get("/goals")
+    async def goals(self, state: str = "") -> list[View]: ...
+
+    @get("/goals/{id}")
+    async def goal(self, name: str) -> View: ...
+
+    @post("/goals/{id}/stop")
+    async def stop_goal(self, name: str) -> View: ...
+
     @get("/workflows")
     async def workflows(self) -> list[View]: ...
 
@@ -370,8 +401,28 @@ class OperatorApi:
     @get("/reach")
     async def reach(self, room: Word) -> View: ...
 
+    @get("/events")
+    async def events(
+        self, after: Position = 0, limit: int = 100, room: str = "", session: str = "", run: str = "", word: str = ""
+    ) -> View: ...
+
+    @get("/runs/{id}/events")
+    async def run_events(self, run_id: str, after: Position = 0) -> list[View]: ...
+
+    @get("/event-sinks")
+    async def event_sinks(self) -> list[View]: ...
+
+    @get("/checkpoints")
+    async def checkpoints(self, room: str = "", limit: int = 100) -> list[View]: ...
+
+    @get("/feedback")
+    async def feedback(self, days: int = 30, room: str = "", limit: int = 100) -> list[View]: ...
+
     @get("/audit/rows")
     async def audit(self, kind: str = "", limit: int = 100) -> list[View]: ...
+
+    @post("/audit/export", Role.OWNER)
+    async def export_audit(self, fields: Form) -> View: ...
 
     @get("/audit")
     async def verify_audit(self) -> View: ...

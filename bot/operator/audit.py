@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from bot.operator.views import View
 from runtime.audit.anchor import HeadMissing
-from runtime.domain.audit_chain import Verifier
+from runtime.audit.published import Anchors, SignedEnds
+from runtime.domain.audit_chain import REDACTED, Verifier
 from runtime.errors import BotError
+from runtime.http.errors import Refusal
 from runtime.store.protocol import Audit, AuditCheckpoint, Head
 
+SIGNED_LIST: Final = "a signed list of rows that had this person taken out of them"
 SignedHead = Callable[[], Head | None]
 """Reads the head that is kept outside of the database; None when there is none yet. Errors: StoreError for a bad one."""
 SignedCheckpoint = Callable[[], AuditCheckpoint | None]
@@ -35,35 +39,67 @@ async def newest(book: Audit, kind: str, limit: int, mask: Callable[[str], str])
             "kind": row.kind,
             "who": row.actor,
             "about": mask(row.subject),
-            "detail": mask(row.detail),
+            "detail": SIGNED_LIST if row.kind == REDACTED else mask(row.detail),
         }
         for row in await book.newest_audit(kind, limit=limit)
     ]
 
 
+async def exported(book: Audit, ends: SignedEnds | None, after: int) -> View:
+    """A page of sealed rows as they are, and before the first the signed ends. Errors: Refusal where nothing is signed."""
+    if ends is None:
+        raise Refusal(409, "Nothing is signed here.")
+    # The head before the rows, so that none of those that it covers is missing.
+    signed = await ends.exported(book) if after == 0 else None
+    rows = await book.audit_rows(after)
+    values = [
+        [r.number, r.at.isoformat(), r.kind, r.actor, r.subject, r.detail, r.previous, r.hash, r.salt] for r in rows
+    ]
+    return {"signed": signed, "rows": values, "after": rows[-1].number if rows else None}
+
+
 async def verify(
-    book: Audit, signed_head: SignedHead = no_head, signed_checkpoint: SignedCheckpoint = no_checkpoint
+    book: Audit,
+    signed_head: SignedHead = no_head,
+    signed_checkpoint: SignedCheckpoint = no_checkpoint,
+    *,
+    ends: SignedEnds | None = None,
 ) -> View:
     """Number of rows, and whether the chain is `whole`; if not, `fault` names the first bad row.
 
     `removed` rows before them were too old, and a signed checkpoint stands for them; `unsealed` rows are too young to
-    be covered.
+    be covered. With `ends`, rows may have had somebody taken out of them, and `keys` are those that signed.
     """
+
+    async def known() -> Anchors:
+        if ends is not None:
+            return await ends.anchors(book)
+        head = signed_head()
+        return Anchors([head] if head else [], signed_checkpoint())
+
     try:
         # Before the rows: what is sealed meanwhile lies beyond it, and that is no fault.
-        head, cut = signed_head() or Head(0, ""), signed_checkpoint()
+        anchors = await known()
     except HeadMissing as error:
         if rows := (await book.audit_head()).number:
             return _told(rows, fault=f"the signed head: {error}")
-        head, cut = Head(0, ""), signed_checkpoint()
+        anchors = Anchors([], signed_checkpoint())
     except BotError as error:
         return _told(0, fault=f"the signed head or checkpoint: {error}")
-    verifier = await _walk(book, Verifier(head.number, head.hash, cut=cut))
-    if verifier.fault() and (newer := signed_checkpoint()) != cut:  # rows were removed while we walked
-        cut = newer
-        verifier = await _walk(book, Verifier(head.number, head.hash, cut=cut))
-    removed = cut.number if cut else 0
-    return _told(verifier.walked, verifier.fault(), removed, await book.audit_unsealed())
+    verifier = await _walk(book, _verifier(anchors))
+    # Rows were removed while we walked, or had somebody taken out of them.
+    if verifier.fault() and (newer := await known()) != anchors:
+        anchors = newer
+        verifier = await _walk(book, _verifier(anchors))
+    told = _told(
+        verifier.walked, verifier.fault(), anchors.cut.number if anchors.cut else 0, await book.audit_unsealed()
+    )
+    return {**told, "redacted": len(anchors.redacted), "keys": [*anchors.keys]} if ends else told
+
+
+def _verifier(anchors: Anchors) -> Verifier:
+    head = anchors.head
+    return Verifier(head.number, head.hash, cut=anchors.cut, redacted=anchors.redacted, heads=anchors.heads)
 
 
 async def _walk(book: Audit, verifier: Verifier) -> Verifier:

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 
 from bot.accounts.naming import Named, calling
 from bot.accounts.status import State
-from bot.operator.audit import SignedCheckpoint, SignedHead, no_checkpoint, no_head
 from bot.operator.lookups.finding import Finder
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from bot.wiring.models.catalogue import ListedModel
 from runtime.agent.previews import Previews
+from runtime.audit.published import SignedEnds
 from runtime.contract import Address, Links, NewId, Notifier, Now, RunId, Sink, Tool
 from runtime.domain.approvals import Rights
 from runtime.domain.workflows.asking import Flows
+from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.door import OPEN_DOOR, Door
 from runtime.http.errors import Refusal
 from runtime.intake.room_names import RoomNames
@@ -59,7 +60,7 @@ async def no_skills() -> Mapping[tuple[str, str], Shelved]:
 class OperatorContext:
     """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
 
-    `nudge` wakes the courier of a room, and `stop` ends a run at work. `head` and `checkpoint` read what is signed of the audit chain. `save` copies a
+    `nudge` wakes the courier of a room, and `stop` ends a run at work. `ends` knows what is signed of the audit chain. `save` copies a
     lost database. `states` tells how each account stands. `info` is shown on the overview, as name and value: version,
     model, database, guardrails, banner. `mask` hides secrets in what people wrote and tools answered.
     `named` writes an address as settings do; `rooms` knows what people call them.
@@ -68,9 +69,9 @@ class OperatorContext:
     settings name a person, or one of the identities as an owner, and `rights` what they say of approvers.
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
     models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
-    found in this process, empty where none runs; `door` is the guard with all values that are held here; `scan_door`
+    found in this process, empty where none runs, and `intercepted` the same of interceptors; `feedback_readers` are the people who read feedback, by identity or name, empty for operators and owners; `door` is the guard with all values that are held here; `scan_door`
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
-    runs, and `skills` looks at the folders of skills.
+    runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten.
     """
 
     store: Store
@@ -87,8 +88,7 @@ class OperatorContext:
     meaning: NearRows | None = None
     nudge: Callable[[Address], None] = lambda _: None
     stop: Callable[[RunId], object] = lambda _: None
-    head: SignedHead = no_head
-    checkpoint: SignedCheckpoint = no_checkpoint
+    ends: SignedEnds | None = None
     reload: Reloading = nothing_runs
     save: Callable[[], Awaitable[Path | None]] = nothing_lost
     states: Callable[[], Sequence[State]] = tuple
@@ -98,6 +98,7 @@ class OperatorContext:
     rights: Callable[[], Rights] = Rights
     info: Mapping[str, str] = field(default_factory=dict)
     guarded: Callable[[], str] = str
+    intercepted: Callable[[], str] = str
     reports: ReportOperations | None = None
     schedules: ScheduleOperations | None = None
     tools: Callable[[], Mapping[str, Tool] | None] = lambda: None
@@ -108,6 +109,8 @@ class OperatorContext:
     door: Callable[[], Door] = lambda: OPEN_DOOR
     scan_door: Callable[[], Door] = lambda: OPEN_DOOR
     skills: Look = no_skills
+    feedback_readers: Callable[[], Sequence[str]] = tuple
+    forgetter: Forgetter | None = None
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

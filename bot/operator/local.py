@@ -22,13 +22,15 @@ from bot.operator.schedules import ScheduleOperations
 from bot.settings.settings import Settings, load_usable
 from bot.wiring.access import gate_of
 from bot.wiring.agents import budget_rules_of, manifests_of
+from bot.wiring.events.readers import FeedbackReaders
 from bot.wiring.identities import written
 from bot.wiring.live_rules import destinations_of
 from bot.wiring.models.catalogue import catalogue_of
+from bot.wiring.safety.forgetting import folders_of, forgetter_of
 from bot.wiring.safety.guard import door_of
 from bot.wiring.scheduling import Reach, timetable_of
 from bot.wiring.skills.parts import skills_of
-from runtime.audit.anchor import CheckpointFile, HeadFile
+from runtime.audit.published import SignedEnds
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Address, Signal, Verdict
 from runtime.domain.agents.manifest import MAIN
@@ -87,8 +89,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         now=store.now,
         new_id=new_id,
         control_token="",
-        head=HeadFile(settings.data_dir, shared=settings.database_file is None).demand,
-        checkpoint=CheckpointFile(settings.data_dir).read,
+        ends=SignedEnds(settings.data_dir, shared=settings.database_file is None),
         public_url=settings.web.public_url or f"http://{settings.web.host}:{settings.web.port}",
         written=partial(written, settings),
         rights=lambda: gate_of(settings).rights,
@@ -100,6 +101,7 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         workflows=lambda: {table.name: table.flow for table in settings.workflows},
         door=door,
         scan_door=door,
+        forgetter=forgetter_of(settings, store, lambda: folders_of(settings, [*manifests_of(settings)])),
     )
 
 
@@ -148,5 +150,10 @@ def _reports(
         agent=MAIN,
         reach=_reach_of(store, named, settings),
         runs=False,
-        tools=figure_tools(store.figures, store.now, in_reports(store.traces.titles, called)),
+        tools=figure_tools(
+            store.figures,
+            store.now,
+            in_reports(store.traces.titles, called),
+            FeedbackReaders(store.people, lambda: settings.feedback.readers).may_ask,
+        ),
     )

@@ -28,7 +28,11 @@ from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
+from bot.operator.work.events import EventOperations
+from bot.operator.work.forgetting import ForgetOperations
+from bot.operator.work.goals import GoalOperations
 from bot.operator.work.handed_on import HandedOn
+from bot.operator.work.hands import HAND_SCHEDULE, hand_of
 from bot.operator.work.knowledge import KnowledgeOperations
 from bot.operator.work.memories import MemoryOperations
 from bot.operator.work.processes import ProcessOperations
@@ -66,6 +70,7 @@ from runtime.domain.agents.lifecycle import AgentEvent
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.approvals import REVISION, Approval, ApprovalState
 from runtime.domain.deliveries import DeliveryState
+from runtime.domain.events.event import Only
 from runtime.domain.runs import RunState
 from runtime.errors import ConfigError
 from runtime.guard.findings import Gate
@@ -121,8 +126,9 @@ class Operations(OperatorApi):
 
     async def overview(self) -> View:
         counts = dict(await self._store.operations.counts())
+        told = {"guard": self._context.guarded(), "interceptors": self._context.intercepted()}
         return {
-            "info": {**self._context.info, **({"guard": guarded} if (guarded := self._context.guarded()) else {})},
+            "info": {**self._context.info, **{name: words for name, words in told.items() if words}},
             "counts": counts,
             "accounts": [*map(views.account, self._context.states())],
         }
@@ -295,8 +301,47 @@ class Operations(OperatorApi):
         """The newest rows of the audit, of one kind or of all."""
         return await audit.newest(self._store.audit, kind, limit, self._context.mask)
 
+    async def export_audit(self, fields: Mapping[str, Any]) -> View:
+        """A page of sealed rows behind the number `after`, with what is signed of them."""
+        if not isinstance(after := fields.get("after", 0), int):
+            raise Refusal(400, "`after` must be the number of a row.")
+        return await audit.exported(self._store.audit, self._context.ends, after)
+
+    async def events(
+        self, after: int = 0, limit: int = 100, room: str = "", session: str = "", run: str = "", word: str = ""
+    ) -> View:
+        """Events behind a number, in order. Errors: Refusal 410, with the oldest number, where some of them are gone."""
+        wanted = Only(
+            session=session,
+            room=str(await self._room_meant(room) or ""),
+            run=await self._meant(run, Thing.RUN) if run else "",
+            words=(word,) if word else (),
+        )
+        return await self._events.page(after, limit, wanted)
+
+    async def run_events(self, run_id: str, after: int = 0) -> list[View]:
+        """Events of one run behind a number of theirs."""
+        return await self._events.of_run(await self._meant(run_id, Thing.RUN), after)
+
+    async def event_sinks(self) -> list[View]:
+        """How far each sink has got."""
+        return await self._events.sinks()
+
+    async def checkpoints(self, room: str = "", limit: int = 100) -> list[View]:
+        """The last part on screen in each room."""
+        return await self._events.checkpoints(await self._room_meant(room), limit)
+
+    async def feedback(self, days: int = 30, room: str = "", limit: int = 100) -> list[View]:
+        """Ratings of the last days. Errors: Refusal 403 for whoever doesn't read it."""
+        await self._events.must_read_feedback(self.actor)
+        return await self._events.feedback(days, await self._room_meant(room), limit)
+
+    @property
+    def _events(self) -> EventOperations:
+        return EventOperations(self._context)
+
     async def verify_audit(self) -> View:
-        return await audit.verify(self._store.audit, self._context.head, self._context.checkpoint)
+        return await audit.verify(self._store.audit, ends=self._context.ends)
 
     # ------------------------------------------------------------------------------------------------------ mending
 
@@ -451,6 +496,27 @@ class Operations(OperatorApi):
         """Void somebody's link, and close the pages that are open by it."""
         return await self._roster.sign_out(name)
 
+    async def forget_person(self, name: str, confirm: str = "") -> View:
+        """Begin to forget somebody for good, with their name once more as `confirm`; without it tell what that would do."""
+        return await (self._forgetting.begin(name, confirm) if confirm else self._forgetting.preview(name))
+
+    async def continue_forgetting(self, which: str) -> View:
+        """One slice of it. A running process goes on by itself too."""
+        return await self._forgetting.proceed(which)
+
+    async def forgettings(self) -> list[View]:
+        return await self._forgetting.listed()
+
+    async def export_person(self, name: str) -> View:
+        return await self._forgetting.export(name)
+
+    async def export_page(self, name: str, fields: Mapping[str, Any]) -> View:
+        return await self._forgetting.export_page(name, fields)
+
+    @property
+    def _forgetting(self) -> ForgetOperations:
+        return ForgetOperations(self._context, self.actor)
+
     @property
     def _roster(self) -> Roster:
         return Roster(self._context, self.actor)
@@ -564,6 +630,33 @@ class Operations(OperatorApi):
 
     async def end_trigger(self, name: str) -> View:
         return await self._triggers.ended(name, self.actor)
+
+    async def pause_trigger(self, name: str) -> View:
+        return await self._triggers.paused(name, self.actor)
+
+    async def hands(self) -> list[View]:
+        """Agents that work by the clock, one file each: their schedules, and when they worked last."""
+        rows = [row for row in await self.schedules() if row["name"].startswith(HAND_SCHEDULE)]
+        return [hand_of(row, await self.schedule_history(row["id"], 1)) for row in rows]
+
+    # -------------------------------------------------------------------------------------------------------- goals
+
+    async def goals(self, state: str = "") -> list[View]:
+        """Goals that were set, newest first."""
+        return await self._entitled(await self._goals.listed(state))
+
+    async def goal(self, name: str) -> View:
+        """One, by its id or the end of that, with its turns and verdicts."""
+        await self._context.refresh()
+        return await self._one_entitled(await self._goals.shown(name))
+
+    async def stop_goal(self, name: str) -> View:
+        return await self._one_entitled(await self._goals.stop(name, self.actor))
+
+    @property
+    def _goals(self) -> GoalOperations:
+        has = self._context
+        return GoalOperations(has.store, has.notifier, has.stop, has.nudge, has.named, has.called, has.mask)
 
     @property
     def _triggers(self) -> TriggerOperations:

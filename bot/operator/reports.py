@@ -24,6 +24,7 @@ from runtime.contract import (
     Occurrence,
     OccurrenceId,
     OccurrenceState,
+    Probe,
     Report,
     Role,
     RunId,
@@ -33,6 +34,7 @@ from runtime.contract import (
     TaskKind,
     Tool,
     ToolContext,
+    no_probe,
 )
 from runtime.domain.deliveries import DeliveryState
 from runtime.domain.goals.contract import GoalBounds
@@ -43,7 +45,7 @@ from runtime.http.errors import Refusal
 from runtime.markup.moments import in_words
 from runtime.store.protocol import BackgroundTask, DeliveryRow
 from runtime.store.store import Store
-from tools.reports import Naming, report_tools
+from tools.reports import MayRead, Naming, report_tools
 
 if TYPE_CHECKING:
     from runtime.reports.catalogue import Catalogue, Reporters
@@ -64,11 +66,13 @@ class LateReporters:
         folder: Path = REPORTS_FOLDER,
         flows: Callable[[], Flows] = dict,
         goals: Callable[[], GoalBounds] = GoalBounds,
+        probe: Probe = no_probe,
     ) -> None:
         self._now = now
         self._folder = folder
         self._flows = flows
         self._goals = goals
+        self._probe = probe
 
     def __call__(self, job: Job) -> Maker:
         if job.task.kind is TaskKind.WORKFLOW:
@@ -78,7 +82,7 @@ class LateReporters:
         if job.task.kind is TaskKind.GOAL:
             from runtime.workflows.goals.producer import goal_of
 
-            return goal_of(job, self._now)
+            return goal_of(job, self._now, self._probe)
         return self._made(job)
 
     def sprints(self, model: str) -> Callable[[BackgroundTask], Maker]:
@@ -87,7 +91,7 @@ class LateReporters:
         def made(task: BackgroundTask) -> Maker:
             from runtime.workflows.goals.producer import sprints_of
 
-            return sprints_of(task, self._goals(), model, self._now)
+            return sprints_of(task, self._goals(), model, self._now, self._probe)
 
         return made
 
@@ -110,8 +114,9 @@ class LateReporters:
         return Reporters(self.catalogue, renderer=self.renderer, now=self._now)
 
 
-def figure_tools(figures: Figures, now: Now, naming: Naming) -> dict[str, Tool]:
-    return {tool.spec.name: tool for tool in report_tools(figures, now=now, naming=naming)}
+def figure_tools(figures: Figures, now: Now, naming: Naming, may_read: MayRead) -> dict[str, Tool]:
+    made = report_tools(figures, now=now, naming=naming, may_read=may_read)
+    return {tool.spec.name: tool for tool in made}
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,14 @@ from runtime.errors import ConfigError
 from tools.kit.plugin import TOOL_INTERFACE, ToolPlugin
 
 if TYPE_CHECKING:
+    from runtime.contract.agents.interceptors import Interceptor
     from runtime.models.settings import ModelSettings
 
 log = structlog.get_logger("tools")
 
 TOOLS: Final = "signalbox.tools"
 MODELS: Final = "signalbox.models"
+INTERCEPTORS: Final = "signalbox.interceptors"
 
 
 def names_in(group: str) -> Sequence[str]:
@@ -90,6 +92,18 @@ def _no_tool(thing: object) -> str:
     if isinstance(thing, ToolPlugin) and thing.interface != TOOL_INTERFACE:
         return f"it is written for version {thing.interface} of the tool interface, and this Signalbox has {TOOL_INTERFACE}"
     return ""
+
+
+def interceptor_named(name: str) -> Interceptor:
+    """An interceptor of a package. Errors: ConfigError for one that nobody provides, or that is of no use."""
+    found = brought(INTERCEPTORS, name, lambda thing: "" if callable(thing) else "what it provides can't be called")
+    if found is None:
+        known = ", ".join(names_in(INTERCEPTORS)) or "none"
+        raise ConfigError(
+            f"interceptors: no installed package provides the interceptor {name}. There are: {known}. Install its package, or remove it."
+        )
+    interceptor: Interceptor = found
+    return interceptor
 
 
 def model_driver(name: str) -> Callable[..., Model] | None:

@@ -63,8 +63,10 @@ def _tables(model: type[BaseModel], above: str) -> Iterator[tuple[str, type[Base
 
 
 def _tables_in(model: type[BaseModel], above: str) -> Iterator[tuple[str, type[BaseModel]]]:
-    """(title, model) of lists of tables within a table of a list, and of tables by a name that is free."""
+    """(title, model) of tables within a table of a list: lists of them, and those by a name that is free."""
     for name, info in model.model_fields.items():
+        if below := _below(info):
+            yield f"`[{above}{name}]`", below
         for kind in _repeated(info):
             yield f"`[[{above}{name}]]`", kind
         if get_origin(info.annotation) is dict and (named := _table(get_args(info.annotation)[1])):

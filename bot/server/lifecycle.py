@@ -15,6 +15,7 @@ import structlog
 
 from bot.accounts.failover import Others
 from bot.accounts.supervisor import AccountSupervisor
+from bot.node.version import VERSION
 from bot.node.watchdog import Watchdog
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
@@ -38,6 +39,9 @@ DRAIN: Final = timedelta(seconds=6)
 LEAVE: Final = timedelta(seconds=1)
 """How long the store gets to take back what the process holds."""
 REJOIN: Final = timedelta(seconds=1)
+NODE_JOINED: Final = "node joined"
+NODE_DRAINED: Final = "node drained"
+NODE_LEFT: Final = "node left"
 
 
 class Life:
@@ -80,6 +84,7 @@ class Life:
         self._goodbye = goodbye
         self._agents = agents
         self._new_id = new_id
+        self._label = f"{socket.gethostname()}/{os.getpid()}"
 
     async def run(self, on_ready: Callable[[], None]) -> None:
         """Be a node until cancelled, then drain. Errors: whatever a duty ends with that is not the loss of the lease."""
@@ -94,6 +99,7 @@ class Life:
     async def _as_node(self, on_ready: Callable[[], None]) -> None:
         """From one join to the end by cancellation, with a drain, or by the loss of the lease."""
         node = await self._join()
+        await self._note(NODE_JOINED, node)
         dispatch = self._make_dispatch(node.lease)
         self._membership.sit(node, dispatch.take_in)
         self._watchdog.joined()
@@ -110,6 +116,7 @@ class Life:
                     self._watchdog.lost()
                 else:
                     await self._drain(dispatch, listening)
+                    await self._note(NODE_DRAINED, node)
                     beating.cancel()  # before the lease is given back: a beat after it would say that it was lost
                     await self._leave(node)
 
@@ -120,7 +127,7 @@ class Life:
                 return await Node.join(
                     store=self._store,
                     node=NodeId(self._new_id()),
-                    label=f"{socket.gethostname()}/{os.getpid()}",
+                    label=self._label,
                     length=self._settings.nodes.lease,
                     # The lock of an embedded database proves that every earlier process is gone.
                     alone=self._settings.database_file is not None,
@@ -162,7 +169,14 @@ class Life:
         with suppress(StoreError, TimeoutError):
             async with asyncio.timeout(LEAVE.total_seconds()):
                 await node.leave()
+                await self._store.note_fact(NODE_LEFT, self._label, node.lease.node, "")
         await self._goodbye()
+
+    async def _note(self, kind: str, node: Node) -> None:
+        """Tell the audit, and so whoever follows events. Where the store does not answer, that is no reason to stop."""
+        with suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(LEAVE.total_seconds()):
+                await self._store.note_fact(kind, self._label, node.lease.node, f"signalbox {VERSION}")
 
     async def _drain(self, dispatch: Dispatch, listening: Sequence[asyncio.Task[None]]) -> None:
         """Take nothing more in, and let what runs come to an end."""

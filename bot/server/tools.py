@@ -34,7 +34,7 @@ from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
 from tools.processes.host import ProcessHost
-from tools.reports import Naming
+from tools.reports import MayRead, Naming
 from tools.sandbox.shell import Sandbox, sandbox_for
 from tools.sandbox.spaced import SpacedSandbox, SpacedTool
 from tools.tasks import task_tools
@@ -46,7 +46,8 @@ log = structlog.get_logger("app")
 
 WRITERS: Final = ("write_file", "chart", "browser_screenshot", "image_make")
 """Tools that write files into a room; the shell looks after itself."""
-POSTING: Final = ("channel_send",)
+BESIDE_A_TESTS: Final = ("channel_send", "workflow_start", "goal_set")
+"""Tools of ours that lead to work of their own, which a test's stand beside. Those that no model is told of do in any case."""
 """Tools that post through the outbox: what is shown is told by rows, also where a test brings the others."""
 
 
@@ -93,6 +94,7 @@ def toolkit_of(
     remembering: Sequence[Tool],
     agents: NewAgents,
     figures: Figures,
+    may_read: MayRead,
     named: Named,
     naming: Naming,
     now: Now,
@@ -107,7 +109,7 @@ def toolkit_of(
     shell = shell_of(settings)
     sandbox = SpacedSandbox(sandbox_for(shell), space)
     renderer = ChartRenderer(settings.data_dir / "fonts")
-    reported = figure_tools(figures, now, naming)
+    reported = figure_tools(figures, now, naming, may_read)
     own = first_tools(shell, sandbox=sandbox, egress=egress_of(settings), renderer=renderer)
     own |= planning_tools(timetable, accounts, named)
     handing = delegation_tools(children, hands, now)
@@ -121,8 +123,8 @@ def toolkit_of(
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= installed_tools(settings, own)
-    posting = {name: more[name] for name in POSTING if name in more}
-    toolbox = toolbox_of(settings, {**handing, **posting, **instead} if instead else own, wrap)
+    beside = {name: tool for name, tool in more.items() if name in BESIDE_A_TESTS or tool.spec.untold}
+    toolbox = toolbox_of(settings, {**handing, **beside, **instead} if instead else own, wrap)
     if settings.tools.folder and settings.tools.folder.is_dir():
         from bot.wiring.tools.folder import folder_of
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from bot.settings.accounts import faults_as_a_whole
 from bot.settings.agents.together import faults_together as agent_faults
 from bot.settings.approvals import faults_together as approval_faults
+from bot.settings.events.tables import faults_together as sink_faults
 from bot.settings.faults import Faults, nearest
 from bot.settings.heartbeats import faults_together as heartbeat_faults
 from bot.settings.knowledge.packs import faults_together as knowledge_faults
@@ -20,6 +21,7 @@ from bot.settings.models.aliases import faults_together as model_faults
 from bot.settings.models.budgets import faults_together as budget_faults
 from bot.settings.policy.together import faults_together as policy_faults
 from bot.settings.safety.guard import faults_together as guard_faults
+from bot.settings.safety.interceptors import faults_together as interceptor_faults
 from bot.settings.schedules import faults_together as schedule_faults
 from bot.settings.sources import Layers
 from bot.settings.tools.databases import faults_together as database_faults
@@ -57,6 +59,8 @@ def add_together(layers: Layers, faults: Faults) -> None:
         room_tool_faults,
         workflow_faults,
         git_faults,
+        sink_faults,
+        interceptor_faults,
     ):
         for name, fault in find(layers):
             faults.add(layers.title(name), fault)
@@ -74,6 +78,8 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
         ("workflows", "workflow"),
         ("triggers", "trigger"),
         ("databases", "database"),
+        ("event_sinks", "sink"),
+        ("interceptors", "interceptor"),
     ):
         first: dict[Any, str] = {}
         for place, table in layers.tables(kind):

@@ -15,6 +15,7 @@ from bot.secrets.chain import Chain, Found
 from bot.secrets.errors import SecretsError
 from bot.secrets.keys import VARIABLE
 from bot.settings.accounts import is_unused, usable_channel
+from bot.settings.events.tables import EventSinkTable
 from bot.settings.faults import MASK, Faults, is_secret
 from bot.settings.hooks import HookTable
 from bot.settings.mcp import McpTable, handed_on
@@ -93,6 +94,7 @@ def twins_in_lists(layers: Layers) -> list[str]:
     plugins = ((name, usable_channel(table)) for name, table in layers.tables("accounts"))
     kinds: list[tuple[str, type[BaseModel]]] = [(name, plugin.settings) for name, plugin in plugins if plugin]
     kinds += [(name, HookTable) for name, _ in layers.tables("hooks")]
+    kinds += [(name, EventSinkTable) for name, _ in layers.tables("event_sinks")]
     kinds += [(name, ModelTable) for name, _ in layers.tables("models")]
     kinds += [(name, McpTable) for name, _ in layers.tables("mcp")]
     kinds += [(name, DatabaseTable) for name, _ in layers.tables("databases")]

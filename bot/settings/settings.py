@@ -29,6 +29,7 @@ from bot.settings.agents.folder import AGENTS, add_agents
 from bot.settings.agents.tables import AgentTable
 from bot.settings.approvals import OLD_NAME, Approvals, take_old_name
 from bot.settings.cross_checks import add_together
+from bot.settings.events.tables import EventSinkTable, FeedbackSection
 from bot.settings.faults import Faults, without_tag
 from bot.settings.hands.folder import add_hands
 from bot.settings.heartbeats import HeartbeatTable
@@ -44,6 +45,7 @@ from bot.settings.models.tables import Model, ModelTable
 from bot.settings.policy.rules import PolicyRule
 from bot.settings.safety.egress import Egress
 from bot.settings.safety.guard import Guardrails, GuardRule, GuardSection
+from bot.settings.safety.interceptors import InterceptorTable
 from bot.settings.schedules import Planning, ScheduleTable
 from bot.settings.secrets import (
     ADDRESSES,
@@ -167,6 +169,8 @@ class Settings(Section):
     )
     rooms: tuple[RoomTable, ...] = Field(default=(), description="Rules for particular rooms.")
     hooks: tuple[HookTable, ...] = Field(default=(), description="Webhooks that bring what other programs say.")
+    event_sinks: tuple[EventSinkTable, ...] = Field(default=(), description="Places that are told what happens.")
+    feedback: FeedbackSection = Field(default_factory=FeedbackSection, description="What people think of messages.")
     schedules: tuple[ScheduleTable, ...] = Field(default=(), description="Work by the clock.")
     workflows: tuple[WorkflowTable, ...] = Field(
         default=(), description="Work of several steps; also as files in `workflows/`."
@@ -184,6 +188,9 @@ class Settings(Section):
     )
     guard_rules: tuple[GuardRule, ...] = Field(
         default=(), description="Words, phrases and patterns of your own that must not flow."
+    )
+    interceptors: tuple[InterceptorTable, ...] = Field(
+        default=(), description="Programs and packages that look in on runs."
     )
     approvals: Approvals = Field(default_factory=Approvals, description="Questions about calls.")
     sessions: Sessions = Field(default_factory=Sessions, description="Conversations.")
@@ -329,9 +336,9 @@ class Settings(Section):
         return made
 
     def for_one_question(self) -> Settings:
-        """Settings for a process that answers one question: any free port, no accounts, no hooks."""
+        """Settings for a process that answers one question: any free port, no accounts, no hooks, no sinks."""
         web = self.web.model_copy(update={"host": "127.0.0.1", "port": 0})
-        return self.model_copy(update={"web": web, "accounts": (), "hooks": ()})
+        return self.model_copy(update={"web": web, "accounts": (), "hooks": (), "event_sinks": ()})
 
     def shown(self) -> dict[str, Any]:
         """All values as JSON would hold them, with secrets masked."""

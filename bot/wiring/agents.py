@@ -31,6 +31,7 @@ from runtime.policy.budgets import DOLLAR, BudgetRules, Scope
 from runtime.workspace.workspaces import WorkspaceFolders
 
 if TYPE_CHECKING:
+    from runtime.agent.duties.intercepting import RunInterceptors
     from runtime.agent.registry import Sprinting
 
 
@@ -128,9 +129,14 @@ class PreferredModel:
         return await self._model.reply(replace(request, own=self.name), on_text)
 
 
+def nobody_intercepts(_agent: str) -> RunInterceptors | None:
+    """Nobody: the settings name no interceptor."""
+    return None
+
+
 class AgentMaker:
-    """Makes agents of manifests, with the parts of this process that they share. `prompt` gives each one's by its name, and `sprints`
-    what works on tasks in sprints, for the name of a model."""
+    """Makes agents of manifests, with the parts of this process that they share. `prompt` gives each one's by its name, `sprints`
+    what works on tasks in sprints, for the name of a model, and `intercepting` what looks in on an agent's runs."""
 
     def __init__(
         self,
@@ -141,6 +147,7 @@ class AgentMaker:
         workspaces: Callable[[str], WorkspaceFolders],
         limits: Limits,
         sprints: Callable[[str], Sprinting],
+        intercepting: Callable[[str], RunInterceptors | None] = nobody_intercepts,
     ) -> None:
         self._prompt = prompt
         self._model = model
@@ -148,21 +155,25 @@ class AgentMaker:
         self._workspaces = workspaces
         self._limits = limits
         self._sprints = sprints
+        self._intercepting = intercepting
 
     def made(self, manifests: Mapping[str, Manifest]) -> list[Agent]:
         return [self.agent(manifest) for manifest in manifests.values()]
 
     def agent(self, manifest: Manifest) -> Agent:
+        model = PreferredModel(self._model, manifest.model) if manifest.model else self._model
+        looks_in = self._intercepting(manifest.name)
         return Agent(
             name=manifest.name,
             prompt=self._prompt(manifest.name),
-            model=PreferredModel(self._model, manifest.model) if manifest.model else self._model,
+            model=looks_in.around(model) if looks_in else model,
             tools=self._tools if _allows_all(manifest) else AllowedTools(self._tools, manifest),
             scope=manifest.name,
             workspaces=self._workspaces(manifest.name),
             manifest=manifest,
             limits=self._limits,
             sprinting=self._sprints(manifest.model) if manifest.harness == SPRINTING else None,
+            intercepting=looks_in,
         )
 
 

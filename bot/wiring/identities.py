@@ -37,8 +37,10 @@ def with_identities(settings: Settings, accounts: Accounts[Account]) -> Settings
     rooms = (r.model_copy(update={"people": known(r.people), "blocked": known(r.blocked)}) for r in settings.rooms)
     approvals = settings.approvals
     asked = {"to": at(approvals.to), "escalate_to": at(approvals.escalate_to)}
+    readers = settings.feedback.model_copy(update={"readers": known(settings.feedback.readers)})
     return settings.model_copy(
         update={
+            "feedback": readers,
             "access": access.model_copy(update=lists),
             "rooms": tuple(rooms),
             "policy": tuple(map(rule_with, settings.policy)),
@@ -56,6 +58,7 @@ def named(settings: Settings) -> Iterator[tuple[str, Sequence[str], bool]]:
     for number, rule in enumerate(settings.policy, start=1):
         yield f"policy[{number}].person", (rule.person,), rule.result not in ("deny", "veto")
         yield f"policy[{number}].approvers", rule.approvers, True
+    yield "feedback.readers", settings.feedback.readers, True
 
 
 def given(settings: Settings) -> frozenset[str]:

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from bot.settings.settings import Settings
 from runtime.audit.anchor import CheckpointFile
+from runtime.audit.published import SignedEnds
 from runtime.audit.retention import Keep, Retention
 from runtime.audit.trimmer import Trimmer
 from runtime.contract import PARTIAL, UPLOADS
@@ -46,6 +47,7 @@ def keep_of(settings: Settings) -> Keep:
         Stock.NODES: days.nodes_days,
         Stock.TRANSCRIPTS: days.transcripts_days,
         Stock.ROOM_NAMES: days.messages_days,
+        Stock.ROOM_MARKS: days.messages_days,
         Stock.TOOL_FORMS: days.approvals_days,
     }
     workspaces = timedelta(days=days.workspaces_days) if days.workspaces_days else None
@@ -57,4 +59,5 @@ def trimmer_of(settings: Settings, store: Store) -> Trimmer | None:
     if not settings.retention.audit_days:
         return None
     keep = timedelta(days=settings.retention.audit_days)
-    return Trimmer(book=store.audit, file=CheckpointFile(settings.data_dir), keep=keep, now=store.now)
+    ends = SignedEnds(settings.data_dir, shared=settings.database_file is None)
+    return Trimmer(book=store.audit, file=CheckpointFile(settings.data_dir), keep=keep, now=store.now, ends=ends)

@@ -39,7 +39,8 @@ class Edits:
         asked = await self._approvals.asked(asked_about(click.approval_id)) if click.values else None
         if asked is None:
             return None
-        tool = self._agents[asked.agent].tools.get(asked.approval.tool)
+        agent = self._agents[asked.agent]
+        tool = agent.tools.get(asked.approval.tool)
         if tool is None:
             return Changed(fault=f"The tool {asked.approval.tool} no longer exists.")
         arguments = changed_arguments(asked.approval, click.values)
@@ -47,7 +48,11 @@ class Edits:
             return Changed(fault=arguments)
         if fault := self._faults(tool.spec.schema, arguments):
             return Changed(fault=fault)
-        return self._ruled(asked, tool, arguments)
+        changed = self._ruled(asked, tool, arguments)
+        if agent.intercepting and not changed.fault:
+            fault = await agent.intercepting.objection(asked.approval, tool, arguments, asked.approval.requester_name)
+            return Changed(fault=fault) if fault else changed
+        return changed
 
     def _ruled(self, asked: Asked, tool: Tool, arguments: Mapping[str, Json]) -> Changed:
         about, policy, scope = asked.approval, self._policy(), self._agents[asked.agent].scope

@@ -99,6 +99,12 @@ class LoopGuard:
         self._refused += judgement.verdict is Verdict.REFUSED
         return judgement
 
+    def judge_instead(self, call: Call, before: Verdict, *, polls: bool) -> Judgement:
+        """The verdict on the call in place of the last one, on which it was `before`: only this one is kept in rows."""
+        self._keys.pop()
+        self._warned -= before is Verdict.WARNED
+        return self.judge(call, polls=polls)
+
     def ended(self, call: Call, result: str) -> None:
         """A call came to its result, with or without our words behind it."""
         self._results[self._key_of.get(call.id) or key_of(call)].append(digest(result.partition(f"\n\n{OURS}")[0]))

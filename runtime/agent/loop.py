@@ -359,6 +359,8 @@ class AgentLoop:
 
     def _progress(self, claim: Claim, event: Progress) -> None:
         """Nobody waits in the room for work in the background, so nothing is shown of it before its end."""
+        if (look := self._agents[claim.agent].intercepting) and look.hears_progress:
+            look.heard(claim, event)
         if not (claim.job or claim.task or claim.child):
             self._outlet.progress(claim, event)
 
@@ -392,7 +394,8 @@ class AgentLoop:
         speaker = GuardedModel(run.maker, self._door) if run.maker else run.agent.model
         work, kept = Work.REPORT if job else Work.CHAT, run.model or run.claim.model
         room = self._door.room(run.claim.address)
-        request = replace(parts.request(facts), work=work, wanted=run.claim.wanted, kept=kept, room=room)
+        step, wanted = f"{run.claim.run_id}/{run.next_step}", run.claim.wanted
+        request = replace(parts.request(facts), work=work, wanted=wanted, kept=kept, room=room, step=step)
         if run.allowance:
             self._probe("budget-reserved")
             request = replace(request, cheapest=run.allowance.over is not None)
@@ -448,6 +451,8 @@ class AgentLoop:
         sorted_calls = await (self._calls.sort_own if is_own else self._calls.sort)(run, reply.calls)
         recorded = own(await self._store.record_model(lane, run.claim.run_id, number, reply, sorted_calls))
         self._probe("step-recorded")
+        if run.maker:
+            self._probe("workflow-step")
         run.iterations, run.next_step = run.iterations + 1, number + len(reply.calls) + 1
         run.allowance = recorded.allowance
         for room in recorded.told:
@@ -485,7 +490,9 @@ class AgentLoop:
     async def _finish(
         self, run: LiveRun, reply: ModelReply | None, state: RunState, text: str, until: datetime | None = None
     ) -> Released:
-        text = self._door.clean(text, Gate.DELIVERY, self._door.room(run.claim.address))
+        text = str(self._door.clean(text, Gate.DELIVERY, self._door.room(run.claim.address)))
+        if run.agent.intercepting:
+            text = await run.agent.intercepting.closing(run, state, text)
         words = "\n\n".join([text, *run.long]) if run.claim.job is None else text
         last = [await self._outlet.prepare(new, run.claim) for new in await self._last_words.closing(run, state, words)]
         lane, run_id = run.claim.lane, run.claim.run_id

@@ -18,6 +18,7 @@ from runtime.errors import ModelFailed
 from runtime.workspace.workspaces import WorkspaceFolders
 
 if TYPE_CHECKING:
+    from runtime.agent.duties.intercepting import RunInterceptors
     from runtime.agent.run_state import Maker
     from runtime.store.protocol import BackgroundTask
 
@@ -51,6 +52,7 @@ class Agent:
     `tools` may change while it works, and the next model call is told of those that are there then. `scope` is what the
     `agent` condition of a policy rule is matched with. `manifest` is what was said of it. `workspaces` hold the files of its
     sessions, and nobody else's. `sprinting` makes what speaks in the model's place in its tasks, where it works in sprints.
+    `intercepting` looks in on its runs, where the settings have somebody do so.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Agent:
     manifest: Manifest = field(default_factory=Manifest)
     limits: Limits = field(default_factory=Limits)
     sprinting: Sprinting | None = None
+    intercepting: RunInterceptors | None = None
 
 
 class Agents(dict[str, Agent]):
@@ -82,7 +85,14 @@ class Agents(dict[str, Agent]):
         """An agent without any of another's tools, rights or files."""
         files = self.main.workspaces.of(name)
         return replace(
-            self.main, name=name, model=Missing(name), tools={}, scope=name, workspaces=files, sprinting=None
+            self.main,
+            name=name,
+            model=Missing(name),
+            tools={},
+            scope=name,
+            workspaces=files,
+            sprinting=None,
+            intercepting=None,
         )
 
 

@@ -34,10 +34,12 @@ CLEANLY: Final = Known()
 
 @dataclass(slots=True)
 class Answer:
-    """Facts that the calls of one answer share. `calls` are those of it that were let through, by tool."""
+    """Facts that the calls of one answer share. `calls` are those of it that were let through, by tool,
+    and `sorted` is how many were looked at."""
 
     mode: RoomMode | None = None
     calls: Counter[str] = field(default_factory=Counter)
+    sorted: int = 0
 
 
 class Rulings:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import structlog
 
@@ -18,7 +18,7 @@ from runtime.agent.duties.attached import fitting
 from runtime.agent.duties.sleeping import sleep
 from runtime.agent.duties.sources import Sources, fenced
 from runtime.agent.duties.undoing import kept_before
-from runtime.agent.guard import UNGUARDED, LoopGuard, Made, Verdict
+from runtime.agent.guard import UNGUARDED, Judgement, LoopGuard, Made, Verdict
 from runtime.agent.rulings import Answer, Rulings
 from runtime.agent.run_state import Dropped, LiveRun, own
 from runtime.cancellation import cancellable
@@ -58,12 +58,17 @@ from runtime.store.protocol import Claim, NewStep, Recorded, Runs, ToolStep
 from runtime.text.glyphs import bound, clip, visible
 from runtime.workspace.whole_texts import WholeTexts
 
+if TYPE_CHECKING:
+    from runtime.agent.duties.intercepting import RunInterceptors
+
 T = TypeVar("T")
 log = structlog.get_logger("agent")
 
 SEALED_ELSEWHERE: Final = "the arguments of this call hold a secret, and were sealed with a key that this node does not have. It was not called."
 PARTLY_HIDDEN: Final = "What is hidden here as a secret runs with the call. Say yes only if you know it."
 READ_ONLY_BY_NOW: Final = "the read-only mode of this conversation"
+ASKED_BY: Final = 'Interceptor "'
+"""Stands in what a card says of a call that an interceptor has asked about: no standing yes answers it."""
 NOT_ABOVE: Final = "{above}, which asked for this, may not do it either."
 TELL_SECONDS: Final = 1.0
 """Between two words of a run's tools about how far they are."""
@@ -127,6 +132,7 @@ class Calls:
             return asked_by_us(call)  # no rule, grant or mode answers for people
         if tool is None or not tool.spec.untold or tool.spec.asks:
             return await self._judged(run, call, answer, is_own=True)
+        answer.sorted += 1
         return NewStep(call, tool.spec.effect, digest(call.arguments), StepState.OPEN)
 
     async def _judged(self, run: LiveRun, call: Call, answer: Answer, *, is_own: bool = False) -> NewStep:
@@ -138,15 +144,35 @@ class Calls:
         if judged.verdict is Verdict.REFUSED:
             log.warning("call refused by the loop guard", tool=call.tool)
             effect = tool.spec.effect if tool else Effect.READ
+            answer.sorted += 1
             return replace(not_run(call, effect, judged.words), guard=judged.verdict.value)
         if judged.words:
             run.warnings[call.id] = judged.words
         step = await self._sorted(run, tool, call, answer)
+        answer.sorted += 1
+        if tool and run.agent.intercepting and step.state is not StepState.DONE:
+            step, judged = await self._intercepted(run, run.agent.intercepting, tool, step, answer, judged)
         if step.state is StepState.DONE:
             guard.ended(call, step.result)
         else:
             answer.calls[call.tool] += 1
         return replace(step, guard=judged.verdict.value) if judged.words else step
+
+    async def _intercepted(
+        self, run: LiveRun, looks_in: RunInterceptors, tool: Tool, step: NewStep, answer: Answer, judged: Judgement
+    ) -> tuple[NewStep, Judgement]:
+        """The call as interceptors leave it. Another one is judged by the guard too, as it will be known after a kill."""
+        sort, number = partial(self._sorted, run, tool, answer=answer), run.next_step + answer.sorted
+        left = await looks_in.before_tool(run, tool, step, number, sort)
+        if left.call.arguments == step.call.arguments:
+            return left, judged
+        judged = (await self._guard(run)).judge_instead(left.call, judged.verdict, polls=tool.spec.polls)
+        if judged.verdict is Verdict.REFUSED:
+            log.warning("call refused by the loop guard", tool=left.call.tool)
+            return not_run(left.call, left.effect, judged.words), judged
+        if judged.words:
+            run.warnings[left.call.id] = f"{run.warnings[left.call.id]}\n\n{judged.words}"
+        return left, judged
 
     async def _guard(self, run: LiveRun) -> LoopGuard:
         """The guard of this run, which knows every call that it made, also before a kill."""
@@ -197,8 +223,9 @@ class Calls:
     def terms(self, run: LiveRun, step: ToolStep | NewStep) -> Terms:
         """Terms of a question about `step`, by the rules that hold now."""
         terms = self._policy().terms(self._ask(run, step.call, step.effect))
-        plain = step.call.tool not in (SPEND_MORE, HAND_OVER) and not step.call.sealed
-        return terms if plain else replace(terms, grants=False, editable=False)
+        if step.call.tool in (SPEND_MORE, HAND_OVER) or step.call.sealed:
+            return replace(terms, grants=False, editable=False)
+        return replace(terms, grants=False) if ASKED_BY in step.caution else terms
 
     def _ask(self, run: LiveRun, call: Call, effect: Effect) -> Ask:
         """A call as the rules judge it: by its true arguments, since anything may stand where people see a mark."""
@@ -336,6 +363,7 @@ class Calls:
         told = await (run.unless_stopped(work) if repeatable(run.agent.tools, step) else work)
         room = self._door.room(run.claim.address)
         text, more = str(self._door.clean(told, Gate.TOOL_RESULT, room)), ""
+        text = await looks_in.after_tool(run, step, text) if (looks_in := run.agent.intercepting) else text
         if len(text) > tool.spec.output_bound:
             text, more = await self._cut(run, step, text, tool.spec.output_bound, is_outside=bool(source))
         if source:

@@ -1,13 +1,12 @@
 """Signed files beside the audit: its head, and the checkpoint for removed rows.
 
 Both lie in the data folder, outside of the database, beside the key `audit.key` (mode 0600). Whoever can write the
-database alone cannot shorten the audit without these files telling. The signature is HMAC-SHA256, so whoever holds the
-key file could forge it: keep the folder to the program's own user.
+database alone cannot shorten the audit without these files telling. Where several nodes share a database, each has files of
+its own, and publishes what it signed (`published.py`) for the others.
 """
 
 from __future__ import annotations
 
-import hmac
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from runtime.audit.keys import AuditKey
 from runtime.errors import StoreError
 from runtime.store.protocol import AuditCheckpoint, Head
 
@@ -37,11 +37,11 @@ class HeadFile:
 
     def write(self, head: Head) -> None:
         """Replace the head, whole or not at all."""
-        self._file.write({"number": head.number, "hash": head.hash}, _head_words(head))
+        self._file.write({"number": head.number, "hash": head.hash}, head_words(head))
 
     def read(self) -> Head | None:
         """The head, None before the first. Errors: StoreError when it is damaged or its signature is wrong."""
-        return self._file.read(lambda said: Head(int(said["number"]), str(said["hash"])), _head_words)
+        return self._file.read(lambda said: Head(int(said["number"]), str(said["hash"])), head_words)
 
     def demand(self) -> Head | None:
         """The head, None on a node that never signed one. Errors: HeadMissing where it must be there; as `read` does."""
@@ -61,22 +61,22 @@ class CheckpointFile:
         """Replace the checkpoint, whole or not at all."""
         at = checkpoint.at.isoformat()
         values = {"number": checkpoint.number, "hash": checkpoint.hash, "at": at}
-        self._file.write(values, _checkpoint_words(checkpoint))
+        self._file.write(values, checkpoint_words(checkpoint))
 
     def read(self) -> AuditCheckpoint | None:
         """The checkpoint, None when nothing was removed yet. Errors: StoreError as for the head."""
-        return self._file.read(_checkpoint_of, _checkpoint_words)
+        return self._file.read(_checkpoint_of, checkpoint_words)
 
 
 def _checkpoint_of(said: Mapping[str, Any]) -> AuditCheckpoint:
     return AuditCheckpoint(int(said["number"]), str(said["hash"]), datetime.fromisoformat(said["at"]))
 
 
-def _head_words(head: Head) -> str:
+def head_words(head: Head) -> str:
     return f"{head.number}:{head.hash}"
 
 
-def _checkpoint_words(checkpoint: AuditCheckpoint) -> str:
+def checkpoint_words(checkpoint: AuditCheckpoint) -> str:
     # It begins with a word of its own: an old head must never pass for a checkpoint.
     return f"checkpoint:{checkpoint.number}:{checkpoint.hash}:{checkpoint.at.isoformat()}"
 
@@ -84,10 +84,10 @@ def _checkpoint_words(checkpoint: AuditCheckpoint) -> str:
 class _SignedFile:
     def __init__(self, folder: Path, name: str) -> None:
         self._path = folder / name
-        self._key = folder / "audit.key"
+        self._key = AuditKey(folder)
 
     def write(self, values: Mapping[str, object], words: str) -> None:
-        text = json.dumps({**values, "signature": self._sign(words)})
+        text = json.dumps({**values, "key": self._key.public, "signature": self._key.sign(words)})
         fresh = self._path.with_name(f"{self._path.name}.new")
         with fresh.open("w", encoding="ascii") as file:
             file.write(text)
@@ -104,7 +104,7 @@ class _SignedFile:
             made, signature = make(said), str(said["signature"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{self._path} cannot be read: {error}") from error
-        if not hmac.compare_digest(signature, self._sign(words(made))):
+        if not self._key.signed(words(made), signature):
             raise StoreError(
                 f"The signature of {self._path} is wrong: someone else wrote it, or audit.key was changed."
             )
@@ -113,13 +113,4 @@ class _SignedFile:
     @property
     def was_signed(self) -> bool:
         """True if anything was ever signed in this folder."""
-        return self._key.exists()
-
-    def _sign(self, words: str) -> str:
-        return hmac.digest(self._secret(), words.encode(), "sha256").hex()
-
-    def _secret(self) -> bytes:
-        if not self._key.exists():
-            with os.fdopen(os.open(self._key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(os.urandom(32))
-        return self._key.read_bytes()
+        return self._key.is_there

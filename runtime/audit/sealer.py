@@ -13,7 +13,9 @@ from typing import Final
 import structlog
 
 from runtime.audit.anchor import HeadFile, HeadMissing
+from runtime.audit.published import SignedEnds
 from runtime.audit.trimmer import Trimmer
+from runtime.audit.witness import Witness
 from runtime.cluster.notifier import LocalNotifier
 from runtime.cluster.topics import UNSEALED
 from runtime.domain.audit_chain import FIRST_HASH
@@ -24,6 +26,8 @@ log = structlog.get_logger("sealer")
 
 SEALING_INTERVAL: Final = timedelta(seconds=5)
 """How often to look without a ring, since old rows are removed a slice at a time."""
+SEALED_TOGETHER: Final = 500
+"""Rows of one transaction."""
 DAMAGED: Final = timedelta(minutes=1)
 SEALER_ROLE: Final = "sealer"
 NOTHING_SEALED: Final = Head(0, FIRST_HASH)
@@ -42,6 +46,7 @@ class Sealer:
         notifier: LocalNotifier,
         trimmer: Trimmer | None = None,
         every: timedelta = SEALING_INTERVAL,
+        ends: SignedEnds | None = None,
     ) -> None:
         self._book = book
         self._file = file
@@ -49,6 +54,7 @@ class Sealer:
         self._trimmer = trimmer
         self._listener = notifier.listen(UNSEALED)
         self._every = every
+        self._witness = Witness(book, file, ends) if ends else None
         self._trouble = ""
         self._sealed = NOTHING_SEALED  # by this process, whatever the file says
 
@@ -58,6 +64,8 @@ class Sealer:
             try:
                 if duty := await self._take(SEALER_ROLE):
                     await self._seal(duty)
+                elif self._witness:
+                    await self._witness.look()
             except StoreError as error:
                 log.debug("the audit is not sealed yet", reason=str(error))  # the store itself has told
             except OSError as error:
@@ -82,9 +90,10 @@ class Sealer:
                 log.error("the audit does not reach its signed head; nothing more is sealed until that is fixed")
                 await asyncio.sleep(DAMAGED.total_seconds())
                 return
-            sealed = await self._book.seal(duty, head)
+            sealed = await self._book.seal(duty, head, limit=SEALED_TOGETHER)
             if sealed is None:
                 return
+            is_behind = sealed.number - head.number == SEALED_TOGETHER
             head = self._sealed = sealed
             if signed != sealed:  # also what an earlier write did not bring to the disk
                 await asyncio.to_thread(self._file.write, sealed)
@@ -92,7 +101,10 @@ class Sealer:
                 self._tell("")
             if self._trimmer:
                 await self._trimmer.trim(duty, head)
-            await self._more()
+            if self._witness:
+                await self._witness.publish(head)
+            if not is_behind:  # whoever follows events must not wait for a backlog
+                await self._more()
 
     async def _more(self) -> None:
         """Wait for more to seal. What comes meanwhile is sealed together."""

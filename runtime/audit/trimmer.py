@@ -9,6 +9,7 @@ from typing import Final
 import structlog
 
 from runtime.audit.anchor import CheckpointFile
+from runtime.audit.published import Anchors, SignedEnds
 from runtime.contract import Now
 from runtime.domain.audit_chain import Verifier
 from runtime.errors import StoreError
@@ -25,8 +26,11 @@ SLICE: Final = 500
 class Trimmer:
     """Keeps the audit to `keep`. What it removes was verified first: a fault must not be tidied away."""
 
-    def __init__(self, *, book: Audit, file: CheckpointFile, keep: timedelta, now: Now) -> None:
+    def __init__(
+        self, *, book: Audit, file: CheckpointFile, keep: timedelta, now: Now, ends: SignedEnds | None = None
+    ) -> None:
         self._book = book
+        self._ends = ends
         self._file = file
         self._keep = keep
         self._now = now
@@ -44,16 +48,23 @@ class Trimmer:
             log.warning("old rows of the audit are not removed", reason=str(error))
 
     async def _slice(self, duty: Duty, head: Head, now: datetime) -> None:
-        last = await asyncio.to_thread(self._file.read)
+        anchors = await self._anchors()
+        last = anchors.cut
         rows = await self._book.audit_rows(0, limit=SLICE)
         if last and rows and (rows[0].number or 0) <= last.number:
             await self._book.cut_audit(duty, last)  # a kill came between the checkpoint and this
         elif old := self._old(rows, head, now):
-            await self._cut(duty, last, old, now)
+            await self._cut(duty, anchors, old, now)
             self._next = now + (BEHIND if len(old) == SLICE else TRIMMING_INTERVAL)
 
-    async def _cut(self, duty: Duty, last: AuditCheckpoint | None, old: list[AuditRow], now: datetime) -> None:
-        verifier = Verifier(cut=last)
+    async def _anchors(self) -> Anchors:
+        """The newest checkpoint, of whichever node, and rows that may read otherwise."""
+        if self._ends is None:
+            return Anchors(cut=await asyncio.to_thread(self._file.read))
+        return await self._ends.anchors(self._book)
+
+    async def _cut(self, duty: Duty, anchors: Anchors, old: list[AuditRow], now: datetime) -> None:
+        verifier = Verifier(cut=anchors.cut, redacted=anchors.redacted)
         verifier.take(old)
         if fault := verifier.fault():
             log.error("old rows of the audit are not removed: the chain is broken", fault=fault)

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Final
 
-from runtime.contract import Address, ApprovalKind, Identity, Mention, Person, PersonId
+from runtime.contract import Address, ApprovalKind, Identity, Mention, Person, PersonId, TaskKind
 from runtime.domain.approvals import Approval, Home, Rights, Voter, entitled
 from runtime.policy.terms import DM, PLACES, ROOM
 
@@ -35,7 +35,7 @@ class Audience:
 
     `said` are the newest words that its run heard, `said_by` whose, `message` the platform's id of them. `private`: the room is one person's and the agent's.
     `open_cards` are those that the requester has open in the conversation. `plan`: it is in the mode of that name, and what the
-    model said it would do. `heard` are all whose words its run heard.
+    model said it would do. `heard` are all whose words its run heard. `work` is what a piece that was handed on is for: its kind and name.
     """
 
     said: str = ""
@@ -46,6 +46,7 @@ class Audience:
     open_cards: int = 0
     plan: str | None = None
     heard: frozenset[PersonId] = frozenset()
+    work: tuple[TaskKind, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

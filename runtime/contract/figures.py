@@ -93,6 +93,28 @@ class Stuck:
     created_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """Rating of one message: `value` is up or down, `words` are the person's, `text` begins the message."""
+
+    person: str
+    value: str
+    words: str
+    text: str
+    address: Address
+    run: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """Ratings that stand, counted; `rows` are the newest."""
+
+    up: int = 0
+    down: int = 0
+    rows: tuple[Opinion, ...] = ()
+
+
 class Figures(Protocol):
     """Reads only. With `room` it is about that room and its threads alone. Lists are bounded by `most`."""
 
@@ -107,3 +129,6 @@ class Figures(Protocol):
 
     async def dead_letters(self, *, room: Address | None = None, most: int = 50) -> tuple[int, list[Stuck]]:
         """Number of messages that are dead or on hold, and at most `most` of them, newest first."""
+
+    async def feedback(self, since: datetime, *, room: Address | None = None, most: int = 50) -> Opinions:
+        """Ratings of the agent's messages since `since`, of at most 10,000 the newest."""

@@ -273,6 +273,7 @@ class ModelRequest:
     `work` is the kind of work, `wanted` the model that people chose for the conversation, `own` that of the agent, `kept` the
     one that the run began with; empty where there is none. `cheapest`: it is for the one that costs least, whatever else is so.
     `room` is where it is made for, as the settings write it. `working` is what is true at this moment, for the model alone: it stands behind all turns, since it changes most often.
+    `step` is the run and the number of the step that the answer becomes, where it becomes one.
     Errors of `files`: OSError where the file is not there any more.
     """
 
@@ -288,6 +289,7 @@ class ModelRequest:
     working: str = ""
     room: str = ""
     own: str = ""
+    step: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from typing import BinaryIO, Final, Protocol
 from runtime.contract.forms import OpenForm, no_form
 from runtime.contract.inbox import ReadInbox, empty_inbox
 from runtime.contract.people import Address, Identity, NewId, Now, Person
-from runtime.contract.signals import FileRef
+from runtime.contract.signals import FileRef, OwnMarks, Rated, no_marks, unrated
 
 
 class Level(StrEnum):
@@ -46,12 +46,15 @@ QUESTIONS: Final = "questions"
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A conversation as a list shows it. `title` is its first words."""
+    """A conversation as a list shows it. `title` is its first words, or what its owner calls it."""
 
     address: Address
     title: str
     last_at: datetime
     waiting_approvals: int
+    is_pinned: bool = False
+    is_archived: bool = False
+    is_unread: bool = False
 
 
 class Author(StrEnum):
@@ -115,6 +118,54 @@ class History(Protocol):
 
     async def view(self, address: Address, *, before: datetime | None = None, limit: int = 200) -> View:
         """The room as it is at one moment: the last `limit` entries older than `before`, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoomMark:
+    """A change to how one person has a conversation in their list; None leaves a thing as it is.
+
+    An empty `title` is the conversation's first words. `read_at`: until when they have read it.
+    """
+
+    title: str | None = None
+    is_pinned: bool | None = None
+    is_archived: bool | None = None
+    read_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEntry:
+    """A message that holds the words somebody looked for. `id` is that of its `Entry`; `text` is all of it, as written."""
+
+    address: Address
+    id: str
+    author: Author
+    name: str
+    at: datetime
+    text: str
+
+
+class Shelf(Protocol):
+    """The conversations of people, as each of them keeps them. Who may see a room is decided before."""
+
+    async def mark_room(self, owner: Identity, address: Address, mark: RoomMark) -> None:
+        """Errors: StoreError."""
+
+    async def find(self, addresses: Sequence[Address], wanted: str) -> list[FoundEntry]:
+        """Messages of these rooms with all the words of `wanted`, newest first; the newest 20,000 are looked at. Errors: StoreError."""
+
+
+class NoShelf:
+    """Stands where nothing is kept."""
+
+    async def mark_room(self, owner: Identity, address: Address, mark: RoomMark) -> None:
+        return None
+
+    async def find(self, addresses: Sequence[Address], wanted: str) -> list[FoundEntry]:
+        return []
+
+
+NO_SHELF: Final = NoShelf()
 
 
 class Links(Protocol):
@@ -249,7 +300,8 @@ class AdapterContext:
     """Context of an adapter, besides its own settings, from the composition root.
 
     `siblings`: whether another process of ours was at work on this store within so long. `forms` makes the form behind a
-    button. `inbox` reads the questions that wait for somebody.
+    button. `inbox` reads the questions that wait for somebody. `rated` notes what people think of a message, and
+    `own_marks` tells somebody's own. `shelf` keeps the lists of people on the page.
     """
 
     history: History
@@ -262,3 +314,6 @@ class AdapterContext:
     siblings: Callable[[timedelta], Awaitable[bool]] = alone
     forms: OpenForm = no_form
     inbox: ReadInbox = empty_inbox
+    rated: Rated = unrated
+    own_marks: OwnMarks = no_marks
+    shelf: Shelf = NO_SHELF

@@ -295,3 +295,38 @@ class Verdict:
 
 Sink = Callable[[Signal], Awaitable[Verdict]]
 """Takes a Signal in, in one transaction. Errors: StoreError means that it was not taken in: do not acknowledge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """Emoji that a person put onto a message, or took away: as the platform writes them, without skin tones or with.
+
+    `message_id` is the platform's id of the message, as a `Receipt` has it; where people rate on our own page,
+    `delivery` names the delivery instead, and `words` are what they wrote beside.
+    """
+
+    room: Address
+    actor: Identity
+    message_id: str = ""
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    delivery: str = ""
+    words: str = ""
+
+
+Rated = Callable[[Reaction], Awaitable[bool]]
+"""Notes what people think of a message; whether that changed anything. Errors: StoreError."""
+
+
+OwnMarks = Callable[[Identity, Address], Awaitable[Mapping[str, int]]]
+"""Value of each delivery in a room that somebody rated: above 0 for good. Errors: StoreError."""
+
+
+async def no_marks(who: Identity, room: Address) -> Mapping[str, int]:
+    """Answer where nobody keeps them."""
+    return {}
+
+
+async def unrated(reaction: Reaction) -> bool:
+    """Answer where nobody keeps it."""
+    return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -31,12 +31,32 @@ class SealedRow(Protocol):
     def previous(self) -> str: ...
     @property
     def hash(self) -> str: ...
+    @property
+    def salt(self) -> str: ...
 
 
-def link(previous: str, number: int, at: datetime, kind: str, actor: str, subject: str, detail: str) -> str:
-    """The hash of a row: SHA-256 in hex over the previous hash and the row's canonical JSON."""
-    row = json.dumps([previous, number, at.isoformat(), kind, actor, subject, detail], ensure_ascii=False)
+REDACTED: Final = "audit redacted"
+"""Kind of the row that says which rows had somebody taken out of them."""
+Redactions = Mapping[int, Collection[str]]
+"""Digests of rows, by number, as they may read although their hash is of what stood there before."""
+NOTHING_REDACTED: Final[Redactions] = {}
+
+
+def link(
+    previous: str, number: int, at: datetime, kind: str, actor: str, subject: str, detail: str, salt: str = ""
+) -> str:
+    """The hash of a row: SHA-256 in hex over the previous hash and the row's canonical JSON.
+
+    Without `salt`, as earlier versions wrote rows, whoever knows the rest could guess a name by trying.
+    """
+    values = [previous, number, at.isoformat(), kind, actor, subject, detail, *([salt] if salt else [])]
+    row = json.dumps(values, ensure_ascii=False)
     return hashlib.sha256(row.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def reads(row: SealedRow) -> str:
+    """Digest of a sealed row as it reads, whatever its hash says: a redaction signs this."""
+    return link(row.hash, row.number or 0, row.at, row.kind, row.actor, row.subject, row.detail, row.salt)
 
 
 class Anchor(Protocol):
@@ -53,15 +73,26 @@ class Verifier:
 
     Feed it rows by `take`, then ask `fault`. `head_number` and `head_hash` are the signed head: only against that a
     cut tail shows, and a chain that was made anew from some row on. `cut` is the signed checkpoint: rows up to that one
-    may be gone, from the first one on.
+    may be gone, from the first one on. `redacted` are rows that may read otherwise than they were sealed. `heads` are
+    earlier or other ones that were signed: the chain has each of them.
     """
 
-    def __init__(self, head_number: int = 0, head_hash: str = FIRST_HASH, *, cut: Anchor | None = None) -> None:
+    def __init__(
+        self,
+        head_number: int = 0,
+        head_hash: str = FIRST_HASH,
+        *,
+        cut: Anchor | None = None,
+        redacted: Redactions = NOTHING_REDACTED,
+        heads: Iterable[Anchor] = (),
+    ) -> None:
         self.number = 0
         self.hash = FIRST_HASH
         self.walked = 0
         self._head = (head_number, head_hash)
         self._cut = (cut.number, cut.hash) if cut else (0, FIRST_HASH)
+        self._redacted = redacted
+        self._signed = {one.number: one.hash for one in heads} | {head_number: head_hash}
         self._fault: str | None = None
 
     def take(self, rows: Iterable[SealedRow]) -> None:
@@ -98,10 +129,11 @@ class Verifier:
             return f"row {expected}: missing (the next one is row {row.number})"
         if row.previous != self.hash:
             return f"row {expected}: does not follow the row before it"
-        if row.hash != link(row.previous, expected, row.at, row.kind, row.actor, row.subject, row.detail):
+        made = link(row.previous, expected, row.at, row.kind, row.actor, row.subject, row.detail, row.salt)
+        if row.hash != made and reads(row) not in self._redacted.get(expected, ()):
             return f"row {expected}: changed after it was sealed"
         if expected == self._cut[0] and row.hash != self._cut[1]:
             return f"row {expected}: not the one at which the audit was cut; it or rows before it were sealed again"
-        if expected == self._head[0] and row.hash != self._head[1]:
+        if row.hash != self._signed.get(expected, row.hash):
             return f"row {expected}: not the one that was signed; it or rows before it were sealed again"
         return None

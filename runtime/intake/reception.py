@@ -120,6 +120,8 @@ class Reception:
         elif isinstance(signal.body, Clicked) and signal.body.choice is Choice.WHY:
             self._notifier.notify(ASKED_BACK)
         self._probe("accepted")
+        if taken.fired:
+            self._probe("trigger-fired")
         if taken.verdict.outcome is not Outcome.IGNORED:
             kind, outcome = type(signal.body).__name__.lower(), taken.verdict.outcome.value
             log.info("signal", trace=taken.verdict.signal_id, kind=kind, outcome=outcome, address=str(signal.address))

@@ -46,6 +46,7 @@ def fact(now: datetime, kind: str, actor: str, subject: str, detail: str = "") -
             "detail": detail,
             "previous": "",
             "hash": "",
+            "salt": "",
         },
     )
 

@@ -13,6 +13,10 @@ from sqlalchemy import Column, Index, LargeBinary, PrimaryKeyConstraint, Table, 
 
 from runtime.store.tables.columns import Serial, maybe_number, maybe_words, number, partial, time_id, words
 from runtime.store.tables.columns import metadata as metadata
+from runtime.store.tables.events import event_cursors as event_cursors
+from runtime.store.tables.events import feedback as feedback
+from runtime.store.tables.forgetting import audit_signatures as audit_signatures
+from runtime.store.tables.forgetting import forgettings as forgettings
 from runtime.store.tables.knowledge import knowledge_chunks as knowledge_chunks
 from runtime.store.tables.knowledge import knowledge_documents as knowledge_documents
 from runtime.store.tables.knowledge import knowledge_vectors as knowledge_vectors
@@ -23,11 +27,12 @@ from runtime.store.tables.memory import memory_vectors as memory_vectors
 from runtime.store.tables.memory import person_summaries as person_summaries
 from runtime.store.tables.memory import state_values as state_values
 from runtime.store.tables.processes import processes as processes
+from runtime.store.tables.room_marks import room_marks as room_marks
 from runtime.store.tables.skills import skill_locks as skill_locks
 from runtime.store.tables.triggers import trigger_fires as trigger_fires
 from runtime.store.tables.triggers import triggers as triggers
 
-REVISION: Final = "0041"
+REVISION: Final = "0044"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 signals = Table(
@@ -374,6 +379,7 @@ parts = Table(
     words("more", server_default="[]"),
     PrimaryKeyConstraint("delivery_id", "ordinal"),
     partial("ix_parts_marked", "delivery_id", where="state = 'marked'"),
+    partial("ix_parts_receipt", "receipt", where="receipt IS NOT NULL"),
 )
 
 # What went another way than straight on: a run taken up again, a part retried, looked for or given up. The straight way
@@ -501,6 +507,8 @@ audit = Table(
     words("detail"),
     words("previous"),
     words("hash"),
+    # Keeps what was taken out of a row from being guessed by its hash; it goes with it.
+    words("salt", server_default=""),
     UniqueConstraint("number"),
     partial("ix_audit_unsealed", "entry", where="number IS NULL"),
 )

@@ -21,6 +21,8 @@ from runtime.store.cluster.cooldowns import CooldownStore
 from runtime.store.cluster.store import ClusterStore
 from runtime.store.delegation.store import DelegationStore
 from runtime.store.delivery.store import OutboxStore
+from runtime.store.events.store import EventStore, FeedbackStore
+from runtime.store.forgetting.store import ForgettingStore
 from runtime.store.goals.store import GoalStore
 from runtime.store.intake.places import PlaceStore
 from runtime.store.intake.signals import IntakeStore
@@ -62,6 +64,7 @@ from runtime.store.protocol.agents import AgentLives
 from runtime.store.runs.store import RunStore
 from runtime.store.schedules.store import ScheduleStore
 from runtime.store.schema import nodes
+from runtime.store.shelf.search import ShelfStore
 from runtime.store.skills.store import SkillLockStore
 from runtime.store.sql.driver import OPERATION_TIMEOUT, UNWATCHED, Driver, Op, Watch
 from runtime.store.sql.sqlite import MEMORY_DATABASE, SqliteDriver, connect, explain, system_now
@@ -97,6 +100,7 @@ class Store:
     budgets: Budgeting
     operations: Operations
     history: History
+    shelf: ShelfStore
     traces: Traces
     audit: Audit
     retention: Sweeping
@@ -120,6 +124,9 @@ class Store:
     person_summaries: PersonSummaryStore
     skills: SkillLockStore
     triggers: TriggerStore
+    events: EventStore
+    feedback: FeedbackStore
+    forgettings: ForgettingStore
 
     @classmethod
     def over(cls, driver: Driver, new_id: NewId, observer: Observer = UNOBSERVED) -> Store:
@@ -139,6 +146,7 @@ class Store:
             budgets=BudgetStore(*given),
             operations=OperationStore(*given),
             history=HistoryStore(*given),
+            shelf=ShelfStore(*given),
             traces=TraceStore(*given),
             audit=AuditStore(*given),
             retention=RetentionStore(*given),
@@ -162,6 +170,9 @@ class Store:
             person_summaries=PersonSummaryStore(*given),
             skills=SkillLockStore(*given),
             triggers=TriggerStore(*given),
+            events=EventStore(*given),
+            feedback=FeedbackStore(*given),
+            forgettings=ForgettingStore(*given),
         )
 
     async def check(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -16,7 +17,8 @@ from typing import Any, Final
 from playwright.async_api import expect
 
 from tests.e2e.browser import Tab, chromium, executable, tab_of
-from tests.e2e.house import ROOT, open_house
+from tests.e2e.house import ROOT, House, open_house
+from tests.e2e.watched import FLOW_SETTINGS, WINDOW, settings_of, watched_flow, watched_goal
 
 FOLDER: Final = ROOT / "docs" / "pictures"
 WIDE: Final[dict[str, Any]] = {"viewport": {"width": 1440, "height": 1640}, "color_scheme": "light"}
@@ -92,6 +94,17 @@ async def take(program: str, link: str, folder: Path) -> None:
             await keep(tab, folder / "narrow.png")
 
 
+async def take_work(program: str, flows: House, goals: House, folder: Path) -> None:
+    """A workflow's graph and a goal, after two kills each."""
+    with tempfile.TemporaryDirectory() as kept:
+        async with chromium(program) as browser:
+            for house, watch in ((flows, watched_flow), (goals, watched_goal)):
+                async with tab_of(browser, house.link, **WINDOW) as chat, tab_of(browser, house.link, **WINDOW) as tab:
+                    await watch(chat, tab, house, Path(kept))
+        for name in ("workflow.png", "goal-met.png"):
+            shutil.copyfile(Path(kept) / name, folder / name)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="picture", description="Takes the pictures of the page.")
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
@@ -105,6 +118,10 @@ def main() -> int:
         asyncio.run(take(program, house.link, folder))
     with tempfile.TemporaryDirectory() as data, open_house(Path(data)) as house:
         asyncio.run(take_inbox(program, house.link, folder))
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+        settings_of(Path(one))
+        with open_house(Path(one), FLOW_SETTINGS) as flows, open_house(Path(other)) as goals:
+            asyncio.run(take_work(program, flows, goals, folder))
     return 0
 
 

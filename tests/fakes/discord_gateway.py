@@ -17,6 +17,7 @@ from tests.fakes.discord_world import BOT, Record, World, stamp
 DISPATCH, HEARTBEAT, IDENTIFY, RESUME, RECONNECT, INVALID, HELLO, ACK = 0, 1, 2, 6, 7, 9, 10, 11
 GUILDS, MEMBERS, PRESENCES = 1 << 0, 1 << 1, 1 << 8
 GUILD_MESSAGES, DIRECT_MESSAGES, MESSAGE_CONTENT = 1 << 9, 1 << 12, 1 << 15
+GUILD_REACTIONS, DIRECT_REACTIONS = 1 << 10, 1 << 13
 PRIVILEGED: Final = MEMBERS | PRESENCES | MESSAGE_CONTENT
 KNOWN_INTENTS: Final = (1 << 26) - 1
 KEPT: Final = 1000  # events a session keeps for its resumption
@@ -45,6 +46,8 @@ class Session:
     def hears(self, event: str, guild: str | None) -> bool:
         if (int(guild) >> 22) % self.count != self.shard if guild else self.shard != 0:
             return False
+        if event.startswith("MESSAGE_REACTION"):
+            return bool(self.intents & (GUILD_REACTIONS if guild else DIRECT_REACTIONS))
         if event.startswith("MESSAGE"):
             return bool(self.intents & (GUILD_MESSAGES if guild else DIRECT_MESSAGES))
         return event == "INTERACTION_CREATE" or bool(self.intents & GUILDS)

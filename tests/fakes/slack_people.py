@@ -21,6 +21,7 @@ DEEDS: Final = {
     "command": "command",
     "submit": "submit",
     "assistant": "open_assistant",
+    "react": "react",
     "raw": "note",
 }
 """What people do there beside speaking, with the function that makes the event of it."""
@@ -44,6 +45,18 @@ class People:
     def note(self, raw: Raw) -> Event:
         """Something that Slack, or somebody who speaks as it does, sends as it is."""
         return self.board.note(raw.get("team", "T1"), raw.get("kind", "events_api"), raw["payload"])
+
+    def react(self, raw: Raw) -> Event:
+        """An emoji is put onto a message, or taken away, as Slack tells of it: with the author of the message."""
+        message = self.board.messages[raw["channel"], raw["ts"]]
+        told = {
+            "type": "reaction_removed" if raw.get("removed") else "reaction_added",
+            "user": raw.get("user", "U1"),
+            "reaction": raw["name"],
+            "item": {"type": "message", "channel": raw["channel"], "ts": raw["ts"]},
+            "item_user": message.user,
+        }
+        return self.event(raw.get("team", "T1"), told)
 
     # ------------------------------------------------------------------------------------------------ messages
 

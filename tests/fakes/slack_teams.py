@@ -39,6 +39,7 @@ SCOPES: Final = (
     "metadata.message:read",
     "mpim:history",
     "mpim:read",
+    "reactions:read",
     "reactions:write",
     "users:read",
 )

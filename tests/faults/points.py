@@ -71,4 +71,11 @@ HANDED_ON: Final = (
 )
 """Only where work is handed on: see `tests/contract/runtime/test_delegation`, and the campaign in `tests/soak`."""
 
+BY_RULES: Final = (
+    "workflow-step",  # the next calls of a workflow or a goal are recorded, and none has begun
+    "verdict",  # a goal was judged, and nothing that follows is recorded
+    "trigger-fired",  # the work of a trigger is stored with its event, and nobody was woken
+)
+"""Only where work goes by rules: see `tests/contract/runtime/test_workflows_killed`, and the campaign in `tests/soak`."""
+
 POINTS: Final = ANYWHERE + WHEN_SENDING

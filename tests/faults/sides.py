@@ -175,5 +175,5 @@ def seen(text: str, buttons: Sequence[Button]) -> Seen:
 async def web_side(program: Reachable, *, stutter: bool = True, token: str = TOKEN) -> AsyncIterator[WebSide]:
     """A browser with its cookies, by loopback address. `token` is its person's."""
     jar = aiohttp.CookieJar(unsafe=True)
-    async with aiohttp.ClientSession(cookie_jar=jar, timeout=aiohttp.ClientTimeout(total=5)) as http:
+    async with aiohttp.ClientSession(cookie_jar=jar, timeout=aiohttp.ClientTimeout(total=20)) as http:
         yield WebSide(program, http, stutter=stutter, token=token)

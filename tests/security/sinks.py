@@ -51,6 +51,8 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
         *("accept_skill", "use_skill"),
         *("begin_process", "happen"),
         *("add_trigger", "keep_triggers_of_file"),
+        *("note_reaction", "sink_failed"),
+        "mark_room",
     }
 )
 """Writing methods of the stores that take text of people, models, tools or platforms."""
@@ -60,7 +62,8 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
         *("stop_child", "end_left_children", "note_agents"),
         *("sleep", "wake", "cancel"),
-        *("drop_trigger", "resume_trigger"),
+        *("drop_trigger", "pause_trigger", "resume_trigger"),
+        *("begin_cursor", "keep_sinks", "sink_reached", "sink_told"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
         *(
             "account_identity",
@@ -73,6 +76,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
             "absent",
             "repeat",
         ),
+        *("apply", "end", "end_parked_runs", "forget_said", "move_on", "note_export", "put_entries", "publish_audit"),
         *("pause", "seal", "cut_audit", "requeue", "discard", "sweep"),
         *(
             "approve",
@@ -122,6 +126,7 @@ SETTINGS: Final = "a name of the settings, as their owner wrote it: none"
 COOLING: Final = "SharedCooldowns cleans a vendor's words about an error"
 
 SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
+    "runtime/intake/shelf.py": (frozenset({"mark_room"}), "what somebody calls a conversation, cleaned here"),
     "bot/accounts/alerts.py": (frozenset({"NewDelivery"}), COURIERS),
     "bot/operator/agents.py": (frozenset({"turn_agent"}), "an operator's reason, cleaned in AgentLives"),
     "bot/operator/local.py": (frozenset({"accept"}), "an operator's press or words, while no process runs: none"),
@@ -140,6 +145,9 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/operator/work/skills.py": (frozenset({"accept_skill"}), "a skill's text, cleaned in SkillOperations"),
     "bot/server/new_agents.py": (frozenset({"spawn_agent"}), "texts of an agent, cleaned in NewAgents"),
     "bot/server/phases/duties.py": (frozenset({"NewDelivery"}), COURIERS),
+    "bot/server/lifecycle.py": (frozenset({"note_fact"}), "names of nodes, and our version"),
+    "runtime/events/rating.py": (frozenset({"note_reaction"}), "words beside a rating, cleaned in Ratings"),
+    "runtime/events/sinks.py": (frozenset({"sink_failed"}), "words of a sink's answer, cleaned in EventSinks"),
     "bot/server/reload.py": (frozenset({"note_fact"}), "names of settings"),
     "bot/tryouts/model.py": (frozenset({"ModelRequest"}), "a fixed question of ours"),
     "bot/wiring/owner.py": (frozenset({"add_person"}), SETTINGS),
@@ -230,7 +238,7 @@ HOLDERS: Final = frozenset(
     {
         *("store", "outbox", "book", "approvals", "runs", "registry", "people", "cooldowns", "intake", "cluster"),
         *("schedules", "texts", "places", "operations", "tasks", "lives", "delegation"),
-        *("memories", "state_values", "person_summaries", "values", "summaries"),
+        *("memories", "state_values", "person_summaries", "values", "summaries", "shelf"),
     }
 )
 """Names by which objects of the product hold a store, also where its type is not imported."""

@@ -31,6 +31,7 @@ from tests.fakes.channel_adapter import FakeAdapter
 from tests.faults import app as faults
 from tests.soak.clerk import Clerk
 from tests.soak.deeds import deeds
+from tests.soak.flows import with_flows
 from tests.soak.moods import with_a_stand_in
 from tests.soak.plants import PLANTS
 from tests.soak.renewal import Renewing
@@ -77,7 +78,7 @@ async def receipts(driver: Driver, room: Address) -> Iterable[str]:
 
 
 async def serve(given: argparse.Namespace) -> None:
-    settings = faults.settings_of(given.data, dict(given.set))
+    settings = with_flows(faults.settings_of(given.data, dict(given.set)))
     logs.configure(settings.log.level, settings.log.format, settings.secret_values())
 
     async def make(settings: Settings) -> App:

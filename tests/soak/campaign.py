@@ -111,6 +111,10 @@ def counts(evidence: Evidence) -> Counter[str]:
     found["pieces nobody waited for"] = sum(not row["awaits"] for row in tables["children"])
     found["pieces stopped"] = sum(row["state"] == "stopped" for row in tables["children"])
     found["tasks"] = len(tables["tasks"])
+    begun = Counter(row["tool"] for row in evidence.by_rules.values())
+    found["workflows"], found["goals"] = begun["workflow_begin"], begun["goal_begin"]
+    found["verdicts"] = sum(row["call_id"].startswith("goal-judge") for row in tables["steps"] if row["call_id"])
+    found["triggers fired"] = len(tables["trigger_fires"])
     found["messages posted elsewhere"] = sum(row["origin"].startswith("posted:") for row in tables["deliveries"])
     for kind in (SummaryKind.MODEL, SummaryKind.HANDOFF):
         found[kind.value] = sum(row["kind"] == kind for row in tables["summaries"])
@@ -147,6 +151,10 @@ def summary(counted: Counter[str]) -> str:
                 "pieces stopped",
                 "tasks",
                 "messages posted elsewhere",
+                "workflows",
+                "goals",
+                "verdicts",
+                "triggers fired",
             )
         ),
         ("summaries", counted[SummaryKind.MODEL.value]),

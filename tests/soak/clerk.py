@@ -18,12 +18,16 @@ from typing import Any, Final
 from runtime.context import handoff, summaries
 from runtime.contract import AssistantTurn, Call, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage, UserTurn
 from runtime.domain.transcript import RECORD_BEGINS, STILL_AT_WORK, TOLD_LATER, WAITING_FOR_APPROVAL
-from tests.soak.plan import HANDED, Line, Want, board_of
+from tests.soak.evidence import is_judging
+from tests.soak.plan import HANDED, SPOKEN, Line, Want, board_of
 
 LINE: Final = re.compile(rf"\b(w\d+) ({'|'.join(Want)})( slowly)?(?: (\d+))?$", re.MULTILINE)
 HEARD: Final = re.compile(r"\bheard (w\d+)\b")
 MADE: Final = re.compile(r"\bmade (w\d+-\d+)\b")
-CALLED: Final = re.compile(r"^assistant called \w+ {\"(tag|goals?|title|text)\": \[?\"(w\d+)", re.MULTILINE)
+CALLED: Final = re.compile(
+    r"^assistant called \w+ {\"(tag|goals?|title|text|name)\": \[?\"(?:For tag: |soak\", \"inputs\": {\"tag\": \")?(w\d+)",
+    re.MULTILINE,
+)
 ENDED: Final = re.compile(r"\bended (w\d+-\d+)\b")
 OVER: Final = re.compile(
     rf"(?:{re.escape(TOLD_LATER)}: “(w\d+)[^”]*”[^\n]*\n\n(?:\w+ answered:\n)?|^over (w\d+) )([^\n]*)", re.MULTILINE
@@ -32,6 +36,9 @@ OVER: Final = re.compile(
 PASSED: Final = re.compile(r"\bpassed (w\d+)\b")
 WAITS: Final = (WAITING_FOR_APPROVAL, STILL_AT_WORK)
 """How the result of a call begins that is not over."""
+CRITIQUE: Final = "once more, please"
+SECOND_TRY: Final = "This is the second try."
+"""A judge sends the first result back, and accepts what says this."""
 NOTHING: Final = "All of it has been said."
 
 Asked = tuple[str, Want, bool, int]
@@ -51,9 +58,12 @@ class Clerk:
         await asyncio.sleep(self._think.total_seconds())
         if request.system.startswith((summaries.TASK, handoff.TASK)):
             return ModelReply(record(request.turns[0].text), (), self._spent())
+        if is_judging(request.turns[0].text):
+            return ModelReply(verdict(request.turns[0].text), (), self._spent())
         if wanted := list(calls(request.turns)):
             return ModelReply("", tuple(wanted), self._spent())
-        return ModelReply("\n".join(told(request.turns)) or NOTHING, (), self._spent())
+        last = SECOND_TRY if CRITIQUE in request.turns[0].text else ""
+        return ModelReply("\n".join([*told(request.turns), last]).strip() or NOTHING, (), self._spent())
 
     def _spent(self) -> Usage:
         """Each call costs another sum, so that none can stand for another."""
@@ -76,7 +86,7 @@ def calls(turns: Sequence[Turn]) -> Iterator[Call]:
     seen: Counter[str] = Counter()
     for tag, want, slowly, _ in asked(turns):
         seen[tag] += 1
-        if want is not Want.CHAT and (name := call_id(tag, seen[tag])) not in made:
+        if want not in SPOKEN and (name := call_id(tag, seen[tag])) not in made:
             yield Call(name, tool_of(want), json.dumps(arguments(tag, slowly, want)))
 
 
@@ -85,7 +95,7 @@ def told(turns: Sequence[Turn]) -> Iterator[str]:
     texts = "\n".join(turn.text for turn in turns if not isinstance(turn, ToolTurn))  # in a record, a user's turn
     heard, ended = Counter(HEARD.findall(texts)), set(ENDED.findall(texts))
     for tag, want, _, length in asked(turns):
-        if want is Want.CHAT:
+        if want in SPOKEN:
             heard[tag] -= 1
             if heard[tag] < 0:
                 yield answer(tag, length)
@@ -113,12 +123,18 @@ def overs(text: str) -> Iterator[tuple[str, str]]:
         yield told or kept, result
 
 
+def verdict(question: str) -> str:
+    if SECOND_TRY in question:
+        return "**PASS**"
+    return json.dumps({"verdict": "FAIL", "score": 5, "critique": CRITIQUE})
+
+
 def record(told: str) -> str:
     """What was asked, called for and told of in a conversation, or in the record of its beginning."""
     made = dict.fromkeys(MADE.findall(told))
     times = Counter(name.partition("-")[0] for name in made)
     for key, named in CALLED.findall(told):
-        tag = named if key in ("tag", "text") else named[:-1]  # a call that hands work on names its first piece
+        tag = named if key in ("tag", "text", "name") else named[:-1]  # a call that hands work on names its first piece
         times[tag] += 1
         made[call_id(tag, times[tag])] = None
     return "\n".join(
@@ -147,7 +163,12 @@ def sent(tag: str) -> str:
     return f"{tag} was sent"
 
 
-PROGRAM_TOOLS: Final[Mapping[Want, str]] = {Want.TASK: "task_post", Want.SEND: "channel_send"}
+PROGRAM_TOOLS: Final[Mapping[Want, str]] = {
+    Want.TASK: "task_post",
+    Want.SEND: "channel_send",
+    Want.FLOW: "workflow_start",
+    Want.GOAL: "goal_set",
+}
 
 
 def tool_of(want: Want) -> str:
@@ -170,5 +191,9 @@ def arguments(tag: str, slowly: bool, want: Want = Want.LOOK) -> dict[str, Any]:
             return {"title": goals[0].partition(" ")[0], "goal": goals[0], "agent": "me"}
         case Want.SEND:
             return {"text": sent(tag), "to": board_of(tag)}
+        case Want.FLOW:
+            return {"name": "soak", "inputs": {"tag": tag}}
+        case Want.GOAL:
+            return {"text": f"For tag: {tag}\n{goals[0]}\nverify: it is done\nturns: 3"}
         case _:
             return {"tag": tag, "slowly": slowly}

@@ -14,6 +14,7 @@ from typing import Any, Final
 from runtime.contract import Effect, Flow, Json, Reads, Tool, ToolContext, ToolSpec
 from tests.fakes.channel_board import append
 from tests.soak.plan import Want
+from tools.asking import ASK_PERSON
 
 PACE: Final = 0.35  # seconds before and after its work that a slow call takes
 EFFECT_OF: Final[Mapping[Want, Effect]] = {
@@ -23,7 +24,9 @@ EFFECT_OF: Final[Mapping[Want, Effect]] = {
     Want.POST: Effect.WRITE,
     Want.STAMP: Effect.WRITE,
 }
-ALLOWED: Final = [{"tool": tool, "result": "allow"} for tool in (Want.POST, Want.STAMP, "channel_send")]
+ALLOWED: Final = [
+    {"tool": tool, "result": "allow"} for tool in (Want.POST, Want.STAMP, "channel_send", "workflow_start", "goal_set")
+]
 """The policy under which these are offered."""
 SCHEMA: Final[Mapping[str, Json]] = {
     "type": "object",
@@ -67,7 +70,7 @@ class Deed:
 
 
 def deeds(journal: Path) -> dict[str, Tool]:
-    return {want: Deed(want, journal) for want in EFFECT_OF}
+    return {**{want: Deed(want, journal) for want in EFFECT_OF}, ASK_PERSON.spec.name: ASK_PERSON}
 
 
 def deeds_in(journal: Path) -> list[dict[str, Any]]:

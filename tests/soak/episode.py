@@ -23,7 +23,19 @@ from tests.soak.people import People
 from tests.soak.plan import WEB, Gust, Plan
 from tests.soak.platforms import Platform, Shown, flags, platforms
 from tests.soak.promises import check
-from tests.soak.rows import ALWAYS, AT_END, AT_REST, UNANSWERED, Database, Postgresql, Row, Sqlite, broken, read
+from tests.soak.rows import (
+    ALWAYS,
+    AT_END,
+    AT_REST,
+    UNANSWERED,
+    Database,
+    Postgresql,
+    Row,
+    Sqlite,
+    broken,
+    keep_tables,
+    read,
+)
 from tests.soak.story import story
 from tests.soak.streets import FakeStreet, Street, WebStreet
 
@@ -285,6 +297,7 @@ class Episode:
             raise error
         self.evidence = self.evidence or await self._gathered()
         self._diary.keep(self._scene.folder / "diary")
+        keep_tables(self._scene.folder / "tables.json", self.evidence.tables)
         raise BrokenPromise(story(error, self.evidence)) from None
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from runtime.contract import Address, Content, Trigger
+from runtime.domain.quality.gate import HOW_TO_JUDGE
 from tests.soak.diary import Note
 from tests.soak.plan import WEB, Line, Plan
 from tests.soak.platforms import Shown
@@ -17,6 +18,9 @@ from tests.soak.rows import Row, Tables
 
 CANNOT_TELL: Final = "none"
 """The place that shows what was sent to it and tells nothing."""
+
+JUDGES: Final = HOW_TO_JUDGE.partition("\n")[0]
+"""The first line of words for a judge."""
 
 THAW: Final = 3.0  # seconds after it goes on in which a process that was frozen may still write to a socket
 
@@ -79,6 +83,15 @@ class Evidence:
         return {(row["run_id"], row["call_id"]): row for row in self.tables["steps"] if row["call_id"]}
 
     @cached_property
+    def by_rules(self) -> Mapping[str, Row]:
+        """Runs of workflows and goals, each with the step in which it froze what it goes by."""
+        return {run: row for (run, _), row in self.steps.items() if row["tool"] in ("workflow_begin", "goal_begin")}
+
+    @cached_property
+    def any_stopped(self) -> bool:
+        return any(row["state"] == "stopped" for row in self.tables["runs"])
+
+    @cached_property
     def approvals(self) -> Mapping[tuple[str, int], Sequence[Row]]:
         """By run and step, in the order asked."""
         rows = sorted(self.tables["approvals"], key=lambda row: row["asked_at"])
@@ -108,7 +121,8 @@ class Evidence:
 
     def asked(self, tag: str) -> list[Row]:
         """Messages with a line of that tag, by people or by those who hand work on."""
-        return [row for row in (*self.said, *self.handed) if tag in tags_in(row["text"])]
+        handed = (row for row in self.handed if not is_judging(row["text"]))
+        return [row for row in (*self.said, *handed) if tag in tags_in(row["text"])]
 
     def is_stopped(self, run: str | None) -> bool:
         """Whether a person ended it, or one above it."""
@@ -123,6 +137,11 @@ def grouped(rows: Any, key: Any) -> dict[Any, list[Any]]:
     for row in rows:
         found[key(row)].append(row)
     return found
+
+
+def is_judging(text: str) -> bool:
+    """Whether these are words for whoever judges what another run did."""
+    return JUDGES in text
 
 
 def event_of(signal: Row) -> str:

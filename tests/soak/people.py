@@ -36,6 +36,8 @@ class Click:
     after: float = 0.0  # seconds since the one before
 
 
+FIRST: Final = "first"
+"""The choice of the first answer to a question in words."""
 APPROVE: Final = Click("approve")
 DENY: Final = Click("deny")
 CLICKS: Final[Mapping[Manner, Sequence[Click]]] = {
@@ -144,6 +146,8 @@ class People:
         self._busy -= 1
 
     def _clicks(self, street: Street, card: Shown, tag: str) -> Sequence[Click]:
+        if FIRST in card.choices:
+            return [] if self.lines[tag].manner is Manner.IGNORE else [Click(FIRST)]
         if "approve" not in card.choices:
             return [Click(self._what_happened(tag))]
         clicks = CLICKS[self.lines[tag].manner]

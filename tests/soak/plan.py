@@ -14,6 +14,7 @@ from typing import Final
 
 from runtime.contract import Busy
 from tests.fakes.channel_faults import Do
+from tests.faults.points import BY_RULES as RULE_POINTS
 from tests.faults.points import CONDENSED, FELL_BACK, HANDED_ON, HANDED_OVER, POINTS, RESERVED
 
 WEB: Final = "web"
@@ -40,6 +41,9 @@ class Want(StrEnum):
     LATER = "later"  # a piece that nobody waits for: the conversation is told of its end
     TASK = "task"  # a piece in the background: the room is told
     SEND = "send"  # a message in another room, beside the answer
+    FLOW = "flow"  # a workflow
+    GOAL = "goal"  # a goal, worked on until it is accepted
+    TELL = "tell"  # its tag comes back, and a trigger begins a workflow
 
 
 class Manner(StrEnum):
@@ -59,6 +63,12 @@ class Manner(StrEnum):
 
 HANDED: Final = (Want.HAND, Want.SPLIT, Want.ERRAND, Want.LATER)
 """Wants that other agents work on."""
+BY_RULES: Final = frozenset({Want.FLOW, Want.GOAL})
+"""Wants that lead to work by rules, whose questions only Ada answers."""
+SPOKEN: Final = frozenset({Want.CHAT, Want.TELL})
+"""Wants that lead to no call."""
+FLOW_PIECES: Final = (Want.LOOK, Want.POST, Want.POST, Want.WRITE, Want.LOOK, Want.STAMP)
+"""Calls of the workflow that a line of `Want.FLOW` starts, each under a tag of its own."""
 ASKED: Final = frozenset({Want.WRITE, Want.FIRE})
 EFFECTS: Final = frozenset({Want.WRITE, Want.FIRE, Want.POST})
 """Wants whose tool may run at most once without a person's word."""
@@ -118,6 +128,10 @@ def pieces_of(tag: str, want: Want) -> tuple[Want, ...]:
             return ((Want.LOOK, Want.CHAT)[number % 2],)
         case Want.TASK:
             return ((Want.LOOK, Want.WRITE, Want.CHAT, Want.HAND)[number % 4],)
+        case Want.FLOW:
+            return FLOW_PIECES
+        case Want.GOAL:
+            return (Want.LOOK,)
         case _:
             return ()
 
@@ -248,7 +262,8 @@ def acts(chance: Random, place: str, tags: Iterator[str]) -> Iterator[Act]:
     while True:
         match chance.choices(["say", "several", "twice", "burst", "stop"], [50, 12, 12, 16, 6])[0]:
             case "say":
-                yield Say((line(chance, tags),), author(chance, place), 1, repeats(chance), pause(chance))
+                said = line(chance, tags)
+                yield Say((said,), author(chance, place, said), 1, repeats(chance), pause(chance))
             case "several":
                 lines = tuple(line(chance, tags) for _ in range(chance.randint(2, 4)))
                 yield Say(lines, ADA, 1, repeats(chance), pause(chance))
@@ -257,21 +272,23 @@ def acts(chance: Random, place: str, tags: Iterator[str]) -> Iterator[Act]:
                 yield Say((said,), ADA, chance.randint(2, 3), repeats(chance), pause(chance))
             case "burst":
                 for _ in range(chance.randint(2, 5)):
-                    yield Say((line(chance, tags),), author(chance, place), 1, repeats(chance))
+                    said = line(chance, tags)
+                    yield Say((said,), author(chance, place, said), 1, repeats(chance))
             case _:
                 yield Stop(pause(chance))
 
 
 def line(chance: Random, tags: Iterator[str]) -> Line:
-    want = chance.choices(list(Want), [36, 12, 10, 7, 10, 7, 6, 5, 5, 4, 6, 9])[0]
-    slowly = want is not Want.CHAT and chance.random() < 0.4
+    want = chance.choices(list(Want), [32, 11, 9, 6, 9, 6, 6, 5, 5, 4, 6, 8, 7, 6, 6])[0]
+    slowly = want not in (*SPOKEN, Want.FLOW) and chance.random() < 0.4
     length = chance.choice([0, 0, 0, 120]) if want is Want.CHAT else 0
     weights = [30, 14, 14, 8, 8, 6, 6, 6, 6, 2]
     return Line(next(tags), want, slowly, length, chance.choices(list(Manner), weights)[0])
 
 
-def author(chance: Random, place: str) -> str:
-    return BOB if place != WEB and chance.random() < 0.12 else ADA
+def author(chance: Random, place: str, said: Line) -> str:
+    is_bob = place != WEB and chance.random() < 0.12
+    return BOB if is_bob and said.want not in BY_RULES else ADA
 
 
 def repeats(chance: Random) -> tuple[float, ...]:
@@ -309,7 +326,7 @@ def weather(chance: Random, place: str) -> Iterator[Gust]:
                 yield Gust(wait, None, seconds=chance.uniform(0.2, 1.5))
 
 
-SELDOM: Final = (CONDENSED, RESERVED, *FELL_BACK, *HANDED_ON)
+SELDOM: Final = (CONDENSED, RESERVED, *FELL_BACK, *HANDED_ON, *RULE_POINTS)
 """Points that a life passes seldom. They are drawn more often than their number, so that a short campaign has some of each."""
 
 

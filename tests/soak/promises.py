@@ -13,13 +13,14 @@ from runtime.domain.transcript import OURS
 from tests.soak.clerk import HEARD, arguments
 from tests.soak.diary import Complaint
 from tests.soak.evidence import Evidence, content, grouped, is_blind, is_final, place_of
+from tests.soak.flows import FLOW_PROMISES
 from tests.soak.handed import (
     each_call_is_handed_on_once,
     each_end_is_passed_on_once,
     each_result_reaches_its_parent_once,
     each_task_is_told_once,
 )
-from tests.soak.plan import ADA, ASKED, EFFECTS, WEB, Want
+from tests.soak.plan import ADA, ASKED, EFFECTS, SPOKEN, WEB
 from tests.soak.posted import each_call_posts_one_message
 from tests.soak.rows import Row
 from tests.soak.screens import (
@@ -107,7 +108,7 @@ def each_answer_says_what_it_should(evidence: Evidence) -> Complaints:
     told = Counter(tag for row in evidence.tables["deliveries"] if is_final(row) for tag in HEARD.findall(content(row)))
     for tag, line in evidence.lines.items():
         asked = evidence.asked(tag)
-        if line.want is not Want.CHAT or told[tag] == len(asked):
+        if line.want not in SPOKEN or told[tag] == len(asked):
             continue
         if told[tag] < len(asked) and any(evidence.is_stopped(row["run_id"]) for row in asked):
             continue  # a person ended that run
@@ -120,6 +121,8 @@ def each_answer_says_what_it_should(evidence: Evidence) -> Complaints:
 
 def each_call_is_one_that_was_asked_for(evidence: Evidence) -> Complaints:
     for (run, call), deeds in evidence.calls.items():
+        if run in evidence.by_rules:
+            continue  # told by its definition
         tag = call.partition("-")[0]
         line = evidence.lines.get(tag)
         if line is None or (run, call) not in evidence.steps:
@@ -159,7 +162,7 @@ def each_call_is_made_once(evidence: Evidence) -> Complaints:
     made = Counter(call.partition("-")[0] for _, call in evidence.steps)
     for tag, line in evidence.lines.items():
         asked = evidence.asked(tag)
-        wanted = 0 if line.want is Want.CHAT else len(asked)
+        wanted = 0 if line.want in SPOKEN else len(asked)
         stopped = any(evidence.is_stopped(row["run_id"]) for row in asked)
         if made[tag] > wanted or (made[tag] < wanted and not stopped):
             yield Complaint(
@@ -208,6 +211,8 @@ def counts(click: object, question: Row, places: Collection[tuple[str, str]]) ->
 def each_question_is_of_the_call_it_names(evidence: Evidence) -> Complaints:
     for question in evidence.tables["approvals"]:
         given = json.loads(question["arguments"])
+        if question["kind"] == "answer":
+            continue  # a question in words, of a workflow or a goal
         line = evidence.lines.get(given["tag"])
         if line is None or (question["tool"], given) != (line.want, arguments(line.tag, line.slowly)):
             words = f"The question {question['id']} is about {question['tool']} {given}, which nobody asked for."
@@ -279,6 +284,7 @@ PROMISES: Final[Sequence[Callable[[Evidence], Complaints]]] = (
     each_end_is_passed_on_once,
     each_task_is_told_once,
     each_call_posts_one_message,
+    *FLOW_PROMISES,
     parts_come_in_order,
     answers_come_in_order,
     no_buttons_are_left,

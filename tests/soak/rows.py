@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -33,6 +34,8 @@ TABLES: Final = (
     "waits",
     "children",
     "tasks",
+    "occurrences",
+    "trigger_fires",
 )
 
 
@@ -91,6 +94,11 @@ async def read(database: Database) -> Tables:
     return {table: await database.select(f"SELECT * FROM {table}") for table in TABLES}
 
 
+def keep_tables(path: Path, tables: Tables) -> None:
+    """Keep all rows: of a database on PostgreSQL nothing is left when the campaign ends."""
+    path.write_text(json.dumps(tables, indent=1, default=str), encoding="utf-8")
+
+
 async def broken(database: Database, rules: Mapping[str, str]) -> list[tuple[str, Row]]:
     """(what is wrong in words, the row) for each row that breaks a rule."""
     return [(words, row) for words, statement in rules.items() for row in await database.select(statement)]
@@ -138,7 +146,8 @@ ALWAYS: Final[Mapping[str, str]] = {
     "a parked run that waits for nobody": (
         "SELECT r.id AS run, r.address FROM runs r WHERE r.state = 'parked' AND NOT EXISTS "
         "(SELECT 1 FROM approvals a WHERE a.run_id = r.id AND a.state = 'pending') AND NOT EXISTS "
-        "(SELECT 1 FROM children c WHERE c.parent_run = r.id AND c.awaits = 1 AND c.state = 'open')"
+        "(SELECT 1 FROM children c WHERE c.parent_run = r.id AND c.awaits = 1 AND c.state = 'open') AND NOT EXISTS "
+        "(SELECT 1 FROM waits w WHERE w.run_id = r.id AND w.kind = 'timer' AND w.settled_at IS NULL)"
     ),
     "a parked run without an open wait": (
         "SELECT r.id AS run, r.state, r.address FROM runs r WHERE r.state = 'parked' AND NOT EXISTS "
@@ -146,7 +155,7 @@ ALWAYS: Final[Mapping[str, str]] = {
     ),
     "an open wait of a run that does not wait": (
         "SELECT r.id AS run, r.state, w.kind, r.address FROM runs r JOIN waits w ON w.run_id = r.id "
-        "WHERE w.settled_at IS NULL AND r.state <> 'parked' AND NOT (w.kind = 'child' AND r.state = 'running')"
+        "WHERE w.settled_at IS NULL AND r.state <> 'parked' AND NOT (w.kind IN ('child', 'timer') AND r.state = 'running')"
     ),
     "a child at work without its parent's wait, or an open wait for a child that is over": (
         "SELECT c.id AS run, c.parent_run, c.state FROM children c JOIN runs r ON r.id = c.parent_run "
@@ -163,7 +172,8 @@ ALWAYS: Final[Mapping[str, str]] = {
     ),
     "a call in the hands of nobody": (
         "SELECT s.run_id AS run, s.number FROM steps s WHERE s.state = 'handed' AND NOT EXISTS (SELECT 1 FROM children c "
-        "WHERE c.parent_run = s.run_id AND c.parent_step = s.number AND c.state = 'open')"
+        "WHERE c.parent_run = s.run_id AND c.parent_step = s.number AND c.state = 'open') AND NOT EXISTS "
+        "(SELECT 1 FROM waits w WHERE w.run_id = s.run_id AND w.kind = 'timer' AND w.settled_at IS NULL)"
     ),
     "a call with a result before all its children are over": (
         "SELECT c.id AS run, s.run_id AS parent, s.number FROM steps s JOIN children c ON c.parent_run = s.run_id "
@@ -205,7 +215,7 @@ ALWAYS: Final[Mapping[str, str]] = {
     "a budget that is not the sum of its calls and of what is held back": (
         "SELECT b.scope, b.spent, b.calls, b.reserved, b.held FROM budgets b WHERE b.scope = 'day' AND ("
         "b.spent <> (SELECT coalesce(sum(cost_micros), 0) FROM usage u WHERE u.at >= b.ends_at - 86400000000) OR "
-        "b.calls <> (SELECT count(*) FROM usage u WHERE u.at >= b.ends_at - 86400000000) OR "
+        "b.calls <> (SELECT count(*) FROM usage u WHERE u.model <> 'template' AND u.at >= b.ends_at - 86400000000) OR "
         "b.reserved <> (SELECT coalesce(sum(micros), 0) FROM reservations) OR "
         "b.held <> (SELECT count(*) FROM reservations))"
     ),
@@ -221,7 +231,7 @@ ALWAYS: Final[Mapping[str, str]] = {
     "an ended run without a last word": (
         "SELECT r.id AS run, r.address, r.trigger FROM runs r WHERE r.ended_at IS NOT NULL AND "
         "(CASE WHEN r.trigger = 'child' THEN 0 ELSE 1 END) <> "  # a child's last words go to its parent
-        "(SELECT count(*) FROM deliveries d WHERE d.run_id = r.id AND d.kind = 'final')"
+        "(SELECT count(*) FROM deliveries d WHERE d.run_id = r.id AND d.kind IN ('final', 'report') AND d.origin NOT LIKE 'posted:%')"
     ),
     "a shown delivery with a part that is not": (
         "SELECT d.id AS delivery, d.address, p.ordinal, p.state FROM deliveries d JOIN parts p ON p.delivery_id = d.id "
@@ -237,7 +247,7 @@ ALWAYS: Final[Mapping[str, str]] = {
     "a message that is taken for answered before its answer is shown": (
         "SELECT i.id AS signal, i.address FROM signals i WHERE i.answered_at IS NOT NULL AND "
         "i.trigger <> 'child' AND NOT EXISTS "
-        "(SELECT 1 FROM deliveries d WHERE d.run_id = i.run_id AND d.kind = 'final' AND d.state = 'shown')"
+        "(SELECT 1 FROM deliveries d WHERE d.run_id = i.run_id AND d.kind IN ('final', 'report') AND d.state = 'shown')"
     ),
     "a child that is taken for answered before its parent has its answer, or not after": (
         "SELECT i.id AS signal, c.state FROM signals i JOIN children c ON c.id = i.id "

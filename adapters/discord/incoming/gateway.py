@@ -31,7 +31,14 @@ Hear = Callable[[str], None]
 
 log = logging.getLogger(__name__)
 
-INTENTS: Final = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
+INTENTS: Final = discord.Intents(
+    guilds=True,
+    guild_messages=True,
+    dm_messages=True,
+    guild_reactions=True,
+    dm_reactions=True,
+    message_content=True,
+)
 STAYING: Final = 4000  # closes a socket whose session can be resumed
 RESUME_TRIES: Final = 3
 HEART: Final = 1.0  # seconds for a heartbeat on its way
@@ -63,7 +70,9 @@ class Turn:
         await asyncio.sleep(at - now)
 
 
-READ_HERE: Final = ("INTERACTION_CREATE", "MESSAGE_CREATE", "MESSAGE_UPDATE")
+REACTION_ADDED: Final = "MESSAGE_REACTION_ADD"
+REACTIONS: Final = (REACTION_ADDED, "MESSAGE_REACTION_REMOVE")
+READ_HERE: Final = ("INTERACTION_CREATE", "MESSAGE_CREATE", "MESSAGE_UPDATE", *REACTIONS)
 """Events of which the library would make objects that nobody uses, before what we make of them goes on."""
 
 

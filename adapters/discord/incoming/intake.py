@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -17,6 +18,7 @@ from adapters.discord.errors import check_identity, ours, told
 from adapters.discord.http import Http
 from adapters.discord.incoming.backfill import Gap, Stored
 from adapters.discord.incoming.event_queues import EventQueues, Work
+from adapters.discord.incoming.gateway import REACTION_ADDED, REACTIONS
 from adapters.discord.interaction_responses import InteractionResponses
 from adapters.discord.interactions import (
     answer,
@@ -34,10 +36,22 @@ from adapters.discord.interactions import (
 )
 from adapters.discord.outgoing.alone import follow_ups
 from adapters.discord.outgoing.send import Sending
-from adapters.discord.parse import CHANNEL, Me, edit, message
+from adapters.discord.parse import CHANNEL, Me, edit, message, reaction
 from adapters.discord.rooms import DM, MessageLinks, Place, Rooms, place_of
 from adapters.discord.settings import DiscordSettings
-from runtime.contract import AdapterContext, Address, ApprovalId, Body, Outcome, Said, Signal, Sink, Verdict
+from runtime.contract import (
+    AdapterContext,
+    Address,
+    ApprovalId,
+    Body,
+    Identity,
+    Outcome,
+    Reaction,
+    Said,
+    Signal,
+    Sink,
+    Verdict,
+)
 from runtime.errors import Rejected, StoreError
 
 Raw = Mapping[str, Any]
@@ -76,6 +90,7 @@ class Intake:
         self._answering = answering
         self._links = links
         self._forms = given.forms
+        self._rated = given.rated
         self._gap = Gap(settings.identity, given, http)
         self._sink = sink
         self._group = group
@@ -108,6 +123,9 @@ class Intake:
                 self._queue(data, edit)
             case "INTERACTION_CREATE":
                 self._group.create_task(self._guarded(partial(self._interaction, data)))
+            case _ if event in REACTIONS:
+                reacted = reaction(data, self._settings.identity, is_added=event == REACTION_ADDED)
+                self._lanes.put(reacted.room.room, partial(self._react, reacted, is_direct=not data.get("guild_id")))
             case _:
                 self._rooms.learn(event, data)
                 if event == "GUILD_CREATE":
@@ -157,6 +175,20 @@ class Intake:
             self._sending.is_direct(place.id)
         if taken := parse(raw, place, self._me(place.guild)):
             await self._surely(taken)
+
+    async def _react(self, reacted: Reaction, *, is_direct: bool) -> None:
+        """A rating, until it is stored. Discord names a thread as it names a channel."""
+        if reacted.actor == Identity(f"{CHANNEL}:{self._settings.identity}"):
+            return
+        place = await self._place(reacted.room.room, is_direct=is_direct)
+        reacted = replace(reacted, room=place.address(CHANNEL, self._settings.identity))
+        while True:
+            try:
+                await self._rated(reacted)
+                return
+            except StoreError as error:
+                log.warning("a reaction on Discord is not taken in yet: %s", error)
+                await asyncio.sleep(self._waits.store.total_seconds())
 
     def _me(self, guild: str) -> Me:
         return Me(self._settings.identity, self._rooms.own_roles(guild), self._settings.thread_per_conversation)

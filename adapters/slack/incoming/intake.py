@@ -30,6 +30,7 @@ from adapters.slack.envelope import (
     kind_of,
     mapping,
     place_of,
+    reaction_of,
     room_of,
     said_at,
     sender_id,
@@ -59,6 +60,7 @@ from runtime.contract import (
     Now,
     OpenForm,
     Outcome,
+    Rated,
     Said,
     Signal,
     Sink,
@@ -73,6 +75,8 @@ DECIDED: Final = "Your answer counts."
 SPEAKERS: Final = 5_000  # rooms of which we know who spoke last
 STARTED: Final = "assistant_thread_started"
 HOME_OPENED: Final = "app_home_opened"
+REACTION_ADDED: Final = "reaction_added"
+REACTIONS: Final = frozenset({REACTION_ADDED, "reaction_removed"})
 OPENED: Final = frozenset({STARTED, "assistant_thread_context_changed"})
 
 log = logging.getLogger(__name__)
@@ -99,6 +103,7 @@ class Intake:
         asides: BestEffort,
         now: Now,
         forms: OpenForm,
+        rated: Rated,
     ) -> None:
         self.me: BotUser | None = None
         self.sink: Sink | None = None
@@ -111,6 +116,7 @@ class Intake:
         self._asides = asides
         self._now = now
         self._forms = forms
+        self._rated = rated
         self._turns = RoomLocks()
         self._speakers: OrderedDict[tuple[str, str], str] = OrderedDict()
         self.app = self._made(settings)
@@ -148,6 +154,8 @@ class Intake:
         kind = kind_of(body)
         if kind in OPENED:
             self._welcome(kind, body)
+        elif kind in REACTIONS:
+            await self._react(kind, body, team_of(body, me))
         elif kind == HOME_OPENED:
             self._home_opened(body, team_of(body, me))
         elif kind not in TAKEN:
@@ -238,6 +246,11 @@ class Intake:
         else:
             return False
         return True
+
+    async def _react(self, kind: str, body: Raw, me: BotUser) -> None:
+        """Somebody put an emoji onto a message, or took it away. Errors: Malformed, StoreError."""
+        if (reacted := reaction_of(body, me, is_added=kind == REACTION_ADDED)) and sender_id(body) != me.user:
+            await self._rated(reacted)
 
     def _home_opened(self, body: Raw, me: BotUser) -> None:
         """Errors: Malformed."""

@@ -14,7 +14,7 @@ from adapters.telegram.forms import Prompts, Wanted, wanted
 from adapters.telegram.parse import Reader
 from adapters.telegram.rooms import Rooms
 from adapters.telegram.settling.known_ids import KnownIds
-from runtime.contract import Clicked, Form, Outcome, Signal, SignalId, Sink, Verdict
+from runtime.contract import Clicked, Form, Outcome, Rated, Reaction, Signal, SignalId, Sink, Verdict
 
 log = structlog.get_logger("telegram")
 
@@ -33,13 +33,14 @@ class Intake:
     """Takes updates in. `reader` is None until the platform has told the bot's name."""
 
     def __init__(
-        self, *, bot: Bot, known: KnownIds, rooms: Rooms, reader: Callable[[], Reader], prompts: Prompts
+        self, *, bot: Bot, known: KnownIds, rooms: Rooms, reader: Callable[[], Reader], prompts: Prompts, rated: Rated
     ) -> None:
         self._bot = bot
         self._known = known
         self._rooms = rooms
         self._reader = reader
         self._prompts = prompts
+        self._rated = rated
         self._answers = asyncio.Semaphore(ANSWERS)
 
     def note(self, updates: Iterable[Update]) -> None:
@@ -65,6 +66,9 @@ class Intake:
         if query and (asked := _form_of(query)):
             _begin(group, self._open_form(query, asked))
             return
+        if reacted := self._read_reaction(bundle[0]):
+            await self._rated(reacted)
+            return
         signal = self._read(bundle)
         verdict = await sink(signal) if signal else None
         if query:
@@ -81,6 +85,14 @@ class Intake:
             return self._reader().signal(bundle)
         except MALFORMED:
             log.exception("an update cannot be read, and is left out", update_id=bundle[0].update_id)
+            return None
+
+    def _read_reaction(self, update: Update) -> Reaction | None:
+        """What somebody put onto a message or took away; None for anything else."""
+        try:
+            return self._reader().reaction(update.message_reaction) if update.message_reaction else None
+        except MALFORMED:
+            log.exception("a reaction cannot be read, and is left out", update_id=update.update_id)
             return None
 
     async def _open_form(self, query: CallbackQuery, asked: Wanted) -> None:

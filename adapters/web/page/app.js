@@ -7,12 +7,14 @@ import { Live } from "./live.js";
 import { Log } from "./log.js";
 import { Failed, request } from "./net.js";
 import { Outbox } from "./outbox.js";
-import { hasBegun, isFresh, newRoom, roomInAddress, Rooms } from "./rooms.js";
+import { Palette, showKeys } from "./palette.js";
+import { entryInAddress, hasBegun, isFresh, newRoom, roomInAddress, Rooms } from "./rooms.js";
 import { words } from "./words.js";
 
 const SOON = 300; // milliseconds
 const PAGE = 200; // entries the timeline gives at once
 const DRAWN = 300; // messages in the document at once, however long a conversation is
+const POINT_PAGES = 25; // pages that are read at most to find the message that a link points to
 const STEP = 100; // messages by which those that are drawn move up or down
 const ROOMS_EVERY = 20_000; // milliseconds between looks at the other rooms
 const QUIET_AFTER = 60_000; // a hidden tab lets go of its connection: browsers allow six to one server
@@ -42,18 +44,20 @@ class Page {
     this.live = new Live();
     this.files = new FilesPanel();
     this.inbox = new Inbox({ onCount: () => this.#counted(), titleOf: (room) => this.rooms.titleOf(room) });
-    this.rooms = new Rooms({ onOpen: (room) => this.#go(room) });
+    this.rooms = new Rooms({ onOpen: (room) => this.#go(room), onFailed: (why) => this.#notify(why) });
     this.attachments = new Attachments({ limit: me.upload_limit, onChange: () => this.#composerChanged() });
     this.outbox = new Outbox(me.identity, {
       onChange: () => this.#draw(),
       onAccepted: (item, verdict) => this.#accepted(item, verdict),
     });
+    this.palette = new Palette(() => this.#places(), (found) => this.#toEntry(found));
     this.log = new Log(me, {
       decide: (button, reason, values) => this.#decide(button, reason, values),
       form: (button) => this.#form(button),
       retry: (id) => this.outbox.retry(id),
       discard: (id) => this.outbox.remove(id),
       edit: (item) => this.#editAgain(item),
+      quote: me.may_write ? (quoted) => this.#quote(quoted) : null,
       older: () => this.#older(),
       newer: () => this.#move(this.#span().start + STEP),
       newest: () => this.#toNewest(),
@@ -120,8 +124,10 @@ class Page {
     this.#leaveInbox();
     if (room === this.#room) {
       if (roomInAddress() !== room) history.pushState(null, "", `#${room}`);
+      if (entryInAddress()) return this.#point(entryInAddress());
       return focus && text.focus();
     }
+    this.#seen();
     this.#saveDraft();
     const early = this.#room ? "" : text.value; // typed, or put back by the browser, before one was open
     this.#room = room;
@@ -230,6 +236,7 @@ class Page {
     if (first) this.#more = answer.entries.length >= PAGE / 2; // a page may be cut short
     this.#loaded = true;
     this.#draw({ first });
+    if (first && entryInAddress()) this.#point(entryInAddress());
     this.#lookAround(first ? 0 : SOON);
   }
 
@@ -320,6 +327,25 @@ class Page {
     this.#move(this.#entries.findIndex((entry) => entry.id === top) - STEP);
   }
 
+  /** Show the message that a link points to, which may stand further up than what was read. */
+  async #point(id) {
+    const room = this.#room;
+    const place = () => this.#entries.findIndex((entry) => entry.id === id);
+    try {
+      for (let pages = 0; place() < 0 && this.#more && pages < POINT_PAGES; pages += 1) {
+        await this.#readOlder(room);
+        if (room !== this.#room) return;
+      }
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      return this.#notify(error.message);
+    }
+    if (place() < 0) return this.#notify(words.gone);
+    this.#begin(place() - DRAWN / 2);
+    this.#drawLog();
+    this.log.point(id);
+  }
+
   // ---- drawing
 
   #draw({ first = false } = {}) {
@@ -404,13 +430,15 @@ class Page {
     byId("close-drawer").addEventListener("click", () => this.#closeDrawer({ focus: true }));
     byId("backdrop").addEventListener("click", () => this.#closeDrawer({ focus: true }));
     wide.addEventListener("change", () => this.#closeDrawer());
-    addEventListener("keydown", (event) => event.key === "Escape" && this.#escape());
+    addEventListener("keydown", (event) => this.#key(event));
+    byId("show-keys").addEventListener("click", showKeys);
+    byId("to-search").addEventListener("click", () => this.palette.open());
     byId("to-inbox").addEventListener("click", (event) => {
       event.preventDefault();
       this.#toInbox();
     });
     addEventListener("popstate", () => (location.hash === INBOX ? this.#toInbox() : this.#go(roomInAddress() ?? newRoom())));
-    addEventListener("pagehide", () => this.#saveDraft());
+    addEventListener("pagehide", () => (this.#seen(), this.#saveDraft()));
     addEventListener("online", () => this.#connect());
     document.addEventListener("visibilitychange", () => this.#visibility());
     this.#listenForFiles();
@@ -477,6 +505,14 @@ class Page {
     if (item.room !== this.#room) return;
     if (begins || !this.#events) this.#connect();
     if (!this.#entries.some((entry) => entry.id === signal_id)) await this.refresh();
+  }
+
+  /** What is quoted stands before what is written already. */
+  #quote(quoted) {
+    text.value = quoted + text.value;
+    this.#composerChanged();
+    text.focus();
+    text.setSelectionRange(text.value.length, text.value.length);
   }
 
   #editAgain(item) {
@@ -579,6 +615,43 @@ class Page {
     return true;
   }
 
+  // ---- keys
+
+  #key(event) {
+    if (event.key === "Escape") return document.querySelector("dialog[open]") || this.#escape();
+    if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey) {
+      event.preventDefault();
+      return this.palette.open();
+    }
+    const writes = event.target.closest?.("input, textarea, select, [contenteditable]");
+    if (writes || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    const does = { "?": showKeys, "/": () => text.focus(), n: () => this.#go(newRoom()), i: () => this.#toInbox() }[event.key];
+    if (!does) return;
+    event.preventDefault(); // else the letter would stand in what is in focus by then
+    does();
+  }
+
+  #toEntry({ room, entry }) {
+    this.#closeDrawer();
+    history.pushState(null, "", `#${room}/${encodeURIComponent(entry)}`);
+    this.open(room, { focus: false });
+  }
+
+  /** All of the conversation was in view until now. */
+  #seen() {
+    if (this.#room && this.log.atEnd && !this.inbox.shown) this.rooms.read(this.#room, this.#entries.at(-1)?.at);
+  }
+
+  #places() {
+    const page = ([address, title]) => ({ title, icon: "console", go: () => location.assign(address) });
+    return [
+      { title: words.newConversation, icon: "plus", go: () => this.#go(newRoom()) },
+      { title: words.approvals, icon: "hand", go: () => this.#toInbox() },
+      ...this.rooms.places,
+      ...(this.#me.console ? words.consolePages.map(page) : []),
+    ];
+  }
+
   #escape() {
     if (this.#closeDrawer({ focus: true })) return;
     if (this.files.shown) this.files.hide();
@@ -640,6 +713,7 @@ class Page {
   #visibility() {
     clearTimeout(this.quiet);
     if (document.hidden) {
+      this.#seen();
       this.quiet = setTimeout(() => {
         this.#events?.close();
         this.#events = null;

@@ -1,6 +1,7 @@
 // Files: what is attached to the message being written, and the panel with all files of the conversation.
 
 import { byId, h, icon, newId, shortTime, sizeOf } from "./dom.js";
+import { enlarged } from "./lightbox.js";
 import { Failed, fileLink, request, upload } from "./net.js";
 import { isFresh } from "./rooms.js";
 import { words } from "./words.js";
@@ -173,5 +174,5 @@ function picture(room, file) {
   const link = h("a", { class: "picture", href: shown, target: "_blank", rel: "noopener", title: file.name, "data-testid": "picture" });
   const name = file.name.replace(PICTURE, "").replaceAll("-", " ");
   link.append(h("img", { src: shown, alt: name, loading: "lazy", onerror: () => link.replaceWith(chip(room, file)) }));
-  return link;
+  return enlarged(link);
 }

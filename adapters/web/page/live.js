@@ -1,6 +1,8 @@
 // What the agent is doing right now. Nothing here lasts: the timeline has what does.
 
 import { byId, h, icon } from "./dom.js";
+import { prose } from "./log.js";
+import { formatted } from "./preview.js";
 import { words } from "./words.js";
 
 export class Live {
@@ -99,12 +101,17 @@ export class Live {
         !one.ended && one.told ? h("q", {}, one.told) : ""),
     );
     const text = this.#text && h("div", { class: "preliminary" },
-      h("span", { class: "label" }, words.writing), h("p", {}, this.#text));
+      h("span", { class: "label" }, words.writing), this.#preview());
     const stopping = this.#stopping && h("div", { class: "thinking" },
       h("span", { class: "spinner", "aria-hidden": "true" }), h("span", {}, words.stopping));
     const dots = this.#thinking && !this.#stopping && h("div", { class: "thinking" },
       h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")), h("span", {}, words.thinking));
     return [...tools, text, dots, stopping].filter(Boolean);
+  }
+
+  #preview() {
+    const html = formatted(this.#text);
+    return html === null ? h("p", {}, this.#text) : prose({ html });
   }
 
   /** For screen readers: the kind of work, once each time it changes, not every word of it. */

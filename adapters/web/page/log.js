@@ -1,12 +1,16 @@
 // The messages of a conversation, drawn so that what did not change stays untouched: a screen reader hears only what
 // is new, a text selection survives, an open form keeps its words.
 
+import { colour } from "./code.js";
 import { byId, copyText, dayOf, h, icon, showLocally, sleep, timeOf, until } from "./dom.js";
 import { fileLinks } from "./files.js";
+import { Ratings } from "./ratings.js";
+import { toolsOf } from "./tools.js";
 import { words } from "./words.js";
 
 const ICONS = { yes: "check", no: "close", nobody: "hand", withdrawn: "close" }; // how a question ended
 const NEAR = 120; // pixels from the end within which the log follows what is new
+const POINTED = 2_500; // milliseconds that a message is marked to which a link led
 const EDGE = 800; // pixels from the first or the last drawn message within which more are drawn there
 
 export class Log {
@@ -17,17 +21,20 @@ export class Log {
   #room = null;
   #me;
   #actions;
+  #ratings;
   #answers = new Map(); // entry id -> what became of an answer that came too late, for the card as it is drawn then
   #following = true; // whether the end was in view before the last change
   #toNewest = true; // whether the newest message is among those that are drawn
 
   /**
-   * `actions`: decide(button, reason, values) -> Promise<{ notice, decided }>, form(button), retry(id), discard(id), edit(item);
+   * `actions`: decide(button, reason, values) -> Promise<{ notice, decided }>, form(button), retry(id), discard(id), edit(item),
+   * quote(text), which is null where the person may not write;
    * older(), newer() and newest() draw other messages than those that are drawn.
    */
   constructor(me, actions) {
     this.#me = me;
     this.#actions = actions;
+    this.#ratings = new Ratings(me.may_write);
     this.#jump.addEventListener("click", () => this.#actions.newest());
     this.#scroll.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     const resized = new ResizeObserver(() => this.#following && this.toEnd()); // a longer draft, a phone's keyboard
@@ -41,6 +48,7 @@ export class Log {
     this.#answers.clear();
     this.#list.replaceChildren();
     this.#jump.hidden = true;
+    this.#ratings.enter(room);
   }
 
   #scrolled() {
@@ -106,6 +114,17 @@ export class Log {
     return fresh;
   }
 
+  /** Bring a message into view, and mark it for a moment. False where it isn't drawn. */
+  point(id) {
+    const found = this.#drawn.get(`entry ${id}`)?.element;
+    if (!found) return false;
+    this.#following = false;
+    found.scrollIntoView({ block: "center" });
+    found.classList.add("pointed");
+    setTimeout(() => found.classList.remove("pointed"), POINTED);
+    return true;
+  }
+
   showJump() {
     this.#jump.hidden = this.atEnd;
   }
@@ -138,16 +157,17 @@ export class Log {
 
   #person(entry) {
     const mine = entry.name === this.#me.name;
-    return h("li", { class: "message person", "data-testid": "message", "data-author": "person" },
+    return h("li", { class: "message person", "data-testid": "message", "data-author": "person", "data-entry": entry.id },
       h("div", { class: "bubble" }, entry.text && h("p", { class: "said" }, entry.text), fileLinks(this.#room, entry.files)),
       reactions(entry),
-      h("p", { class: "meta" }, mine ? h("span", { class: "visually-hidden" }, words.you) : `${entry.name} · `, timeOf(entry.at), h("span", { class: "sent", title: words.sent }, icon("check"), h("span", { class: "visually-hidden" }, words.sent))));
+      h("p", { class: "meta" }, mine ? h("span", { class: "visually-hidden" }, words.you) : `${entry.name} · `, timeOf(entry.at), h("span", { class: "sent", title: words.sent }, icon("check"), h("span", { class: "visually-hidden" }, words.sent))),
+      toolsOf(entry, this.#room, this.#actions));
   }
 
   #agent(entry) {
-    return h("li", { class: "message agent", "data-testid": "message", "data-author": "agent" },
+    return h("li", { class: "message agent", "data-testid": "message", "data-author": "agent", "data-entry": entry.id },
       h("p", { class: "meta" }, h("span", { class: "lamp", "aria-hidden": "true" }), h("strong", {}, "Signalbox"), timeOf(entry.at), entry.rewritten && h("span", { "data-testid": "edited" }, words.edited)),
-      prose(entry), fileLinks(this.#room, entry.files), reactions(entry));
+      prose(entry), fileLinks(this.#room, entry.files), reactions(entry), this.#ratings.of(entry), toolsOf(entry, this.#room, this.#actions));
   }
 
   #card(entry) {
@@ -335,4 +355,5 @@ function frameCode(block) {
   block.replaceWith(frame);
   block.tabIndex = 0; // so that the keyboard can scroll it
   frame.append(block);
+  colour(block);
 }

@@ -21,8 +21,8 @@ async function asFailure(response) {
   return new Failed(sentence, { status: response.status });
 }
 
-export async function request(path, { method = "GET", body, timeout = 20_000 } = {}) {
-  const options = { method, credentials: "same-origin", cache: "no-store", signal: AbortSignal.timeout(timeout) };
+export async function request(path, { method = "GET", body, timeout = 20_000, keepalive = false } = {}) {
+  const options = { method, credentials: "same-origin", cache: "no-store", keepalive, signal: AbortSignal.timeout(timeout) };
   if (method !== "GET") {
     options.headers = { "Content-Type": "application/json", "X-Signalbox": "1" };
     options.body = JSON.stringify(body ?? {});

@@ -1,6 +1,7 @@
 // The list of conversations.
 
-import { byId, h, newId, shortTime, storage } from "./dom.js";
+import { byId, dayOf, h, icon, newId, shortTime, storage } from "./dom.js";
+import { asked, openMenu } from "./menu.js";
 import { Failed, request } from "./net.js";
 import { words } from "./words.js";
 
@@ -23,24 +24,44 @@ export function hasBegun(room) {
 }
 
 export function roomInAddress() {
-  const room = location.hash.slice(1);
+  const [room] = location.hash.slice(1).split("/");
   return ROOM.test(room) ? room : null;
 }
+
+/** The message that the address points to, or null. */
+export const entryInAddress = () => (roomInAddress() ? decodeURIComponent(location.hash.split("/")[1] ?? "") : "") || null;
 
 export class Rooms {
   #list = byId("rooms");
   #empty = byId("rooms-empty");
   #rooms = [];
   #open;
+  #failed;
+  #current = null;
   #drawn = "";
 
-  /** `onOpen(room)` when a conversation is chosen. */
-  constructor({ onOpen }) {
+  /** `onOpen(room)` when a conversation is chosen, `onFailed(why)` when it can't be changed. */
+  constructor({ onOpen, onFailed }) {
     this.#open = onOpen;
+    this.#failed = onFailed;
   }
 
   get newest() {
-    return this.#rooms[0]?.id ?? null;
+    return this.#rooms.find((room) => !room.archived)?.id ?? null;
+  }
+
+  /** A conversation was looked at until now: told when one leaves it, not with each message. */
+  read(room, at) {
+    const known = this.#rooms.find((one) => one.id === room);
+    if (!known || !at || known.read === at) return;
+    known.read = at;
+    known.unread = false;
+    request(`/api/rooms/${room}/mark`, { method: "POST", body: { read_at: at }, keepalive: true }).catch(() => (known.read = null));
+  }
+
+  /** All of them as places to go to. */
+  get places() {
+    return this.#rooms.map((room) => ({ title: room.title || words.untitled, icon: "talk", at: room.last_at, go: () => this.#open(room.id) }));
   }
 
   titleOf(room) {
@@ -67,22 +88,71 @@ export class Rooms {
     if (shape === this.#drawn) return; // a redraw would take the focus from an item
     this.#drawn = shape;
     const focused = this.#list.contains(document.activeElement) ? document.activeElement.hash : null;
-    this.#list.replaceChildren(...this.#rooms.map((room) => this.#item(room, room.id === current)));
+    this.#current = current;
+    const open = this.#list.querySelector("details")?.open ?? false;
+    this.#list.replaceChildren(...grouped(this.#rooms).map(([name, rooms]) => this.#group(name, rooms, open)));
     this.#empty.hidden = this.#rooms.length > 0;
     if (focused) this.#list.querySelector(`a[href="${focused}"]`)?.focus();
+  }
+
+  #group(name, rooms, open) {
+    const items = h("ul", { class: "rooms", "aria-label": name }, ...rooms.map((room) => this.#item(room, room.id === this.#current)));
+    if (name !== words.archived) return h("section", {}, h("h2", { class: "rooms-head" }, name), items);
+    return h("details", { open, "data-testid": "archived" }, h("summary", { class: "rooms-head" }, `${name} (${rooms.length})`), items);
   }
 
   #item(room, current) {
     const waiting = room.waiting_approvals;
     const questions = words.questions(waiting);
+    const title = room.title || words.untitled;
     const choose = (event) => {
       event.preventDefault();
       this.#open(room.id);
     };
-    return h("li", {},
-      h("a", { href: `#${room.id}`, class: "room", "data-testid": "room-item", "aria-current": current ? "true" : null, onclick: choose },
-        h("span", { class: "room-title" }, room.title || words.untitled),
+    return h("li", { class: "room-row" },
+      h("a", { href: `#${room.id}`, class: room.unread && !current ? "room unread" : "room", "data-testid": "room-item", "aria-current": current ? "true" : null, title, onclick: choose },
+        h("span", { class: "room-title" }, title, room.unread && !current && h("span", { class: "visually-hidden" }, ` (${words.unread})`)),
         h("span", { class: "room-time" }, shortTime(room.last_at)),
-        waiting > 0 && h("span", { class: "badge", title: questions }, String(waiting), h("span", { class: "visually-hidden" }, ` ${questions}`))));
+        waiting > 0 && h("span", { class: "badge", title: questions }, String(waiting), h("span", { class: "visually-hidden" }, ` ${questions}`))),
+      h("button", { type: "button", class: "icon small room-more", "aria-label": words.roomMenu(title), "aria-haspopup": "menu", "data-testid": "room-more", onclick: (event) => this.#menu(event.currentTarget, room) }, icon("more")));
   }
+
+  /** What one may do with a conversation in the list. */
+  #menu(opener, room) {
+    const does = (label, mark) => ({ label, act: () => this.#mark(room, mark) });
+    openMenu(opener, [
+      { label: words.rename, act: () => this.#rename(room) },
+      room.pinned ? does(words.unpin, { pinned: false }) : does(words.pin, { pinned: true }),
+      room.archived ? does(words.unarchive, { archived: false }) : does(words.archive, { archived: true }),
+    ]);
+  }
+
+  /** Shown at once; what the server then says is right. */
+  async #mark(room, mark) {
+    Object.assign(room, mark, mark.pinned ? { archived: false } : {}, mark.archived ? { pinned: false } : {});
+    this.draw(this.#current);
+    try {
+      await request(`/api/rooms/${room.id}/mark`, { method: "POST", body: mark });
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      this.#failed(error.message);
+    }
+    await this.load(this.#current);
+  }
+
+  async #rename(room) {
+    const title = await asked(words.nameOf, room.title);
+    if (title !== null) await this.#mark(room, { title });
+  }
+}
+
+/** By day, those that are pinned first, and those that were put away behind a fold. */
+function grouped(rooms) {
+  const groups = new Map([[words.pinned, []], [words.today, []], [words.yesterday, []], [words.earlierRooms, []], [words.archived, []]]);
+  for (const room of rooms) {
+    const day = dayOf(room.last_at);
+    const name = room.archived ? words.archived : room.pinned ? words.pinned : groups.has(day) ? day : words.earlierRooms;
+    groups.get(name).push(room);
+  }
+  return [...groups].filter(([, found]) => found.length);
 }

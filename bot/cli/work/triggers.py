@@ -12,7 +12,9 @@ from bot.terminal.output import clean, show_json, show_rows
 if TYPE_CHECKING:
     from bot.operator.views import View
 
-commands = typer.Typer(no_args_is_help=True, help="Work that begins when something happens: list, resume and end it.")
+commands = typer.Typer(
+    no_args_is_help=True, help="Work that begins when something happens: list, pause, resume and end it."
+)
 
 TriggerArgument = Annotated[str, typer.Argument(metavar="NAME", help="Its name, or the last characters of its id.")]
 TRIGGER_COLUMNS: Final = {
@@ -47,9 +49,16 @@ def list_(context: typer.Context, ids: WithIds = False, as_json: AsJson = False,
 def resume(
     context: typer.Context, trigger: TriggerArgument, as_json: AsJson = False, config: ConfigFile = None
 ) -> None:
-    """Let a trigger fire again that ended or was stopped."""
+    """Let a trigger fire again that ended, was stopped or was paused."""
     row = ask_operator(settings_of(context, config), lambda api: api.resume_trigger(trigger))
     _told(row, "is active again", as_json=as_json)
+
+
+@commands.command()
+def pause(context: typer.Context, trigger: TriggerArgument, as_json: AsJson = False, config: ConfigFile = None) -> None:
+    """Have a trigger let events pass until it is resumed."""
+    row = ask_operator(settings_of(context, config), lambda api: api.pause_trigger(trigger))
+    _told(row, "is paused", as_json=as_json)
 
 
 @commands.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -51,6 +52,8 @@ BEGUN_FACTS: Final = {
 }
 STEP_COLUMNS: Final = {"mark": "", "name": "Step", "kind": "Kind", "state": "State", "told": "Result"}
 RESULT_WIDTH: Final = 60
+WAITING_STEP: Final = "waiting"
+WAITING_MARK: Final = "⏸"
 
 
 def add_to(cli: typer.Typer) -> None:
@@ -144,8 +147,14 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _flow(row: View) -> View:
-    inputs = ", ".join(one["name"] if one["required"] else f"{one['name']}={one['default']}" for one in row["inputs"])
+    inputs = ", ".join(
+        one["name"] if one["required"] else f"{one['name']}={_in_words(one['default'])}" for one in row["inputs"]
+    )
     return {**row, "inputs": inputs, "count": len(row["steps"])}
+
+
+def _in_words(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _begun(row: View) -> View:
@@ -159,7 +168,7 @@ def _show(row: View, *, as_json: bool) -> None:
     told = {
         **row,
         "reason": row["reason"].partition("\n")[0],
-        "given": ", ".join(f"{key}={value}" for key, value in row["inputs"].items()),
+        "given": ", ".join(f"{key}={_in_words(value)}" for key, value in row["inputs"].items()),
     }
     show_facts((title, told[name]) for name, title in BEGUN_FACTS.items() if told[name])
     if row["steps"]:
@@ -171,4 +180,9 @@ def _step(row: View) -> View:
     told = clean(" ".join((row["why"] or row["result"]).split()))
     short = told if len(told) <= RESULT_WIDTH else f"{told[: RESULT_WIDTH - 1]}…"
     count = f" ({row['done']}/{row['pieces']})" if row["pieces"] > 1 else ""
-    return {**row, "mark": STATE_MARKS[StepState(row["state"])], "name": f"{row['name']}{count}", "told": short}
+    return {
+        **row,
+        "mark": STATE_MARKS[StepState(row["state"])] if row["state"] != WAITING_STEP else WAITING_MARK,
+        "name": f"{row['name']}{count}",
+        "told": short,
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import quote
@@ -11,7 +12,7 @@ from aiohttp import web
 from bot.console.html import Html, tag
 from bot.console.layout import badge, facts, moment, nothing, page, table, where
 from bot.console.pieces import cut
-from bot.console.work.graph import graph
+from bot.console.work.graph import UNKNOWN_STATE, graph
 from bot.operator.api import ROOT
 from bot.operator.operations import Operations
 from bot.operator.views import View
@@ -47,7 +48,9 @@ async def workflow(request: web.Request, do: Operations) -> Html:
 
 
 def _flow(row: View) -> Sequence[str | Html]:
-    inputs = ", ".join(one["name"] if one["required"] else f"{one['name']}={one['default']}" for one in row["inputs"])
+    inputs = ", ".join(
+        one["name"] if one["required"] else f"{one['name']}={in_words(one['default'])}" for one in row["inputs"]
+    )
     picture = tag(
         "details", tag("summary", f"{len(row['steps'])} steps"), graph(row["steps"]), id=f"flow-{row['name']}"
     )
@@ -61,7 +64,7 @@ def _begun(row: View) -> Sequence[str | Html]:
 
 
 def _facts(row: View) -> Html:
-    given = ", ".join(f"{name}={value}" for name, value in row["inputs"].items())
+    given = ", ".join(f"{name}={in_words(value)}" for name, value in row["inputs"].items())
     run = tag("a", "Its calls", href=f"/console/runs/{quote(row['run'], safe='')}") if row["run"] else ""
     told: Iterator[tuple[str, str | Html]] = (
         (name, value)
@@ -108,12 +111,24 @@ def _steps(row: View) -> Iterator[Html]:
 def _step(step: View) -> Sequence[str | Html]:
     name = f"{step['name']} ({step['done']}/{step['pieces']})" if step["pieces"] > 1 else step["name"]
     told = step["why"] or step["result"]
+    if step["state"] == "waiting":
+        return legible(name), step["kind"], _state(step["state"]), legible(told)
     result = (
         tag("details", tag("summary", cut(told, 80)), tag("pre", legible(told[:RESULT_SHOWN])), id=f"of-{step['name']}")
         if told
         else ""
     )
-    return legible(name), step["kind"], badge(step["state"]), result
+    return legible(name), step["kind"], _state(step["state"]), result
+
+
+def _state(state: str) -> Html:
+    """A step that has not begun asks nobody for anything, as a pending question does."""
+    return tag("span", state, class_="badge over") if state == UNKNOWN_STATE else badge(state)
+
+
+def in_words(value: object) -> str:
+    """The value of an input: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _place(row: View) -> str:

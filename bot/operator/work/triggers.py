@@ -18,6 +18,7 @@ from runtime.store.triggers.store import TriggerStore
 TRIGGER_NAME_MIN_CHARS: Final = 4
 NO_TRIGGER: Final = "No trigger is called {name!r}. Its name, or the end of its id, four characters or more, is enough."
 OF_SETTINGS: Final = "This trigger stands in the settings: take it out there, then reload."
+NOT_ACTIVE: Final = "This trigger is {state}, so there is nothing to pause."
 IS_ACTIVE: Final = "This trigger is active already."
 
 
@@ -50,6 +51,14 @@ class TriggerOperations:
         self.notifier.notify(TRIGGERS)
         return self._view(await self._meant(found.trigger.id))
 
+    async def paused(self, name: str, actor: Actor) -> View:
+        """Have one let events pass until it is resumed."""
+        found = await self._meant(name)
+        if not await self.triggers.pause_trigger(found.trigger.id, actor.person.name):
+            raise Refusal(409, NOT_ACTIVE.format(state=found.state))
+        self.notifier.notify(TRIGGERS)
+        return self._view(await self._meant(found.trigger.id))
+
     async def _meant(self, name: str) -> KeptTrigger:
         every = await self.triggers.triggers()
         called = [one for one in every if name in (one.trigger.name, one.trigger.id)]
@@ -72,6 +81,7 @@ class TriggerOperations:
             "begins": one.workflow or self.mask(one.prompt),
             "agent": one.agent,
             "state": kept.state.value,
+            "by_file": kept.by_file,
             "reason": kept.reason,
             "by": kept.owner.name if kept.owner else "settings",
             "fires": kept.fires,

@@ -15,9 +15,10 @@ from runtime.cluster.topics import LANES
 from runtime.contract import Address, Notifier, OccurrenceId, Report, Role, RunId, Task, TaskKind
 from runtime.domain.agents.tasks import short_id
 from runtime.domain.ids import derived
+from runtime.domain.runs import WaitKind
 from runtime.domain.workflows.asking import Flows, found
 from runtime.domain.workflows.definition import Step, Workflow
-from runtime.domain.workflows.progress import OVER, StepNow
+from runtime.domain.workflows.progress import OVER, StepNow, StepState
 from runtime.domain.workflows.reading import WorkflowError, inputs_of
 from runtime.domain.workflows.record import INPUTS, frozen_in, to_resume
 from runtime.http.errors import Refusal
@@ -27,6 +28,7 @@ UNKNOWN_FLOW_RUN: Final = (
     "No workflow that was begun is called {name!r}. The end of its id is enough, four characters or more."
 )
 UTC_ZONE: Final = "UTC"
+NO_WAITS: Final[Mapping[str, WaitKind]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ class WorkflowOperations:
         """One that was begun, with its steps and its inputs."""
         one = await self._meant(name)
         frozen = frozen_in(await self.store.workflows.record(RunId(one.run))) if one.run else None
-        return {**self._view(one), INPUTS: dict(frozen.inputs) if frozen else {}}
+        waits = await self.store.workflows.waiting_calls(RunId(one.run)) if one.run and not one.ended_at else {}
+        return {**self._view(one, waits), INPUTS: dict(frozen.inputs) if frozen else {}}
 
     async def start(self, name: str, room: Address, inputs: Mapping[str, Any], actor: Actor) -> View:
         actor.must_be(Role.OPERATOR)
@@ -126,8 +129,8 @@ class WorkflowOperations:
             raise Refusal(404, UNKNOWN_FLOW_RUN.format(name=name))
         return one
 
-    def _view(self, one: Begun) -> View:
-        steps = [_step_now(now, self.mask) for now in one.now.steps] if one.now else []
+    def _view(self, one: Begun, waits: Mapping[str, WaitKind] = NO_WAITS) -> View:
+        steps = [_step_now(now, self.mask, waits) for now in one.now.steps] if one.now else []
         return {
             "id": one.id,
             "short": short_id(one.id),
@@ -148,6 +151,13 @@ class WorkflowOperations:
 
 
 LEAST_CHARS: Final = 4
+WAITING_STEP: Final = "waiting"
+"""The state of a step at work whose calls wait for somebody, or for a time."""
+WAITS_FOR: Final[Mapping[WaitKind, str]] = {
+    WaitKind.APPROVAL: "waits for a person",
+    WaitKind.TIMER: "waits for its time",
+    WaitKind.CHILD: "waits for an agent",
+}
 
 
 def _flow(flow: Workflow) -> View:
@@ -177,9 +187,14 @@ def _step(step: Step) -> View:
     }
 
 
-def _step_now(now: StepNow, mask: Callable[[str], str]) -> View:
+def _step_now(now: StepNow, mask: Callable[[str], str], waits: Mapping[str, WaitKind]) -> View:
+    """A step whose calls all wait for a person or a time is waiting, and not at work."""
+    kinds = {waits.get(one.id) for one in now.wanted}
+    is_waiting = now.state is StepState.RUNNING and bool(kinds) and None not in kinds
+    why = " and ".join(sorted(WAITS_FOR[kind] for kind in kinds if kind)) if is_waiting else now.why
     count = {"done": now.done, "pieces": now.pieces}
-    return {**_step(now.step), "state": now.state.value, "why": mask(now.why), "result": mask(now.text), **count}
+    state = WAITING_STEP if is_waiting else now.state.value
+    return {**_step(now.step), "state": state, "why": mask(why), "result": mask(now.text), **count}
 
 
 def _refusal(status: int, error: WorkflowError) -> Refusal:

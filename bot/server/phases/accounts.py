@@ -30,6 +30,7 @@ from runtime.cluster.topics import TRIGGERS
 from runtime.cluster.trigger_watch import TriggerWatch
 from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity, Model, Waiting
 from runtime.domain.agents.manifest import Manifest
+from runtime.events.rating import Ratings
 from runtime.intake.room_names import RoomNames
 
 MIB: Final = 1024 * 1024
@@ -46,6 +47,7 @@ class AccountsPhase:
     live: Live
     reload: Reload
     triggers: TriggerWatch
+    ratings: Ratings
 
 
 def accounts_phase(
@@ -80,7 +82,8 @@ def accounts_phase(
         return [inbox.waiting(one, now) for one in found]
 
     forms = Forms(base.store, lambda: live.gate().rights)
-    context = replace(base.context(forms.open), inbox=waiting)
+    ratings = Ratings(base.store.feedback)
+    context = replace(base.context(forms.open), inbox=waiting, rated=ratings, own_marks=base.store.feedback.own_marks)
     page = _page(base, context, web_identity, is_destination, getattr(model, "ideas", IDEAS))
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of) for adapter in every)
@@ -92,7 +95,14 @@ def accounts_phase(
     reload = _reload(base, accounts, live, gate, before, triggers)
     called = calling(named, rooms.of)
     return AccountsPhase(
-        accounts=accounts, named=named, rooms=rooms, called=called, live=live, reload=reload, triggers=triggers
+        accounts=accounts,
+        named=named,
+        rooms=rooms,
+        called=called,
+        live=live,
+        reload=reload,
+        triggers=triggers,
+        ratings=ratings,
     )
 
 

@@ -10,10 +10,11 @@ from bot.accounts.failover import Failover, Others
 from bot.plugins.packages import is_asked_through_litellm
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.engine import EnginePhase
-from bot.server.phases.http import HttpPhase
+from bot.server.phases.http import HttpPhase, workspaces_of
 from bot.server.phases.store import StorePhase
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
+from bot.wiring.events.sinks import event_sinks_of
 from bot.wiring.memory.embedder import embedding_of
 from bot.wiring.models.made import first_settings, marks_of
 from bot.wiring.retention import retention_of, trimmer_of
@@ -35,7 +36,6 @@ from runtime.models.litellm_loading import preload
 from runtime.policy.budgets import Counter, Scope
 from runtime.schedules.firing import Scheduler
 from runtime.store.protocol import NewDelivery
-from runtime.workspace.workspaces import WorkspaceFolders
 
 
 def duties_of(
@@ -48,7 +48,9 @@ def duties_of(
     yield from engine.toolkit.duties()
     yield from loading_ahead(settings, engine)
     yield _sealer(base).run
-    yield retention_of(settings, store, base.membership.take, partial(_workspaces, engine)).run
+    yield retention_of(settings, store, base.membership.take, partial(workspaces_of, engine)).run
+    http.forgetter.tell = partial(_post_to_operators, base, at, engine)
+    yield http.forgetter.run
     yield jumps.run
     yield at.rooms.run
     yield at.triggers.run
@@ -69,6 +71,9 @@ def duties_of(
     yield engine.compactor.run
     yield from _of_memory(base, engine)
     yield from _alarms(base, at, engine)
+    yield from _of_events(base, at, engine)
+    if engine.interceptors:
+        yield from engine.interceptors.duties()
     yield partial(http.statuses.run, _alerts(base, at, engine).see if settings.operators.room else None)
     yield from (failover.run for failover in _failovers(base, at, engine, others))
     yield from base.instruments.duties()
@@ -102,6 +107,20 @@ def _of_memory(base: StorePhase, engine: EnginePhase) -> Iterator[Duty]:
         yield reader_of(settings, store.knowledge, engine.door, base.membership.take, store.now).run
 
 
+def _of_events(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
+    """Sinks that are told what happens."""
+    sinks = event_sinks_of(
+        base.settings,
+        base.store,
+        engine.door,
+        called=at.called,
+        take=base.membership.take,
+        tell=partial(_post_to_operators, base, at, engine),
+    )
+    if sinks:
+        yield sinks.run
+
+
 def _alarms(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
     """Alarms that operators get by themselves."""
     settings, store = base.settings, base.store
@@ -120,11 +139,6 @@ async def _first(jumps: Jumps, engine: EnginePhase) -> None:
     """Looks before questions end: at the clock, and at children whose time is over."""
     await jumps.look()
     await engine.children.look()
-
-
-def _workspaces(engine: EnginePhase) -> list[WorkspaceFolders]:
-    """Workspaces of the agents that there are now: a reload may have brought some."""
-    return [agent.workspaces for agent in engine.agents.values()]
 
 
 def loading_ahead(settings: Settings, engine: EnginePhase) -> Iterator[Duty]:
@@ -155,6 +169,7 @@ def _sealer(base: StorePhase) -> Sealer:
         take=base.membership.take,
         notifier=base.notifier,
         trimmer=trimmer_of(base.settings, base.store),
+        ends=None if base.settings.database_file else base.ends(),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -15,7 +16,7 @@ from bot.server.new_agents import NewAgents
 from bot.server.phases.accounts import AccountsPhase
 from bot.server.phases.store import StorePhase
 from bot.server.tools import Toolkit, toolkit_of
-from bot.wiring.agents import AgentMaker
+from bot.wiring.agents import AgentMaker, nobody_intercepts
 from bot.wiring.engine import (
     fetching_of,
     files_in,
@@ -26,6 +27,7 @@ from bot.wiring.engine import (
     pace_of,
     shell_of,
 )
+from bot.wiring.events.readers import FeedbackReaders
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
@@ -86,6 +88,9 @@ from tools.skills.skills import skill_tools
 from tools.watching.watches import watching_tools
 from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
+if TYPE_CHECKING:
+    from bot.wiring.safety.interceptors import InterceptorParts
+
 log = structlog.get_logger("skills")
 
 
@@ -112,6 +117,7 @@ class EnginePhase:
     door: Door
     skills: SkillParts
     meaning: NearRows
+    interceptors: InterceptorParts | None
     sink: Sink
 
 
@@ -119,21 +125,20 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
     """`tools` take the place of our own, for a test."""
     book = GuardBook(base.store.cluster, base.instruments.loop)
     door = door_of(base.settings, at.named, book.told)
+    at.ratings.door = door
     couriers = _couriers(base, at, door)
     timetable = _timetable(base, at, couriers, door)
     children, board = _children(base, couriers, lambda run: peers.stop(run)), _board(base, couriers, door)
     making = NewAgents(lives=base.store.lives, reload=at.reload, door=door, now=base.store.now)
-    hands = _hands(base, lambda: agents, door)
-    meaning = meaning_of(base.store, embedder_of(base.settings, door))
+    hands, meaning = _hands(base, lambda: agents, door), meaning_of(base.store, embedder_of(base.settings, door))
     memory = memory_of(base.settings.memory, base.store, base.notifier, lambda: door, meaning)
     guarded_model = GuardedModel(base.instruments.model(model), door)
     media = media_of(base.settings, base.store.embedding_costs, guarded_model, door)
     more = _more_tools(base, at, couriers, meaning, media, door)
     toolkit = _toolkit(base, at, timetable, children, hands, board, memory, making, tools, more, door)
-    skills = _skills(base, at, toolkit)
-    base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
-    reporters = _reporters(base, at)
-    agents = _agents(base, at, guarded_model, toolkit, reporters)
+    skills, reporters, interceptors = _skills(base, at, toolkit), _reporters(base, at), _interceptors(base, at, door)
+    _clean_words_of_base(base, door)
+    agents = _agents(base, at, guarded_model, toolkit, reporters, interceptors)
     board.hands_to = lambda: {name: agent.manifest.delegates_to for name, agent in agents.items()}
     places = Places(couriers.serves, at.rooms.of, links_in(at.accounts), marks_in(at.accounts))
     own_call = toolkit.toolbox.next_call if base.settings.mcp else None
@@ -163,6 +168,7 @@ def engine_phase(base: StorePhase, at: AccountsPhase, *, model: Model, tools: Ma
         door=door,
         skills=skills,
         meaning=meaning,
+        interceptors=interceptors,
         sink=base.instruments.sink(reception.sink),
     )
 
@@ -287,6 +293,12 @@ def _courier(base: StorePhase, account: AccountSupervisor, door: Door) -> Courie
     )
 
 
+def _clean_words_of_base(base: StorePhase, door: Door) -> None:
+    """Give the guard to parts that were made before there was one."""
+    base.cooldowns.clean = partial(door.clean, gate=Gate.DELIVERY)
+    base.shelf.clean = partial(door.clean, gate=Gate.MESSAGE_IN)
+
+
 def _timetable(base: StorePhase, at: AccountsPhase, couriers: Couriers, door: Door) -> Timetable:
     return timetable_of(
         base.store,
@@ -333,6 +345,7 @@ def _toolkit(
         remembering=tools_of(memory) if memory else (),
         agents=making,
         figures=base.store.figures,
+        may_read=FeedbackReaders(base.store.people, lambda: at.reload.settings.feedback.readers).may_ask,
         named=at.called,
         naming=in_reports(base.store.traces.titles, at.called),
         now=base.store.now,
@@ -348,7 +361,7 @@ def _toolkit(
 
 def _reporters(base: StorePhase, at: AccountsPhase) -> LateReporters:
     gate = at.live.gate
-    return LateReporters(base.store.now, flows=lambda: gate().workflows, goals=lambda: gate().goals)
+    return LateReporters(base.store.now, flows=lambda: gate().workflows, goals=lambda: gate().goals, probe=base.probe)
 
 
 def _process_book(base: StorePhase, door: Door) -> NotedProcesses:
@@ -407,7 +420,23 @@ def _more_tools(
     return own | dict(pack_tools(base.settings, packs)) | spaced
 
 
-def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit, reporters: LateReporters) -> Agents:
+def _interceptors(base: StorePhase, at: AccountsPhase, door: Door) -> InterceptorParts | None:
+    """Nothing is imported where none is set."""
+    if not any(table.enabled for table in base.settings.interceptors):
+        return None
+    from bot.wiring.safety.interceptors import interceptors_of
+
+    return interceptors_of(base.settings, at.named, base.store.cluster.note_fact, door)
+
+
+def _agents(
+    base: StorePhase,
+    at: AccountsPhase,
+    model: Model,
+    toolkit: Toolkit,
+    reporters: LateReporters,
+    interceptors: InterceptorParts | None,
+) -> Agents:
     """The agents of the settings, made anew whenever a reload brings others."""
     maker = AgentMaker(
         prompt=at.live.prompt_of,
@@ -416,6 +445,7 @@ def _agents(base: StorePhase, at: AccountsPhase, model: Model, toolkit: Toolkit,
         workspaces=lambda name: base.workspaces if name == MAIN else base.workspaces.of(name),
         limits=limits_of(base.settings),
         sprints=reporters.sprints,
+        intercepting=interceptors.of_agent if interceptors else nobody_intercepts,
     )
     agents = Agents(*maker.made(at.live.rules.agents))
     at.live.renews(lambda manifests: agents.renew(*maker.made(manifests)))

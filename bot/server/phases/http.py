@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +25,13 @@ from bot.server.reload import in_words
 from bot.server.site import site_of
 from bot.wiring.identities import written
 from bot.wiring.models.catalogue import catalogue_of
+from bot.wiring.safety.forgetting import forgetter_of
 from bot.wiring.safety.guard import scan_door_of
 from bot.wiring.scheduling import reach_of
-from runtime.audit.anchor import CheckpointFile
 from runtime.cluster.topics import LANES
+from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.masks import Mask
+from runtime.workspace.workspaces import WorkspaceFolders
 
 if TYPE_CHECKING:
     from adapters.webhook.adapter import Webhooks
@@ -47,6 +49,7 @@ class HttpPhase:
     watchdog: Watchdog
     statuses: AccountStatuses
     control_token: str
+    forgetter: Forgetter
 
 
 def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_identity: str) -> HttpPhase:
@@ -54,9 +57,10 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
     webhooks = _webhooks(base, at) if settings.hooks else None
     watchdog = Watchdog(check=base.store.check, place=settings.data_dir)
     statuses = AccountStatuses(at.accounts, base.store.now)
+    forgetter = forgetter_of(settings, base.store, partial(workspaces_of, engine), base.membership.take)
     site = site_of(
         at.accounts,
-        _operators(base, at, engine, statuses, web_identity, token),
+        replace(_operators(base, at, engine, statuses, web_identity, token), forgetter=forgetter),
         hosts=settings.web.names,
         checks={"store": partial(_store_trouble, base), "node": watchdog.trouble},
         stuck=lambda: watchdog.reason,
@@ -64,7 +68,19 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
         others=base.instruments.routes(),
         hooks=webhooks.routes() if webhooks else (),
     )
-    return HttpPhase(site=site, webhooks=webhooks, watchdog=watchdog, statuses=statuses, control_token=token)
+    return HttpPhase(
+        site=site,
+        webhooks=webhooks,
+        watchdog=watchdog,
+        statuses=statuses,
+        control_token=token,
+        forgetter=forgetter,
+    )
+
+
+def workspaces_of(engine: EnginePhase) -> list[WorkspaceFolders]:
+    """Workspaces of the agents that there are now: a reload may have brought some."""
+    return [agent.workspaces for agent in engine.agents.values()]
 
 
 def _webhooks(base: StorePhase, at: AccountsPhase) -> Webhooks:
@@ -100,8 +116,7 @@ def _operators(
         meaning=engine.meaning,
         nudge=engine.couriers.nudge,
         stop=engine.peers.stop,
-        head=base.head().demand,
-        checkpoint=CheckpointFile(settings.data_dir).read,
+        ends=base.ends(),
         reload=reread_of(at),
         save=partial(store.save, settings.data_dir),
         states=statuses.look,
@@ -117,6 +132,8 @@ def _operators(
         workflows=lambda: at.live.gate().workflows,
         agents=lambda: agents_at_work(engine.agents, at.reload.settings),
         guarded=engine.guard_book.words,
+        feedback_readers=lambda: at.reload.settings.feedback.readers,
+        intercepted=engine.interceptors.words if engine.interceptors else str,
         skills=engine.skills.every.look,
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),

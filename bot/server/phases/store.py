@@ -9,11 +9,13 @@ from bot.server.instruments import Instruments
 from bot.settings.settings import Settings
 from bot.wiring.engine import notices_of, shell_of, space_of
 from runtime.audit.anchor import HeadFile
+from runtime.audit.published import SignedEnds
 from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.node import Membership
 from runtime.cluster.notifier import LocalNotifier, SharedNotifier
 from runtime.contract import AdapterContext, NewId, OpenForm, Probe, no_form
 from runtime.domain.agents.manifest import MAIN
+from runtime.intake.shelf import GuardedShelf
 from runtime.store.store import Store
 from runtime.workspace.disk_space import DiskSpace
 from runtime.workspace.workspaces import WorkspaceFolders
@@ -35,6 +37,7 @@ class StorePhase:
     notifier: LocalNotifier
     membership: Membership
     cooldowns: SharedCooldowns
+    shelf: GuardedShelf
     workspaces: WorkspaceFolders
     space: DiskSpace
 
@@ -51,11 +54,16 @@ class StorePhase:
             self.new_id,
             siblings=store.cluster.has_siblings,
             forms=forms,
+            shelf=self.shelf,
         )
 
     def head(self) -> HeadFile:
         """The file that holds the end of the audit's chain."""
         return HeadFile(self.settings.data_dir, shared=self.settings.database_file is None)
+
+    def ends(self) -> SignedEnds:
+        """The signed ends of the audit, of this node and of others."""
+        return SignedEnds(self.settings.data_dir, shared=self.settings.database_file is None)
 
 
 def store_phase(
@@ -73,6 +81,7 @@ def store_phase(
         notifier=notifier,
         membership=Membership(notifier),
         cooldowns=SharedCooldowns(store=store.cooldowns, notifier=notifier, now=store.now),
+        shelf=GuardedShelf(store.shelf),
         workspaces=WorkspaceFolders(settings.workspace_dir, MAIN, uid=shell_of(settings).uid),
         space=space_of(settings),
     )

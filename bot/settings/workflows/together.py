@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from bot.settings.agents.together import tools_known
 from bot.settings.faults import nearest
 from bot.settings.workflows.folder import lines_of
+from bot.settings.workflows.literals import literal_fault
 from runtime.domain.agents.manifest import MAIN
 from runtime.domain.workflows.definition import Step, StepKind, Workflow
 from runtime.domain.workflows.reading import WorkflowError, read_workflow
@@ -23,14 +24,16 @@ Fault = tuple[str, str]
 
 
 def faults_together(layers: Layers) -> Iterator[Fault]:
-    """Unknown tools, agents and judges, secrets in a definition. One that is wrong by itself is told with its own settings."""
+    """Unknown tools, agents and judges, times and arguments that can't be, secrets in a definition. One that is wrong by itself is told with its own settings."""
     yield from _judge(layers)
     flows = [(place, flow) for place, table in layers.tables("workflows") if (flow := _read(table))]
     agents = [MAIN, *(table["name"] for _, table in layers.tables("agents") if isinstance(table.get("name"), str))]
     yield from _schedules(layers, [flow.name for _, flow in flows], agents)
     if not flows:
         return
-    tools = list(tools_known(layers))
+    from tools.built_in import built_in_tools  # loads what the agent may call
+
+    tools, ours = list(tools_known(layers)), built_in_tools()
     for place, flow in flows:
         if flow.agent and flow.agent not in agents:
             yield f"{place}.agent", f'"{flow.agent}" names no agent{_where(layers, place)}; {_near(flow.agent, agents)}'
@@ -38,7 +41,7 @@ def faults_together(layers: Layers) -> Iterator[Fault]:
             where = _where(layers, place)
             yield f"{place}.steps", f"hold a secret{where}; name it in the settings of the tool, and take it out here"
         for step in flow.steps:
-            if why := _unknown(step, tools, agents):
+            if why := _unknown(step, tools, agents) or literal_fault(step, ours):
                 yield f"{place}.steps", f"step {step.name}{_where(layers, place, step.name)}: {why}"
 
 

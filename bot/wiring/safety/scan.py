@@ -12,7 +12,8 @@ from runtime.guard.door import Door
 from runtime.guard.findings import Finding, Strictness
 from runtime.guard.stored import looked_at
 from runtime.http.errors import Refusal
-from runtime.store.operations.text_columns import Free, free_columns, scanned_tables
+from runtime.store.operations.text_columns import free_columns, scanned_tables
+from runtime.store.operations.text_kinds import Free
 from runtime.store.operations.texts import is_key
 from runtime.store.protocol import RowKey, TextRow, Texts
 

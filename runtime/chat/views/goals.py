@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from runtime.contract import Address
 from runtime.domain.agents.tasks import plain, short_id
 from runtime.domain.goals.contract import NO_GOAL, Contract, GoalError
 from runtime.domain.goals.progress import GoalStanding, goal_lines, told_turns
@@ -29,6 +30,9 @@ class SetGoal:
     open: bool
     now: GoalStanding | None
     run: str = ""
+    room: Address | None = None
+    ended_at: datetime | None = None
+    reason: str = ""
 
 
 def goal_set(contract: Contract, name: str, goal: str) -> str:

@@ -204,6 +204,13 @@ def _end_after(at: GoalStanding) -> tuple[End, str] | None:
     return None
 
 
+def is_just_judged(at: GoalStanding) -> bool:
+    """True where the last thing that came of the goal is a verdict."""
+    begun = at.next.number if at.next else 0
+    last = at.turns[-1] if at.turns else None
+    return last is not None and last.verdict is not None and (at.next is None or begun > last.number)
+
+
 def call_id(piece: Piece, number: int) -> str:
     """
     >>> call_id(Piece.JUDGE, 2)

@@ -66,7 +66,9 @@ def course_of(
         return Course.REST
     if deep:
         return Course.STOP
-    return Course.REST if last_at is not None and now - last_at < trigger.cooldown else Course.FIRE
+    if last_at is None or not trigger.cooldown:  # of two events at once the later one may be first to fire it
+        return Course.FIRE
+    return Course.REST if now - last_at < trigger.cooldown else Course.FIRE
 
 
 def state_after(trigger: EventTrigger, fires: int) -> TriggerState:

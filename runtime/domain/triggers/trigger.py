@@ -41,6 +41,7 @@ class TriggerState(StrEnum):
     ACTIVE = "active"
     ENDED = "ended"  # it fired as often as it may
     STOPPED = "stopped"  # its own work made it fire again and again
+    PAUSED = "paused"  # an operator turned it off
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,25 @@ from typing import Any
 from sqlalchemy import Text, and_, bindparam, exists, func, literal_column, or_, select
 
 from runtime.chat.audience import Audience, Candidate
-from runtime.contract import Address, Person, PersonId, RunId
+from runtime.contract import Address, OccurrenceId, Person, PersonId, Report, RunId, TaskKind
 from runtime.domain.approvals import LEAST
 from runtime.policy.modes import Mode
 from runtime.store.approvals.modes import mode_at
 from runtime.store.approvals.newcomers import LAST_PAGE
 from runtime.store.common import in_room, person, web_identity
-from runtime.store.schema import absences, approvals, deliveries, identities, people, runs, sessions, signals, turns
+from runtime.store.schema import (
+    absences,
+    approvals,
+    children,
+    deliveries,
+    identities,
+    occurrences,
+    people,
+    runs,
+    sessions,
+    signals,
+    turns,
+)
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros
 
 LAST_SAID = (
@@ -74,8 +86,15 @@ SPOKE_HERE = (
     .limit(1)
 )
 _asker = runs.alias("asking")
+_WORK_ABOVE = (
+    select(func.max(occurrences.c.report))
+    .join(children, children.c.root_run == occurrences.c.run_id)
+    .where(children.c.id == bindparam("run"))
+    .scalar_subquery()
+)
+"""What the run of a child works for in the end, where that is a workflow or a goal."""
 OPEN_CARDS = (
-    select(func.count())
+    select(func.count(), _WORK_ABOVE)
     .select_from(approvals)
     .join(_asker, _asker.c.id == bindparam("run"))
     .where(
@@ -106,9 +125,16 @@ def audience(run: RunId, address: Address, approvers: Collection[str], now: date
     said, by, message = rows[0] if rows else ("", "", "")
     candidates = yield from those_who_decide(address, approvers, now)
     private = bool((yield IS_PRIVATE, {"room": str(address.whole_room)}))
-    cards = (yield OPEN_CARDS, {"run": run})[0][0]
+    cards, above = (yield OPEN_CARDS, {"run": run})[0]
     plan, heard = (yield from _plan(run, address, now)), (yield from speakers(run))
-    return Audience(said, by, candidates, private, message, int(cards), plan, heard)
+    return Audience(said, by, candidates, private, message, int(cards), plan, heard, _work_in(above))
+
+
+def _work_in(report: str | None) -> tuple[TaskKind, str] | None:
+    if not report:
+        return None
+    work = Report.from_json(OccurrenceId(""), report)
+    return work.task.kind, work.name
 
 
 def speakers(run: RunId) -> Op[frozenset[PersonId]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any, Final
 
 from sqlalchemy import bindparam, select, update
 
@@ -73,11 +74,15 @@ LOCK_LANE_OF = (
     .with_for_update()
 )
 OF_RUN = select(*APPROVAL_COLUMNS).where(approvals.c.run_id == bindparam("run"), is_word(approvals.c.state, "pending"))
+EXPIRED_A_LOOK: Final = 100
+EXPIRED_AT_ONCE: Final = 10
+"""Questions that one transaction ends, and what else is overdue in their runs: each takes many statements, and an operation that
+takes longer than a database may be silent is cut off, so that of too many none would ever end."""
 OVERDUE = (
-    select(approvals.c.id)
+    select(approvals.c.id, approvals.c.run_id)
     .where(is_word(approvals.c.state, "pending"), approvals.c.expires_at <= bindparam("now"))
     .order_by(approvals.c.expires_at)
-    .limit(100)
+    .limit(EXPIRED_A_LOOK)
 )
 SET_VOTE = put(votes)
 STEP = select(steps.c.arguments_hash, steps.c.turn).where(
@@ -186,16 +191,28 @@ def _counted(
 
 
 def expire(now: datetime, new_id: NewId) -> Op[list[Decided]]:
-    """Settle what nobody answered in time."""
+    """Settle what nobody answered in time, the longest overdue first: EXPIRED_AT_ONCE of them, where there are so many."""
     overdue = yield OVERDUE, {"now": micros(now)}
     decided = []
-    for (approval_id,) in overdue:
+    for approval_id in _some_of(overdue):
         approval = yield from locked(ApprovalId(approval_id))
         if approval is not None and approval.state is ApprovalState.PENDING:
             decided.append((yield from _end(approval, ApprovalEvent.EXPIRE, "nobody answered in time", now, new_id)))
             yield from happened(_expired(approval), now, new_id)
     rooms = yield from _refreshed([one.approval for one in decided if one.approval], now, new_id)
     return [*decided[:-1], replace(decided[-1], deliveries=(*decided[-1].deliveries, *rooms))] if rooms else decided
+
+
+def _some_of(overdue: Sequence[Sequence[Any]]) -> list[str]:
+    """Questions of so many runs as it takes; those of one run stay together, since they may share a card."""
+    by_run: dict[str, list[str]] = {}
+    for approval, run in overdue:
+        by_run.setdefault(run or approval, []).append(approval)  # one about a stranger is of no run
+    taken: list[str] = []
+    for questions in by_run.values():
+        if len(taken) < EXPIRED_AT_ONCE:
+            taken += questions
+    return taken
 
 
 def _expired(approval: Approval) -> Happening:

@@ -15,7 +15,7 @@ from runtime.policy.grants import GrantId
 from runtime.policy.modes import Mode, RoomMode
 from runtime.store.approvals import undos
 from runtime.store.approvals.asked_back import answering
-from runtime.store.approvals.decisions import BY_ID, expire
+from runtime.store.approvals.decisions import BY_ID, EXPIRED_A_LOOK, EXPIRED_AT_ONCE, expire
 from runtime.store.approvals.edits import asked
 from runtime.store.approvals.granted.rows import every, revoke
 from runtime.store.approvals.modes import every_mode, set_from_afar
@@ -140,7 +140,11 @@ class ApprovalStore(Base):
 
     async def expire(self) -> list[Decided]:
         now = self.now()
-        expired = await self._driver.write(lambda: expire(now, self._new_id))
-        if expired:
-            self._observer.expired(expired, self.now())
-        return expired
+        every: list[Decided] = []
+        while True:
+            expired = await self._driver.write(lambda: expire(now, self._new_id))
+            every += expired
+            if expired:
+                self._observer.expired(expired, self.now())
+            if len(expired) < EXPIRED_AT_ONCE or len(every) >= EXPIRED_A_LOOK:
+                return every

@@ -101,6 +101,7 @@ def reap(but: NodeId | None, now: datetime) -> Op[int]:
     expired = [node for (node,) in (yield EXPIRED, {"now": micros(now)}) if node != but]
     for node in expired:
         yield from _bury(node, now)
+        yield from fact(now, "node lost", "", node)
     return len(expired)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from runtime.chat.views.goals import SetGoal
 from runtime.contract import Report, RunId
 from runtime.store.delegation.costs import cost_of
-from runtime.store.goals.standing import open_goal
+from runtime.store.goals.standing import goal_called, goals_set, open_goal
 from runtime.store.intake.occurrences import begin_report
 from runtime.store.schedules.book import zones_of
 from runtime.store.sql.base import Base
@@ -28,6 +28,16 @@ class GoalStore(Base):
         found = await self._driver.write(begun)
         self._observer.tried()
         return found
+
+    async def goals_set(self) -> list[SetGoal]:
+        """Goals of all rooms, newest first. At most 50."""
+        now = self.now()
+        return await self._driver.read(lambda: goals_set(now))
+
+    async def goal_called(self, name: str) -> SetGoal | None:
+        """The newest one with that id, or whose id ends so."""
+        now = self.now()
+        return await self._driver.read(lambda: goal_called(name, now))
 
     async def cost_of(self, run: RunId) -> int:
         """Money that a run has cost, with all below it, in millionths of a dollar."""

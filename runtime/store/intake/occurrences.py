@@ -21,6 +21,7 @@ from runtime.contract import (
     ScheduleId,
     ScheduleState,
     SignalId,
+    TaskKind,
     Trigger,
 )
 from runtime.domain.machines import move
@@ -245,6 +246,8 @@ def _start(
     changes = {"new_attempts": attempt, "new_run_id": signal, "new_started_at": micros(now), "new_not_before": None}
     yield SET, values_of(row) | {"new_state": OccurrenceState.STARTED.value} | changes
     yield from fact(now, "schedule fired", work.name, occurrence, f"{work.id} {planned_at:%Y-%m-%dT%H:%M:%SZ}")
+    if work.task.kind is TaskKind.WORKFLOW:
+        yield from fact(now, "workflow begun", work.name, signal, work.task.text)
 
 
 def in_zone(at: datetime, zone: str) -> str:

@@ -46,13 +46,14 @@ NOTHING_TO_STOP = "There's nothing to stop here."
 OPEN_RUNS_OF = OPEN_RUNS.where(runs.c.requester == bindparam("who"))
 # Few are open at any time, and their index holds no others.
 SCHEDULED = (
-    select(runs.c.id, runs.c.state, runs.c.session)
+    select(runs.c.session)
     .where(
         is_word(runs.c.state, "running", "parked", "ready"),
         is_word(runs.c.trigger, *FOR_SCHEDULES, Trigger.TASK),
         runs.c.address == bindparam("room"),
         runs.c.session != bindparam("s"),
     )
+    .group_by(runs.c.session)
     .order_by(runs.c.session)
 )
 IN_THREADS = (
@@ -151,7 +152,7 @@ def _to_stop(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[list
     here = yield from _of_agents(signal, asked, who, gate)
     here.sort(key=lambda run: run[-1] != key)  # the one that answers there first
     if not asked.own:
-        here += yield SCHEDULED, {"room": str(signal.address), "s": key}
+        here += yield from _in_background(signal.address, key)
     if here or signal.address.thread not in ("", signal.message_id):
         return [OpenRun(RunId(run), RunState(state), SessionKey(own), signal.address) for run, state, own in here]
     theirs = yield IN_THREADS, {"room": f"{replace(signal.address, thread='')}/", "who": who.id}
@@ -174,6 +175,16 @@ def _of_agents(signal: Signal, asked: Stopped, who: Person, gate: Gate) -> Op[li
         rows = (yield OPEN_RUNS_OF, {"s": key, "who": who.id}) if asked.own else (yield OPEN_RUNS, {"s": key})
         here += [(*row, key) for row in rows]
     return here
+
+
+def _in_background(room: Address, key: SessionKey) -> Op[list[tuple[str, str, str]]]:
+    """Open runs that report into a room from lanes of their own. Each lane is locked before its run is looked at: another
+    node may just be taking it up."""
+    found: list[tuple[str, str, str]] = []
+    for (session,) in (yield SCHEDULED, {"room": str(room), "s": key}):
+        yield LOCK_LANE, {"k": session}
+        found += [(run, state, session) for run, state in (yield OPEN_RUNS, {"s": session})]
+    return found
 
 
 def end_parked(run: OpenRun, text: str, now: datetime, new_id: NewId) -> Op[EndedParked]:

@@ -28,11 +28,12 @@ ANY_IN: Final[Select[Any]] = select(literal_column("1")).where(
 
 def reader_at(agent: str, room: Address, person: PersonId | None) -> Op[Reader]:
     """The reader; with the person only where the whole room is a private one of theirs, and of nobody else."""
-    is_private = person is not None and (yield from _is_private(room.whole_room, person))
-    return Reader(agent, room, person if is_private else None)
+    is_theirs = person is not None and (yield from is_private(room.whole_room, person))
+    return Reader(agent, room, person if is_theirs else None)
 
 
-def _is_private(room: Address, person: PersonId) -> Op[bool]:
+def is_private(room: Address, person: PersonId) -> Op[bool]:
+    """True for a room of one person and the agent alone."""
     owners = yield PRIVATE_OF, {"room": str(room)}
     if owners:
         return {owner for (owner,) in owners} == {person}

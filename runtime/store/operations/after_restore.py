@@ -7,7 +7,7 @@ them goes the way that a kill in the middle of it would have taken, or is asked 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -28,6 +28,7 @@ from runtime.store.approvals.rulings import ADD_APPROVAL, APPROVAL_COLUMNS, CARD
 from runtime.store.approvals.waiting.full_chats import DEFERRED, OPEN_LINES, OVER, defer, is_full
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact, moved
 from runtime.store.delivery.outbox import doubt_parts
+from runtime.store.forgetting.beginning import forget_again
 from runtime.store.memory.ending.restoring import leave_out
 from runtime.store.protocol import NewDelivery
 from runtime.store.runs.waiting.waits import wait_for_answers
@@ -66,20 +67,27 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Aftermath:
-    """Numbers of what was in doubt: deliveries to look for, questions asked again, runs that go on; grants that ended, and
-    memories that people had forgotten since."""
+    """Numbers of what was in doubt: deliveries to look for, questions asked again, runs that go on; grants that ended,
+    memories that people had forgotten since, and people who were forgotten themselves."""
 
     deliveries: int
     questions: int
     runs: int
     grants: int = 0
     forgotten: int = 0
+    people: int = 0
 
 
 def after_restore(
-    origin: Origin, actor: str, now: datetime, new_id: NewId, forgotten: Mapping[str, int] = NOTHING_FORGOTTEN
+    origin: Origin,
+    actor: str,
+    now: datetime,
+    new_id: NewId,
+    forgotten: Mapping[str, int] = NOTHING_FORGOTTEN,
+    people: Collection[str] = (),
 ) -> Op[Aftermath]:
-    """Everything that follows from the restore of a backup, as one operation. `forgotten`: ids of memories, and when."""
+    """Everything that follows from the restore of a backup, as one operation. `forgotten`: ids of memories, and when;
+    `people`: digests of those who were."""
     yield from _end_the_old_life(now)
     in_doubt = yield IN_DOUBT, {}
     asked = yield from _ask_again(origin, actor, now, new_id)
@@ -94,7 +102,8 @@ def after_restore(
         yield from moved(now, run, None, PartEvent.RESTORE, _whence(origin))
     yield from fact(now, "restored", actor, origin.id, f"{_whence(origin)}, made by signalbox {origin.program}")
     left_out = yield from leave_out(forgotten, actor, now)
-    return Aftermath(len(in_doubt), asked, len(resumed), ended, left_out)
+    gone = yield from forget_again(people, actor, now, new_id)
+    return Aftermath(len(in_doubt), asked, len(resumed), ended, left_out, gone)
 
 
 def _whence(origin: Origin) -> str:

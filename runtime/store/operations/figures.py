@@ -13,10 +13,11 @@ from typing import Any, Final
 from sqlalchemy import Executable, Integer, Select, bindparam, func, literal_column, select
 
 from runtime.chat.cards.card_facts import asking_in_words
-from runtime.contract import Activity, Address, Asking, Content, Cost, Costs, Failure, Pending, Stuck
+from runtime.contract import Activity, Address, Asking, Content, Cost, Costs, Failure, Opinion, Opinions, Pending, Stuck
 from runtime.domain.ids import first_at
 from runtime.domain.schedules import NO_MODEL
 from runtime.store.common import in_room
+from runtime.store.events.feedback import standing
 from runtime.store.schema import approvals, deliveries, occurrences, people, runs, schedules, signals, usage
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros, moment
@@ -28,6 +29,7 @@ FAR_AHEAD: Final = timedelta(days=366)
 EXCERPT: Final = 200
 """Characters of a message or of arguments."""
 PEOPLE: Final = "said"
+RATINGS_COUNTED: Final = 10_000
 
 Read = dict[bool, Select[Any]]
 """A statement about all rooms, and about one."""
@@ -227,6 +229,16 @@ def _letter(row: tuple[Any, ...]) -> Stuck:
     return Stuck(ident, state, kind, Address.parse(address), _excerpt(reason), text, moment(created))
 
 
+def _opinions(since: datetime, room: Address | None, most: int) -> Op[Opinions]:
+    found = yield from standing(since, room, RATINGS_COUNTED)
+    rows = (
+        Opinion(one.person, one.value.word, one.words, _excerpt(one.said), one.room, one.run, one.at)
+        for one in found[:most]
+    )
+    good = sum(one.value > 0 for one in found)
+    return Opinions(good, len(found) - good, tuple(rows))
+
+
 def _excerpt(text: str) -> str:
     return clip(text, EXCERPT)
 
@@ -247,3 +259,6 @@ class FigureStore(Base):
 
     async def dead_letters(self, *, room: Address | None = None, most: int = 50) -> tuple[int, list[Stuck]]:
         return await self._driver.read(lambda: _stuck(room, most))
+
+    async def feedback(self, since: datetime, *, room: Address | None = None, most: int = 50) -> Opinions:
+        return await self._driver.read(lambda: _opinions(since, room, most))

@@ -20,6 +20,7 @@ from runtime.store.approvals.modes import MODE_IN, end_of, mode_of
 from runtime.store.common import escaped
 from runtime.store.runs.summaries import KEPT, STANDS_AT, kept_of
 from runtime.store.schema import approvals, deliveries, parts, sessions, signals, summaries
+from runtime.store.shelf.marks import UNMARKED, marks_of
 from runtime.store.sql.base import Base
 from runtime.store.sql.driver import Op, is_word, micros, moment
 from runtime.text.glyphs import clip
@@ -174,13 +175,17 @@ has one."""
 
 def rooms(channel: str, account: str, owner: Identity) -> Op[list[Room]]:
     rows = yield ROOMS, {"actor": owner, "like": _like(channel, account), "n": MOST_ROOMS}
+    marks = yield from marks_of(owner)
     found = []
     for address, _, last in rows:
         words = yield FIRST_WORDS, {"room": address}
         shown = yield LAST_SHOWN, {"room": address}
         asked = yield ASKED_HERE, {"room": address}
         at = moment(max(last, shown[0][0] or 0))
-        found.append(Room(Address.parse(address), title(words[0][0]), at, asked[0][0]))
+        kept = marks.get(address, UNMARKED)
+        unread = 0 < kept.read_at < micros(at)
+        named = kept.title or title(words[0][0])
+        found.append(Room(Address.parse(address), named, at, asked[0][0], kept.is_pinned, kept.is_archived, unread))
     return sorted(found, key=lambda room: room.last_at, reverse=True)
 
 

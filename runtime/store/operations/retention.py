@@ -39,6 +39,7 @@ from runtime.store.schema import (
     asked_back,
     children,
     deliveries,
+    feedback,
     memories,
     memory_uses,
     moves,
@@ -48,6 +49,7 @@ from runtime.store.schema import (
     parts,
     plans,
     processes,
+    room_marks,
     rooms,
     runs,
     schedules,
@@ -83,7 +85,7 @@ class Rule:
 
 # ------------------------------------------------------------------------------------------------------- the conditions
 
-WALKED: Final = (signals, deliveries, runs, approvals, moves, sessions, occurrences, schedules, rooms)
+WALKED: Final = (signals, deliveries, runs, approvals, moves, sessions, occurrences, schedules, rooms, room_marks)
 OPEN_RUN: Final = ("running", "parked", "ready")
 UNSETTLED_STATES: Final = (
     "queued",
@@ -243,6 +245,7 @@ RULES: Final[Mapping[Stock, Rule]] = {
         deliveries.c.created_at,
         delete(deliveries).where(_settled_delivery()),
         delete(parts).where(parts.c.delivery_id == ABOVE),
+        delete(feedback).where(feedback.c.delivery_id == ABOVE),
         known_as=deliveries.c.id,
     ),
     Stock.RUNS: _rule(
@@ -404,6 +407,12 @@ def _nothing_in_it() -> ColumnElement[bool]:
 OLD: Final[Mapping[Stock, tuple[Executable, Executable]]] = {
     Stock.ROOM_NAMES: _unused(
         ROOM_ADDRESS, delete(rooms).where(rooms.c.seen_at < bindparam("before"), _nothing_in_it())
+    ),
+    Stock.ROOM_MARKS: _unused(
+        room_marks.c.owner + literal_column("' '") + room_marks.c.address,
+        delete(room_marks).where(
+            room_marks.c.changed_at < bindparam("before"), _none(signals.c.address == room_marks.c.address)
+        ),
     ),
     Stock.TOOL_FORMS: _unused(tool_forms.c.tool, delete(tool_forms).where(tool_forms.c.seen_at < bindparam("before"))),
 }

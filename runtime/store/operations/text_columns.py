@@ -1,4 +1,5 @@
-"""Every text column of the schema: the gate of the leak guard by which its text comes, or why it holds no free text.
+"""Every text column of the schema: the gate of the leak guard by which its text comes, or why it holds no free text; and what
+becomes of it when somebody is forgotten.
 
 `signalbox guard scan` looks through those with a gate. A column of the schema without a row here fails
 `python -m runtime.store.check`, and so `make check`.
@@ -7,75 +8,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from runtime.guard.findings import Gate
 from runtime.guard.stored import Form
-
-
-@dataclass(frozen=True, slots=True)
-class Free:
-    """Free text. `stays` is why a scan only tells of it; with `while_open` that holds while something of its row is open."""
-
-    gate: Gate
-    form: Form = Form.TEXT
-    stays: str = ""
-    while_open: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """No free text: `why` not."""
-
-    why: str
-
-
-Column = Free | Fixed
-
-OWN_ID: Final = Fixed("an id of ours")
-OWN_WORD: Final = Fixed("one of our words")
-OWN_ADDRESS: Final = Fixed("an address or account, as its platform numbers it")
-PLATFORM_ID: Final = Fixed("an id that the platform gave")
-PERSON_ID: Final = Fixed("an id of a person or of their account")
-HASH: Final = Fixed("a hash")
-CHOSEN_NAME: Final = Fixed("a name of the settings or of this program")
-SEALED: Final = Fixed("sealed with the key of the data folder")
-
-SAID: Final = Free(Gate.MESSAGE_IN)
-SAID_JSON: Final = Free(Gate.MESSAGE_IN, Form.JSON)
-HANDED: Final = Free(Gate.HANDED_ON)
-HANDED_JSON: Final = Free(Gate.HANDED_ON, Form.JSON)
-"""What one agent hands to another."""
-ARGUMENTS: Final = Free(Gate.TOOL_ARGUMENTS, Form.JSON)
-GIVEN: Final = Free(Gate.TOOL_RESULT)
-REPLY: Final = Free(Gate.MODEL_REPLY)
-SHOWN: Final = Free(Gate.DELIVERY)
-SHOWN_JSON: Final = Free(Gate.DELIVERY, Form.JSON)
-TROUBLE: Final = Free(Gate.DELIVERY)
-"""Words about an error: of ours, and of whoever refused something."""
-
-OPEN_CALL: Final = Free(
-    Gate.TOOL_ARGUMENTS, Form.JSON, "its call is still open, and could not run any more; decide or stop it", True
-)
-GRANTED: Final = Free(
-    Gate.TOOL_ARGUMENTS, Form.JSON, "a grant goes by it; end it with `signalbox grants revoke`", while_open=True
-)
-KEPT: Final = Free(Gate.TOOL_RESULT, Form.TEXT, "an undo needs it; it goes when that is no longer offered")
-CHAINED: Final = Free(Gate.MESSAGE_IN, Form.TEXT, "the audit is a chain; nothing in it can be changed")
-OFFERED: Final = Free(Gate.HANDED_ON, Form.JSON)
-"""A tool in its server's words, cleaned as it is offered: a row that a scan cleans reads equal to it."""
-
-REMEMBERED: Final = Free(Gate.MEMORY_WRITE)
-KNOWN: Final = Free(Gate.MEMORY_WRITE)
-"""Of documents that operators name."""
-VECTOR: Final = Fixed("numbers that a model made of a text")
-
-CALLED: Final = Free(
-    Gate.MESSAGE_IN, Form.TEXT, "people are known by it; choose another with `signalbox people rename`"
+from runtime.store.operations.text_columns_kept import OF_KNOWLEDGE
+from runtime.store.operations.text_kinds import (
+    ARGUMENTS,
+    CALLED,
+    CHAINED,
+    CHOSEN_NAME,
+    DECIDED,
+    DONE_BY,
+    GIVEN,
+    GRANTED,
+    HANDED,
+    HANDED_JSON,
+    HASH,
+    KEPT,
+    KNOWN,
+    OFFERED,
+    OPEN_CALL,
+    OWN_ADDRESS,
+    OWN_ID,
+    OWN_WORD,
+    PERSON_ID,
+    PLATFORM_ID,
+    REPLY,
+    SAID,
+    SAID_JSON,
+    SEALED,
+    SHOWN,
+    SHOWN_JSON,
+    TROUBLE,
+    VENDOR_ID,
+    WORDS_HASH,
+    Column,
+    Fixed,
+    Forgets,
+    Free,
 )
 
-TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
+OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
     "signals": {
         "id": OWN_ID,
         "platform": OWN_ADDRESS,
@@ -89,7 +63,7 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "address": OWN_ADDRESS,
         "text": SAID,
         "files": SAID_JSON,
-        "words_hash": HASH,
+        "words_hash": WORDS_HASH,
         "session": OWN_ADDRESS,
         "state": OWN_WORD,
         "run_id": OWN_ID,
@@ -123,11 +97,11 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "run_id": OWN_ID,
         "kind": OWN_WORD,
         "state": OWN_WORD,
-        "call_id": Fixed("an id that the model's vendor gave"),
+        "call_id": VENDOR_ID,
         "tool": CHOSEN_NAME,
         "effect": OWN_WORD,
         "arguments": OPEN_CALL,
-        "arguments_hash": HASH,
+        "arguments_hash": WORDS_HASH,
         "result": GIVEN,
         "caution": SHOWN,
         "node": OWN_ID,
@@ -141,7 +115,7 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "text": SAID,
         "author": SAID,
         "calls": ARGUMENTS,
-        "call_id": Fixed("an id that the model's vendor gave"),
+        "call_id": VENDOR_ID,
         "tool": CHOSEN_NAME,
         "files": SAID_JSON,
         "reasoning": Free(Gate.MODEL_REPLY, Form.THINKING),
@@ -165,14 +139,14 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "tool": CHOSEN_NAME,
         "effect": OWN_WORD,
         "arguments": OPEN_CALL,
-        "arguments_hash": HASH,
+        "arguments_hash": WORDS_HASH,
         "policy_version": HASH,
         "caution": SHOWN,
         "requester": PERSON_ID,
-        "decided_by": PERSON_ID,
-        "decided_name": SAID,
+        "decided_by": DONE_BY,
+        "decided_name": DECIDED,
         "choice": OWN_WORD,
-        "reason": SAID,
+        "reason": DECIDED,
         "requester_name": SAID,
         "request": SAID,
         "terms": SHOWN_JSON,
@@ -193,9 +167,9 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "by": PERSON_ID,
         "from_approval": OWN_ID,
     },
-    "modes": {"session": OWN_ADDRESS, "mode": OWN_WORD, "person": PERSON_ID, "set_by": PERSON_ID},
+    "modes": {"session": OWN_ADDRESS, "mode": OWN_WORD, "person": PERSON_ID, "set_by": DONE_BY},
     "absences": {"person_id": PERSON_ID},
-    "undos": {"approval_id": OWN_ID, "run_id": OWN_ID, "kept": KEPT, "undone_by": PERSON_ID},
+    "undos": {"approval_id": OWN_ID, "run_id": OWN_ID, "kept": KEPT, "undone_by": DONE_BY},
     "asked_back": {"approval_id": OWN_ID, "node": OWN_ID},
     "deliveries": {
         "id": OWN_ID,
@@ -225,7 +199,7 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
     "moves": {"subject": OWN_ID, "node": OWN_ID, "what": OWN_WORD, "detail": TROUBLE},
     "nodes": {
         "id": OWN_ID,
-        "label": Fixed("the name of a machine, and a number of its process"),
+        "label": Fixed("the name of a machine, and a number of its process", Forgets.NONE),
         "state": OWN_WORD,
         "agents": HASH,
     },
@@ -244,11 +218,12 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
     "cooldowns": {"model": CHOSEN_NAME, "mark": HASH, "cause": OWN_WORD, "reason": TROUBLE},
     "audit": {
         "kind": OWN_WORD,
-        "actor": PERSON_ID,
+        "actor": Fixed("an id or a name of who did it", Forgets.RESEALED),
         "subject": CHAINED,
         "detail": CHAINED,
         "previous": HASH,
         "hash": HASH,
+        "salt": HASH,
     },
     "people": {"id": OWN_ID, "name": CALLED, "link_hash": HASH},
     "identities": {"identity": PERSON_ID, "person_id": PERSON_ID, "room": OWN_ADDRESS},
@@ -258,12 +233,13 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
     "pairing_tries": {"actor": PERSON_ID},
     "pauses": {"channel": CHOSEN_NAME, "account": OWN_ADDRESS, "room": OWN_ADDRESS},
     "aliases": {"channel": CHOSEN_NAME, "account": OWN_ADDRESS, "room": OWN_ADDRESS, "moved_to": OWN_ADDRESS},
+    "room_marks": {"owner": PERSON_ID, "address": OWN_ADDRESS, "title": SAID},
     "rooms": {"channel": CHOSEN_NAME, "account": OWN_ADDRESS, "room": OWN_ADDRESS, "name": SAID},
     "chats": {"room": OWN_ADDRESS},
     "schedules": {
         "id": OWN_ID,
         "name": SAID,
-        "rule": Fixed("times, as this program writes them"),
+        "rule": Fixed("times, as this program writes them", Forgets.NONE),
         "rule_text": SAID,
         "task": SAID_JSON,
         "home": OWN_ADDRESS,
@@ -291,10 +267,10 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "name": CHOSEN_NAME,
         "state": OWN_WORD,
         "manifest": SAID_JSON,
-        "made_by": PERSON_ID,
+        "made_by": DONE_BY,
         "reason": SAID,
     },
-    "agent_rooms": {"address": OWN_ADDRESS, "agent": CHOSEN_NAME, "set_by": PERSON_ID},
+    "agent_rooms": {"address": OWN_ADDRESS, "agent": CHOSEN_NAME, "set_by": DONE_BY},
     "children": {
         "id": OWN_ID,
         "parent_run": OWN_ID,
@@ -342,7 +318,7 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
     "skill_locks": {
         "name": CHOSEN_NAME,
         "digest": HASH,
-        "files": Fixed("paths of files, each with its hash"),
+        "files": Fixed("paths of files, each with its hash", Forgets.NONE),
         "text": KNOWN,
         "accepted_by": CALLED,
         "told": HASH,
@@ -359,61 +335,20 @@ TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {
         "actor": PERSON_ID,
         "home": OWN_ADDRESS,
     },
-    "trigger_fires": {"trigger": OWN_ID, "event": OWN_ID, "occurrence": OWN_ID},
-    "memories": {
-        "id": OWN_ID,
-        "agent": CHOSEN_NAME,
-        "scope": OWN_ADDRESS,
-        "reach": HASH,
-        "kind": OWN_WORD,
-        "subject": REMEMBERED,
-        "relation": REMEMBERED,
-        "object": REMEMBERED,
-        "subject_key": HASH,
-        "relation_key": HASH,
-        "object_key": HASH,
-        "text": REMEMBERED,
-        "trust": OWN_WORD,
-        "source_signal": OWN_ID,
-        "source_run": OWN_ID,
-        "by_person": PERSON_ID,
-        "superseded_by": OWN_ID,
-        "hash": HASH,
-    },
-    "memory_vectors": {"memory_id": OWN_ID, "model": CHOSEN_NAME, "reach": HASH, "vector": VECTOR},
-    "memory_uses": {"run_id": OWN_ID, "memory_id": OWN_ID, "how": OWN_WORD},
-    "person_summaries": {
+    "event_cursors": {"sink": CHOSEN_NAME, "fault": TROUBLE},
+    "feedback": {
+        "delivery_id": OWN_ID,
+        "actor": PERSON_ID,
         "person_id": PERSON_ID,
-        "agent": CHOSEN_NAME,
-        "text": REMEMBERED,
-        "changed_by": PERSON_ID,
+        "name": CALLED,
+        "address": OWN_ADDRESS,
+        "run_id": OWN_ID,
+        "words": SAID,
     },
-    "state_values": {
-        "reach": HASH,
-        "key": REMEMBERED,
-        "agent": CHOSEN_NAME,
-        "scope": OWN_ADDRESS,
-        "value": REMEMBERED,
-    },
-    "forgotten": {"id": OWN_ID},
-    "knowledge_documents": {
-        "id": OWN_ID,
-        "pack": CHOSEN_NAME,
-        "place": KNOWN,
-        "title": KNOWN,
-        "tag": Fixed("a time and size, or what a server calls a version"),
-        "digest": HASH,
-        "fault": TROUBLE,
-    },
-    "knowledge_chunks": {
-        "id": OWN_ID,
-        "document_id": OWN_ID,
-        "pack": CHOSEN_NAME,
-        "heading": KNOWN,
-        "text": KNOWN,
-    },
-    "knowledge_vectors": {"chunk_id": OWN_ID, "model": CHOSEN_NAME, "pack": CHOSEN_NAME, "vector": VECTOR},
+    "trigger_fires": {"trigger": OWN_ID, "event": OWN_ID, "occurrence": OWN_ID},
 }
+"""By table and column; those of what is kept for long are in the other module."""
+TEXT_COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {**OF_WORK, **OF_KNOWLEDGE}
 
 
 def free_columns(table: str) -> Mapping[str, Free]:

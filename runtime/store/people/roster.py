@@ -20,6 +20,7 @@ from runtime.store.schema import (
     agents,
     approvals,
     budgets,
+    feedback,
     grants,
     identities,
     memories,
@@ -49,6 +50,7 @@ FORGET = delete(people).where(people.c.id == bindparam("who"))
 FORGET_IDENTITIES = delete(identities).where(identities.c.person_id == bindparam("who"))
 FORGET_ZONE = delete(zones).where(zones.c.subject == bindparam("who"))
 FORGET_TRIGGERS = delete(triggers).where(triggers.c.owner == bindparam("who"))
+FORGET_FEEDBACK = delete(feedback).where(feedback.c.person_id == bindparam("who"))
 FORGET_ABSENCE = delete(absences).where(absences.c.person_id == bindparam("who"))
 FORGET_BUDGETS = delete(budgets).where(
     is_word(budgets.c.scope, Scope.PERSON_DAY), budgets.c.subject == bindparam("who")
@@ -128,6 +130,7 @@ HAND_OVER: Final[Sequence[Update]] = tuple(
         grants.c.person,
         memories.c.by_person,
         person_summaries.c.changed_by,
+        feedback.c.person_id,
     )
 )
 """Every column that says who it was, but those of which a person has at most one row."""
@@ -156,13 +159,13 @@ def sign_out(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
     return who
 
 
-def remove(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
+def remove(name: str, actor: str, now: datetime, *, even_last: bool = False) -> Op[Person | Unmoved]:
     """Remove a person with what was kept for them; what they said and decided stays; what of it waits is not answered, since no rule would know whose it is.
-    Questions that they caused are for others to answer."""
+    Questions that they caused are for others to answer. `even_last`: also the last owner, who was not when they were forgotten."""
     who = yield from _named(name)
     if who is None:
         return Unmoved.NOBODY
-    if (yield from is_the_last_owner(who)):
+    if not even_last and (yield from is_the_last_owner(who)):
         return Unmoved.LAST_OWNER
     yield STOP_RUNS, {"who": who.id}
     yield from _unasked(who, actor, now)
@@ -174,6 +177,7 @@ def remove(name: str, actor: str, now: datetime) -> Op[Person | Unmoved]:
     yield from forget_person(who.id, actor, now)
     for forget in (
         FORGET_TRIGGERS,
+        FORGET_FEEDBACK,
         FORGET_IDENTITIES,
         FORGET_ZONE,
         FORGET_ABSENCE,

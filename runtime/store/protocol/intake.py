@@ -110,7 +110,7 @@ class Taken:
 
     `ended`: runs that waited for people and are over now. `claim`: the lane was idle, so the run began in the same commit; whoever made the offer works on it.
     `settled`: see `Decided`. `change`: that of a card in the room that was kept, where nothing else waits. `compacts`: a conversation
-    is to be condensed. `remembers`: something is kept now where perhaps nothing was.
+    is to be condensed. `remembers`: something is kept now where perhaps nothing was. `fired`: triggers began work.
     """
 
     verdict: Verdict
@@ -124,6 +124,7 @@ class Taken:
     change: OpenDelivery | None = None
     compacts: bool = False
     remembers: bool = False
+    fired: bool = False
 
 
 @dataclass(frozen=True, slots=True)

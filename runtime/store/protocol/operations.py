@@ -94,6 +94,7 @@ class AuditRow:
     detail: str
     previous: str
     hash: str
+    salt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,17 @@ class AuditCheckpoint:
     number: int
     hash: str
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSignature:
+    """Head and checkpoint that the owner of a public `key` signed, where several nodes share a database."""
+
+    key: str
+    head: Head
+    signature: str
+    cut: AuditCheckpoint | None = None
+    cut_signature: str = ""
 
 
 class Operations(Protocol):
@@ -188,6 +200,12 @@ class Audit(Protocol):
 
     async def cut_audit(self, duty: Duty, checkpoint: AuditCheckpoint) -> bool:
         """Remove the rows up to `checkpoint`, which is signed already; False when the duty was lost."""
+
+    async def audit_signatures(self) -> list[AuditSignature]:
+        """Every head that nodes published, one by key."""
+
+    async def publish_audit(self, signed: AuditSignature) -> None:
+        """Tell other nodes of a head; the first of a key is told in the audit."""
 
 
 RowKey = tuple[str | int, ...]

@@ -33,6 +33,7 @@ class Stock(StrEnum):
     NODES = "nodes"
     TRANSCRIPTS = "transcripts"
     ROOM_NAMES = "room names"
+    ROOM_MARKS = "room marks"
     TOOL_FORMS = "tool forms"
 
 

@@ -26,7 +26,7 @@ from runtime.store.protocol import Below, Lane, NewDelivery, Question, Released,
 from runtime.store.runs.steps import SET_STEP, model_step, open_steps
 from runtime.store.runs.suspects import keep_apart
 from runtime.store.runs.turns import SET_TURN, add_turn
-from runtime.store.runs.waiting.waits import settled, wait_for_answers
+from runtime.store.runs.waiting.waits import settled, wait_for_answers, wait_no_more
 from runtime.store.schedules.run_occurrence import ended
 from runtime.store.schema import runs, sessions, steps
 from runtime.store.sql.driver import Op, is_word, micros
@@ -39,6 +39,8 @@ ENDED: Final[Mapping[RunState, RunState]] = {
 }
 REASON_OF_STATE: Final[Mapping[RunState, str]] = {RunState.DONE: "", RunState.STOPPED: "Stopped."}
 """What a run's row says of its end, where that is not its last words."""
+FAILURE_MAX_CHARS: Final = 300
+"""Characters of an error in the audit: its row is kept for longer than the run."""
 
 _own_run = update(runs).where(runs.c.id == bindparam("run"), is_word(runs.c.state, "running"))
 PARK_RUN = _own_run.values(state="parked", error="", ended_at=None, crashes=0).returning(runs.c.requester)
@@ -216,13 +218,22 @@ def finish(
         told = yield from ended(run, trigger, state, text, len(new_deliveries), now, new_id, until)
     below = Below()
     if state is not RunState.DONE:
-        below = yield from end_awaited(run, why or text, now, new_id)
+        below = yield from _broken_off(lane, run, state, why or text, now, new_id)
     over = Over()
     if trigger is Trigger.CHILD:
         over = yield from child_over(run, CHILD_AFTER[state], text, now, new_id, valid=valid)
     rows = yield GIVE_LANE, {"k": lane.session, "at": micros(now), "next": mine[0] + 1}
     is_ready, rooms = rows[0][0] == "ready", (*cards_told, *(told or ()), *of_task, *below.told, *over.told)
     return Released(is_ready, frozenset(begun), rooms, planned=told is not None, woken=over.woken)
+
+
+def _broken_off(lane: Lane, run: RunId, state: RunState, why: str, now: datetime, new_id: NewId) -> Op[Below]:
+    """End what it waits for; the audit is told of a failure."""
+    if state is RunState.FAILED:
+        yield from fact(now, "run failed", lane.node, run, why[:FAILURE_MAX_CHARS])
+    below = yield from end_awaited(run, why, now, new_id)
+    yield from wait_no_more(run, now)
+    return below
 
 
 def _close_steps(lane: Lane, run: RunId, text: str, now: datetime, new_id: NewId) -> Op[tuple[Address, ...]]:

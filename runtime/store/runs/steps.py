@@ -14,6 +14,7 @@ from runtime.chat.cards import settled_cards
 from runtime.contract import Address, ApprovalKind, Call, Effect, FileRef, ModelReply, NewId, NodeId, RunId, files_json
 from runtime.domain.machines import move
 from runtime.domain.runs import NOT_DONE, STEP_MOVES, StepEvent, StepState
+from runtime.domain.transcript import ERROR
 from runtime.policy.modes import Mode
 from runtime.store.approvals.granted.rows import use
 from runtime.store.approvals.modes import is_read_only, mode_at
@@ -24,6 +25,7 @@ from runtime.store.protocol import Lane, NewStep, Recorded, ToolStep
 from runtime.store.runs.turns import SET_FILES, SET_TURN, add_turn
 from runtime.store.schema import approvals, runs, sessions, steps, usage
 from runtime.store.sql.driver import Op, is_word, micros, moment
+from runtime.text.outside import unfenced
 
 OPEN_STEPS = (
     select(
@@ -276,7 +278,8 @@ def finish_tool(
     yield SET_TURN, {"s": lane.session, "n": turn, "new_text": said}
     if files:
         yield SET_FILES, {"s": lane.session, "n": turn, "new_files": files_json(files)}
-    yield from fact(now, "tool ran", lane.node, f"{run}/{number}", f"{tool} {hashed[:12]}")
+    kind = "tool failed" if unfenced(result).startswith(ERROR) else "tool ran"
+    yield from fact(now, kind, lane.node, f"{run}/{number}", f"{tool} {hashed[:12]}")
     told: tuple[Address, ...] = ()
     if approval:
         took = now - moment(started)

@@ -190,6 +190,8 @@ def ended(
     if not shown:
         yield ANSWER, {"run": run, "at": micros(now)}
     schedule = yield from _held(row)
+    if (yield BEGAN, {"run": run}):
+        yield from fact(now, "workflow ended", schedule.name, run, state.value)
     match state:
         case RunState.DONE:
             seen = json.dumps(seen_of((yield DATA, {"run": run})), sort_keys=True)

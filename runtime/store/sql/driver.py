@@ -72,6 +72,9 @@ class Driver(Protocol):
     async def save(self, folder: Path) -> Path | None:
         """A copy of a database whose files are gone, in `folder`; None while they are in their place."""
 
+    async def purge(self) -> None:
+        """Overwrite what removed rows left behind, as far as the engine can. It takes long on a large database."""
+
     def now(self) -> datetime:
         """The engine's clock."""
 

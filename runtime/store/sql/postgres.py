@@ -159,6 +159,9 @@ class ServerClock:
         self._at = EPOCH + timedelta(microseconds=server)
 
 
+PURGE_TIMEOUT_SECONDS: Final = 3600.0
+
+
 class PostgresDriver:
     """`Driver` over one PostgreSQL database. Its clock is the server's."""
 
@@ -200,6 +203,14 @@ class PostgresDriver:
     async def save(self, folder: Path) -> Path | None:
         """None: its files are the server's."""
         return None
+
+    async def purge(self) -> None:
+        """Have the server take away rows that are gone at once; else it does so in its own time."""
+
+        async def vacuum() -> None:
+            await self._pool.execute("VACUUM", timeout=PURGE_TIMEOUT_SECONDS)
+
+        await self._guarded(vacuum)
 
     def now(self) -> datetime:
         return self._now() if self._now else self._clock()

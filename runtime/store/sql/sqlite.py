@@ -249,6 +249,15 @@ def _settle(settled: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
             future.set_result(result)
 
 
+def _cut_log(path: str) -> None:
+    """Errors: StoreError."""
+    try:
+        with closing(connect(path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+
+
 class SqliteDriver:
     """`Driver` over one SQLite file, or over memory, whose only connection also serves the reads."""
 
@@ -263,6 +272,7 @@ class SqliteDriver:
     ) -> None:
         connection.execute(f"PRAGMA busy_timeout = {min(within, LOCK_TIMEOUT) // timedelta(milliseconds=1)}")
         self.now = now
+        self._path = path
         self._watch = watch
         self._compiler = Compiler(SQLiteDialect(paramstyle="qmark"))
         reading = None if path == MEMORY_DATABASE else connect(path)
@@ -281,6 +291,11 @@ class SqliteDriver:
         if self._files is None or self._files.trouble is None:
             return None
         return await asyncio.to_thread(self._writer.copy, folder)
+
+    async def purge(self) -> None:
+        """Pages are overwritten as rows go; the log still has them until it is written back and cut."""
+        if self._files is not None:
+            await asyncio.to_thread(_cut_log, self._path)
 
     async def write(self, make: MakeOp[T], *, within: timedelta | None = None) -> T:
         try:

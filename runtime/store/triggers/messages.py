@@ -41,4 +41,4 @@ def watched(
     for kind in sorted(kinds):
         event = Happening(kind, taken.verdict.signal_id, signal.address, message.text, signal.actor_name, person=who.id)
         began |= yield from fire_all([one for one in found if one.on is kind], event, now, new_id)
-    return replace(taken, lane_ready=taken.lane_ready or began)
+    return replace(taken, lane_ready=taken.lane_ready or began, fired=began)

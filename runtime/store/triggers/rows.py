@@ -172,8 +172,19 @@ def keep_as_file(wanted: Sequence[KeptTrigger], spared: Collection[str], by: str
     return told
 
 
+def set_paused(trigger: str, by: str, now: datetime) -> Op[bool]:
+    """Have one that is active let events pass until it is resumed."""
+    rows = yield TRIGGER_LOCKED, {"trigger": trigger}
+    if not rows or kept_of(rows[0]).state is not TriggerState.ACTIVE:
+        return False
+    why = f"paused by {by}"
+    yield SET_TRIGGER_STATE, {"trigger": trigger, "new_state": TriggerState.PAUSED.value, "why": why}
+    yield from fact(now, "trigger paused", by, trigger, rows[0][1])
+    return True
+
+
 def set_active(trigger: str, by: str, now: datetime) -> Op[bool]:
-    """Let one that ended or was stopped fire again."""
+    """Let one that ended, was stopped or was paused fire again."""
     rows = yield TRIGGER_LOCKED, {"trigger": trigger}
     if not rows or rows[0][5] == TriggerState.ACTIVE:
         return False

@@ -16,6 +16,7 @@ from runtime.store.triggers.rows import (
     listed,
     listed_in,
     set_active,
+    set_paused,
 )
 
 
@@ -45,6 +46,10 @@ class TriggerStore(Base):
     async def resume_trigger(self, trigger: str, by: str) -> bool:
         now = self.now()
         return await self._driver.write(lambda: set_active(trigger, by, now))
+
+    async def pause_trigger(self, trigger: str, by: str) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: set_paused(trigger, by, now))
 
     async def keep_triggers_of_file(
         self, wanted: Sequence[KeptTrigger], by: str, spared: Collection[str] = ()

@@ -6,15 +6,25 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Integer, Text, bindparam, func, literal_column, or_, select
+from sqlalchemy import Integer, Text, bindparam, exists, func, literal_column, or_, select
 
 from runtime.chat.views.workflows import Begun
 from runtime.contract import Address, OccurrenceId, OccurrenceState, Report, RunId, Task, TaskKind
-from runtime.domain.runs import RunState
+from runtime.domain.runs import RunState, WaitKind
 from runtime.domain.workflows.record import standing_in
 from runtime.store.common import ends_with
 from runtime.store.runs.steps import calls_of
-from runtime.store.schema import occurrences, runs, schedules, sessions, signals
+from runtime.store.schema import (
+    approvals,
+    children,
+    occurrences,
+    runs,
+    schedules,
+    sessions,
+    signals,
+    steps,
+    waits,
+)
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
 BEGUN_MAX: Final = 50
@@ -68,6 +78,24 @@ BEGUN_SINCE = (
         occurrences.c.report.like(literal_column(f"'%{TaskKind.WORKFLOW}%'")),
     )
 )
+WAITING_CALLS = (
+    select(steps.c.call_id, waits.c.kind)
+    .join(waits, (waits.c.run_id == steps.c.run_id) & (waits.c.step == steps.c.number))
+    .where(
+        steps.c.run_id == bindparam("run"),
+        waits.c.settled_at.is_(None),
+        is_word(waits.c.kind, WaitKind.APPROVAL, WaitKind.TIMER),
+    )
+)
+ASKING_PIECES = (
+    select(steps.c.call_id)
+    .join(children, (children.c.parent_run == steps.c.run_id) & (children.c.parent_step == steps.c.number))
+    .where(
+        steps.c.run_id == bindparam("run"),
+        is_word(children.c.state, "open"),
+        exists().where(approvals.c.run_id == children.c.id, is_word(approvals.c.state, "pending")),
+    )
+)
 RUN_WORDS: Final = {RunState.RUNNING: "at work", RunState.PARKED: "waiting", RunState.READY: "at work"}
 
 
@@ -91,6 +119,13 @@ def called(name: str) -> Op[Begun | None]:
     given = {"name": name, "n": LOOKED_THROUGH}
     found = yield from _read((yield BEGUN_CALLED, given))
     return found[0] if found else None
+
+
+def waiting_calls(run: RunId) -> Op[dict[str, WaitKind]]:
+    """Calls of a run that wait for a person or a time, by their ids; also those that another run works on, which waits for a
+    person."""
+    asking = dict.fromkeys([call for (call,) in (yield ASKING_PIECES, {"run": run})], WaitKind.APPROVAL)
+    return asking | {call: WaitKind(kind) for call, kind in (yield WAITING_CALLS, {"run": run})}
 
 
 def _read(rows: Sequence[Sequence[Any]]) -> Op[list[Begun]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from runtime.chat.views.workflows import Begun
 from runtime.contract import Address, Call, RunId
+from runtime.domain.runs import WaitKind
 from runtime.domain.workflows.definition import STARTS_SPAN
 from runtime.store.protocol import Below
 from runtime.store.runs.steps import calls_of
 from runtime.store.sql.base import Base
 from runtime.store.workflows.cancelling import cancel
-from runtime.store.workflows.standing import begun_since, called, newest
+from runtime.store.workflows.standing import begun_since, called, newest, waiting_calls
 
 
 class WorkflowStore(Base):
@@ -36,3 +37,7 @@ class WorkflowStore(Base):
     async def record(self, run: RunId) -> list[tuple[Call, str | None]]:
         """Calls of a run, each with its result; None while it has none."""
         return await self._driver.read(lambda: calls_of(run))
+
+    async def waiting_calls(self, run: RunId) -> dict[str, WaitKind]:
+        """Calls of a run that wait for a person or a time, by their ids."""
+        return await self._driver.read(lambda: waiting_calls(run))

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from runtime.contract import Job, ModelReply, ModelRequest, Now, OnText
+from runtime.contract import Job, ModelReply, ModelRequest, Now, OnText, Probe, no_probe
 from runtime.domain.goals.contract import Contract, GoalBounds, GoalKind, sprints_for
-from runtime.domain.goals.progress import BEGIN_GOAL_ID, End
+from runtime.domain.goals.progress import BEGIN_GOAL_ID, End, is_just_judged
 from runtime.domain.goals.record import CONTRACT, freezing_goal, goal_in, next_call
 from runtime.domain.goals.words import last_words
 from runtime.domain.quality.gate import given
@@ -27,9 +27,10 @@ class GoalModel:
 
     name = NO_MODEL
 
-    def __init__(self, contract: Callable[[], Contract], now: Now) -> None:
+    def __init__(self, contract: Callable[[], Contract], now: Now, probe: Probe = no_probe) -> None:
         self._contract = contract
         self._now = now
+        self._probe = probe
 
     def is_fixed(self, call: str) -> bool:
         """Only its own bookkeeping: what pieces are told may stem from anywhere."""
@@ -40,6 +41,8 @@ class GoalModel:
         at = goal_in(recorded_in(request.turns), now)
         if at is None:
             return ModelReply("", (freezing_goal(self._contract()),), USAGE)
+        if is_just_judged(at):
+            self._probe("verdict")
         if call := next_call(at, now):
             return ModelReply("", (call,), USAGE)
         best = at.best
@@ -50,9 +53,9 @@ class GoalModel:
         return ModelReply(last_words(at), (), USAGE)
 
 
-def goal_of(job: Job, now: Now) -> GoalModel:
+def goal_of(job: Job, now: Now, probe: Probe = no_probe) -> GoalModel:
     """The maker that works on a goal that a person set."""
-    return GoalModel(lambda: _kept(job), now)
+    return GoalModel(lambda: _kept(job), now, probe)
 
 
 def _kept(job: Job) -> Contract:
@@ -62,9 +65,9 @@ def _kept(job: Job) -> Contract:
     return Contract.from_json(kept)
 
 
-def sprints_of(task: BackgroundTask, bounds: GoalBounds, model: str, now: Now) -> GoalModel:
+def sprints_of(task: BackgroundTask, bounds: GoalBounds, model: str, now: Now, probe: Probe = no_probe) -> GoalModel:
     """The maker that works on a task of an agent that works in sprints. `model` is the agent's own."""
-    return GoalModel(lambda: sprints_for(task.goal, criteria_of(task.criteria), bounds, model), now)
+    return GoalModel(lambda: sprints_for(task.goal, criteria_of(task.criteria), bounds, model), now, probe)
 
 
 def criteria_of(text: str) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from sqlalchemy import text
 from runtime.agent.delegation.children import ChildRuns
 from runtime.agent.duties.answering import Answerer
 from runtime.agent.duties.compacting import Compactor
+from runtime.agent.duties.intercepting import RunInterceptors
 from runtime.agent.duties.reminders import Reminders
 from runtime.agent.duties.renewing import SummaryRenewal
 from runtime.agent.duties.undoing import Undoer
@@ -94,6 +95,7 @@ from runtime.guard.findings import Gate as GuardGate
 from runtime.intake.dispatch import Dispatch
 from runtime.intake.downloads import Fetching, FileBounds
 from runtime.intake.reception import Reception
+from runtime.interceptors.chain import Interceptors, Placed
 from runtime.models.guarded import GuardedModel
 from runtime.policy.rules import Policy, Rule
 from runtime.policy.terms import Terms
@@ -266,6 +268,7 @@ class Setting:
     others: Sequence[Agent] = ()
     places: Places = field(default_factory=Places)
     prompt: Prompt = lambda _: Prompted("You are a test.")
+    interceptors: Sequence[Placed] = ()
 
 
 USUAL: Final = Setting()
@@ -335,14 +338,17 @@ class Process:
     def _make_agent(self, model: Model) -> AgentLoop:
         given = self._given
         long = LongText(self.stage.workspaces, new_id, lambda _: given.carrier, given.long_replies, characters=100)
+        guarded = GuardedModel(model, OPEN_DOOR)
+        looks_in = self._intercepting()
         main = Agent(
             name="main",
             prompt=given.prompt,
-            model=GuardedModel(model, OPEN_DOOR),
+            model=looks_in.around(guarded) if looks_in else guarded,
             tools=self.tools,
             scope="main",
             workspaces=self.stage.workspaces,
             limits=given.limits,
+            intercepting=looks_in,
         )
         return AgentLoop(
             store=self.store.runs,
@@ -362,6 +368,12 @@ class Process:
             faults=schema_faults,
             notices=LoopNotices(ready=partial(self.notifier.notify, LANES)),
         )
+
+    def _intercepting(self) -> RunInterceptors | None:
+        if not self._given.interceptors:
+            return None
+        chain = Interceptors(self._given.interceptors, note=self.store.cluster.note_fact, door=OPEN_DOOR)
+        return RunInterceptors(chain, "main", named=str, faults=schema_faults)
 
     def _make_undoer(self) -> Undoer:
         return Undoer(

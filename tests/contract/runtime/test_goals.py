@@ -13,7 +13,7 @@ import pytest
 
 from bot.operator.reports import LateReporters
 from runtime.agent.registry import Agents
-from runtime.contract import Call, Choice, Commanded, Effect, ModelReply, ModelRequest, ToolTurn
+from runtime.contract import Call, Choice, Commanded, Effect, ModelReply, ModelRequest, ToolTurn, no_probe
 from runtime.domain.agents.manifest import SPRINTING, Manifest
 from runtime.domain.goals.contract import GoalBounds
 from runtime.domain.runs import RunState
@@ -38,7 +38,7 @@ async def process_of(stage: Stage, answers: Any, *tools: Any, goals: GoalBounds 
     """A process whose model gives `answers`, one a piece of a goal."""
     model = answers if isinstance(answers, Scripted) else Scripted(answers)
     bounds = goals or GoalBounds()
-    reporters = LateReporters(stage.clock, goals=lambda: bounds)
+    reporters = LateReporters(stage.clock, goals=lambda: bounds, probe=more.get("probe", no_probe))
     ours: tuple[Any, ...] = (
         ASK_PERSON,
         GOAL_BEGIN,
@@ -138,7 +138,15 @@ async def test_a_pass_in_any_of_its_forms_ends_the_goal(stage: Stage, said: str)
 
 
 ALLOWED: Final = [Rule(Ruling.ALLOW, "goal_set")]
-POINTS: Final = ("step-recorded", "children-begun", "child-ended", "approval-stored", "model-answered", "tool-finished")
+POINTS: Final = (
+    "step-recorded",
+    "children-begun",
+    "child-ended",
+    "approval-stored",
+    "model-answered",
+    "tool-finished",
+    "verdict",
+)
 
 
 @pytest.mark.parametrize("point", [*POINTS, "delivery-stored"])
@@ -310,3 +318,14 @@ async def test_a_goal_that_a_tool_sets_is_set_once_and_one_at_a_time(stage: Stag
     assert results[0].startswith("The goal is set (")
     assert results[1].startswith("error: A goal is at work here already: **Say 7**")
     assert len(await stage.pending()) == 1
+
+
+async def test_a_card_of_a_piece_names_the_goal(any_stage: Stage) -> None:
+    write = fake_tool("write", Effect.WRITE)
+    process = await process_of(any_stage, [*WRITES, "wrote 7", PASSED], write)
+    async with process.running():
+        await command(process, VERIFIED)
+        await agree(process)
+        card = next(one for one in await any_stage.screen() if "May I run `write`?" in one)
+        await agree(process, Choice.APPROVE)
+    assert "the goal say 7" in card.lower()

@@ -19,7 +19,8 @@ from runtime.domain.approvals import ApprovalState
 from runtime.domain.ids import digest
 from runtime.guard.door import OPEN_DOOR
 from runtime.guard.stored import Form
-from runtime.store.operations.text_columns import TEXT_COLUMNS, Free, free_columns, scanned_tables
+from runtime.store.operations.text_columns import TEXT_COLUMNS, free_columns, scanned_tables
+from runtime.store.operations.text_kinds import Free
 from runtime.store.protocol import Head, RowKey, TextRow
 from runtime.store.schema import metadata
 from runtime.store.sql.driver import Op

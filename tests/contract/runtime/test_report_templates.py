@@ -107,7 +107,7 @@ async def test_data_that_fails_fails_the_report_with_words_unless_the_template_h
         (template("{{ seen }}", replace(LOOK, tool="nobody")), "gauge"),
         (
             Task(TaskKind.REPORT, "nobody"),
-            "There is no report 'nobody'. There are: activity, approvals, cost, dead-letters.",
+            "There is no report 'nobody'. There are: activity, approvals, cost, dead-letters, feedback.",
         ),
         (
             Task(TaskKind.REPORT, "cost", options={"hour": 3}),

@@ -47,7 +47,7 @@ from tests.contract.runtime.stage import (
 from tests.fakes.models import Scripted
 from tools.charting.chart import chart_tool
 from tools.charting.renderer import ChartRenderer
-from tools.reports import by_address
+from tools.reports import by_address, operators_read
 
 # ---------------------------------------------------------------------------------------------------------- the reports
 
@@ -76,7 +76,7 @@ def _micros(stage: Stage) -> int:
 
 
 def every_tool(stage: Stage) -> list[Any]:
-    return list(figure_tools(stage.store.figures, stage.clock, by_address).values())
+    return list(figure_tools(stage.store.figures, stage.clock, by_address, operators_read).values())
 
 
 async def test_the_cost_report_brings_its_chart(stage: Stage, tmp_path: Path) -> None:
@@ -125,6 +125,7 @@ async def test_a_chart_that_cannot_be_drawn_leaves_the_report(stage: Stage) -> N
         ("approvals", "Nothing is waiting for a decision."),
         ("cost", "## No cost in the last 24 hours\n\nNo model was called."),
         ("dead-letters", "No messages are stuck."),
+        ("feedback", "Nobody rated a message in the last 7 days."),
     ],
 )
 async def test_every_report_is_made_where_nothing_happened_and_is_silent_where_that_is_wanted(
@@ -206,7 +207,7 @@ async def report_desk(at: Desk) -> tuple[ReportOperations, Actor]:
         return found if found.channel == "page" else None
 
     stage = at.stage
-    tools = figure_tools(stage.store.figures, stage.clock, by_address)
+    tools = figure_tools(stage.store.figures, stage.clock, by_address, operators_read)
     person = await stage.store.people.identified(ADA)
     assert person
     made = ReportOperations(
@@ -258,6 +259,7 @@ async def test_reports_are_listed_with_what_they_tell_and_their_options(stage: S
         "approvals": {},
         "cost": {"hours": 24, "chart": True},
         "dead-letters": {},
+        "feedback": {"hours": 168},
     }
     assert set(listed) == {path.name.removesuffix(".md.j2") for path in REPORTS_FOLDER.iterdir()}
     assert all(one["about"] for one in await reports.listed())
@@ -266,7 +268,12 @@ async def test_reports_are_listed_with_what_they_tell_and_their_options(stage: S
 @pytest.mark.parametrize(
     ("name", "to", "options", "words"),
     [
-        ("costs", [str(HOME)], {}, "There is no report 'costs'. There are: activity, approvals, cost, dead-letters."),
+        (
+            "costs",
+            [str(HOME)],
+            {},
+            "There is no report 'costs'. There are: activity, approvals, cost, dead-letters, feedback.",
+        ),
         ("cost", [str(HOME)], {"hours": "soon"}, "Cost: option hours is a whole number, such as 24; not 'soon'."),
         ("cost", ["nowhere"], {}, "--to: 'nowhere' is not an address"),
         ("cost", ["slack:work/C1"], {}, '--to: "slack:work/C1": no account here is called that'),

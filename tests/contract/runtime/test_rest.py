@@ -143,6 +143,9 @@ class Noted:
     async def save(self, folder: Path) -> Path | None:
         return await self.driver.save(folder)
 
+    async def purge(self) -> None:
+        await self.driver.purge()
+
     async def close(self) -> None:
         await self.driver.close()
 

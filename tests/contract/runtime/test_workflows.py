@@ -251,6 +251,21 @@ async def test_workflows_are_listed_with_how_far_they_are(stage: Stage) -> None:
     assert "- **later**" in told
 
 
+async def test_a_stop_between_its_timer_and_its_rest_leaves_no_wait(any_stage: Stage) -> None:
+    text = 'name = "slow"\nsteps = [{ name = "pause", wait = "1 day" }, { name = "look", tool = "look", after = [] }]'
+
+    async def stops(_: Any) -> str:
+        await process.stop()
+        return "stopped"
+
+    process = await process_with(any_stage, text, fake_tool("look", Effect.READ, stops))
+    async with process.running():
+        await command(process, "workflow", "slow")
+        await process.rest()
+    assert await any_stage.states() == [RunState.STOPPED]
+    assert await any_stage.rows("SELECT run_id FROM waits WHERE settled_at IS NULL") == []
+
+
 async def test_it_may_be_stopped_while_it_waits(stage: Stage) -> None:
     text = 'name = "later"\nsteps = [{ name = "pause", wait = "1 hour" }]'
     process = await process_with(stage, text)

@@ -23,6 +23,7 @@ POINTS: Final = (
     "claimed",
     "model-answered",
     "step-recorded",
+    "workflow-step",
     "tool-marked",
     "tool-finished",
     "approval-stored",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -16,9 +17,11 @@ from runtime.contract import (
 from runtime.domain.approvals import ApprovalState
 from runtime.domain.runs import RunState, StepState
 from runtime.domain.transcript import WAITING_FOR_APPROVAL
+from runtime.store.approvals.decisions import EXPIRED_AT_ONCE
 from runtime.store.protocol import Ended
 from tests.contract.store.asking import result_of
 from tests.contract.store.stage import (
+    LIFE,
     OTHER_ROOM,
     OTTO,
     ROOM,
@@ -207,3 +210,20 @@ async def test_a_click_and_a_stop_at_once_end_in_one_way(stage: Stage) -> None:
     assert run.state is RunState.STOPPED
     assert await stage.column("SELECT resumable FROM sessions") == [0]
     assert await stage.store.runs.claim(stage.lease, Busy.STEER) is None
+
+
+async def test_many_that_are_overdue_end_in_several_transactions(stage: Stage) -> None:
+    """An operation that takes longer than a database may be silent is cut off: of all at once none would ever end."""
+    for number in range(EXPIRED_AT_ONCE):
+        await stage.park(WRITE, SHELL, at=replace(ROOM, room=f"r{number}"))
+    stage.clock.advance(seconds=LIFE.total_seconds() + 1)
+    driver, write, sizes = stage.store.driver, stage.store.driver.write, list[int]()
+
+    async def counted(make: Any, **more: Any) -> Any:
+        ended = await write(make, **more)
+        sizes.append(len(ended))
+        return ended
+
+    setattr(driver, "write", counted)  # noqa: B010 - a method is put in its place
+    assert len(await stage.store.approvals.expire()) == 2 * EXPIRED_AT_ONCE
+    assert sizes == [EXPIRED_AT_ONCE, EXPIRED_AT_ONCE, 0]

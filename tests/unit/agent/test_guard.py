@@ -30,6 +30,18 @@ def test_the_same_call_runs_twice_is_warned_about_twice_and_then_refused() -> No
     assert [v.value for v in verdicts("aaaaaa")] == ["silent", "silent", "warned", "warned", "refused", "refused"]
 
 
+def test_calls_that_were_changed_are_counted_as_they_were_made_before_and_after_a_kill() -> None:
+    wanted, made = Call("c", "look", '{"path": "a"}'), Call("c", "look", '{"path": "b"}')
+    guard, found = LoopGuard(LIMITS), list[Verdict]()
+    for _ in range(5):
+        first = guard.judge(wanted, polls=False).verdict
+        found.append(guard.judge_instead(made, first, polls=False).verdict)
+    assert found == [Verdict.SILENT, Verdict.SILENT, Verdict.WARNED, Verdict.WARNED, Verdict.REFUSED]
+    again = LoopGuard(LIMITS, [Made(made, None)] * 4)
+    first = again.judge(wanted, polls=False).verdict
+    assert again.judge_instead(made, first, polls=False).verdict is Verdict.REFUSED
+
+
 def test_the_order_of_arguments_makes_no_other_call() -> None:
     guard = LoopGuard(LIMITS)
     for number, arguments in enumerate(['{"a": 1, "b": 2}', '{"b": 2, "a": 1}'] * 2):

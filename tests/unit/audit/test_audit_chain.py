@@ -22,6 +22,7 @@ OURS = {
     "delivery split",
     "delivery {}",
     "roles handed over",
+    "node lost",  # it gave no sign
     "tool changed",
     "model benched",
     "child ended",
@@ -29,6 +30,8 @@ OURS = {
     "skill waits",  # its files are not what an owner saw
     "task {}",  # by its run, which has an end
     "kind",  # a budget's: warned, or reached
+    "forgetting ended",  # whoever began it stands there
+    "REDACTED",
 }
 """What the program does of itself."""
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -44,6 +47,7 @@ class Row:
     detail: str
     previous: str
     hash: str
+    salt: str = ""
 
 
 def sealed(row: Row, previous: str) -> Row:

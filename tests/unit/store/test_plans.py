@@ -225,7 +225,7 @@ FILL = [
     "INSERT INTO undos SELECT 'a' || i, 'r' || i, 2, '', i, '', NULL FROM n",
     "INSERT INTO asked_back SELECT 'a' || i, 1, NULL, i FROM n",
     "INSERT INTO waits SELECT 'r' || i, 2, 'approval', 'a' || i, CASE WHEN i % 1000 = 7 THEN NULL ELSE i END FROM n",
-    "INSERT INTO audit SELECT i, CASE WHEN i > 19980 THEN NULL ELSE i END, i, 'asked', 'Ada', 's', '', '', '' FROM n",
+    "INSERT INTO audit SELECT i, CASE WHEN i > 19980 THEN NULL ELSE i END, i, 'asked', 'Ada', 's', '', '', '', '' FROM n",
     "INSERT INTO usage SELECT 'r' || i, 1, 'main', 'web:main/r' || i % 50, 'p' || i % 50, 'demo', 1, 1, 1, i, 0, '', 0 FROM n",
     "INSERT INTO moves SELECT i, 'r' || i, i, 'n1', 'resume', '' FROM n",
     "INSERT INTO turns SELECT 's' || i % 50, i, 'r' || i, 'user', 'hello', 'Ada', '[]', '', '', i, '[]', '' FROM n",
@@ -299,7 +299,7 @@ SLICES = {
 }
 
 
-EMPTY_HERE = ("plans", "summaries", "memory_uses")
+EMPTY_HERE = ("plans", "summaries", "memory_uses", "feedback")
 """PostgreSQL reads a table without rows in no other way."""
 
 

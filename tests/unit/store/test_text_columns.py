@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from runtime.store.check import text_columns
-from runtime.store.operations.text_columns import TEXT_COLUMNS, Fixed, Free, unlisted
+from runtime.store.operations.text_columns import TEXT_COLUMNS, unlisted
+from runtime.store.operations.text_kinds import Fixed, Free
 
 
 def test_each_text_column_is_listed_and_nothing_else_is() -> None:

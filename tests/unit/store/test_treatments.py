@@ -68,6 +68,7 @@ def test_a_restore_changes_the_tables_that_say_so() -> None:
     emptied = {str(one.table) for one in done if isinstance(one, Delete)}
     others = {"parts", "waits", "grants"}  # by the machine of parts, as their questions go, and by those who end them
     others |= {"memories", "memory_vectors", "memory_uses", "person_summaries", "forgotten"}  # by those who forget
+    others.add("forgettings")  # by those who are forgotten again
     assert emptied == {name for name, one in TREATMENTS.items() if one.restored is Restored.EMPTIED}
     assert tables(done) | others == {
         name for name, one in TREATMENTS.items() if one.restored is not Restored.AS_THEY_WERE

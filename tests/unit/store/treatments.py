@@ -59,6 +59,8 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "budgets": Treatment(until="a start after their time is over, or their person is removed"),
     "reservations": Treatment(until="their call is recorded, or their run ends"),
     "audit": Treatment(("audit_days",)),
+    "audit_signatures": Treatment(until=FOR_GOOD),  # one a process
+    "forgettings": Treatment(until=FOR_GOOD, restored=Restored.MENDED),  # a digest each
     "people": Treatment(until=REMOVED),
     "identities": Treatment(until=REMOVED),
     "accounts": Treatment(until=FOR_GOOD),
@@ -67,6 +69,7 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "pairing_tries": Treatment(until="a code was right, or their person is removed"),
     "pauses": Treatment(until=OVER),
     "aliases": Treatment(until=FOR_GOOD),
+    "room_marks": Treatment(("messages_days",)),
     "rooms": Treatment(("messages_days",)),
     "chats": Treatment(until=FOR_GOOD),
     "schedules": Treatment(("runs_days",)),
@@ -89,6 +92,8 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "knowledge_vectors": Treatment(until="their document is gone"),
     "tool_forms": Treatment(("approvals_days",)),
     "triggers": Treatment(until="the settings or their person end them, or their person is removed"),
+    "event_cursors": Treatment(until="the settings have their sink no more"),
+    "feedback": Treatment(("messages_days",)),
     "trigger_fires": Treatment(until="their trigger fires again a month later, or is gone"),
     "skill_locks": Treatment(until="an owner removes the skill"),
 }

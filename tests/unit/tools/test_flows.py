@@ -44,7 +44,7 @@ READS: Final = {
         *("workflow_list", "workflow_start", "goal_set", "watch_for", "watch_list", "watch_end"),
     },
     Reads.PEOPLE: {
-        *("activity", "costs", "dead_letters", "pending_approvals", "task_claim"),
+        *("activity", "costs", "dead_letters", "feedback", "pending_approvals", "task_claim"),
         *("recall", "about", "search_messages", "state_get", "state_list"),
     },
     Reads.FILES: {

@@ -17,6 +17,8 @@ from runtime.contract import (
     Costs,
     Effect,
     Failure,
+    Opinion,
+    Opinions,
     Pending,
     Person,
     PersonId,
@@ -27,7 +29,7 @@ from runtime.contract import (
     Tool,
     ToolContext,
 )
-from runtime.errors import ToolRetry
+from runtime.errors import ToolFailed, ToolRetry
 from tools.reports import DRAWN, OTHER_ROOMS, Named, by_address, by_room, chart_of, report_tools, with_names
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -53,6 +55,10 @@ class Books:
     async def pending_approvals(self, *, room: Address | None = None, most: int = 50) -> tuple[int, list[Pending]]:
         self.asked.append((None, room))
         return 7, [Pending("a1", "shell", "{}", "danger", ROOM, "Ada", NOW, NOW + timedelta(hours=1))]
+
+    async def feedback(self, since: datetime, *, room: Address | None = None, most: int = 50) -> Opinions:
+        self.asked.append((since, room))
+        return Opinions(2, 1, (Opinion("Uma", "down", "too long", "hello", ROOM, "r1", NOW),))
 
     async def dead_letters(self, *, room: Address | None = None, most: int = 50) -> tuple[int, list[Stuck]]:
         self.asked.append((None, room))
@@ -183,3 +189,23 @@ def test_a_chart_has_a_series_an_agent_and_what_is_too_much_in_one_bar() -> None
 
 def test_where_nothing_was_spent_there_is_nothing_to_draw() -> None:
     assert chart_of([{"agent": "main", "room": "r", "cost_micros": 0}]) == {"labels": [], "series": []}
+
+
+async def test_feedback_is_for_its_readers_and_tells_ratings_with_words() -> None:
+    books = Books()
+    made = tools(books)["feedback"]
+    shown = await told(made, {"hours": 24}, context(Role.OPERATOR))
+    assert (shown["up"], shown["down"], shown["count"]) == (2, 1, 3)
+    assert shown["ratings"][0] == {
+        "person": "Uma",
+        "value": "down",
+        "words": "too long",
+        "text": "hello",
+        "room": "work/C1",
+        "run": "r1",
+        "at": "2026-03-01T12:00:00Z",
+    }
+    for asker in (context(Role.USER), context(None)):
+        with pytest.raises(ToolFailed, match=r"feedback\.readers"):
+            await made.call({}, asker)
+    assert (await told(made, {}, context(None, scheduled=True)))["about"] == "all rooms"

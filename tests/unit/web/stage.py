@@ -20,6 +20,7 @@ from adapters.web.adapter import WebAdapter
 from adapters.web.settings import WebSettings
 from runtime.contract import (
     BOUNDLESS,
+    NO_SHELF,
     AdapterContext,
     Address,
     Author,
@@ -34,11 +35,13 @@ from runtime.contract import (
     Outcome,
     Person,
     PersonId,
+    Reaction,
     ReadInbox,
     Role,
     Room,
     Said,
     Seen,
+    Shelf,
     Signal,
     SignalId,
     Space,
@@ -216,6 +219,24 @@ class FakeSink:
 
 
 @dataclass
+class FakeRatings:
+    """Ratings that were taken; a delivery called "gone" is none that can be rated."""
+
+    taken: list[Reaction] = field(default_factory=list)
+
+    async def rate(self, reaction: Reaction) -> bool:
+        self.taken.append(reaction)
+        return reaction.delivery != "gone"
+
+    async def marks(self, who: Identity, room: Address) -> dict[str, int]:
+        return {
+            one.delivery: 1 if "👍" in one.added else -1
+            for one in self.taken
+            if one.added and one.actor == who and one.delivery != "gone"
+        }
+
+
+@dataclass
 class Stage:
     """Everything around one adapter. `base` is where its server listens."""
 
@@ -226,6 +247,7 @@ class Stage:
     notifier: FakeNotifier
     sink: FakeSink
     clock: HandClock
+    ratings: FakeRatings
     base: str = ""
     numbers: count[int] = field(default_factory=lambda: count(1))
 
@@ -288,6 +310,7 @@ def build(
     clock: HandClock | None = None,
     space: Space = BOUNDLESS,
     inbox: ReadInbox = empty_inbox,
+    shelf: Shelf = NO_SHELF,
 ) -> Stage:
     history, links, workspaces, notifier, clock = (
         FakeHistory(),
@@ -297,11 +320,22 @@ def build(
         clock or HandClock(),
     )
     ids = count(1)
+    ratings = FakeRatings()
     given = AdapterContext(
-        history, links, workspaces, NoPlaces(), notifier, clock, lambda: f"id{next(ids)}", inbox=inbox
+        history,
+        links,
+        workspaces,
+        NoPlaces(),
+        notifier,
+        clock,
+        lambda: f"id{next(ids)}",
+        inbox=inbox,
+        rated=ratings.rate,
+        own_marks=ratings.marks,
+        shelf=shelf,
     )
     adapter = WebAdapter(settings or WebSettings(), given, identity=IDENTITY, banner=banner, space=space)
-    stage = Stage(adapter, history, links, workspaces, notifier, FakeSink(history, notifier), clock)
+    stage = Stage(adapter, history, links, workspaces, notifier, FakeSink(history, notifier), clock, ratings)
     history.owners[stage.address(ADAS_ROOM)] = Identity("web:main/ada")
     return stage
 
@@ -321,9 +355,10 @@ async def served(
     banner: str = "",
     space: Space = BOUNDLESS,
     inbox: ReadInbox = empty_inbox,
+    shelf: Shelf = NO_SHELF,
 ) -> AsyncIterator[Stage]:
     """A stage whose adapter listens and whose server answers until the block ends."""
-    stage = build(root, settings=settings, banner=banner, space=space, inbox=inbox)
+    stage = build(root, settings=settings, banner=banner, space=space, inbox=inbox, shelf=shelf)
     async with TestServer(application(stage, settings)) as server:
         stage.base = str(server.make_url("")).rstrip("/")
         async with asyncio.TaskGroup() as group:

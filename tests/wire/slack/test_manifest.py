@@ -25,7 +25,8 @@ def test_scopes_are_those_that_the_doctor_looks_for() -> None:
 
 def test_events_are_those_that_are_read() -> None:
     wanted = ["app_home_opened", "app_mention", "assistant_thread_context_changed", "assistant_thread_started"]
-    assert items("bot_events") == [*wanted, *(f"message.{kind}" for kind in ("channels", "groups", "im", "mpim"))]
+    messages = [f"message.{kind}" for kind in ("channels", "groups", "im", "mpim")]
+    assert items("bot_events") == [*wanted, *messages, "reaction_added", "reaction_removed"]
 
 
 def test_the_guide_names_each_scope() -> None:

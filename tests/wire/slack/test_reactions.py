@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from runtime.contract import Content, Part, Receipt
-from runtime.errors import Rejected, Uncertain
-from tests.wire.slack.stage import THREAD, Workspace, delivery, parts
+from runtime.contract import Content, Identity, Part, Reaction, Receipt
+from runtime.errors import Rejected, StoreError, Uncertain
+from tests.contract.adapters.stage import until
+from tests.fakes.slack_teams import BOT_USER
+from tests.wire.slack.stage import DIRECT, THREAD, Workspace, delivery, parts
 
 ASKED = Receipt("1700000000.000001")
 
@@ -52,3 +55,41 @@ async def test_an_app_without_the_scope_says_so_before_anything_is_tried(on: Wor
         assert reacts is not None
         assert "lacks the scope reactions:write" in reacts("👍")
     assert await marks(on) == []
+
+
+async def test_a_rating_of_a_person_is_told_and_taken_back(on: Workspace) -> None:
+    rated: list[Reaction] = []
+
+    async def rate(reaction: Reaction) -> bool:
+        rated.append(reaction)
+        return True
+
+    on.given = replace(on.given, rated=rate)
+    async with on.life() as adapter:
+        receipt = await adapter.show(parts(adapter, delivery("hello"))[0])
+        for removed in (False, True):
+            told = await on.driver.do(
+                "react", channel="DU1", ts=receipt.message_id, name="+1::skin-tone-2", removed=removed
+            )
+            await until(partial(on.acked, told), "acknowledgement")
+        told = await on.driver.do("react", channel="DU1", ts=receipt.message_id, name="+1", user=BOT_USER)
+        await until(partial(on.acked, told), "acknowledgement of our own")
+    here = (DIRECT, Identity("slack:T1/U1"), receipt.message_id)
+    assert rated == [Reaction(*here, ("+1::skin-tone-2",)), Reaction(*here, (), ("+1::skin-tone-2",))]
+
+
+async def test_a_rating_waits_for_a_store_that_is_away(on: Workspace) -> None:
+    tries: list[Reaction] = []
+
+    async def rate(reaction: Reaction) -> bool:
+        tries.append(reaction)
+        if len(tries) == 1:
+            raise StoreError("away")
+        return True
+
+    on.given = replace(on.given, rated=rate)
+    async with on.life() as adapter:
+        receipt = await adapter.show(parts(adapter, delivery("hello"))[0])
+        told = await on.driver.do("react", channel="DU1", ts=receipt.message_id, name="-1")
+        await until(partial(on.acked, told), "acknowledgement")
+    assert len(tries) == 2

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from runtime.contract import Content, Delivery, DeliveryId, Kind, Part
+from dataclasses import replace
+
+from runtime.contract import Content, Delivery, DeliveryId, Identity, Kind, Part, Reaction
 from runtime.text.emoji import FAVOURITES
 from tests.fakes.telegram_driver import ADA
 from tests.wire.telegram.stage import Bench, address
@@ -28,3 +30,33 @@ async def test_an_emoji_that_telegram_does_not_take_is_told_before(bench: Bench)
         assert reacts is not None
         assert [reacts(emoji) for emoji in FAVOURITES.split()] == [""] * len(FAVOURITES.split())
         assert "Telegram takes no reaction ✅" in reacts("✅")
+
+
+def set_of(*emoji: str) -> list[dict[str, str]]:
+    return [{"type": "emoji", "emoji": one} for one in emoji]
+
+
+async def test_a_rating_is_told_as_what_came_and_what_went(bench: Bench) -> None:
+    rated: list[Reaction] = []
+
+    async def rate(reaction: Reaction) -> bool:
+        rated.append(reaction)
+        return True
+
+    bench.stage.given = replace(bench.stage.given, rated=rate)
+    async with bench.life() as adapter:
+        receipt = await bench.show(adapter, "hello")
+        number = int(receipt.message_id.partition(":")[2])
+        chat = {"id": ADA, "type": "private"}
+        person = {"id": ADA, "is_bot": False, "first_name": "Ada"}
+        told = {"chat": chat, "message_id": number, "date": 1, "user": person}
+        changes = [((), ("👍", "🎉")), (("👍", "🎉"), ("👎",))]
+        for old, new in changes:
+            update = {"message_reaction": told | {"old_reaction": set_of(*old), "new_reaction": set_of(*new)}}
+            await bench.driver.inject(type="raw", update=update)
+        anonymous = {key: value for key, value in told.items() if key != "user"} | {"actor_chat": chat}
+        update = {"message_reaction": anonymous | {"old_reaction": [], "new_reaction": set_of("👍")}}
+        await bench.driver.inject(type="raw", update=update)
+        await bench.signal_of("behind all of them")
+    here = (address(), Identity(f"telegram:{ADA}"), receipt.message_id)
+    assert rated == [Reaction(*here, ("👍", "🎉"), ()), Reaction(*here, ("👎",), ("👍", "🎉"))]

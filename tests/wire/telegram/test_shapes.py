@@ -16,7 +16,7 @@ from adapters.telegram.incoming.intake import Intake
 from adapters.telegram.parse import Reader
 from adapters.telegram.rooms import Rooms
 from adapters.telegram.settling.known_ids import KnownIds
-from runtime.contract import no_form
+from runtime.contract import no_form, unrated
 from tests.contract.adapters.rigs.telegram import BOT
 from tests.fakes.telegram import TOKEN, USERNAME
 
@@ -38,7 +38,7 @@ def test_an_update_makes_what_is_written_beside_it(line: dict[str, Any], bot: Bo
     update = Update.de_json(found, bot)
     reader = Reader(BOT, USERNAME, rooms.room, lambda: datetime.now(UTC), Seal(TOKEN).answered)
     prompts = Prompts(bot=bot, seal=Seal(TOKEN), forms=no_form, rooms=rooms, known=KnownIds())
-    Intake(bot=bot, known=KnownIds(), rooms=rooms, reader=lambda: reader, prompts=prompts).note([update])
+    Intake(bot=bot, known=KnownIds(), rooms=rooms, reader=lambda: reader, prompts=prompts, rated=unrated).note([update])
     signal = reader.signal([update])
     assert (type(signal.body).__name__ if signal else "") == line["makes"]
     assert bool(signal) != bool(line.get("why")), "what makes no signal says why"

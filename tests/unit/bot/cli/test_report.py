@@ -64,14 +64,17 @@ def test_a_report_calls_a_conversation_of_the_page_by_its_first_words(house: Pat
 
 def test_reports_are_listed(house: Path) -> None:
     told = json.loads(signalbox(house, "report", "--list", "--json").stdout)
-    assert [one["name"] for one in told] == ["activity", "approvals", "cost", "dead-letters"]
+    assert [one["name"] for one in told] == ["activity", "approvals", "cost", "dead-letters", "feedback"]
     assert "hours=24, chart=true" in signalbox(house, "report", "--list").stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["costs", "--print"], "There is no report 'costs'. There are: activity, approvals, cost, dead-letters."),
+        (
+            ["costs", "--print"],
+            "There is no report 'costs'. There are: activity, approvals, cost, dead-letters, feedback.",
+        ),
         (
             ["cost", "--print", "--option", "hours=soon"],
             "Cost: option hours is a whole number, such as 24; not 'soon'.",
@@ -90,7 +93,7 @@ def test_what_cannot_be_made_is_told(house: Path, arguments: list[str], words: s
     ("arguments", "words"),
     [
         ([], "Which report? For example: signalbox report cost --print"),
-        (["nonsense"], "There is no report 'nonsense'. There are: activity, approvals, cost, dead-letters."),
+        (["nonsense"], "There is no report 'nonsense'. There are: activity, approvals, cost, dead-letters, feedback."),
         (["cost"], "Give either --to ADDRESS or --print, for example: signalbox report cost --to"),
         (["cost", "--print", "--to", "web:main/team42"], "Give either --to ADDRESS or --print"),
         (["cost", "--list"], "--list takes nothing else"),

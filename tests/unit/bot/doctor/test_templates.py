@@ -56,6 +56,6 @@ async def test_where_no_template_is_there_is_nothing_to_tell(tmp_path: Path) -> 
 
 
 async def test_every_report_that_comes_along_can_be_read(tmp_path: Path) -> None:
-    names = ("activity", "approvals", "cost", "dead-letters")
+    names = ("activity", "approvals", "cost", "dead-letters", "feedback")
     made = await found(tmp_path, *(table(name, f'report = "{name}"') for name in names))
     assert [level for _, level, _ in made] == [Level.OK] * len(names)

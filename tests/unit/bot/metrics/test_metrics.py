@@ -55,6 +55,7 @@ from runtime.contract import (
     Verdict,
 )
 from runtime.domain.deliveries import DeliveryState
+from runtime.domain.events.sinks import Cursor
 from runtime.domain.runs import RunState, StepState
 from runtime.errors import Cause, ModelFailed, ToolFailed
 from runtime.models.choice.cooling import Rest
@@ -290,6 +291,8 @@ def test_where_nothing_waits_there_is_a_zero_to_compare_with() -> None:
         "signalbox_models_resting",
         "signalbox_budget_used_ratio",
         "signalbox_budgets_spent",
+        "signalbox_event_sink_behind",
+        "signalbox_event_sink_failing_seconds",
     }
 
 
@@ -302,6 +305,15 @@ def test_of_a_budget_the_one_who_used_most_is_told_and_how_many_spent_it() -> No
     read = {(gauge.name, *labels): value for gauge, labels, value in gauges.of_store(found, known())}
     assert (read["signalbox_budget_used_ratio", "person_day"], read["signalbox_budgets_spent", "person_day"]) == (1, 1)
     assert (read["signalbox_budget_used_ratio", "day"], read["signalbox_budgets_spent", "day"]) == (0, 0)
+
+
+def test_a_sink_that_takes_nothing_is_told_with_how_far_it_is_behind() -> None:
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    cursors = [Cursor("siem", 40, noon, noon - timedelta(hours=1), "It answered 500."), Cursor("file", 100, noon)]
+    found = gauges.Found(Depths(), sinks=gauges.SinkState(100, cursors, noon))
+    read = {(gauge.name, *labels): value for gauge, labels, value in gauges.of_store(found, known())}
+    assert [read["signalbox_event_sink_behind", name] for name in ("siem", "file")] == [60, 0]
+    assert [read["signalbox_event_sink_failing_seconds", name] for name in ("siem", "file")] == [3600, 0]
 
 
 def test_models_that_rest_are_told_with_the_cause() -> None:
@@ -467,7 +479,7 @@ def test_no_label_can_name_a_person_a_room_or_a_message() -> None:
     labels = {label for labels in every_metric().values() for label in labels}
     assert labels == {
         *("channel", "account", "kind", "outcome", "way", "how", "state", "model", "direction", "tool", "trouble"),
-        *("change", "role", "version", "step", "verdict", "cause", "instead_of", "budget"),
+        *("change", "role", "version", "step", "verdict", "cause", "instead_of", "budget", "sink"),
         *("gate", "detector", "action"),
     }
 

@@ -106,7 +106,7 @@ def test_what_people_may_plan_has_bounds_of_its_own(tmp_path: Path) -> None:
             ["schedules[1].options", "only go with a template, a report or a workflow"],
         ),
         (('prompt = "What is new?"', ""), ["schedules[1].prompt", "template, template_file, report or workflow"]),
-        (('prompt = "What is new?"', 'report = "costs"'), ["schedules[1].report", "cost, dead-letters"]),
+        (('prompt = "What is new?"', 'report = "costs"'), ["schedules[1].report", "cost, dead-letters, feedback"]),
         (('prompt = "What is new?"', 'template = "+++\\nx"'), ["schedules[1].template", "header"]),
         (('prompt = "What is new?"', 'template_file = "gone.md"'), ["schedules[1].template_file", "gone.md"]),
         (

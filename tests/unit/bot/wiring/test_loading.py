@@ -33,6 +33,8 @@ print(json.dumps([asyncio.run(loaded(text)) for text in sys.argv[2:]]))
 OF_MEMORY: Final = ("numpy", "litellm", "runtime.memory", "runtime.vectors", "runtime.models.embedding")
 SEARCH: Final = ["runtime.vectors", "runtime.vectors.near"]
 """A search by meaning without a model: it finds nothing, and costs nothing."""
+OF_INTERCEPTORS: Final = {"runtime.interceptors.chain", "tools.interceptors.program"}
+WITH_INTERCEPTOR: Final = '[[interceptors]]\nname = "warden"\nat = "run_end"\ncommand = ["warden"]\n'
 WITH_MODEL: Final = '[embeddings]\nname = "openai/small"\napi_base = "http://127.0.0.1:9/v1"\n'
 
 
@@ -61,12 +63,12 @@ LATE: Final = {
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
-    """Modules of one process, which is built without memory, then as it comes, then with embeddings."""
-    return looked_at(tmp_path_factory.mktemp("loaded"), "[memory]\nenabled = false\n", "", WITH_MODEL)
+    """Modules of one process, which is built without memory, then as it comes, then with embeddings, then with an interceptor."""
+    return looked_at(tmp_path_factory.mktemp("loaded"), "[memory]\nenabled = false\n", "", WITH_MODEL, WITH_INTERCEPTOR)
 
 
 def test_memory_loads_no_numpy_before_its_first_search_and_nothing_where_it_is_off(loaded: list[list[str]]) -> None:
-    off, on, with_vectors = (
+    off, on, with_vectors, _ = (
         [name for name in names if name.startswith(OF_MEMORY) and name.count(".") <= 2] for names in loaded
     )
     assert off == SEARCH
@@ -75,6 +77,10 @@ def test_memory_loads_no_numpy_before_its_first_search_and_nothing_where_it_is_o
     assert "runtime.models.embedding.embedder" not in on
     assert [name for name in with_vectors if name.startswith(("numpy", "litellm"))] == []
     assert "runtime.vectors.guarded" in with_vectors
+
+
+def test_interceptors_are_loaded_where_there_are_some_alone(loaded: list[list[str]]) -> None:
+    assert [OF_INTERCEPTORS & {*names} for names in loaded] == [set(), set(), set(), OF_INTERCEPTORS]
 
 
 def test_an_idle_process_has_not_loaded_what_nobody_has_used(loaded: list[list[str]]) -> None:

@@ -1,0 +1,76 @@
+// Thumbs under the agent's answers, and a line for what was good or bad about one.
+
+import { h } from "./dom.js";
+import { request } from "./net.js";
+import { words } from "./words.js";
+
+const KINDS = new Set(["final", "report"]); // what can be rated
+const VALUES = { up: "👍", down: "👎" };
+
+export class Ratings {
+  #room = null;
+  #mayWrite;
+  #marks = new Map(); // delivery -> "up" or "down"
+  #shown = new Map(); // delivery -> shows how it is rated
+
+  constructor(mayWrite) {
+    this.#mayWrite = mayWrite;
+  }
+
+  async enter(room) {
+    this.#room = room;
+    this.#marks.clear();
+    this.#shown.clear();
+    try {
+      const { ratings } = await request(`/api/rooms/${room}/feedback`);
+      if (room !== this.#room) return;
+      this.#marks = new Map(Object.entries(ratings));
+      for (const show of this.#shown.values()) show();
+    } catch {
+      // a fresh room has none, and one that can't be read now is rated anew without harm
+    }
+  }
+
+  /** The thumbs of an entry; null for one that can't be rated. */
+  of(entry) {
+    if (!this.#mayWrite || !KINDS.has(entry.kind)) return null;
+    const delivery = entry.id.split(".")[0];
+    const notice = h("span", { class: "rating-notice", role: "status" });
+    const why = h("form", { class: "rating-words", hidden: true });
+    const thumbs = Object.entries(VALUES).map(([value, emoji]) =>
+      h("button", { type: "button", class: "thumb", "data-testid": `rate-${value}`, "aria-label": words.rate[value], title: words.rate[value], onclick: () => this.#press(entry, delivery, value, notice, why) }, emoji));
+    const show = () => Object.keys(VALUES).forEach((value, n) => thumbs[n].setAttribute("aria-pressed", String(this.#marks.get(delivery) === value)));
+    this.#shown.set(delivery, show);
+    show();
+    return h("div", { class: "rating", "data-testid": "rating" }, ...thumbs, notice, why);
+  }
+
+  async #press(entry, delivery, value, notice, why) {
+    const wanted = this.#marks.get(delivery) === value ? "none" : value;
+    if (!(await this.#send(entry, delivery, wanted, "", notice))) return;
+    why.hidden = wanted === "none";
+    if (why.hidden) return;
+    const field = h("input", { type: "text", maxlength: 1000, "aria-label": words.rateWhy, placeholder: words.rateWhy });
+    why.replaceChildren(field, h("button", { type: "submit", class: "link" }, words.rateSend));
+    why.onsubmit = async (event) => {
+      event.preventDefault();
+      if (!(await this.#send(entry, delivery, wanted, field.value, notice))) return;
+      why.hidden = true;
+      notice.textContent = words.rated;
+    };
+  }
+
+  async #send(entry, delivery, value, told, notice) {
+    notice.textContent = "";
+    try {
+      await request(`/api/rooms/${this.#room}/feedback`, { method: "POST", body: { entry: entry.id, value, words: told } });
+    } catch (error) {
+      notice.textContent = error.message;
+      return false;
+    }
+    if (value === "none") this.#marks.delete(delivery);
+    else this.#marks.set(delivery, value);
+    this.#shown.get(delivery)?.();
+    return true;
+  }
+}

@@ -1,0 +1,37 @@
+// What a person may do with a message: copy it, quote it, keep a link to it.
+
+import { copyText, h, icon, sleep } from "./dom.js";
+import { words } from "./words.js";
+
+const SHOWN = 1_600; // milliseconds that "Copied" stands
+
+/** A row of small buttons. `quote(text)` is null where nobody may write. */
+export function toolsOf(entry, room, { quote }) {
+  const text = entry.markdown ?? entry.text ?? "";
+  const link = `${location.origin}${location.pathname}#${room}/${encodeURIComponent(entry.id)}`;
+  return h("div", { class: "tools", role: "group", "aria-label": words.tools },
+    text && copier("copy", words.copyMessage, text),
+    text && quote && button("quote", words.quote, () => quote(quoted(text))),
+    copier("link", words.copyLink, link));
+}
+
+/** Each line marked as quoted, and an empty one beneath to write on. */
+const quoted = (text) => `${text.trim().split("\n").map((line) => `> ${line}`.trimEnd()).join("\n")}\n\n`;
+
+function button(name, label, onclick) {
+  return h("button", { type: "button", class: "icon small", "aria-label": label, title: label, "data-testid": `message-${name}`, onclick }, icon(name));
+}
+
+function copier(name, label, text) {
+  const made = button(name, label, async () => {
+    const told = (await copyText(text)) ? words.copied : words.copyByHand;
+    made.title = told;
+    made.setAttribute("aria-label", told);
+    made.replaceChildren(icon(told === words.copied ? "check" : "alert"));
+    await sleep(SHOWN);
+    made.title = label;
+    made.setAttribute("aria-label", label);
+    made.replaceChildren(icon(name));
+  });
+  return made;
+}

@@ -1,0 +1,148 @@
+"""The pages of events, with what stands last on screen and how far sinks have got, and of feedback."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import quote, urlencode
+
+from aiohttp import web
+
+from bot.console import trace_page
+from bot.console.html import Html, tag
+from bot.console.layout import badge, moment, nothing, page, table, where
+from bot.operator.operations import Operations
+from bot.operator.views import View
+from runtime.domain.events.words import GROUPS
+from runtime.http.errors import Refusal
+from runtime.text.glyphs import legible
+
+EVENTS_PLACE: Final = "/console/events"
+FEEDBACK_PLACE: Final = "/console/feedback"
+EVENT_HEADS: Final = ("No.", "When", "Event", "Who", "Room", "Details")
+SINK_HEADS: Final = ("Sink", "State", "Behind", "Got on", "Trouble")
+CHECKPOINT_HEADS: Final = ("Room", "Shown", "What", "Message", "Part")
+FEEDBACK_HEADS: Final = ("When", "Rating", "Person", "Of", "Words", "Room", "Run")
+EVENTS_SHOWN: Final = 100
+LOOKED_BACK: Final = 20_000
+"""Numbers behind the newest among which a filter looks."""
+FEEDBACK_DAYS: Final = 90
+
+
+async def events(request: web.Request, do: Operations) -> Html:
+    room, word = request.query.get("room", "").strip(), request.query.get("word", "").strip()
+    shown = await _newest(do, room, word) if "before" not in request.query else await _before(request, do, room, word)
+    first = shown[0]["number"] if shown else 0
+    older = f"{EVENTS_PLACE}?{urlencode({'room': room, 'word': word, 'before': first})}"
+    return page(
+        "Events",
+        EVENTS_PLACE,
+        _filter(room, word),
+        table("Events", EVENT_HEADS, map(_event, reversed(shown))),
+        tag("p", tag("a", "Older ones", href=older)) if len(shown) == EVENTS_SHOWN else None,
+        tag("h2", "Last on screen"),
+        table("Checkpoints", CHECKPOINT_HEADS, map(_checkpoint, await do.checkpoints(room))),
+        *_sinks(await do.event_sinks()),
+        refreshed="before" not in request.query,
+    )
+
+
+async def _newest(do: Operations, room: str, word: str) -> list[View]:
+    head = (await do.events(0, 1))["newest"]
+    back = LOOKED_BACK if room or word else EVENTS_SHOWN
+    return await _between(do, head - back, head, room, word)
+
+
+async def _before(request: web.Request, do: Operations, room: str, word: str) -> list[View]:
+    text = request.query["before"]
+    if not (text.isascii() and text.isdecimal() and len(text) <= 18):
+        raise Refusal(400, "`before` must be the number of an event.")
+    upto = int(text) - 1
+    return await _between(do, upto - (LOOKED_BACK if room or word else EVENTS_SHOWN), upto, room, word)
+
+
+async def _between(do: Operations, after: int, upto: int, room: str, word: str) -> list[View]:
+    """The last of the events behind `after` up to `upto`."""
+    oldest = (await do.events(0, 1))["oldest"]
+    found, reached = list[View](), max(after, oldest - 1, 0)
+    while reached < upto:
+        told = await do.events(reached, 500, room, word=word)
+        found = [*found, *(one for one in told["events"] if one["number"] <= upto)][-EVENTS_SHOWN:]
+        if told["next"] == reached:
+            break
+        reached = told["next"]
+    return found
+
+
+def _filter(room: str, word: str) -> Html:
+    words = sorted({one.word for group in GROUPS.values() for one in group.values()})
+    groups = sorted({f"{one.partition('.')[0]}.*" for one in words})
+    picks = [tag("option", "Every event", value="", selected=not word)]
+    picks += [tag("option", one, value=one, selected=one == word) for one in (*groups, *words)]
+    return tag(
+        "form",
+        tag("label", "Event", tag("select", *picks, name="word")),
+        tag("label", "Room", tag("input", name="room", value=room, placeholder="#general, or its address")),
+        tag("button", "Show", type="submit"),
+        method="get",
+        action=EVENTS_PLACE,
+        class_="filter",
+    )
+
+
+def _event(row: View) -> tuple[str, ...]:
+    details = legible(" ".join(filter(None, [row["about"], row["detail"]])))
+    return (
+        str(row["number"]),
+        moment(row["at"]),
+        tag("code", row["event"]),
+        legible(row["who"]) or "-",
+        where(row) if row["room"] else "-",
+        trace_page.link(row["run"], details) if row["run"] else details,
+    )
+
+
+def _sinks(rows: Sequence[View]) -> Sequence[Html]:
+    if not rows:
+        return []
+    lines = (
+        (
+            row["sink"],
+            badge("fails" if row["failing_since"] else "ok"),
+            f"{row['behind']:,}",
+            moment(row["at"]),
+            legible(row["fault"]) or "-",
+        )
+        for row in rows
+    )
+    return [tag("h2", "Sinks"), table("Sinks", SINK_HEADS, lines)]
+
+
+def _checkpoint(row: View) -> tuple[str, ...]:
+    shown = tag("a", moment(row["shown_at"]), href=f"/console/outbox/{quote(row['delivery'], safe='')}")
+    return where(row), shown, row["kind"], tag("code", row["message"] or "-"), str(row["part"])
+
+
+async def feedback(request: web.Request, do: Operations) -> Html:
+    try:
+        rows = await do.feedback(FEEDBACK_DAYS, request.query.get("room", ""), 500)
+    except Refusal as error:
+        return page("Feedback", FEEDBACK_PLACE, nothing(str(error)), refreshed=False)
+    good = sum(row["value"] == "up" for row in rows)
+    counts = tag(
+        "ul", tag("li", tag("b", str(good)), "👍"), tag("li", tag("b", str(len(rows) - good)), "👎"), class_="counts"
+    )
+    about = tag("p", f"The last {FEEDBACK_DAYS} days, the newest first.")
+    return page("Feedback", FEEDBACK_PLACE, counts, about, table("Ratings", FEEDBACK_HEADS, map(_rated, rows)))
+
+
+def _rated(row: View) -> tuple[str, ...]:
+    return (
+        moment(row["at"]),
+        "👍" if row["value"] == "up" else "👎",
+        legible(row["person"]),
+        legible(row["said"]) or "no longer kept",
+        legible(row["words"]) or "-",
+        where(row),
+        trace_page.link(row["run"], "trace") if row["run"] else "-",
+    )

@@ -1,0 +1,107 @@
+"""The pages of goals: all that were set, and one with its contract, its turns and their verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+from urllib.parse import quote
+
+from aiohttp import web
+
+from bot.console.html import Html, tag
+from bot.console.layout import badge, facts, moment, nothing, page, table, where
+from bot.console.pieces import cut
+from bot.operator.api import ROOT
+from bot.operator.operations import Operations
+from bot.operator.views import View
+from runtime.text.glyphs import legible
+
+GOALS_PLACE: Final = "/console/goals"
+GOAL_HEADS: Final = ("Set", "Goal", "State", "Turns", "Set by", "Room", "Actions")
+TURN_HEADS: Final = ("Turn", "State", "Answer", "Verdict")
+NO_GOAL_YET: Final = "No goal was set yet. Set one in a conversation: /goal TEXT."
+GOAL_LINE_CHARS: Final = 80
+ANSWER_SHOWN_CHARS: Final = 4_000
+"""Characters of a turn's answer; the page of its run has all of it."""
+ENDS_TOLD: Final = {
+    "met": "the judge accepted the result",
+    "declined": "whoever set it did not agree",
+    "turns": "its turns are over",
+    "deadline": "its time is over",
+    "budget": "its budget is spent",
+    "senseless": "the judge stopped it",
+    "failing": "its turns fail",
+}
+
+
+async def goals(_request: web.Request, do: Operations) -> Html:
+    rows = await do.goals()
+    return page("Goals", GOALS_PLACE, table("Goals", GOAL_HEADS, map(_line, rows)) if rows else nothing(NO_GOAL_YET))
+
+
+async def goal(request: web.Request, do: Operations) -> Html:
+    row = await do.goal(request.match_info["id"])
+    return page(f"Goal: {cut(row['name'], GOAL_LINE_CHARS)}", GOALS_PLACE, facts(_facts(row)), _stop(row), *_told(row))
+
+
+def _line(row: View) -> Sequence[str | Html]:
+    at = tag("a", moment(row["started_at"]), href=f"{GOALS_PLACE}/{quote(row['id'], safe='')}")
+    name = cut(row["name"], GOAL_LINE_CHARS)
+    return at, name, badge(row["state"]), row["how_far"] or "-", legible(row["by"]), where(row), _stop(row) or "-"
+
+
+def _facts(row: View) -> Iterator[tuple[str, str | Html]]:
+    run = tag("a", "Its calls", href=f"/console/runs/{quote(row['run'], safe='')}") if row["run"] else ""
+    told: tuple[tuple[str, str | Html], ...] = (
+        ("State", badge(row["state"])),
+        ("Waits for", row["waits_for"]),
+        ("Ended, since", ENDS_TOLD.get(row["end"], "")),
+        ("Why", legible(row["reason"].partition("\n")[0])),
+        ("Turns", row["how_far"]),
+        ("Bounds", row["bounds"]),
+        ("Until", moment(row["until"]) if row["until"] and not row["ended_at"] else ""),
+        ("Judged by", row["judge"] or ("the same model" if row["bounds"] else "")),
+        ("Cost", f"${row['cost'] / 1_000_000:,.4f}" if row["cost"] else ""),
+        ("Set by", legible(row["by"])),
+        ("Room", where(row)),
+        ("Set", moment(row["started_at"])),
+        ("Ended", moment(row["ended_at"]) if row["ended_at"] else ""),
+        ("Run", run),
+    )
+    return (pair for pair in told if pair[1])
+
+
+def _told(row: View) -> Iterator[Html]:
+    if row["outcome"]:
+        yield tag("h2", "The goal")
+        yield tag("pre", legible(row["outcome"]))
+    for title, name in (("Done when", "criteria"), ("Kept to", "constraints")):
+        if row[name]:
+            yield tag("h2", title)
+            yield tag("ul", *(tag("li", legible(one)) for one in row[name]))
+    yield tag("h2", "Turns")
+    yield table("Turns", TURN_HEADS, map(_turn, row["turns"])) if row["turns"] else nothing("No turn has begun.")
+
+
+def _turn(turn: View) -> Sequence[str | Html]:
+    score = f"{turn['score']:g} of 10. " if turn["score"] is not None else ""
+    answer = _folded(turn["answer"], f"answer-{turn['number']}") if turn["answer"] else ""
+    critique = " ".join(turn["critique"].split())
+    return str(turn["number"]), badge(turn["state"]), answer, f"{score}{legible(critique)}"
+
+
+def _folded(text: str, name: str) -> Html:
+    return tag("details", tag("summary", cut(text, 80)), tag("pre", legible(text[:ANSWER_SHOWN_CHARS])), id=name)
+
+
+def _stop(row: View) -> Html | None:
+    if row["ended_at"] or not row["run"]:
+        return None
+    form = tag(
+        "form",
+        tag("button", "Stop", type="submit"),
+        method="post",
+        action=f"{ROOT}/goals/{quote(row['id'], safe='')}/stop",
+        data_ask="Stop this goal? What its turns did stays done.",
+    )
+    return tag("div", form, class_="buttons")

@@ -1,0 +1,135 @@
+"""People who are forgotten, and what is known of one: for owners alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.operator.actor import Actor
+from bot.operator.context import OperatorContext
+from bot.operator.people import done
+from bot.operator.views import View
+from runtime.contract import PEOPLE
+from runtime.domain.forgetting.person import Needles
+from runtime.forgetting.forgetter import STAGES, Forgetter
+from runtime.http.errors import Refusal
+from runtime.store.operations.texts import is_key
+from runtime.store.protocol import Unmoved
+from runtime.store.protocol.memory.forgetting import Forgetting
+
+EXPORT_PAGE_ROWS: Final = 500
+LISTED_FORGETTINGS: Final = 50
+OUTSIDE: Final = (
+    "messages on the chat platforms: delete them there",
+    "backups made so far: a restore leaves this person out, but their files still have them",
+    "log files of this program, and whatever collects them",
+    "the settings file, and documents and skills of yours",
+)
+"""Places that this program doesn't reach."""
+UNANSWERED: Final = "Nobody may answer these questions now: {ids}. Name other approvers, or stop the work that asks."
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetOperations:
+    """Forgetting and export, for one owner."""
+
+    context: OperatorContext
+    actor: Actor
+
+    async def preview(self, name: str) -> View:
+        """Tell what would become of somebody, and change nothing."""
+        needles = await self._known(name)
+        return {
+            "name": name,
+            "identities": sorted(one for one in needles.ids if one != needles.person),
+            "rooms": len(needles.rooms),
+            "also_called": sorted({*needles.names} - {name}),
+            "outside": [*OUTSIDE],
+            "told": f"{name} is forgotten for good: what they wrote, what was answered to them, their conversations, files, "
+            "memories, schedules and grants go. In what others wrote and decided, a mark stands in place of their name.",
+        }
+
+    async def begin(self, name: str, confirm: str) -> View:
+        """From here on nobody knows them; `continue_forgetting` does the rest, or the running process by itself."""
+        needles = await self._known(name)
+        if confirm != name:
+            raise Refusal(400, f"To forget {name} for good, write that name once more.")
+        if places := self.context.written(name, sorted(needles.ids)):
+            where = " and ".join(places)
+            raise Refusal(409, f"The settings name {name} in {where}. Take them out there, reload, and try again.")
+        made = await self.context.store.forgettings.begin(name, actor=self.actor.name)
+        if isinstance(made, Unmoved):
+            done(made, name)
+            raise AssertionError("unreachable")
+        self.context.notifier.notify(PEOPLE)
+        view = _view(made.forgetting)
+        told = f"{name} is no longer known. All that is kept is being looked through: signalbox people forgotten"
+        return {
+            **view,
+            "told": told,
+            "schedules": made.schedules,
+            "unanswered": await self._unanswered(made.forgetting.id),
+        }
+
+    async def _unanswered(self, which: str) -> list[str]:
+        """Questions that only they could answer; operators are told."""
+        left = await self.context.store.forgettings.unanswerable(self.context.rights())
+        ids = [str(one.id) for one in left]
+        if ids:
+            await self._forgetter.tell(f"forgotten:{which}", UNANSWERED.format(ids=", ".join(ids)))
+        return ids
+
+    async def proceed(self, which: str) -> View:
+        try:
+            return _view(await self._forgetter.step(which))
+        except KeyError:
+            raise Refusal(404, f"Nobody is being forgotten under {which}.") from None
+
+    async def listed(self) -> list[View]:
+        return [_view(one) for one in await self.context.store.forgettings.newest(LISTED_FORGETTINGS)]
+
+    async def export(self, name: str) -> View:
+        """Tables and rooms for an export. The audit says who asked for it."""
+        needles = await self._known(name)
+        await self.context.store.forgettings.note_export(name, actor=self.actor.name)
+        rooms = await self.context.store.forgettings.rooms_below([*needles.rooms])
+        tables = self.context.store.forgettings.exported_tables()
+        return {"name": name, "tables": [*tables], "rooms": [str(room) for room in rooms]}
+
+    async def export_page(self, name: str, fields: Mapping[str, Any]) -> View:
+        table, after = fields.get("table"), fields.get("after")
+        if not isinstance(table, str) or table not in self.context.store.forgettings.exported_tables():
+            raise Refusal(400, "`table` must be one of those that the export named.")
+        if not (after is None or is_key(table, after)):
+            raise Refusal(400, "`after` must be a key of the table, or null.")
+        key = None if after is None else tuple(after)
+        page = await self.context.store.forgettings.export_page(
+            table, key, await self._known(name), limit=EXPORT_PAGE_ROWS
+        )
+        return {"rows": [{**row} for row in page.rows], "after": page.after and [*page.after]}
+
+    async def _known(self, name: str) -> Needles:
+        if (needles := await self.context.store.forgettings.needles(name)) is None:
+            raise Refusal(404, f'There is nobody named "{name}".')
+        return needles
+
+    @property
+    def _forgetter(self) -> Forgetter:
+        if self.context.forgetter is None:
+            raise Refusal(409, "Nobody can be forgotten here.")
+        return self.context.forgetter
+
+
+def _view(one: Forgetting) -> View:
+    is_done = one.ended_at is not None
+    return {
+        "id": one.id,
+        "mark": one.mark,
+        "stage": one.stage,
+        "step": len(STAGES) if is_done else STAGES.index(one.stage) + 1,
+        "of": len(STAGES),
+        "rows": one.changed,
+        "done": is_done,
+        "began_at": one.wanted_at.isoformat(timespec="seconds"),
+    }

@@ -1,0 +1,1 @@
+"""Tables of event sinks and of feedback."""

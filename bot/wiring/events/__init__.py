@@ -1,0 +1,1 @@
+"""Event sinks, as the settings have them."""

@@ -1,0 +1,69 @@
+"""The key of a data folder that signs the audit, and what others need to check its signatures.
+
+`audit.key` (mode 0600) holds 32 random bytes. Signatures are Ed25519, with a key made of these: whoever has the public half
+checks them, and can't make one. Those of earlier versions are HMAC-SHA256 with the same bytes, and still count here.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+KEY_NAME: Final = "audit.key"
+AUDIT_KEY_BYTES: Final = 32
+SIGNATURE_PREFIX: Final = "ed25519:"
+PURPOSE: Final = b"signalbox audit ed25519"
+
+
+def checks_out(public: str, words: str, signature: str) -> bool:
+    """True if the owner of the public key, in hex, signed these words."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
+        key.verify(bytes.fromhex(signature.removeprefix(SIGNATURE_PREFIX)), words.encode())
+    except (InvalidSignature, ValueError):
+        return False
+    return signature.startswith(SIGNATURE_PREFIX)
+
+
+class AuditKey:
+    """The key of one data folder, made when it is first needed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / KEY_NAME
+
+    @property
+    def is_there(self) -> bool:
+        return self._path.exists()
+
+    @property
+    def public(self) -> str:
+        """The public half, in hex."""
+        return self._private().public_key().public_bytes_raw().hex()
+
+    def sign(self, words: str) -> str:
+        return f"{SIGNATURE_PREFIX}{self._private().sign(words.encode()).hex()}"
+
+    def signed(self, words: str, signature: str) -> bool:
+        """True if a signature was made here, by this version or an earlier one."""
+        if signature.startswith(SIGNATURE_PREFIX):
+            return checks_out(self.public, words, signature)
+        return hmac.compare_digest(signature, hmac.digest(self._secret(), words.encode(), "sha256").hex())
+
+    def _private(self) -> Ed25519PrivateKey:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        return Ed25519PrivateKey.from_private_bytes(hmac.digest(self._secret(), PURPOSE, "sha256"))
+
+    def _secret(self) -> bytes:
+        if not self._path.exists():
+            with os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(os.urandom(AUDIT_KEY_BYTES))
+        return self._path.read_bytes()

@@ -1,0 +1,1 @@
+"""Events: rows of the audit in words that programs can go by, and who is told of them."""

@@ -1,0 +1,1 @@
+"""Forgetting a person: what is theirs, and texts without them. Pure."""

@@ -1,0 +1,63 @@
+"""Events, cursors of sinks, checkpoints and feedback, as objects of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from runtime.contract import Address, Identity, Reaction
+from runtime.domain.events.checkpoints import Checkpoint
+from runtime.domain.events.event import EVERYTHING, EventPage, Only
+from runtime.domain.events.feedback import Feedback
+from runtime.domain.events.sinks import Cursor
+from runtime.store.events.checkpoints import checkpoints
+from runtime.store.events.cursors import begin_cursor, cursors, fail, keep_only, reach, tell
+from runtime.store.events.feedback import own_marks, react, standing
+from runtime.store.events.reading import page
+from runtime.store.protocol import Duty
+from runtime.store.sql.base import Base
+
+
+class EventStore(Base):
+    """Implements `protocol.events.Events` and `SinkCursors`."""
+
+    async def page(self, after: int, *, limit: int = 100, only: Only = EVERYTHING) -> EventPage:
+        return await self._driver.read(lambda: page(after, limit, only))
+
+    async def checkpoints(self, room: Address | None = None, *, limit: int = 200) -> list[Checkpoint]:
+        return await self._driver.read(lambda: checkpoints(room, limit))
+
+    async def cursors(self) -> list[Cursor]:
+        return await self._driver.read(cursors)
+
+    async def begin_cursor(self, duty: Duty, sink: str) -> Cursor | None:
+        now = self.now()
+        return await self._driver.write(lambda: begin_cursor(duty, sink, now))
+
+    async def sink_reached(self, duty: Duty, sink: str, number: int) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: reach(duty, sink, number, now))
+
+    async def sink_failed(self, duty: Duty, sink: str, why: str) -> Cursor | None:
+        now = self.now()
+        return await self._driver.write(lambda: fail(duty, sink, why, now))
+
+    async def sink_told(self, duty: Duty, sink: str) -> bool:
+        return await self._driver.write(lambda: tell(duty, sink))
+
+    async def keep_sinks(self, duty: Duty, sinks: Sequence[str]) -> bool:
+        return await self._driver.write(lambda: keep_only(duty, sinks))
+
+
+class FeedbackStore(Base):
+    """Implements `protocol.events.FeedbackBook`."""
+
+    async def note_reaction(self, reaction: Reaction) -> bool:
+        now = self.now()
+        return await self._driver.write(lambda: react(reaction, now))
+
+    async def feedback(self, since: datetime, *, room: Address | None = None, limit: int = 500) -> list[Feedback]:
+        return await self._driver.read(lambda: standing(since, room, limit))
+
+    async def own_marks(self, actor: Identity, room: Address) -> dict[str, int]:
+        return await self._driver.read(lambda: own_marks(actor, room))

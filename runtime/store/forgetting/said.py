@@ -1,0 +1,115 @@
+"""Messages of a person, and rows of the audit that tell of them: both have a way of their own to lose somebody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Integer, bindparam, select, update
+
+from runtime.domain.audit_chain import REDACTED
+from runtime.store.common import fact
+from runtime.store.operations.audit import AUDIT_COLUMNS, row_of
+from runtime.store.protocol import AuditRow
+from runtime.store.protocol.memory.forgetting import SaidRow
+from runtime.store.schema import audit, signals
+from runtime.store.sql.driver import Op
+
+SAID_COLUMNS: Final = (
+    signals.c.id,
+    signals.c.address,
+    signals.c.session,
+    signals.c.actor,
+    signals.c.person_id,
+    signals.c.text,
+    signals.c.actor_name,
+    signals.c.files,
+    signals.c.kind,
+)
+SAID_AFTER = (
+    select(*SAID_COLUMNS)
+    .where(signals.c.id > bindparam("after"))
+    .order_by(signals.c.id)
+    .limit(bindparam("n", type_=Integer))
+)
+# As retention leaves one: its keys stay for a while, so that an event that its platform sends again is known.
+FORGET_SAID = (
+    update(signals)
+    .where(signals.c.id == bindparam("which"))
+    .values(
+        state="forgotten",
+        text="",
+        files="[]",
+        words_hash="",
+        actor_name="",
+        person_id=None,
+        session=None,
+        seq=None,
+        run_id=None,
+        merged_into=None,
+        actor=bindparam("new_actor"),
+        address=bindparam("new_address"),
+        dedupe_key=bindparam("new_key"),
+        natural_key=None,
+        message_id="",
+        platform=signals.c.platform,
+    )
+)
+PUT_SAID = (
+    update(signals)
+    .where(signals.c.id == bindparam("which"), signals.c.text == bindparam("old_text"))
+    .values(text=bindparam("new_text"), actor_name=bindparam("new_name"), files=bindparam("new_files"))
+)
+
+
+def said_after(after: str, limit: int) -> Op[list[SaidRow]]:
+    rows = yield SAID_AFTER, {"after": after, "n": limit}
+    return [SaidRow(*(one or "" for one in row)) for row in rows]
+
+
+def forget_said(theirs: Mapping[str, Mapping[str, str]], others: Sequence[tuple[SaidRow, SaidRow]]) -> Op[int]:
+    """Empty messages of theirs, by id what stands for their places; and change those of others, each as it was read."""
+    for which, stands in theirs.items():
+        yield FORGET_SAID, {"which": which, **stands}
+    for old, new in others:
+        given = {"new_text": new.text, "new_name": new.name, "new_files": new.files}
+        yield PUT_SAID, {"which": old.id, "old_text": old.text, **given}
+    return len(theirs) + len(others)
+
+
+# ---------------------------------------------------------------------------------------------------------- the audit
+
+ENTRIES_AFTER = (
+    select(*AUDIT_COLUMNS)
+    .where(audit.c.entry > bindparam("after"))
+    .order_by(audit.c.entry)
+    .limit(bindparam("n", type_=Integer))
+)
+PUT_FACT = (
+    update(audit)
+    .where(
+        audit.c.entry == bindparam("which"),
+        audit.c.hash == bindparam("old_hash"),
+        audit.c.number.is_not_distinct_from(bindparam("old_number", type_=Integer)),
+    )
+    .values(actor=bindparam("new_actor"), subject=bindparam("new_subject"), detail=bindparam("new_detail"), salt="")
+    .returning(audit.c.entry)
+)
+
+
+def entries_after(after: int, limit: int) -> Op[list[AuditRow]]:
+    rows = yield ENTRIES_AFTER, {"after": after, "n": limit}
+    return [row_of(row) for row in rows]
+
+
+def put_entries(rows: Sequence[AuditRow], told: str, mark: str, now: datetime) -> Op[bool]:
+    """Change rows of the audit, and add the row that says so; false, and nothing is changed, where one was sealed since."""
+    for row in rows:
+        given = {"which": int(row.id), "old_hash": row.hash, "old_number": row.number}
+        changed = {"new_actor": row.actor, "new_subject": row.subject, "new_detail": row.detail}
+        if not (yield PUT_FACT, given | changed):
+            return False
+    if told:
+        yield from fact(now, REDACTED, "", mark, told)
+    return True

@@ -1,0 +1,1 @@
+"""Conversations as people keep them on the page: named, pinned, put away, and searched."""

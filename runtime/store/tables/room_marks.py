@@ -1,0 +1,22 @@
+"""Table of how people keep their conversations."""
+
+from __future__ import annotations
+
+from sqlalchemy import PrimaryKeyConstraint, Table
+
+from runtime.store.tables.columns import metadata, number, words
+
+# A row for each conversation that somebody named, pinned, put away or read: `owner` is their identity on the page. Without
+# a `title` it is called by its first words; `read_at` 0 is never.
+room_marks = Table(
+    "room_marks",
+    metadata,
+    words("owner"),
+    words("address"),
+    words("title"),
+    number("pinned"),
+    number("archived"),
+    number("read_at"),
+    number("changed_at"),
+    PrimaryKeyConstraint("owner", "address"),
+)
