@@ -80,7 +80,7 @@ def memory() -> Scene:
 
 
 def reports() -> Scene:
-    yield [use("activity"), use("costs"), use("dead_letters"), use("pending_approvals")]
+    yield [use("activity"), use("costs"), use("dead_letters"), use("pending_approvals"), use("feedback")]
 
 
 def schedules(room: str) -> Callable[[], Scene]:
@@ -182,6 +182,7 @@ GIVES: Final = {
     "delivery_status": "It is shown.",
     "docs_search": "The kettle stands on the left.",
     "edit_own": "was edited",
+    "feedback": '"ratings": []',
     "find_tools": "- git_status:",
     "forget": "Forgotten for good",
     "git_branch": "is on topic now",
