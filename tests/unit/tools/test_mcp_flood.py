@@ -45,13 +45,5 @@ def test_progress_is_heard_in_the_form_that_the_protocol_has_for_it() -> None:
     told = {"progressToken": 3, "progress": 1}
     assert is_progress(told)
     assert is_progress({**told, "total": 2.5, "message": "half"})
-    for odd in (
-        None,
-        [],
-        {},
-        {"progress": 1},
-        {**told, "progress": "1"},
-        {**told, "total": True},
-        {**told, "message": {}},
-    ):
-        assert not is_progress(odd)
+    odd: list[object] = [None, [], {}, {"progress": 1}, {**told, "progress": "1"}, {**told, "total": True}]
+    assert not any(map(is_progress, [*odd, {**told, "message": {}}]))
