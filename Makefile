@@ -13,7 +13,7 @@ MOVED := $(sort $(shell for stamp in $(VENV)/.run $(VENV)/.dev; do \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test check bench soak cuts lab lock sbom clean dev moved
+.PHONY: help run test check bench soak cuts lab conformance lock sbom clean dev moved
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
@@ -51,6 +51,14 @@ lab: $(VENV)/.dev  ## a process that lives on after a fault must work again (SEE
 
 dev: $(VENV)/.dev  ## set up everything for working on Signalbox
 
+conformance: $(VENV)/.dev .venv-conformance/.done  ## suites of others against this program, with their counts
+	@$(BIN)/python -m tests.conformance.rest .venv-conformance/bin/schemathesis $(ARGS)
+
+.venv-conformance/.done: tests/conformance/requirements.lock
+	@"$(PYTHON)" -m venv --clear .venv-conformance
+	@.venv-conformance/bin/python -m pip --disable-pip-version-check --no-input -qq install --require-hashes -r $<
+	@touch $@
+
 lock:  ## write the three lock files anew (ARGS=--upgrade for newer versions)
 	@echo "Resolving dependencies."
 	@"$(PYTHON)" -m venv --clear .venv-lock
@@ -60,6 +68,7 @@ lock:  ## write the three lock files anew (ARGS=--upgrade for newer versions)
 	@$(UV_COMPILE) -o requirements.lock pyproject.toml - <.venv-lock/build.in >/dev/null
 	@$(UV_COMPILE) --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml - <.venv-lock/build.in >/dev/null
 	@$(UV_COMPILE) -o bench/injection/requirements.lock bench/injection/requirements.in >/dev/null
+	@$(UV_COMPILE) -o tests/conformance/requirements.lock tests/conformance/requirements.in >/dev/null
 	@rm -rf .venv-lock
 
 sbom: $(VENV)/.run  ## write dist/sbom.json: all that requirements.lock installs, with hashes and licences (CycloneDX 1.6)
@@ -69,7 +78,7 @@ UV_COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(ARGS)
 
 clean:  ## remove the set-up and caches (data in var/ stays)
-	@rm -rf $(VENV) .venv-lock .venv-injection build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) .venv-lock .venv-injection .venv-conformance build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -not -path './var/*' -prune -exec rm -rf {} +
 
 # The virtual environment itself; later set-ups reuse it.

@@ -16,7 +16,7 @@ from adapters.web.render import render
 from adapters.web.rooms import IsNamed, Rooms, nothing_named
 from adapters.web.settings import WebSettings
 from adapters.web.shelf import ShelfApi
-from adapters.web.transfer import Transfer
+from adapters.web.transfer import FileTransfer, Transfer
 from runtime.contract import (
     BOUNDLESS,
     CONNECTED,
@@ -91,13 +91,10 @@ class WebAdapter:
             upload_bytes=settings.upload_bytes,
         )
         self._shelf = ShelfApi(authenticator=self.authenticator, rooms=rooms, shelf=given.shelf)
-        self._transfer = Transfer(
-            rooms=rooms,
-            workspaces=given.workspaces,
-            upload_bytes=settings.upload_bytes,
-            new_id=given.new_id,
-            space=space,
+        files = FileTransfer(
+            workspaces=given.workspaces, upload_bytes=settings.upload_bytes, new_id=given.new_id, space=space
         )
+        self._transfer = Transfer(rooms=rooms, files=files)
         self._ratings = RatingsApi(rooms=rooms, rated=given.rated, own=given.own_marks)
         self._sink: Sink | None = None
 

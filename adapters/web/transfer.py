@@ -10,14 +10,14 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from aiohttp import BodyPartReader, web
 
 from adapters.web.files import Upload, listing
 from adapters.web.rooms import Rooms
-from runtime.contract import BOUNDLESS, UPLOADS, NewId, Shortage, Space, Workspaces, clean_name
+from runtime.contract import BOUNDLESS, UPLOADS, Address, NewId, PersonId, Shortage, Space, Workspaces, clean_name
 from runtime.http.errors import Refusal
 from runtime.workspace.safe_fs import BadPath, reading
 
@@ -37,25 +37,43 @@ DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class Transfer:
-    def __init__(
-        self, *, rooms: Rooms, workspaces: Workspaces, upload_bytes: int, new_id: NewId, space: Space = BOUNDLESS
-    ) -> None:
+    """Routes of the page's files, for those who may open their room."""
+
+    def __init__(self, *, rooms: Rooms, files: FileTransfer) -> None:
         self._rooms = rooms
-        self._workspaces = workspaces
-        self._limit = upload_bytes
-        self._space = space
-        self._new_id = new_id
+        self._files = files
 
     def routes(self) -> list[web.RouteDef]:
         files = "/api/rooms/{room}/files"
         return [web.post(files, self.receive), web.get(files, self.list), web.get(files + "/{path:.+}", self.send)]
 
     async def receive(self, request: web.Request) -> web.Response:
-        """One file as the form field `file`, streamed to disk."""
         visitor, address = await self._rooms.open_to_write(request)
+        return await self._files.receive(request, address, visitor.person.id)
+
+    async def list(self, request: web.Request) -> web.Response:
+        _, address = await self._rooms.open(request)
+        return web.json_response(await self._files.listed(address))
+
+    async def send(self, request: web.Request) -> web.StreamResponse:
+        _, address = await self._rooms.open(request)
+        return await self._files.send(request, address, request.match_info["path"])
+
+
+class FileTransfer:
+    """Files of any room's workspace. Whoever calls has looked who asks."""
+
+    def __init__(self, *, workspaces: Workspaces, upload_bytes: int, new_id: NewId, space: Space = BOUNDLESS) -> None:
+        self._workspaces = workspaces
+        self._limit = upload_bytes
+        self._space = space
+        self._new_id = new_id
+
+    async def receive(self, request: web.Request, address: Address, person: PersonId) -> web.Response:
+        """One file as the form field `file`, streamed to disk."""
         if (request.content_length or 0) > self._limit + FORM_OVERHEAD:
             raise self._too_large()
-        root, person = self._workspaces.folder(address), visitor.person.id
+        root = self._workspaces.folder(address)
         _refuse(await self._space.shortage(root, person))
         field = await _file_field(request)
         name = clean_name(field.filename or "")
@@ -78,16 +96,13 @@ class Transfer:
                     await self._space.recount(root)
         return web.json_response({"name": Path(path).name, "path": path, "size": upload.size}, status=201)
 
-    async def list(self, request: web.Request) -> web.Response:
-        _, address = await self._rooms.open(request)
+    async def listed(self, address: Address) -> dict[str, Any]:
         files, more = await asyncio.to_thread(listing, self._workspaces.folder(address))
         told = [{"path": f.path, "size": f.size, "changed_at": f.changed_at.isoformat()} for f in files]
-        return web.json_response({"files": told, "more": more})
+        return {"files": told, "more": more}
 
-    async def send(self, request: web.Request) -> web.StreamResponse:
+    async def send(self, request: web.Request, address: Address, path: str) -> web.StreamResponse:
         """Send a file as a download, never as a page of ours. With `?view` a picture is shown."""
-        _, address = await self._rooms.open(request)
-        path = request.match_info["path"]
         try:
             with reading(self._workspaces.folder(address), path) as opened:
                 file = opened.fileno()

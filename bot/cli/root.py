@@ -58,6 +58,7 @@ MODULES: Final[Mapping[str, str]] = {
     "tools": "work.tools",
     "mcp": "mcp.servers",
     "people": "people",
+    "tokens": "safety.tokens",
     "secrets": "safety.secrets",
     "config": "inspect",
     "audit": "inspect",

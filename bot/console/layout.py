@@ -28,6 +28,7 @@ PLACES: Final = (
     ("/console/agents", "Agents"),
     ("/console/models", "Models"),
     ("/console/people", "People"),
+    ("/console/tokens", "Tokens"),
     ("/console/trace", "Trace"),
     ("/console/events", "Events"),
     ("/console/feedback", "Feedback"),

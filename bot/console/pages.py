@@ -25,7 +25,7 @@ from bot.console.layout import badge, facts, moment, nothing, page, table, tabs,
 from bot.console.memory import knowledge as knowledge_pages
 from bot.console.memory import pages as memory_pages
 from bot.console.skills import pages as skill_pages
-from bot.console.work import goals_page, triggers_page, workflows_page
+from bot.console.work import goals_page, tokens_page, triggers_page, workflows_page
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.chat.views.context import SOURCES
@@ -246,6 +246,7 @@ PAGE_MAKERS: Final[Mapping[str, Make]] = {
     "skills": skill_pages.skills,
     "task": tasks_page.task,
     "tasks": tasks_page.tasks,
+    "tokens": tokens_page.tokens,
     "trace": trace_page.story,
     "triggers": triggers_page.triggers,
     "workflow": workflows_page.workflow,

@@ -56,6 +56,7 @@ def _pages(context: OperatorContext, entrance: Entrance) -> list[web.RouteDef]:
         web.get("/console/skills", page("skills")),
         web.get("/console/tasks", page("tasks")),
         web.get("/console/tasks/{id}", page("task")),
+        web.get("/console/tokens", page("tokens")),
         web.get("/console/trace", page("newest trace")),
         web.get("/console/trace/{id}", page("trace")),
         web.get("/console/triggers", page("triggers")),

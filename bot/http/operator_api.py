@@ -36,29 +36,32 @@ def operator_routes(context: OperatorContext, entrance: Entrance) -> list[web.Ro
 def _route(operation: Operation, context: OperatorContext, entrance: Entrance) -> web.RouteDef:
     async def serve(request: web.Request) -> web.StreamResponse:
         actor = await entrance.actor(request)
-        from bot.operator.operations import (
-            Operations,
-        )  # with the first call: most processes are asked nothing for hours
+        from bot.operator.operations import Operations  # with the first call
 
         do = Operations(context, actor)
-        values = await _values(operation, request)
+        values = await values_of(operation, request, request.match_info["id"] if operation.subject else "")
         return web.json_response(await getattr(do, operation.name)(*values))
 
     path = ROOT + operation.path
     return web.get(path, serve, allow_head=False) if operation.method == "GET" else web.post(path, serve)
 
 
-async def _values(operation: Operation, request: web.Request) -> list[Any]:
-    """Values of the parameters of `operation` in this request. Errors: Refusal 400, 413."""
+async def values_of(operation: Operation, request: web.Request, subject_id: str, most: int = 0) -> list[Any]:
+    """Values of the parameters of `operation` in this request; with `most` as many rows. Errors: Refusal 400, 413."""
     given: Mapping[str, Any] = request.query
     if operation.method == "POST" and operation.fields:
         given = await read_object(request)
-    subject = [request.match_info["id"]] if operation.subject else []
+    if most:
+        given = {**given, "limit": str(most)}
+    subject = [subject_id] if operation.subject else []
     return [*subject, *(READERS[field.annotation](given, field) for field in operation.fields)]
 
 
-def _raw(given: Mapping[str, Any], field: Parameter) -> Any:
-    return given.get(field.name, "" if field.default is field.empty else field.default)
+def _raw(given: Mapping[str, Any], field: Parameter) -> str:
+    value = given.get(field.name, "" if field.default is field.empty else field.default)
+    if not isinstance(value, str):
+        raise Refusal(400, f"`{field.name}` must be text.")
+    return value
 
 
 def _form(given: Mapping[str, Any], field: Parameter) -> Mapping[str, Any]:

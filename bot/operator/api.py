@@ -235,6 +235,23 @@ class OperatorApi:
     @post("/people/{id}/sign-out", Role.OWNER)
     async def sign_out(self, name: str) -> View: ...
 
+    @get("/tokens")
+    async def tokens(self) -> list[View]: ...
+
+    @post("/tokens", Role.OWNER)
+    async def make_token(
+        self,
+        name: Word,
+        role: Word = "user",
+        agents: Sequence[str] = (),
+        rooms: Sequence[str] = (),
+        until: Word = "",
+        per_minute: Word = "",
+    ) -> View: ...
+
+    @post("/tokens/{id}/revoke", Role.OWNER)
+    async def revoke_token(self, name: str) -> View: ...
+
     @post("/reload", Role.OWNER)
     async def reload(self) -> View: ...
 

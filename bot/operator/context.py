@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adapters.web.transfer import FileTransfer
 from bot.accounts.naming import Named, calling
 from bot.accounts.status import State
 from bot.operator.lookups.finding import Finder
@@ -56,6 +57,16 @@ async def no_skills() -> Mapping[tuple[str, str], Shelved]:
     return {}
 
 
+def kept_nowhere(address: Address, path: str, data: bytes) -> None:
+    """Refuse where no process runs."""
+    raise Refusal(409, "Only a running Signalbox takes files: `signalbox run`.")
+
+
+def no_files() -> FileTransfer:
+    """Refuse where no process runs."""
+    raise Refusal(409, "Only a running Signalbox has files of rooms: `signalbox run`.")
+
+
 @dataclass(frozen=True, slots=True)
 class OperatorContext:
     """`web_account` is the web channel's identity; whoever shows `control_token` acts as the owner.
@@ -71,7 +82,8 @@ class OperatorContext:
     models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
     found in this process, empty where none runs, and `intercepted` the same of interceptors; `feedback_readers` are the people who read feedback, by identity or name, empty for operators and owners; `door` is the guard with all values that are held here; `scan_door`
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
-    runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten.
+    runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten. `keep` writes a file of a room's
+    workspace, whole, and `files` takes, lists and sends them.
     """
 
     store: Store
@@ -110,6 +122,8 @@ class OperatorContext:
     scan_door: Callable[[], Door] = lambda: OPEN_DOOR
     skills: Look = no_skills
     feedback_readers: Callable[[], Sequence[str]] = tuple
+    keep: Callable[[Address, str, bytes], None] = kept_nowhere
+    files: Callable[[], FileTransfer] = no_files
     forgetter: Forgetter | None = None
 
     def effect_of(self, given: Granted) -> str:

@@ -38,6 +38,7 @@ from bot.operator.work.memories import MemoryOperations
 from bot.operator.work.processes import ProcessOperations
 from bot.operator.work.skills import SkillOperations
 from bot.operator.work.tasks import TaskOperations
+from bot.operator.work.tokens import TokenOperations, WantedToken
 from bot.operator.work.triggers import TriggerOperations
 from bot.operator.work.workflows import WorkflowOperations
 from bot.wiring.knowledge.packs import search_of
@@ -520,6 +521,32 @@ class Operations(OperatorApi):
     @property
     def _roster(self) -> Roster:
         return Roster(self._context, self.actor)
+
+    async def tokens(self) -> list[View]:
+        """Tokens of programs, by name."""
+        return await self._tokens.listed()
+
+    async def make_token(
+        self,
+        name: str,
+        role: str = "user",
+        agents: Sequence[str] = (),
+        rooms: Sequence[str] = (),
+        until: str = "",
+        per_minute: str = "",
+    ) -> View:
+        """Make a program a token, which is in this answer and nowhere else."""
+        wanted = WantedToken(name, _role(role), agents, rooms, until, per_minute)
+        return await self._tokens.made(wanted, self.actor)
+
+    async def revoke_token(self, name: str) -> View:
+        """End a token: its program is let in no more."""
+        return await self._tokens.revoked(name, self.actor)
+
+    @property
+    def _tokens(self) -> TokenOperations:
+        has = self._context
+        return TokenOperations(has.store.programs, has.now, [row["name"] for row in has.agents()])
 
     # ---------------------------------------------------------------------------------------------------- schedules
 

@@ -53,6 +53,7 @@ def run(row: RunRow, named: Named, called: Named) -> View:
     return {
         "id": row.id,
         "state": row.state,
+        "agent": row.session.partition("|")[0],
         "address": named(row.address),
         "room": called(row.address),
         "requester": row.requester,
@@ -131,6 +132,7 @@ def approval(row: Approval, named: Named, called: Named, voted: Sequence[str] = 
         "kind": row.kind,
         "state": row.state,
         "run": row.run_id,
+        "agent": row.session.partition("|")[0],
         "address": named(row.address),
         "room": called(row.address),
         "question": _question(row),

@@ -11,6 +11,7 @@ from aiohttp import web
 from adapters.web.adapter import CHANNEL
 from bot.accounts.supervisor import AccountSupervisor
 from bot.console.routes import console_routes
+from bot.doors.routes import DOOR_PATHS, door_routes
 from bot.http.health import Check, health_routes
 from bot.operator.context import OperatorContext
 from runtime.http.guard import bears, install, is_our_host
@@ -38,8 +39,8 @@ def site_of(
     for account in every:
         (pages if account.channel == CHANNEL else webhooks).extend(account.routes())
     site = web.Application(client_max_size=LARGEST_REQUEST)
-    install(site, hosts, webhooks=[route.path for route in webhooks])
-    site.add_routes([*pages, *webhooks, *console_routes(context), *others])
+    install(site, hosts, webhooks=[*DOOR_PATHS, *(route.path for route in webhooks)])
+    site.add_routes([*pages, *webhooks, *console_routes(context), *door_routes(context), *others])
     every_check = {**checks, **{account.name: trouble_of(account) for account in every}}
     may_know = partial(is_watcher, hosts=frozenset(host.lower() for host in hosts), token=token)
     site.add_routes(health_routes(every_check, stuck=stuck, may_know=may_know))

@@ -243,6 +243,7 @@ class Signal:
     `private` is how many characters its sender alone may be answered there, in `Verdict.notice`; 0 where others would
     read it. `command_mark` is how commands are written there. `alone`: the platform vouches that what was pressed is shown to
     its sender alone, and that we put it there: an ephemeral message, the home of an app, the inbox of the page.
+    `agent` is the one it is for, whatever its words name and whoever answers there: a program asks one agent.
     """
 
     platform: str
@@ -265,6 +266,7 @@ class Signal:
     room_name: str = ""
     trigger: Trigger = Trigger.MESSAGE
     alone: bool = False
+    agent: str = ""
 
 
 class Outcome(StrEnum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from http import HTTPStatus
 from typing import Final
 
 from aiohttp import web
@@ -15,6 +16,9 @@ SENTENCES: Final = {
     405: "This address doesn't accept this kind of request.",
     413: "The request is too large.",
 }
+PROGRAMS: Final = "/api/v1/"
+OPENAI: Final = "/v1/"
+"""How the paths of the doors for programs begin: each has its own form of an error."""
 GARBLED: Final = "The request was cut off, or can't be unpacked."
 CUT: Final = "The request was cut off."
 STORE_AWAY: Final[Mapping[Trouble, str]] = {
@@ -29,9 +33,13 @@ STORE_AWAY: Final[Mapping[Trouble, str]] = {
 """What a person reads when something was not taken in; the operator's words, with paths, are in the log."""
 
 
-def refused(request: web.Request, status: int, sentence: str) -> web.Response:
+def refused(request: web.Request, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> web.Response:
     """An error as JSON for the API, as a page otherwise. A StoreError asks to be tried again."""
-    headers = {"Retry-After": "2"} if status == 503 else None
+    headers = {**({"Retry-After": "2"} if status == 503 else {}), **(headers or {})}
+    if request.path.startswith(PROGRAMS):
+        return _problem(request, status, sentence, headers)
+    if request.path.startswith(OPENAI):
+        return web.json_response({"error": openai_error(status, sentence)}, status=status, headers=headers)
     if "/api/" in request.path:
         return web.json_response({"error": sentence}, status=status, headers=headers)
     return web.Response(
@@ -42,6 +50,21 @@ def refused(request: web.Request, status: int, sentence: str) -> web.Response:
     )
 
 
+def _problem(request: web.Request, status: int, sentence: str, headers: Mapping[str, str]) -> web.Response:
+    """As RFC 9457 says it."""
+    told = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": sentence}
+    told["instance"] = request.path
+    return web.json_response(told, status=status, headers=headers, content_type="application/problem+json")
+
+
+def openai_error(status: int, sentence: str) -> dict[str, object]:
+    """As clients of OpenAI read it. Source: platform.openai.com/docs/guides/error-codes, read 2026-11."""
+    kind = OPENAI_KINDS.get(status, "invalid_request_error" if status < 500 else "server_error")
+    return {"message": sentence, "type": kind, "param": None, "code": OPENAI_CODES.get(status)}
+
+
+OPENAI_KINDS: Final = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+OPENAI_CODES: Final = {401: "invalid_api_key", 404: "not_found", 429: "rate_limit_exceeded"}
 _TITLES: Final = {401: "You need your link", 404: "Not found", 503: "Not ready"}
 
 

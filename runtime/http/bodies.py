@@ -38,11 +38,11 @@ async def read(request: web.Request, limit: int = BODY_LIMIT) -> bytes | None:
     return bytes(raw)
 
 
-async def read_object(request: web.Request) -> dict[str, Any]:
-    """The JSON object in the body. Errors: Refusal 413 beyond 1 MiB, 400 for anything that is no JSON object."""
-    raw = await read(request)
+async def read_object(request: web.Request, limit: int = BODY_LIMIT) -> dict[str, Any]:
+    """The JSON object in the body. Errors: Refusal 413 beyond `limit`, 400 for anything that is no JSON object."""
+    raw = await read(request, limit)
     if raw is None:
-        raise Refusal(413, TOO_LONG.format(limit="1 MiB a request"))
+        raise Refusal(413, TOO_LONG.format(limit=f"{limit // (1024 * 1024)} MiB a request"))
     try:
         body = json.loads(raw.decode("utf-8"))
     except UnicodeDecodeError as error:

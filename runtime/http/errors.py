@@ -8,7 +8,9 @@ from runtime.errors import BotError
 class Refusal(BotError):
     """A request that is not served: the HTTP `status`, and a sentence for the person that says what to do."""
 
-    def __init__(self, status: int, sentence: str) -> None:
+    def __init__(self, status: int, sentence: str, **headers: str) -> None:
+        """`headers` go with the answer; an underscore in their names stands for a dash."""
         super().__init__(sentence)
         self.status = status
         self.sentence = sentence
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}

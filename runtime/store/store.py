@@ -45,6 +45,7 @@ from runtime.store.operations.texts import TextStore
 from runtime.store.operations.trail import TraceStore
 from runtime.store.people.store import PeopleStore
 from runtime.store.processes.store import ProcessStore
+from runtime.store.programs.store import ProgramStore
 from runtime.store.protocol import (
     Approvals,
     Audit,
@@ -126,6 +127,7 @@ class Store:
     triggers: TriggerStore
     events: EventStore
     feedback: FeedbackStore
+    programs: ProgramStore
     forgettings: ForgettingStore
 
     @classmethod
@@ -172,6 +174,7 @@ class Store:
             triggers=TriggerStore(*given),
             events=EventStore(*given),
             feedback=FeedbackStore(*given),
+            programs=ProgramStore(*given),
             forgettings=ForgettingStore(*given),
         )
 

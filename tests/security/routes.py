@@ -20,6 +20,8 @@ OPEN: Final[Rights] = {}
 KNOWN: Final[Rights] = {"nobody": 401, "stranger": 401, "holder": 401}
 ROOM: Final[Rights] = {**KNOWN, "viewer": 404}
 WRITE: Final[Rights] = {**KNOWN, "viewer": 404}
+DOOR: Final[Rights] = dict.fromkeys(ROLES, 401)
+"""Doors of programs take tokens alone: tests/security/doors.py has who may do what behind them."""
 LINK: Final[Rights] = dict.fromkeys(ROLES, 401)
 CONSOLE: Final[Rights] = {"nobody": 401, "stranger": 401, "viewer": 403, "user": 403}
 OWNER: Final[Rights] = {**CONSOLE, "operator": 403}
@@ -65,6 +67,10 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /console/api/audit/export": OWNER,
     "POST /console/api/forgettings/{id}": OWNER,
     "POST /console/api/pairings": OWNER,
+    "POST /console/api/tokens": OWNER,
+    "POST /console/api/tokens/{id}/revoke": OWNER,
+    "* /api/v1/{path}": DOOR,
+    "* /v1/{path}": DOOR,
     "POST /console/api/reload": OWNER,
     "POST /console/api/save": OWNER,
     "POST /console/api/agents/{id}/terminate": OWNER,
@@ -194,6 +200,8 @@ TABLE: Final[Mapping[str, Rights]] = {
             "GET /console/api/knowledge",
             "GET /console/api/knowledge-search",
             "GET /console/api/knowledge/{id}",
+            "GET /console/api/tokens",
+            "GET /console/tokens",
             "GET /console/api/skills",
             "GET /console/api/skills/{id}",
             "GET /console/api/trace",

@@ -59,6 +59,7 @@ TEXT_WRITES: Final[frozenset[str]] = frozenset(
 
 OTHER_WRITES: Final[frozenset[str]] = frozenset(
     {
+        *("make_token", "revoke_token", "note_use", "note_exposed"),
         *("call", "set_mode", "revoke", "begin_undo", "close_undos", "begin_answer", "expire"),
         *("stop_child", "end_left_children", "note_agents"),
         *("sleep", "wake", "cancel"),

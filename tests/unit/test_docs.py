@@ -22,6 +22,7 @@ from pydantic import BaseModel
 
 from bot.node.lock import control_of
 from bot.reference import commands as commands_doc
+from bot.reference import doors as doors_doc
 from bot.reference import settings
 from bot.reference import tools as tools_doc
 from bot.settings.settings import Settings, load
@@ -75,6 +76,11 @@ def test_the_commands_page_is_fresh() -> None:
     assert commands_doc.COMMANDS_PAGE.read_text(encoding="utf-8") == commands_doc.document(), (
         "run python -m bot.reference.commands"
     )
+
+
+def test_the_page_of_the_rest_api_is_fresh() -> None:
+    told = doors_doc.DOORS_PAGE.read_text(encoding="utf-8")
+    assert told == doors_doc.doors_document(), "run python -m bot.reference.doors"
 
 
 def test_the_states_page_is_fresh() -> None:

@@ -98,6 +98,7 @@ export const words = {
     ["/console/agents", "Console: agents"],
     ["/console/models", "Console: models"],
     ["/console/people", "Console: people"],
+    ["/console/tokens", "Console: tokens"],
     ["/console/trace", "Console: trace"],
   ],
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
+from adapters.web.transfer import FileTransfer
 from bot.accounts.status import AccountStatuses
 from bot.node.invocation import for_strangers
 from bot.node.version import VERSION
@@ -18,7 +19,7 @@ from bot.operator.agents import agents_at_work
 from bot.operator.context import OperatorContext
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
-from bot.server.phases.accounts import AccountsPhase
+from bot.server.phases.accounts import MIB, AccountsPhase
 from bot.server.phases.engine import EnginePhase
 from bot.server.phases.store import StorePhase
 from bot.server.reload import in_words
@@ -29,6 +30,7 @@ from bot.wiring.safety.forgetting import forgetter_of
 from bot.wiring.safety.guard import scan_door_of
 from bot.wiring.scheduling import reach_of
 from runtime.cluster.topics import LANES
+from runtime.contract import Address
 from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.masks import Mask
 from runtime.workspace.workspaces import WorkspaceFolders
@@ -89,6 +91,12 @@ def _webhooks(base: StorePhase, at: AccountsPhase) -> Webhooks:
     return webhooks_of(base.settings, at.accounts, base.workspaces, base.store.now, base.new_id)
 
 
+def _keep(base: StorePhase, address: Address, path: str, data: bytes) -> None:
+    from bot.wiring.hooks import keep
+
+    keep(base.workspaces, address, path, data, base.new_id())
+
+
 async def _store_trouble(base: StorePhase) -> str | None:
     """The reason the store takes no writes, or None. Errors: StoreError, with such a reason."""
     if trouble := base.membership.trouble():
@@ -135,6 +143,13 @@ def _operators(
         feedback_readers=lambda: at.reload.settings.feedback.readers,
         intercepted=engine.interceptors.words if engine.interceptors else str,
         skills=engine.skills.every.look,
+        files=lambda: FileTransfer(
+            workspaces=base.workspaces,
+            upload_bytes=int(settings.web.upload_mib * MIB),
+            new_id=base.new_id,
+            space=base.space,
+        ),
+        keep=partial(_keep, base),
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),
         schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),

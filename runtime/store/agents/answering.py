@@ -64,6 +64,8 @@ def addressed(
     """
     if isinstance(body, Clicked | Amended):
         return body, gate
+    if signal.agent:
+        return body, replace(gate, agent=signal.agent)
     found = yield from answering(signal, who, gate)
     named, heard = naming(body, [agent for agent in gate.agents if agent.name in found.known])
     if named and course is not Decision.OBSERVE and who.role >= Role.USER:
@@ -75,8 +77,8 @@ def addressed(
 
 def gate_beside(signal: Signal, named: str, gate: Gate) -> Op[Gate]:
     """`gate` with the agent that is named, or that answers there, for what is read beside the transaction."""
-    if named:
-        return replace(gate, agent=named)
+    if signal.agent or named:
+        return replace(gate, agent=signal.agent or named)
     return replace(gate, agent=(yield from answering(signal, (yield from whom(signal.actor)), gate)).agent)
 
 

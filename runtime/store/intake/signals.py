@@ -277,7 +277,7 @@ class IntakeStore(Base):
     async def _aside(self, signal: Signal, gate: Gate, now: datetime) -> Aside:
         """Facts for a command that the writer does not read."""
         body, named = signal.body, ""
-        if gate.agents and isinstance(body, Said | Commanded):
+        if gate.agents and not signal.agent and isinstance(body, Said | Commanded):
             named, body = naming(body, gate.agents)
         command = spoken(body) if isinstance(body, Said) else body
         if not isinstance(command, Commanded):

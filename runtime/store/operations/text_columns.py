@@ -315,6 +315,13 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
     },
     "plans": {"run_id": OWN_ID, "steps": SHOWN_JSON, "delivery_id": OWN_ID},
     "tool_forms": {"tool": CHOSEN_NAME, "accepted": OFFERED, "seen": OFFERED},
+    "tokens": {
+        "name": CHOSEN_NAME,
+        "hash": HASH,
+        "agents": CHOSEN_NAME,
+        "rooms": Fixed("addresses, or globs of them", Forgets.IDS),
+        "made_by": CALLED,
+    },
     "skill_locks": {
         "name": CHOSEN_NAME,
         "digest": HASH,

@@ -1,0 +1,63 @@
+"""House of the doors: the one handler behind their routes, which lets in, finds the door and serves."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import cached_property
+from typing import cast
+
+from aiohttp import web
+
+from bot.doors.callers import Callers
+from bot.doors.conversing import Conversing
+from bot.doors.openai.doors import OpenAiDoors
+from bot.doors.openapi import document_of
+from bot.doors.operations import operation_doors
+from bot.doors.places import PlaceDoors
+from bot.doors.rest import RestDoors
+from bot.doors.rooms import ProgramRooms
+from bot.doors.table import Asked, Door, DoorTable
+from bot.operator.context import OperatorContext
+
+DOCUMENT_PATH: str = "/api/v1/openapi.json"
+
+
+def doors_of(context: OperatorContext, conversing: Conversing, rooms: ProgramRooms) -> list[Door]:
+    """Every door, by the document and then those of OpenAI's clients."""
+    rest, openai = RestDoors(context, conversing, rooms), OpenAiDoors(context, conversing)
+    return [*rest.doors(), *PlaceDoors(context, rooms).doors(), *operation_doors(context, rooms), *openai.doors()]
+
+
+def declared_doors() -> list[Door]:
+    """Every door without a process behind it, to be told of."""
+    nothing = cast(OperatorContext, None)
+    rooms = ProgramRooms(nothing)
+    return doors_of(nothing, Conversing(nothing, rooms), rooms)
+
+
+class House:
+    """Everything behind the doors of one process."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self.callers = Callers(context.store.programs, context.now, command=context.command)
+        rooms = ProgramRooms(context)
+        self.conversing = Conversing(context, rooms)
+        self.table = DoorTable(doors_of(context, self.conversing, rooms))
+
+    @cached_property
+    def document(self) -> dict[str, object]:
+        """The OpenAPI document. It is open to everybody: it tells nothing of this installation."""
+        return document_of(self.table.doors)
+
+    async def handler(self, request: web.Request) -> web.StreamResponse:
+        if request.path == DOCUMENT_PATH and request.method in ("GET", "HEAD"):
+            return web.json_response(self.document)
+        caller = await self.callers.caller(request)
+        door, pieces = self.table.found(request)
+        caller.must_be(door.role)
+        return await door.serve(Asked(request, caller, pieces))
+
+
+def house_of(context: OperatorContext) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    """The handler of a house that is made now."""
+    return House(context).handler

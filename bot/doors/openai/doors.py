@@ -1,0 +1,239 @@
+"""Doors for OpenAI's clients: models, chat completions, responses and embeddings, each answered by agents."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from aiohttp import web
+from pydantic import BaseModel, ConfigDict
+
+from bot.doors.callers import Caller
+from bot.doors.conversing import Conversing, TakenIn, Wanted
+from bot.doors.openai import answers
+from bot.doors.openai.asking import ALIAS, Image, Words, agent_of, refuse_untaken, room_of, words_of
+from bot.doors.openai.embeddings import EmbeddingDoor
+from bot.doors.rest import key_of
+from bot.doors.streams import Streams, awaited, begun, framed, sent
+from bot.doors.table import Asked, Door
+from bot.operator.context import OperatorContext
+from runtime.contract import INBOX, Address, FileRef
+from runtime.domain.agents.manifest import MAIN
+from runtime.domain.ids import digest
+from runtime.domain.programs.followed import Followed
+from runtime.http.errors import Refusal
+
+HELD_MAX: Final = timedelta(seconds=280)
+"""How long a request without a stream is held: below the limit of common clients."""
+CHAT_BYTES_MAX: Final = 32 * 1024 * 1024
+NO_RESPONSE: Final = "There is no response {name!r} for this token."
+BAD_START: Final = "`starting_after` is the sequence_number of the last event that came."
+DONE: Final = b"data: [DONE]\n\n"
+FILE_DIGEST_CHARS: Final = 10
+
+
+class Loose(BaseModel):
+    """Clients send much that agents decide by their settings: it is let through, and not used."""
+
+    model_config = ConfigDict(extra="allow")
+
+    model: str = ""
+    stream: bool | None = False
+    user: str | None = ""
+
+
+class ChatBody(Loose):
+    messages: list[Any]
+    stream_options: dict[str, Any] | None = None
+
+
+class ResponseBody(Loose):
+    input: str | list[Any]
+    instructions: str | None = None
+    previous_response_id: str | None = None
+    background: bool | None = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A request in our words; `same` is what a repeat with its key must say, too."""
+
+    words: Words
+    model: str
+    room: str | Address
+    same: str
+
+
+class OpenAiDoors:
+    def __init__(self, context: OperatorContext, conversing: Conversing) -> None:
+        self._context = context
+        self._conversing = conversing
+        self._streams = Streams()
+        self._embeddings = EmbeddingDoor(context, conversing)
+
+    def doors(self) -> list[Door]:
+        made = [
+            ("GET", "/v1/models", "list_models", self.models),
+            ("GET", "/v1/models/{model}", "get_model", self.model),
+            ("POST", "/v1/chat/completions", "chat", self.chat),
+            ("POST", "/v1/responses", "respond", self.respond),
+            ("GET", "/v1/responses/{id}", "get_response", self.response),
+            ("POST", "/v1/responses/{id}/cancel", "cancel_response", self.cancel),
+            ("POST", "/v1/embeddings", "embed", self._embeddings.embed),
+        ]
+        return [
+            Door(method=method, path=path, name=name, summary=name, serve=serve, group="OpenAI")
+            for method, path, name, serve in made
+        ]
+
+    # ------------------------------------------------------------------------------------------------------- models
+
+    async def models(self, asked: Asked) -> web.Response:
+        names = self._conversing.agents(asked.caller)
+        data = [_model(name) for name in (*([ALIAS] if names else []), *names)]
+        return web.json_response({"object": "list", "data": data})
+
+    async def model(self, asked: Asked) -> web.Response:
+        name = asked.pieces["model"]
+        self._conversing.agent(asked.caller, agent_of(name))
+        return web.json_response(_model(name))
+
+    # --------------------------------------------------------------------------------------------- chat completions
+
+    async def chat(self, asked: Asked) -> web.StreamResponse:
+        body = await asked.body(ChatBody, CHAT_BYTES_MAX)
+        refuse_untaken(body.model_extra or {})
+        key = key_of(asked, self._context)
+        room = room_of(asked.caller.token, body.user or "", f"{asked.caller.identity} {key}")
+        same = json.dumps([body.model, body.messages], sort_keys=True)
+        taken = await self._said(asked.caller, Asking(words_of(body.messages), body.model, room, same), key)
+        if not body.stream:
+            found = await self._conversing.answered(asked.caller, taken.id, HELD_MAX)
+            return web.json_response(answers.completion(found, _model_of(found)))
+        with_usage = bool((body.stream_options or {}).get("include_usage"))
+        return await self._chat_stream(asked, taken, with_usage=with_usage)
+
+    async def _chat_stream(self, asked: Asked, taken: TakenIn, *, with_usage: bool) -> web.StreamResponse:
+        with self._streams.opened(asked.caller):
+            found = await self._conversing.look(asked.caller, taken.id)
+            response = await begun(asked.request)
+            await sent(response, framed([answers.first_chunk(found, _model_of(found))]))
+            found = await awaited(response, self._conversing, asked.caller, taken.id)
+            rest = framed(answers.chunks(found, _model_of(found), with_usage=with_usage))
+            await sent(response, rest + DONE)
+            return response
+
+    # ---------------------------------------------------------------------------------------------------- responses
+
+    async def respond(self, asked: Asked) -> web.StreamResponse:
+        body = await asked.body(ResponseBody, CHAT_BYTES_MAX)
+        refuse_untaken(body.model_extra or {})
+        key, previous = key_of(asked, self._context), body.previous_response_id
+        room = await self._room_behind(asked.caller, previous) if previous else None
+        fresh = f"{asked.caller.identity} {key}"
+        asking = Asking(
+            words_of(_messages(body)),
+            body.model,
+            room or room_of(asked.caller.token, body.user or "", fresh),
+            json.dumps([body.model, body.input, body.instructions, previous], sort_keys=True),
+        )
+        taken = await self._said(asked.caller, asking, key)
+        if body.stream:
+            return await self._response_stream(asked, taken.id, previous, after=-1)
+        within = timedelta() if body.background else HELD_MAX
+        found = await self._conversing.answered(asked.caller, taken.id, within)
+        told = answers.response(found, _model_of(found), previous, background=bool(body.background))
+        return web.json_response(told)
+
+    async def response(self, asked: Asked) -> web.StreamResponse:
+        """A response as it stands, or its stream behind an event that came already."""
+        name, query = _signal_of(asked.pieces["id"]), asked.request.query
+        found = await self._conversing.look(asked.caller, name)
+        if query.get("stream") != "true":
+            return web.json_response(answers.response(found, _model_of(found)))
+        after = query.get("starting_after", "-1")
+        if not (after == "-1" or (after.isascii() and after.isdecimal() and len(after) <= 6)):
+            raise Refusal(400, BAD_START)
+        return await self._response_stream(asked, name, None, after=int(after))
+
+    async def cancel(self, asked: Asked) -> web.Response:
+        name = _signal_of(asked.pieces["id"])
+        found = await self._conversing.look(asked.caller, name)
+        if not found.state.is_over:
+            await self._conversing.stop(asked.caller, found.address, f"cancel-{name}")
+            found = await self._conversing.answered(asked.caller, name, timedelta(seconds=5))
+        return web.json_response(answers.response(found, _model_of(found)))
+
+    async def _response_stream(
+        self, asked: Asked, signal_id: str, previous: str | None, *, after: int
+    ) -> web.StreamResponse:
+        """Events behind the number `after`; each node makes the same ones of the same rows."""
+        with self._streams.opened(asked.caller):
+            found = await self._conversing.look(asked.caller, signal_id)
+            response = await begun(asked.request)
+            opening = [
+                one for one in answers.opening(found, _model_of(found), previous) if one["sequence_number"] > after
+            ]
+            await sent(response, framed(opening, named=True))
+            found = await awaited(response, self._conversing, asked.caller, signal_id)
+            rest = answers.closing(found, _model_of(found), previous)
+            wanted = [one for one in rest if one["sequence_number"] > after or not found.state.is_over]
+            await sent(response, framed(wanted, named=True))
+            return response
+
+    async def _room_behind(self, caller: Caller, previous: str) -> Address:
+        return (await self._conversing.look(caller, _signal_of(previous))).address
+
+    # ------------------------------------------------------------------------------------------------------- saying
+
+    async def _said(self, caller: Caller, asking: Asking, key: str) -> TakenIn:
+        agent = self._conversing.agent(caller, agent_of(asking.model))
+        address = await self._conversing.place(caller, asking.room)
+        is_new = await self._context.store.history.is_untouched(address)
+        files = await asyncio.to_thread(self._kept, address, asking.words.images) if asking.words.images else ()
+        wanted = Wanted(
+            room=asking.room,
+            text=asking.words.text(with_earlier=is_new),
+            key=key,
+            agent=agent,
+            files=files,
+            same=asking.same,
+        )
+        return await self._conversing.say(caller, wanted)
+
+    def _kept(self, address: Address, images: tuple[Image, ...]) -> tuple[FileRef, ...]:
+        """Images in the room's workspace, at paths that are made of what they are: a repeat writes the same ones."""
+        made = []
+        for number, image in enumerate(images, 1):
+            folder = digest(image.data.hex())[:FILE_DIGEST_CHARS]
+            file = FileRef(
+                f"image-{number}.{image.kind}", f"{INBOX}/{folder}/image-{number}.{image.kind}", len(image.data)
+            )
+            self._context.keep(address, file.path, image.data)
+            made.append(file)
+        return tuple(made)
+
+
+def _messages(body: ResponseBody) -> list[Any]:
+    own = [{"role": "system", "content": body.instructions}] if body.instructions else []
+    if isinstance(body.input, str):
+        return [*own, {"role": "user", "content": body.input}]
+    return [*own, *(one for one in body.input if not isinstance(one, dict) or one.get("type", "message") == "message")]
+
+
+def _model(name: str) -> dict[str, object]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "signalbox"}
+
+
+def _model_of(found: Followed) -> str:
+    return found.agent or MAIN
+
+
+def _signal_of(name: str) -> str:
+    """The message of a response. Errors: Refusal 404."""
+    if not name.startswith(answers.RESPONSE_ID):
+        raise Refusal(404, NO_RESPONSE.format(name=name[:64]))
+    return name.removeprefix(answers.RESPONSE_ID)

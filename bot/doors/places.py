@@ -1,0 +1,119 @@
+"""Doors of rooms: which a token has, what was said there, and their files."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from aiohttp import web
+from pydantic import BaseModel
+
+from adapters.web.adapter import CHANNEL
+from adapters.web.render import entry as entry_view
+from bot.doors.forms import EntryView, RoomView
+from bot.doors.rooms import ProgramRooms
+from bot.doors.table import Asked, Door, Query, Serve
+from bot.operator.context import OperatorContext
+from runtime.contract import Address, Entry, Room
+from runtime.http.errors import Refusal
+from runtime.text.glyphs import visible
+
+ROOMS_GROUP: Final = "Rooms and files"
+ENTRIES_MOST: Final = 200
+BAD_BEFORE: Final = "`before` is an instant, such as 2026-11-26T11:00:00Z: the `at` of the oldest one that you have."
+UPLOAD_WORDS: Final = "Upload a file, as the form field `file`; a message may then name its path in `files`."
+Shown = dict[str, Any]
+
+
+class PlaceDoors:
+    def __init__(self, context: OperatorContext, rooms: ProgramRooms) -> None:
+        self._context = context
+        self._rooms = rooms
+
+    def doors(self) -> list[Door]:
+        files = "/api/v1/rooms/{room}/files"
+        before = {"before": Query("The `at` of the oldest entry that you have: those older than it.")}
+        rows: list[tuple[str, str, str, str, Serve, type[BaseModel] | None]] = [
+            ("GET", "/api/v1/rooms", "rooms", "Rooms in which this program spoke, newest first.", self.rooms, RoomView),
+            ("GET", "/api/v1/rooms/{room}/messages", "entries", "What was said in a room.", self.entries, EntryView),
+            ("GET", files, "files", "Files of a room.", self.files, None),
+            ("POST", files, "upload", UPLOAD_WORDS, self.upload, None),
+            ("GET", files + "/{path+}", "file", "A file of a room.", self.file, None),
+        ]
+        return [
+            Door(
+                method=method,
+                path=path,
+                name=name,
+                summary=words,
+                serve=serve,
+                group=ROOMS_GROUP,
+                answer=answer,
+                several=answer is not None,
+                query=before if name == "entries" else {},
+                status=201 if name == "upload" else 200,
+                statuses=(400, 404, 409, 413, 415, 507) if name in ("upload", "file") else (),
+            )
+            for method, path, name, words, serve, answer in rows
+        ]
+
+    async def rooms(self, asked: Asked) -> web.Response:
+        caller, account = asked.caller, self._context.web_account
+        found = await self._context.store.history.rooms(CHANNEL, account, caller.identity)
+        rows = [self._room(one) for one in found if await self._rooms.may_read(caller, one.address)]
+        return web.json_response({"data": rows, "next": None})
+
+    def _room(self, room: Room) -> Shown:
+        title, at = visible(room.title, one_line=True), room.last_at.isoformat()
+        told = RoomView(
+            room=self._context.named(room.address), title=title, last_at=at, questions=room.waiting_approvals
+        )
+        return told.model_dump()
+
+    async def entries(self, asked: Asked) -> web.Response:
+        """The newest entries, oldest first, or those before an instant."""
+        address = await self._address(asked)
+        seen = await self._context.store.history.view(address, before=_instant(asked), limit=ENTRIES_MOST)
+        rows = [_entry(one) for one in seen.entries]
+        older = rows[0]["at"] if len(rows) >= ENTRIES_MOST else None
+        return web.json_response({"data": rows, "next": older})
+
+    async def files(self, asked: Asked) -> web.Response:
+        told = await self._context.files().listed(await self._address(asked))
+        return web.json_response({"data": told["files"], "next": None, "more": told["more"]})
+
+    async def upload(self, asked: Asked) -> web.Response:
+        return await self._context.files().receive(asked.request, await self._address(asked), asked.caller.person.id)
+
+    async def file(self, asked: Asked) -> web.StreamResponse:
+        return await self._context.files().send(asked.request, await self._address(asked), asked.pieces["path"])
+
+    async def _address(self, asked: Asked) -> Address:
+        """The room of the path: as `say` takes it, or the address that an answer told of."""
+        return await self._rooms.meant(asked.caller, asked.pieces["room"])
+
+
+def _instant(asked: Asked) -> datetime | None:
+    text = asked.request.query.get("before")
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise Refusal(422, BAD_BEFORE) from None
+
+
+def _entry(entry: Entry) -> Shown:
+    shown = entry_view(entry)
+    text = shown.get("markdown", shown.get("text", ""))
+    told = EntryView(
+        id=entry.id,
+        author=str(entry.author),
+        name=entry.name,
+        at=entry.at.isoformat(),
+        text=text if isinstance(text, str) else "",
+        answered=entry.answered,
+        files=shown["files"],
+    )
+    return told.model_dump()

@@ -1,0 +1,31 @@
+"""Routes of the doors: two of them, whatever is behind; all else is loaded by the first request."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import cache
+from importlib import import_module
+from typing import Final
+
+from aiohttp import web
+
+from bot.operator.context import OperatorContext
+
+DOOR_PATHS: Final = ("/api/v1/{path}", "/v1/{path}")
+"""As the router names them. They check each request by its token: no cookie counts there, and any host may be named."""
+
+
+def door_routes(context: OperatorContext) -> list[web.RouteDef]:
+    """The two routes of the doors."""
+
+    @cache
+    def handler() -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        made: Callable[[web.Request], Awaitable[web.StreamResponse]] = import_module("bot.doors.house").house_of(
+            context
+        )
+        return made
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        return await handler()(request)
+
+    return [web.route("*", "/api/v1/{path:.*}", serve), web.route("*", "/v1/{path:.*}", serve)]

@@ -1,0 +1,101 @@
+"""`docs/api.md`, made from the doors themselves: `python -m bot.reference.doors` writes it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from bot.doors.house import declared_doors
+from bot.doors.openapi import document_of
+
+DOORS_PAGE: Final = Path(__file__).parents[2] / "docs" / "api.md"
+DOORS_INTRODUCTION: Final = """\
+# REST API
+
+This page is made from `bot/doors/` by `python -m bot.reference.doors`; a test fails when it is stale. A running process has
+the whole document, with every form, at `/api/v1/openapi.json` (OpenAPI 3.1).
+
+Programs talk to agents as people do. What a program says is stored before it's answered, so an answer survives a restart,
+and a program that asks again with the same key gets the same answer.
+
+## Tokens
+
+An owner makes a program a token. It's shown once, and kept as a hash.
+
+```console
+$ signalbox tokens make build-server --agent ops --rooms builds --until 90d
+sbx_…
+$ signalbox tokens list
+$ signalbox tokens revoke build-server
+```
+
+- `--role user` (the default) may talk, and sees its own conversations. `--role operator` also decides approvals, and sees
+  runs, deliveries and all else below.
+- `--agent` names the agents it may ask, the first one where it names none. Its words can't reach another one.
+- `--rooms` names rooms, by address or glob (`slack:work/*`), or rooms of its own. Without it a user's token has its own rooms.
+- A program speaks as `api:NAME`, so [rooms](access.md) can let it in or block it by that name.
+- `--per-minute` bounds its calls (60). Above that it's answered 429 with Retry-After.
+
+Send the token as `Authorization: Bearer sbx_…`. A token in an address is refused, and recorded in the audit: logs keep addresses.
+
+## Say, and wait
+
+```console
+$ curl $URL/api/v1/rooms/builds/messages -H "Authorization: Bearer $TOKEN" -H "Idempotency-Key: build-7" \\
+    -H "Content-Type: application/json" -d '{"text": "Why did build 7 fail?"}'
+{"id": "0354FnSSp6uaVBPasiH9sL", "outcome": "accepted", "repeated": false, "notice": ""}
+$ curl "$URL/api/v1/messages/0354FnSSp6uaVBPasiH9sL?wait=30" -H "Authorization: Bearer $TOKEN"
+```
+
+- 202: it's stored and will be answered. The same key again is the same message (200); with other words it's 409.
+- A room is a name of the program's own, or an address in one of `--rooms`. Rooms that a token may not use and rooms that
+  aren't there get the same 403.
+- `state` is queued, working, asking, done, failed, stopped, refused or kept. While it's `asking`, `questions` says what
+  people are asked; an operator's token decides at `/api/v1/approvals/{id}`.
+- `/api/v1/messages/{id}/events` sends the message after each change, as server-sent events.
+
+## Signals
+
+`POST /api/v1/signals` tells of something that happened: `source`, `type`, `summary`, `urgency`, a `payload` of at most 64 KiB,
+a `dedupe_key`, and a `room`. `attention` in the answer says what becomes of it: `runs`, `interrupts` (high and critical),
+`kept as context` (low) or `same as before`. What it says is [material](security.md) for the agent; `task` is what to do about it.
+
+## Errors, pages, changes
+
+Errors are `application/problem+json` (RFC 9457): `detail` is a sentence. Lists come in pages: `data`, and `next`, which is the
+`cursor` of the next page (among the newest 500 rows). What can be changed has an `ETag`; a change with an old one in `If-Match` is
+answered 412.
+"""
+
+
+def doors_document() -> str:
+    """The whole page."""
+    document = document_of(declared_doors())
+    return "\n".join([DOORS_INTRODUCTION, *_groups(document)])
+
+
+def _groups(document: Mapping[str, Any]) -> Iterator[str]:
+    rows: dict[str, list[str]] = {}
+    for path, methods in document["paths"].items():
+        for method, told in methods.items():
+            rows.setdefault(told["tags"][0], []).append(_row(method.upper(), path, told))
+    for group, lines in rows.items():
+        yield f"## {group}\n"
+        yield "| request | token | what it does | takes |"
+        yield "| --- | --- | --- | --- |"
+        yield from lines
+        yield ""
+
+
+def _row(method: str, path: str, told: Mapping[str, Any]) -> str:
+    query = [one["name"] for one in told["parameters"] if one["in"] == "query"]
+    body = told.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    takes = ", ".join(f"`{name}`" for name in query)
+    if name := body.get("$ref", "").rpartition("/")[2]:
+        takes = f"`{name}`"
+    return f"| `{method} {path}` | {told['x-role']} | {told['summary']} | {takes} |"
+
+
+if __name__ == "__main__":
+    DOORS_PAGE.write_text(doors_document(), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Programs that speak through the API: their tokens, and what each may do."""

@@ -1,0 +1,1 @@
+"""Transactions of programs: their tokens, and what became of what they said."""

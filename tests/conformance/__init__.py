@@ -1,0 +1,1 @@
+"""Suites of others that run against this program: `make conformance`."""
