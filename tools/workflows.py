@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 from runtime.contract import Carries, Effect, EventWish, Flow, Json, Reads, Role, TaskActor, Tool, ToolContext
 from runtime.contract.agents.workflows import OfferedFlow, Workflows
 from runtime.errors import ToolFailed, ToolRetry
+from runtime.markup.moments import several
 from runtime.text.outside import material
 from tools.kit.declare import tool
 
@@ -139,4 +140,4 @@ def line(flow: OfferedFlow) -> str:
     given = ", ".join(
         f"{name} (required)" if value is None else f"{name}={value}" for name, value in flow.inputs.items()
     )
-    return f"- {flow.name}, {flow.steps} steps{f': {flow.about}' if flow.about else ''}{f'; inputs: {given}' if given else ''}"
+    return f"- {flow.name}, {several(flow.steps, 'step')}{f': {flow.about}' if flow.about else ''}{f'; inputs: {given}' if given else ''}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from adapters.web.transfer import FileTransfer
 from bot.accounts.naming import Named, calling
@@ -13,7 +14,6 @@ from bot.operator.lookups.finding import Finder
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
-from bot.operator.work.skills import Look
 from bot.wiring.models.catalogue import ListedModel
 from runtime.agent.previews import Previews
 from runtime.audit.published import SignedEnds
@@ -31,6 +31,9 @@ from runtime.store.protocol import Granted
 from runtime.store.store import Store
 from runtime.vectors.near import NearRows
 from runtime.workspace.workspaces import WorkspaceFolders
+
+if TYPE_CHECKING:
+    from bot.operator.work.skills import Look
 
 Reloading = Callable[[str], Awaitable[View]]
 """Reads the settings again on behalf of whoever is named. Errors: ConfigError, StoreError."""

@@ -136,7 +136,7 @@ class App:
 
     def _life(self, jumps: Jumps) -> Life:
         base, at, engine, http = self.base, self.at, self.engine, self.http
-        listening = [*(account.listen for account in at.accounts), http.webhooks.listen]
+        listening = [account.listen for account in at.accounts] + ([http.webhooks.listen] if http.webhooks else [])
         return Life(
             settings=base.settings,
             store=base.store.cluster,

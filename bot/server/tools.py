@@ -19,7 +19,6 @@ from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
 from bot.wiring.tools.browser import browsers_of, tools_of_browser
 from bot.wiring.tools.builds import build_tools_of
-from bot.wiring.tools.folder import folder_of
 from bot.wiring.tools.git import git_tools
 from bot.wiring.tools.known import installed_tools
 from bot.wiring.tools.processes import host_of, process_tools_of
@@ -130,6 +129,8 @@ def toolkit_of(
     own |= installed_tools(settings, own)
     beside = {name: tool for name, tool in more.items() if name in BESIDE_A_TESTS or tool.spec.untold}
     toolbox = toolbox_of(settings, {**handing, **beside, **instead} if instead else own, wrap, at_work)
-    if folder := folder_of(settings, toolbox.renew):
-        toolbox.watch_folder(folder)
+    if settings.tools.folder and settings.tools.folder.is_dir():
+        from bot.wiring.tools.folder import folder_of
+
+        toolbox.watch_folder(folder_of(settings, settings.tools.folder, toolbox.renew))
     return Toolkit(settings, toolbox, reported, sandbox, host, browsers)

@@ -18,18 +18,20 @@ from bot.settings.mcp import McpTable
 from bot.settings.settings import Settings
 from bot.settings.sources import config_folder
 from bot.wiring.engine import shell_of
-from bot.wiring.logins.grants import MCP_FOLDER, GrantInHand, GrantsOf, login_of, sealer_of
-from bot.wiring.logins.sealed_files import SealedFolder
 from runtime.contract import Call, RunId, Tool, Turn
 from runtime.errors import ConfigError, Rejected, StoreError
 from tools.kit.placeholders import Filled, LentSecret, NoSecrets, SecretBook, names_in, objection
 from tools.sandbox.sandbox import PATH
 
 if TYPE_CHECKING:
+    from bot.wiring.logins.grants import GrantsOf
+    from tools.mcp.oauth.grants import Grants
     from tools.mcp.server import McpServer
     from tools.mcp.terms import Endpoint, Program, SandboxTerms, ServerTerms
     from tools.plugins.folder import FolderTools
 
+MCP_FOLDER: Final = "mcp"
+"""Of `data_dir`: a folder for each server that is started here, what each of them last offered, and its grant."""
 RECONNECT_SECONDS: Final = 5.0  # seconds
 
 SEEN_AGAIN: Final = timedelta(days=1)
@@ -47,11 +49,18 @@ Wrap = Callable[[Mapping[str, Tool]], Mapping[str, Tool]]
 NOTHING_BOUND: Final[Mapping[str, Bound]] = {}
 
 
+def in_hand(table: McpTable) -> Grants:
+    """No grant, until somebody signs in."""
+    from bot.wiring.logins.grants import GrantInHand
+
+    return GrantInHand()
+
+
 @dataclass(frozen=True, slots=True)
 class AtWork:
     """What calls elsewhere are lent: grants of MCP servers, and secrets for the hosts they are bound to."""
 
-    grants: GrantsOf = lambda _: GrantInHand()
+    grants: GrantsOf = in_hand
     secrets: SecretBook = field(default_factory=NoSecrets)
     bound: Mapping[str, Bound] = field(default_factory=dict, repr=False)
 
@@ -142,6 +151,8 @@ def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap, at_work:
     """Nothing is imported where no server is set. Errors: ConfigError."""
     toolbox, lent = Toolbox(own, wrap), at_work or AtWork()
     if tables := [table for table in settings.mcp if table.enabled]:
+        from bot.wiring.logins.grants import sealer_of
+        from bot.wiring.logins.sealed_files import SealedFolder
         from tools.mcp.server import McpServer
 
         folder, sealer = settings.data_dir / MCP_FOLDER, sealer_of(settings)
@@ -181,7 +192,7 @@ async def _check_sandbox(settings: Settings, table: McpTable) -> None:
 def terms_of(
     settings: Settings,
     table: McpTable,
-    grants: GrantsOf = lambda _: GrantInHand(),
+    grants: GrantsOf = in_hand,
     bound: Mapping[str, Bound] = NOTHING_BOUND,
 ) -> ServerTerms:
     """Terms of a server; without `grants` it is reached without a login. `bound` fill the placeholders in its headers.
@@ -235,6 +246,7 @@ def secret_places(settings: Settings) -> Iterator[Path]:
 
 
 def _endpoint(table: McpTable, grants: GrantsOf, bound: Mapping[str, Bound]) -> Endpoint:
+    from bot.wiring.logins.grants import login_of
     from tools.mcp.terms import Endpoint
 
     token = {"Authorization": f"Bearer {table.token.get_secret_value()}"} if table.token else {}

@@ -67,7 +67,8 @@ class LiveRun:
     `handed`: a call of it is in the hands of others. `corrected`: its answer was sent back once.
     `remembered` are the memories that it was given, and `skills` its skills, once they were looked for. `maker` speaks in place of
     its model. `asked` are calls that people are still to be asked about, and `awaits`: some that it made are not over;
-    `watches`: for one of them an event is waited for. `goes_on` is its maker's.
+    `watches`: for one of them an event is waited for. `goes_on` is its maker's. `told_at` is when a tool last said how far it
+    is, by the loop's clock.
     `history` is what the model read last, and `known` what that says of where text came from, once a call asked for it.
     """
 
@@ -102,6 +103,7 @@ class LiveRun:
     awaits: bool = False
     goes_on: bool = False
     watches: bool = False
+    told_at: float = 0.0
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""
@@ -110,7 +112,12 @@ class LiveRun:
             cut.reschedule(0)  # a moment long past: it expires now
 
     def context(
-        self, call_id: str, attach: Attach, tools: Callable[[], Sequence[ToolSpec]], own_words: OwnWords
+        self,
+        call_id: str,
+        attach: Attach,
+        tools: Callable[[], Sequence[ToolSpec]],
+        own_words: OwnWords,
+        tell: Callable[[str], None],
     ) -> ToolContext:
         """Surroundings of a call of it."""
         claim = self.claim
@@ -128,6 +135,7 @@ class LiveRun:
             is_child=claim.child is not None,
             own_words=own_words,
             memory=self.agent.manifest.memory,
+            tell=tell,
         )
 
     def obey(self, stop: bool, *, after: str = "") -> None:

@@ -69,6 +69,7 @@ from runtime.contract.deliveries import (
     Wire,
 )
 from runtime.contract.features import (
+    Advancing,
     Bucket,
     Drafts,
     Features,
@@ -258,6 +259,7 @@ __all__ = [
     "AdapterContext",
     "Address",
     "Addressing",
+    "Advancing",
     "Amended",
     "ApprovalId",
     "ApprovalKind",

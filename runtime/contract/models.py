@@ -195,6 +195,7 @@ class ToolContext:
     `address` is where the run's answer goes, and `requester` for whom it works: None for a program that nobody asked.
     `scheduled`: nobody asked now, it is the work of a schedule. `tools`: those that may perhaps be called here, for the
     tool that finds them. `agent` is the name of the one that calls, and `is_child` tells that another run asked for its work.
+    `tell` shows people in the room how far the call is, in a few words from outside: some of them, and never for sure.
     `own_words`: people of the room alone led to the call: no child, no schedule, and nothing from outside. `memory` are the
     scopes of memory that the agent has.
     """
@@ -212,6 +213,7 @@ class ToolContext:
     is_child: bool = False
     own_words: OwnWords = nobody_vouches
     memory: Sequence[ScopeKind] = EVERY_SCOPE
+    tell: Callable[[str], None] = lambda _: None
 
 
 class Tool(Protocol):

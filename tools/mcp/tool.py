@@ -57,7 +57,7 @@ class McpTool:
         filled = await self._filled(arguments, context)
         connection = await self._reach(self.offer)
         with hidden_in(filled):
-            outcome = await self._within(connection.carry_out(self.offer, filled.arguments(arguments)))
+            outcome = await self._within(connection.carry_out(self.offer, filled.arguments(arguments), context.tell))
             if isinstance(outcome, Needs):
                 return await self._wait(self._waiting(arguments, outcome, context), connection)
             return await self._told(outcome, context, filled)
@@ -82,11 +82,12 @@ class McpTool:
                 (answer,) = answers.values()
                 going = connection.go_on(needs.held, answer if isinstance(answer, dict) else {"action": "cancel"})
             case GoesOn.AGAIN_WITH:
-                going = connection.call(self.offer.name, full, needs.with_ours(answers), needs.state)
+                ours = needs.with_ours(answers)
+                going = connection.call(self.offer.name, full, ours, needs.state, context.tell)
             case GoesOn.AGAIN if all(
                 isinstance(one, dict) and one.get("action") == "accept" for one in answers.values()
             ):
-                going = connection.call(self.offer.name, full)
+                going = connection.call(self.offer.name, full, tell=context.tell)
             case GoesOn.AGAIN:
                 raise ToolFailed("The page that the server asks for was refused, so nothing was called.")
         with hidden_in(filled):

@@ -15,7 +15,6 @@ from bot.server.phases.store import StorePhase
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
 from bot.wiring.events.sinks import event_sinks_of
-from bot.wiring.knowledge.packs import reader_of
 from bot.wiring.memory.embedder import embedding_of
 from bot.wiring.models.made import first_settings, marks_of
 from bot.wiring.retention import retention_of, trimmer_of
@@ -113,6 +112,8 @@ def _of_memory(base: StorePhase, engine: EnginePhase) -> Iterator[Duty]:
     if engine.renewal:
         yield engine.renewal.run
     if settings.knowledge:
+        from bot.wiring.knowledge.reader import reader_of
+
         yield reader_of(settings, store.knowledge, engine.door, base.membership.take, store.now).run
 
 

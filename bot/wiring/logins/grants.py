@@ -15,6 +15,7 @@ from bot.settings.mcp import McpTable
 from bot.settings.settings import Settings
 from bot.wiring.logins.parts import login_sealer_of
 from bot.wiring.logins.sealed_files import MadeSealer, SealedFile
+from bot.wiring.mcp import MCP_FOLDER
 from bot.wiring.safety.guard import key_of
 from runtime.contract import NewId
 from runtime.guard.sealing import Sealer, Unsealable
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("mcp")
 
-MCP_FOLDER: Final = "mcp"
-"""Of `data_dir`: a folder for each server that is started here, and what each of them last offered."""
 MCP_LOGIN: Final = "mcp:"
 """Begins the names of sign-ins at MCP servers."""
 GRANT_ENDING: Final = ".grant"

@@ -15,7 +15,7 @@ from bot.settings.models.tables import AnyModel, ModelTable
 from bot.settings.settings import Settings
 from bot.wiring.agents import budget_rules_of
 from runtime.context.window import WINDOW_TOKENS, Source, Window
-from runtime.contract import Model, Now, Probe, no_probe
+from runtime.contract import Model, ModelReply, ModelRequest, Now, OnText, Probe, no_probe
 from runtime.domain.ids import digest
 from runtime.models.choice.alone import Alone
 from runtime.models.choice.chain import Member, ModelChain
@@ -33,13 +33,22 @@ YIELDING_WAIT: Final = timedelta(seconds=2)
 """A model that asks for a longer wait gives its place to another one."""
 
 
-def model_of(settings: Settings, tokens: Tokens = NO_TOKENS) -> Model:
-    """The model that the settings name, alone. Its client library is loaded by the first message, or now if asked to."""
-    if settings.model.is_demo:
+class LateDemo:
+    """The demo model. Its phrases are loaded with the first message."""
+
+    name = "demo"
+    ideas = ("list the files", "run: uname -a", "help")
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        """The next turn."""
         from runtime.models.demo import Demo
 
-        return Demo()
-    return made_model(_lent(first_settings(settings), tokens))
+        return await Demo().reply(request, on_text)
+
+
+def model_of(settings: Settings, tokens: Tokens = NO_TOKENS) -> Model:
+    """The model that the settings name, alone. Its client library is loaded by the first message, or now if asked to."""
+    return LateDemo() if settings.model.is_demo else made_model(_lent(first_settings(settings), tokens))
 
 
 def models_of(
