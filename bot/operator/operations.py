@@ -19,6 +19,9 @@ from adapters.web.adapter import CHANNEL
 from adapters.web.rooms import ROOM_NAME
 from bot.accounts.naming import Named
 from bot.operator import audit, views
+from bot.operator.access.forgetting import ForgetOperations
+from bot.operator.access.logins import LoginOperations
+from bot.operator.access.tokens import TokenOperations, WantedToken
 from bot.operator.actor import Actor
 from bot.operator.agents import AgentLives, with_states
 from bot.operator.api import OPERATIONS, Operation, OperatorApi
@@ -30,17 +33,14 @@ from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from bot.operator.work.events import EventOperations
-from bot.operator.work.forgetting import ForgetOperations
 from bot.operator.work.goals import GoalOperations
 from bot.operator.work.handed_on import HandedOn
 from bot.operator.work.hands import HAND_SCHEDULE, hand_of
 from bot.operator.work.knowledge import KnowledgeOperations
-from bot.operator.work.logins import LoginOperations
 from bot.operator.work.memories import MemoryOperations
 from bot.operator.work.processes import ProcessOperations
 from bot.operator.work.skills import SkillOperations
 from bot.operator.work.tasks import TaskOperations
-from bot.operator.work.tokens import TokenOperations, WantedToken
 from bot.operator.work.triggers import TriggerOperations
 from bot.operator.work.workflows import WorkflowOperations
 from bot.wiring.knowledge.packs import search_of
@@ -327,7 +327,7 @@ class Operations(OperatorApi):
         return await self._events.of_run(await self._meant(run_id, Thing.RUN), after)
 
     async def event_sinks(self) -> list[View]:
-        """How far each sink has got."""
+        """Cursors of the sinks."""
         return await self._events.sinks()
 
     async def checkpoints(self, room: str = "", limit: int = 100) -> list[View]:

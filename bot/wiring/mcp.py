@@ -58,7 +58,7 @@ def in_hand(table: McpTable) -> Grants:
 
 @dataclass(frozen=True, slots=True)
 class AtWork:
-    """What calls elsewhere are lent: grants of MCP servers, and secrets for the hosts they are bound to."""
+    """Loans for calls elsewhere: grants of MCP servers, and secrets for the hosts they are bound to."""
 
     grants: GrantsOf = in_hand
     secrets: SecretBook = field(default_factory=NoSecrets)

@@ -106,7 +106,7 @@ def _table(settings: Settings, name: str) -> McpTable:
 
 
 def _kept(settings: Settings) -> Mapping[str, Sequence[Any]]:
-    """What the store tells of each sign-in, by name: read beside whoever owns it."""
+    """Facts of each sign-in by name, read beside whoever owns the store."""
     from bot.doctor.rows import LOGIN_FACTS, rows_of
 
     [rows] = asyncio.run(rows_of(settings, LOGIN_FACTS))

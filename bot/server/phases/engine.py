@@ -31,7 +31,6 @@ from bot.wiring.events.readers import FeedbackReaders
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
-from bot.wiring.logins.grants import shared_grants
 from bot.wiring.mcp import AtWork
 from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
@@ -366,6 +365,10 @@ def _toolkit(
 
 def _at_work(base: StorePhase) -> AtWork:
     secrets = bound_secrets_of(base.settings, base.store.cluster.note_fact)
+    if not base.settings.mcp:
+        return AtWork(secrets=secrets, bound=secrets.secrets)
+    from bot.wiring.logins.grants import shared_grants
+
     return AtWork(shared_grants(base.settings, base.store.logins, base.new_id), secrets, secrets.secrets)
 
 

@@ -145,18 +145,18 @@ def _operators(
         feedback_readers=lambda: at.reload.settings.feedback.readers,
         intercepted=engine.interceptors.words if engine.interceptors else str,
         skills=engine.skills.every.look,
-        files=lambda: FileTransfer(
-            workspaces=base.workspaces,
-            upload_bytes=int(settings.web.upload_mib * MIB),
-            new_id=base.new_id,
-            space=base.space,
-        ),
+        files=partial(_files, base),
         keep=partial(_keep, base),
         logins=lambda: [table.name for table in settings.logins],
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),
         schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),
     )
+
+
+def _files(base: StorePhase) -> FileTransfer:
+    most = int(base.settings.web.upload_mib * MIB)
+    return FileTransfer(workspaces=base.workspaces, upload_bytes=most, new_id=base.new_id, space=base.space)
 
 
 def reread_of(at: AccountsPhase) -> Reread:

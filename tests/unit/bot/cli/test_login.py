@@ -18,7 +18,7 @@ from bot.cli.root import cli
 from bot.console.models_page import _login
 from bot.doctor.keys.logins import check_logins
 from bot.doctor.subject import Subject
-from bot.operator.work.logins import LoginOperations
+from bot.operator.access.logins import LoginOperations
 from bot.settings.settings import Settings, load
 from bot.wiring.logins.parts import issuer_terms_of
 from bot.wiring.logins.signing_in import SigningIn

@@ -31,7 +31,7 @@ class LoginOperations:
     now: Now
 
     async def listed(self) -> list[View]:
-        """Those that are kept, and those of the settings that nobody made yet."""
+        """Sign-ins that are kept, and those of the settings that nobody made yet."""
         kept = {one.name: one for one in await self.store.logins()}
         missing = [name for name in self.named if name not in kept]
         rows = [*map(self._view, kept.values()), *map(_missing, missing)]
