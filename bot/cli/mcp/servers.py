@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from bot.cli.mcp.serving import serve
 from bot.terminal.options import AsJson, ConfigFile, settings_of
 from bot.terminal.output import clean, show_facts, show_json, show_rows, tell
 from runtime.errors import ConfigError
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from bot.settings.settings import Settings
     from tools.mcp.oauth.browser import Callback
 
-commands = typer.Typer(no_args_is_help=True, help="MCP servers: list them, and log in at those that want it.")
+commands = typer.Typer(
+    no_args_is_help=True, help="MCP servers: list them, log in at those that want it, and be one (serve)."
+)
+commands.command()(serve)
 
 SERVER_COLUMNS: Final = {"name": "Server", "at": "At", "login": "Login", "ends": "Token ends"}
 NO_SERVERS: Final = "No MCP server is set. `[[mcp]]` in the settings names them."

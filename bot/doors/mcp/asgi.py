@@ -55,7 +55,7 @@ class _Spoken:
         if self._body is not None:
             body, self._body = self._body, None
             return {"type": "http.request", "body": body, "more_body": False}
-        while self._request.transport is not None and not self._request.transport.is_closing():
+        while self._request.transport is not None and not self._request.transport.is_closing():  # noqa: ASYNC110 - nobody rings
             await asyncio.sleep(GONE_LOOKS)
         return {"type": "http.disconnect"}
 

@@ -37,7 +37,9 @@ class ListApprovals(Strict):
 
 class Decide(Strict):
     id: Annotated[str, Field(description="Id of the approval.", max_length=64)]
-    choice: Annotated[str, Field(description="`approve` or `deny`, or an answer that the question names.", max_length=200)]
+    choice: Annotated[
+        str, Field(description="`approve` or `deny`, or an answer that the question names.", max_length=200)
+    ]
     reason: Annotated[str, Field(max_length=500)] = ""
 
 
@@ -101,7 +103,11 @@ class OperatingOffers:
             ),
             self._offer("schedules_add", "add_schedule", "Plan work.", AddSchedule, lambda one: [fields_of(one)]),
             self._offer(
-                "schedules_pause", "pause_schedule", "Pause a schedule.", PauseSchedule, lambda one: [one.name, one.reason]
+                "schedules_pause",
+                "pause_schedule",
+                "Pause a schedule.",
+                PauseSchedule,
+                lambda one: [one.name, one.reason],
             ),
             *(self._offer(name, done, words, OneSchedule, lambda one: [one.name]) for name, done, words in named),
         ]

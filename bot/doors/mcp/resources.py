@@ -74,4 +74,6 @@ def sees_reports(caller: Caller) -> bool:
 
 def transcript(rows: Sequence[View]) -> str:
     """Entries of a room, one below the other."""
-    return "\n\n".join(f"**{row['name'] or row['author']}**, {row['at']}\n\n{row['text']}" for row in rows) or SAID_NOTHING
+    return (
+        "\n\n".join(f"**{row['name'] or row['author']}**, {row['at']}\n\n{row['text']}" for row in rows) or SAID_NOTHING
+    )

@@ -92,9 +92,7 @@ class Served:
             text = await self._resources.read(_caller(context), uri)
         except Refusal as refusal:
             raise MCPError(types.INVALID_PARAMS, refusal.sentence, {"uri": uri}) from refusal
-        return types.ReadResourceResult(
-            contents=[types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)]
-        )
+        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)])
 
 
 def _caller(context: Context) -> Caller:
