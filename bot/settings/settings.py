@@ -43,7 +43,7 @@ from bot.settings.models.embeddings import Embeddings
 from bot.settings.models.media import ImageSection, TranscriptionSection
 from bot.settings.models.tables import Model, ModelTable
 from bot.settings.policy.rules import PolicyRule
-from bot.settings.programs import ProgramsSection
+from bot.settings.programs.tables import ProgramsSection
 from bot.settings.safety.egress import Egress
 from bot.settings.safety.guard import Guardrails, GuardRule, GuardSection
 from bot.settings.safety.interceptors import InterceptorTable

@@ -71,6 +71,7 @@ TABLE: Final[Mapping[str, Rights]] = {
     "POST /console/api/tokens/{id}/revoke": OWNER,
     "* /api/v1/{path}": DOOR,
     "* /v1/{path}": DOOR,
+    "* /mcp": DOOR,
     "POST /console/api/reload": OWNER,
     "POST /console/api/save": OWNER,
     "POST /console/api/agents/{id}/terminate": OWNER,

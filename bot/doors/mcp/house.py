@@ -43,16 +43,17 @@ class McpHouse:
         """One request of the protocol. Errors: Refusal 403 for a page of another site, 405 for anything but a POST."""
         if request.method != "POST":
             raise Refusal(405, NO_STREAM, Allow="POST")
-        self._keep_pages_out(request)
+        keep_pages_out(request, self._public_host)
         manager = StreamableHTTPSessionManager(self._server, stateless=True, max_request_body_size=MCP_BYTES_MAX)
         async with manager.run():
             return await bridged(request, manager.handle_request, {CALLER: caller})
 
-    def _keep_pages_out(self, request: web.Request) -> None:
-        """A name of elsewhere that points to this machine (DNS rebinding) comes with an Origin."""
-        origin = request.headers.get("Origin")
-        if origin is None:
-            return
-        is_ours = urlsplit(origin).netloc.lower() == request.headers.get("Host", "").lower()
-        if not (is_ours and is_our_host(request, {self._public_host})):
-            raise Refusal(403, FOREIGN_PAGE)
+
+def keep_pages_out(request: web.Request, public_host: str) -> None:
+    """Refuse pages of other sites. A name of elsewhere that points to this machine (DNS rebinding) comes with an Origin."""
+    origin = request.headers.get("Origin")
+    if origin is None:
+        return
+    is_ours = urlsplit(origin).netloc.lower() == request.headers.get("Host", "").lower()
+    if not (is_ours and is_our_host(request, {public_host})):
+        raise Refusal(403, FOREIGN_PAGE)

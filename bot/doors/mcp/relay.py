@@ -16,18 +16,18 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import encode_header_value
 
-from bot.doors.mcp.server import INSTRUCTIONS, NAME
+from bot.doors.mcp.server import INSTRUCTIONS, SERVER_NAME
 
 REVISION: Final = "2026-07-28"
 KEYED: Final = frozenset({"ask_agent", "send_message"})
 """Tools whose repeats are told apart by a key: a call without one gets one here, so that it can be tried again."""
-READING: Final = frozenset({"message", "rooms", "search_messages", "runs", "approvals_list", "schedules_list"})
-PATIENCE: Final = timedelta(seconds=60)
+READING_TOOLS: Final = frozenset({"message", "rooms", "search_messages", "runs", "approvals_list", "schedules_list"})
+RELAY_PATIENCE: Final = timedelta(seconds=60)
 """Time in which a Signalbox that doesn't answer is asked again."""
 BREATH: Final = timedelta(seconds=1)
 SILENCE_MAX: Final = timedelta(minutes=5)
 """Above the longest wait of a call."""
-AWAY: Final = "Signalbox doesn't answer. Is it running? {error}"
+SIGNALBOX_AWAY: Final = "Signalbox doesn't answer. Is it running? {error}"
 Told = Callable[[Mapping[str, Any]], Awaitable[None]]
 """Hears how far a call is."""
 Where = Callable[[], Awaitable[str]]
@@ -45,14 +45,14 @@ class Cut(Exception):
 class Relay:
     """Answers a client by what the running Signalbox answers."""
 
-    def __init__(self, where: Where, token: str, patience: timedelta = PATIENCE) -> None:
+    def __init__(self, where: Where, token: str, patience: timedelta = RELAY_PATIENCE) -> None:
         self._where = where
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
         self._patience = patience
 
     def server(self, version: str) -> Server[Any]:
         return Server(
-            NAME,
+            SERVER_NAME,
             version=version,
             title="Signalbox",
             instructions=INSTRUCTIONS,
@@ -87,7 +87,7 @@ class Relay:
         async def told(progress: Mapping[str, Any]) -> None:
             await context.session.report_progress(progress["progress"], progress.get("total"), progress.get("message"))
 
-        again = params.name in KEYED | READING
+        again = params.name in KEYED | READING_TOOLS
         call = {"name": params.name, "arguments": given}
         return types.CallToolResult.model_validate(
             await self._asked("tools/call", call, name=params.name, told=told, again=again)
@@ -104,7 +104,7 @@ class Relay:
                 return await self._exchanged(method, params, name, told)
             except Cut as cut:
                 if loop.time() >= end or not (again or cut.is_early):
-                    raise MCPError(types.INTERNAL_ERROR, AWAY.format(error=cut)) from cut
+                    raise MCPError(types.INTERNAL_ERROR, SIGNALBOX_AWAY.format(error=cut)) from cut
             await asyncio.sleep(BREATH.total_seconds())
 
     async def _exchanged(

@@ -16,7 +16,7 @@ from runtime.http.errors import Refusal
 
 CALLER: Final = "caller"
 """Name under which the scope of a request has whoever asks."""
-NAME: Final = "signalbox"
+SERVER_NAME: Final = "signalbox"
 MARKDOWN: Final = "text/markdown"
 INSTRUCTIONS: Final = (
     "Agents that work for a team in its chat rooms. `ask_agent` asks one and waits. Where people have to decide first, or it "
@@ -31,7 +31,7 @@ def server_of(offers: Offers, resources: Resources, version: str) -> Server[Any]
     """A server whose every request brings its caller along."""
     served = Served(offers, resources)
     return Server(
-        NAME,
+        SERVER_NAME,
         version=version,
         title="Signalbox",
         instructions=INSTRUCTIONS,

@@ -42,7 +42,7 @@ WORDS_OF_STATE: Final = {
 }
 TAKEN_IN: Final = "It is stored as {id}."
 ASKS: Final = "The agent waits for people to decide: {tools}."
-LATER: Final = " The answer stays: get it with `message` and the id {id}."
+ANSWER_LATER: Final = " The answer stays: get it with `message` and the id {id}."
 NOTHING_FOUND: Final = "Nothing that you may read has these words."
 NO_ROOMS_YET: Final = "There are no rooms yet in which this program spoke."
 
@@ -128,7 +128,7 @@ class TalkingOffers:
 
     async def send(self, call: Call, asked: SendMessage) -> Told:
         taken = await self._conversing.say(call.caller, self._wanted(asked))
-        words = f"{taken.notice or 'It is stored and will be answered.'}{LATER.format(id=taken.id)}"
+        words = f"{taken.notice or 'It is stored and will be answered.'}{ANSWER_LATER.format(id=taken.id)}"
         return Told(words, {"id": taken.id, "outcome": taken.outcome.value, "repeated": taken.repeated})
 
     async def message(self, call: Call, asked: GetMessage) -> Told:
@@ -143,7 +143,7 @@ class TalkingOffers:
                     break
                 await call.tell(words_of(found))
         words = words_of(found)
-        return Told(words if found.state.is_over else words + LATER.format(id=found.id), self._view(found))
+        return Told(words if found.state.is_over else words + ANSWER_LATER.format(id=found.id), self._view(found))
 
     def _view(self, found: Followed) -> View:
         return {

@@ -40,8 +40,8 @@ async def tried(app: Client, tool: str, /, **arguments: Any) -> tuple[bool, str,
 async def test_an_agent_answers_once_a_key_and_tells_how_far_it_is(doors: Doors, revision: str) -> None:
     told: list[str] = []
 
-    async def progress(done: float, total: float | None, words: str | None) -> None:
-        told.append(words or "")
+    async def progress(progress: float, total: float | None, message: str | None) -> None:
+        told.append(message or "")
 
     async with client(doors, "app", REVISIONS[revision]) as app:
         assert app.protocol_version == revision
