@@ -20,10 +20,12 @@ from bot.doors.table import Asked, Door, DoorTable
 from bot.operator.context import OperatorContext
 
 if TYPE_CHECKING:
+    from bot.doors.a2a.house import A2aHouse
     from bot.doors.mcp.house import McpHouse
 
 DOCUMENT_PATH: str = "/api/v1/openapi.json"
 MCP_PATH: str = "/mcp"
+A2A_PATHS: tuple[str, ...] = ("/a2a", "/.well-known/agent-card.json")
 
 
 def doors_of(context: OperatorContext, conversing: Conversing, rooms: ProgramRooms) -> list[Door]:
@@ -61,10 +63,21 @@ class House:
 
         return McpHouse(self._context, self.conversing, self._rooms)
 
+    @cached_property
+    def a2a(self) -> A2aHouse:
+        """Loaded with the first request of its kind."""
+        from bot.doors.a2a.house import A2aHouse
+
+        return A2aHouse(self._context, self.conversing)
+
     async def handler(self, request: web.Request) -> web.StreamResponse:
         if request.path == DOCUMENT_PATH and request.method in ("GET", "HEAD"):
             return web.json_response(self.document)
+        if request.path == A2A_PATHS[1]:
+            return self.a2a.open_card(request)
         caller = await self.callers.caller(request)
+        if request.path.startswith(A2A_PATHS[0]):
+            return await self.a2a.serve(request, caller)
         if request.path == MCP_PATH:
             return await self.mcp.serve(request, caller)
         door, pieces = self.table.found(request)
