@@ -74,8 +74,8 @@ class A2aHouse:
         except Refusal as refusal:
             if refusal.status in (403, 413, 429, 503):
                 raise
-            error = A2aError(CODES_OF_STATUS.get(refusal.status, Code.INVALID_PARAMS), refusal.sentence)
-            return web.json_response(_reply(name, error=failure(error, dialect)))
+            told = A2aError(CODES_OF_STATUS.get(refusal.status, Code.INVALID_PARAMS), refusal.sentence)
+            return web.json_response(_reply(name, error=failure(told, dialect)))
 
     async def _answered(
         self, request: web.Request, caller: Caller, asked: Shown, dialect: Dialect

@@ -24,7 +24,7 @@ GOES_ON_ALONE: Final = (
     "This task takes no further messages: it goes on by itself once people decided, and a new message of the same "
     "`contextId` is a task of its own."
 )
-OVER: Final = "This task is over already."
+TASK_OVER: Final = "This task is over already."
 NO_TASK: Final = "There is no such task for this token."
 BAD_PAGE: Final = "`pageSize` is a number from 1 to 100, and `pageToken` the `nextPageToken` of a page before."
 
@@ -64,7 +64,7 @@ class A2aTasks:
         """The task, ended. Errors: A2aError where it is over already."""
         found = await self.found(caller, given)
         if found.state.is_over:
-            raise A2aError(Code.TASK_NOT_CANCELABLE, OVER)
+            raise A2aError(Code.TASK_NOT_CANCELABLE, TASK_OVER)
         await self._conversing.stop(caller, found.address, f"cancel-{found.id}")
         async with aclosing(self._conversing.follow(caller, found.id, STOPPED_WITHIN)) as changes:
             return [one async for one in changes][-1]

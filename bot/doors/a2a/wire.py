@@ -177,7 +177,7 @@ def updates(found: Followed, dialect: Dialect) -> Sequence[Shown]:
     """Events that tell a change: the answer as an artifact, where there is one, and then the state."""
     context, _ = ids_in(found.body) or ("", "")
     about = {"taskId": found.id, "contextId": context}
-    status = {**about, "status": _status(found, context, dialect)}
+    status: Shown = {**about, "status": _status(found, context, dialect)}
     events = []
     if found.state.is_over and found.text:
         artifact = {**about, "artifact": _artifact(found, dialect), "append": False, "lastChunk": True}
