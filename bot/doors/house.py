@@ -16,6 +16,7 @@ from bot.doors.operations import operation_doors
 from bot.doors.places import PlaceDoors
 from bot.doors.rest import RestDoors
 from bot.doors.rooms import ProgramRooms
+from bot.doors.run_stream import RunStreamDoor
 from bot.doors.table import Asked, Door, DoorTable
 from bot.operator.context import OperatorContext
 
@@ -31,7 +32,8 @@ A2A_PATHS: tuple[str, ...] = ("/a2a", "/.well-known/agent-card.json")
 def doors_of(context: OperatorContext, conversing: Conversing, rooms: ProgramRooms) -> list[Door]:
     """Every door, by the document and then those of OpenAI's clients."""
     rest, openai = RestDoors(context, conversing, rooms), OpenAiDoors(context, conversing)
-    return [*rest.doors(), *PlaceDoors(context, rooms).doors(), *operation_doors(context, rooms), *openai.doors()]
+    run_doors, operations = RunStreamDoor(context, rooms).doors(), operation_doors(context, rooms)
+    return [*rest.doors(), *PlaceDoors(context, rooms).doors(), *run_doors, *operations, *openai.doors()]
 
 
 def declared_doors() -> list[Door]:

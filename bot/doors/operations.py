@@ -41,6 +41,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
     "Knowledge": ("knowledge", "search_knowledge", "knowledge_documents"),
     "Models and usage": ("models", "model", "cooldowns", "clear_cooldown", "budgets", "overview"),
     "Triggers and processes": ("triggers", "resume_trigger", "end_trigger", "processes", "stop_process"),
+    "Events": ("events", "run_events", "event_sinks", "checkpoints"),
     "Audit": ("audit", "verify_audit"),
 }
 """Operations that tokens of operators have, by the groups of the document. People, links and settings stay with people."""
@@ -217,7 +218,7 @@ def _paged(rows: Sequence[View], limit: int, cursor: str) -> View:
 
 def _name_of(row: View) -> str:
     """Name of a row for cursors: its id where it has one, else made of what it says."""
-    return str(row.get("id") or row.get("name") or digest(repr(sorted(row.items(), key=str)))[:16])
+    return str(row.get("id") or row.get("name") or row.get("number") or digest(repr(sorted(row.items(), key=str)))[:16])
 
 
 def etag_of(row: View) -> str:

@@ -35,6 +35,7 @@ TOO_MUCH: Final = f"A message has at most {TEXT_LIMIT:,} characters and {IMAGES_
 NO_TOOLS: Final = (
     "`{name}` isn't taken here yet: an agent works with the tools that its settings give it. Leave it out."
 )
+NO_FORM: Final = "Answers by a schema aren't given here yet: say in words which form you need, or leave the format out."
 UNTAKEN: Final = ("tools", "functions", "tool_choice", "function_call", "audio", "prediction")
 HARMLESS: Final[Sequence[object]] = (None, [], "none", "auto")
 
@@ -86,6 +87,9 @@ def refuse_untaken(given: dict[str, Any]) -> None:
     for name in UNTAKEN:
         if given.get(name) not in HARMLESS:
             raise Refusal(400, NO_TOOLS.format(name=name))
+    form = given.get("response_format") or _format_of(given.get("text"))
+    if form and not (isinstance(form, dict) and form.get("type") == "text"):
+        raise Refusal(400, NO_FORM)
     if given.get("n") not in (None, 1):
         raise Refusal(400, "`n` must be 1: an agent gives one answer.")
 
@@ -169,3 +173,8 @@ def _image(url: Any) -> Image:
     if len(data) > IMAGE_BYTES_MAX:
         raise Refusal(413, TOO_MUCH)
     return Image(found[1], data)
+
+
+def _format_of(text: Any) -> Any:
+    """Format that a response asks for."""
+    return text.get("format") if isinstance(text, dict) else None

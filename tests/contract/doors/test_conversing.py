@@ -116,3 +116,18 @@ async def test_a_program_uploads_a_file_names_it_and_reads_its_rooms(doors: Door
     assert (await doors.ask("other", "GET", "/api/v1/rooms/builds/files/uploads/report.txt")).status == 404
     theirs = told["room"].replace("/", "%2F")
     assert (await doors.ask("other", "GET", f"/api/v1/rooms/{theirs}/messages")).status == 403
+
+
+async def test_events_of_a_run_go_on_behind_the_last_number(doors: Doors) -> None:
+    await doors.make("ci")
+    await doors.make("other")
+    said = await doors.say("ci", "builds", "Hello there")
+    run = (await doors.answered("ci", said.body["id"]))["run"]
+    whole = (await doors.ask("ci", "GET", f"/api/v1/runs/{run}/stream")).body
+    numbers = [int(line.removeprefix("id: ")) for line in whole.splitlines() if line.startswith("id: ")]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert "event: run.done" in whole
+    rest = (await doors.ask("ci", "GET", f"/api/v1/runs/{run}/stream", Last_Event_ID="2")).body
+    assert whole.endswith(rest)
+    assert rest.startswith("id: 3\n")
+    assert (await doors.ask("other", "GET", f"/api/v1/runs/{run}/stream")).status == 404

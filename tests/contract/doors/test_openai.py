@@ -107,6 +107,10 @@ async def test_what_is_wrong_is_an_error_that_the_client_knows(doors: Doors) -> 
         tool: Any = {"type": "function", "function": {"name": "f", "parameters": {}}}
         with pytest.raises(openai.BadRequestError, match="tools"):
             await app.chat.completions.create(model="ops", messages=asked("Hello"), tools=[tool])
+        with pytest.raises(openai.BadRequestError, match="schema"):
+            await app.chat.completions.create(
+                model="ops", messages=asked("Hello"), response_format={"type": "json_object"}
+            )
         with pytest.raises(openai.NotFoundError, match="No model for embeddings"):
             await app.embeddings.create(model="signalbox", input="Hello")
         with pytest.raises(openai.NotFoundError):
