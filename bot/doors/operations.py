@@ -135,31 +135,44 @@ class OperationDoor:
 
     async def serve(self, asked: Asked) -> web.Response:
         operation, caller, request = self._operation, asked.caller, asked.request
-        is_narrow = bool(caller.token.rooms or caller.token.agents)
-        if is_narrow and operation.name not in ROOMED | PLACELESS:
-            raise Refusal(403, NARROW)
-        do = Operations(self._context, caller.actor)
+        self._let_in(caller)
         if operation.method == "POST" and operation.fields and request.content_type != "application/json":
             raise Refusal(415, JSON_NEEDED)
         page = _page_of(request) if self.lists else (0, "")
         values = await values_of(operation, request, asked.pieces.get("id", ""), self._most(page))
+        answer = await self.called(caller, values, request.headers.get("If-Match"))
+        if self.lists:
+            return web.json_response(_paged(answer, *page))
+        return _tagged(request, answer) if operation.method == "GET" else web.json_response(answer)
+
+    async def called(self, caller: Caller, values: Sequence[Any], wanted: str | None = None) -> Any:
+        """The operation with `values`, as this token may have it: a view, or a list of those that it may see.
+
+        Errors: Refusal 403, 404 for what the token may not see, 412 where `wanted` is an ETag of the past.
+        """
+        operation = self._operation
+        self._let_in(caller)
+        do = Operations(self._context, caller.actor)
         if operation.method == "POST" and (shown := SHOWN_BY.get(operation.name)):
-            await self._seen(do, shown, values[0], caller, request)
+            await self._seen(do, shown, values[0], caller, wanted)
         answer = await getattr(do, operation.name)(*values)
         if self.lists:
-            rows = [row for row in answer if await self._may_see(caller, row)]
-            return web.json_response(_paged(rows, *page))
+            return [row for row in answer if await self._may_see(caller, row)]
         if operation.method == "GET" and not await self._may_see(caller, answer):
             raise Refusal(404, NOTHING_THERE)
-        return _tagged(request, answer) if operation.method == "GET" else web.json_response(answer)
+        return answer
+
+    def _let_in(self, caller: Caller) -> None:
+        is_narrow = bool(caller.token.rooms or caller.token.agents)
+        if is_narrow and self._operation.name not in ROOMED | PLACELESS:
+            raise Refusal(403, NARROW)
 
     def _most(self, page: tuple[int, str]) -> int:
         """Rows that are asked for: those behind a cursor are found among the newest."""
         return PAGE_ROWS_MAX if page[1] or page[0] else 0
 
-    async def _seen(self, do: Operations, shown: str, name: str, caller: Caller, request: web.Request) -> None:
+    async def _seen(self, do: Operations, shown: str, name: str, caller: Caller, wanted: str | None) -> None:
         """Errors: Refusal 404 for what a narrow token may not see; 412 for what has another ETag by now."""
-        wanted = request.headers.get("If-Match")
         if not (wanted or caller.token.rooms or caller.token.agents):
             return
         row = await getattr(do, shown)(name)
