@@ -249,6 +249,8 @@ async def gathered(store: Forgettings, one: Forgetting) -> Forgotten:
     """Words that came from somebody alone, and conversations that they took part in."""
     who = Forgotten(one.needles, one.mark)
     words, sessions = OwnWords(), set()
+    for reason in one.needles.reasons:
+        words.add(reason)
     async for row in _every_message(store):
         if _is_theirs(row, who):
             words.add(row.text)

@@ -36,7 +36,8 @@ from tests.fakes.models import Answer, Scripted
 WORDS: Final = "Quillfeather"
 CODE: Final = "zq77kx"
 SAID: Final = f"The ship is called {WORDS} and its code is {CODE}."
-TRACES: Final = (WORDS, CODE, "Otto", "page:otto", "otto-dm")
+REASON: Final = "it is not too hasty"
+TRACES: Final = (WORDS, CODE, REASON, "Otto", "page:otto", "otto-dm")
 OPERATORS_WORDS: Final = {
     f"{table}.{column}"
     for table, columns in TEXT_COLUMNS.items()
@@ -113,7 +114,7 @@ async def lived(stage: Stage) -> Process:
     await say(process, "What does Otto sail, and when?", UMA)
     await say(process, "Write it down for me", UMA)
     [asked] = await stage.pending()
-    await process.click(asked.id, Choice.APPROVE, f"since {WORDS} needs it", who=OTTO)
+    await process.click(asked.id, Choice.APPROVE, REASON, who=OTTO)
     await process.answer_all()
     private = stage.signal(Said(f"My code is {CODE}"), OTTO, DM)
     await process.reception.sink(replace(private, private=200, reach=Addressing.DIRECT))
