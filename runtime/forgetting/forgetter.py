@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
@@ -55,6 +55,7 @@ class TheirFiles(Protocol):
     """Files of conversations."""
 
     def drop_rooms(self, rooms: Sequence[Address]) -> None: ...
+    def drop_ledger(self, ids: Collection[str]) -> None: ...
     def drop_file(self, room: Address, path: str) -> None: ...
 
 
@@ -136,6 +137,7 @@ class Forgetter:
             case "files":
                 rooms = await self._store.rooms_below([*one.needles.rooms])
                 await asyncio.to_thread(self._files.drop_rooms, rooms)
+                await asyncio.to_thread(self._files.drop_ledger, one.needles.ids)
                 return self._next(one)
             case "tables" | "tables again":
                 return await self._tables(one)

@@ -29,6 +29,7 @@ from runtime.store.protocol.memory.forgetting import Begun, Forgetting
 from runtime.store.schema import metadata
 from runtime.store.sql.driver import Op
 from runtime.store.store import open_store
+from runtime.workspace.disk_space import DiskBounds, DiskSpace
 from runtime.workspace.forgotten_files import ForgottenFiles
 from tests.contract.runtime.stage import OTTO, UMA, HandClock, Process, Stage, address, fake_tool
 from tests.fakes.models import Answer, Scripted
@@ -52,7 +53,7 @@ DM: Final = "otto-dm"
 def forgetter(stage: Stage, page_rows: int = 200) -> Forgetter:
     return Forgetter(
         store=stage.store.forgettings,
-        files=ForgottenFiles(lambda: [stage.workspaces]),
+        files=ForgottenFiles(lambda: [stage.workspaces], stage.folder / "uploads"),
         key=AuditKey(stage.folder),
         now=stage.clock,
         page_rows=page_rows,
@@ -221,11 +222,13 @@ async def test_files_that_they_sent_go_and_those_of_others_stay(stage: Stage) ->
     alone = stage.signal(Said("Hi"), OTTO, DM)
     await process.reception.sink(replace(alone, reach=Addressing.DIRECT))
     await process.answer_all()
+    await DiskSpace(DiskBounds(), stage.folder / "uploads").keep(folder / "theirs.txt", 3, (await otto(stage)).id)
     private = stage.workspaces.folder(address(DM))
     (private / "notes.txt").write_text(SAID)
     await forget(stage)
     assert [path.name for path in (folder / "uploads").iterdir()] == ["ours.txt"]
     assert not private.exists()
+    assert not [*(stage.folder / "uploads").iterdir()]
 
 
 async def test_no_byte_of_them_is_left_in_the_file_of_the_database(clock: HandClock, tmp_path: Path) -> None:
