@@ -196,6 +196,22 @@ async def test_a_kill_between_any_two_slices_is_gone_on_from(stage: Stage) -> No
     assert await stage.store.forgettings.open_ones() == []
 
 
+async def test_a_row_of_the_audit_that_is_cut_meanwhile_leaves_no_other_one_changed_and_untold(
+    any_stage: Stage,
+) -> None:
+    stage = any_stage
+    process = await stage.process(Scripted(["Yes."]))
+    await say(process, SAID, OTTO)
+    await seal(stage, process)
+    first, second = (await stage.store.forgettings.entries_after(0, limit=2))[:2]
+    gone = replace(second, hash="0" * 64)
+    rows = [replace(one, actor="forgotten") for one in (first, gone)]
+    assert not await stage.store.forgettings.put_entries(rows, "told", "mark")
+    told = await verify(stage.store.audit, ends=SignedEnds(stage.folder))
+    assert (told["whole"], told["fault"]) == (True, None)
+    assert not await stage.rows("SELECT actor FROM audit WHERE kind = 'audit redacted'")
+
+
 async def test_the_last_owner_and_nobody_are_refused(stage: Stage) -> None:
     assert await stage.store.forgettings.begin("Ada", actor="Ada") is Unmoved.LAST_OWNER
     assert await stage.store.forgettings.begin("Nobody", actor="Ada") is Unmoved.NOBODY
