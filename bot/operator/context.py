@@ -87,7 +87,7 @@ class OperatorContext:
     settings name a person, or one of the identities as an owner, and `rights` what they say of approvers.
     `reports` has reports made, `schedules` has what is planned. `tools` are those of this process, and `previews` make requests to
     models as it would; None where none runs. `models`, `agents` and `workflows` are those of the settings. `guarded` tells how much the leak guard
-    found in this process, empty where none runs, and `intercepted` the same of interceptors; `feedback_readers` are the people who read feedback, by identity or name, empty for operators and owners; `door` is the guard with all values that are held here; `scan_door`
+    found in this process, empty where none runs, and `intercepted` the same of interceptors; `feedback_readers` are the people who read feedback, by identity or name, empty for operators and owners; `decides_over_mcp` is true where the settings let tokens answer approvals there; `door` is the guard with all values that are held here; `scan_door`
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
     runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten. `keep` writes a file of a room's
     workspace, whole, and `files` takes, lists and sends them. `logins` names the sign-ins of the settings. `folders` are the
@@ -132,6 +132,7 @@ class OperatorContext:
     scan_door: Callable[[], Door] = lambda: OPEN_DOOR
     skills: Look = no_skills
     feedback_readers: Callable[[], Sequence[str]] = tuple
+    decides_over_mcp: Callable[[], bool] = bool
     keep: Callable[[Address, str, bytes], None] = kept_nowhere
     files: Callable[[], FileTransfer] = no_files
     forgetter: Forgetter | None = None

@@ -143,6 +143,7 @@ def _operators(
         agents=lambda: agents_at_work(engine.agents, at.reload.settings),
         guarded=engine.guard_book.words,
         feedback_readers=lambda: at.reload.settings.feedback.readers,
+        decides_over_mcp=lambda: at.reload.settings.programs.decide_over_mcp,
         intercepted=engine.interceptors.words if engine.interceptors else str,
         skills=engine.skills.every.look,
         files=partial(_files, base),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import Integer, bindparam, func, literal_column, select
 
 from runtime.contract import Address, Content, RunId, SignalId
 from runtime.domain.programs.followed import Followed, OpenQuestion, RunFacts, state_of
@@ -27,6 +27,14 @@ SAID_COLUMNS: Final = (
 )
 SAID_BY_ID = select(*SAID_COLUMNS).where(signals.c.id == bindparam("id"))
 SAID_BY_KEY = select(signals.c.id).where(signals.c.platform == bindparam("p"), signals.c.dedupe_key == bindparam("d"))
+NEWEST_SAID = (
+    select(signals.c.id)
+    .where(
+        signals.c.actor == bindparam("a"), literal_column("kind = 'said'"), literal_column("state <> 'refused'")
+    )  # as its index has it
+    .order_by(signals.c.accepted_at.desc())
+    .limit(bindparam("n", type_=Integer))
+)
 RUN_FACTS = select(runs.c.state, runs.c.session, runs.c.last_turn, runs.c.error, runs.c.model, runs.c.ended_at).where(
     runs.c.id == bindparam("run")
 )
@@ -103,6 +111,12 @@ def _with_run(bare: Followed, run: str, row: Sequence[Any], answers: Sequence[Co
 def _answers(origin: str) -> Op[list[Content]]:
     rows = yield ANSWERS, {"o": origin}
     return [Content.from_json(row[0]) for row in rows]
+
+
+def newest_said(actor: str, limit: int) -> Op[list[SignalId]]:
+    """Messages of whoever `actor` is, newest first."""
+    rows = yield NEWEST_SAID, {"a": actor, "n": limit}
+    return [SignalId(row[0]) for row in rows]
 
 
 def id_by_key(platform: str, key: str) -> Op[SignalId | None]:
