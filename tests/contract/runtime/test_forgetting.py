@@ -175,12 +175,12 @@ async def test_what_others_said_and_decided_stays_without_them(any_stage: Stage)
     assert not await stage.pending()
 
 
-async def test_whoever_writes_again_is_a_stranger(any_stage: Stage) -> None:
-    process = await lived(any_stage)
-    await forget(any_stage)
+async def test_whoever_writes_again_is_a_stranger(stage: Stage) -> None:
+    process = await lived(stage)
+    await forget(stage)
     await say(process, "Hello again", OTTO)
-    assert await any_stage.store.people.person_named("Otto") is None
-    assert await any_stage.rows("SELECT person_id FROM signals WHERE text = 'Hello again'") in ([], [(None,)])
+    assert await stage.store.people.person_named("Otto") is None
+    assert await stage.rows("SELECT person_id FROM signals WHERE text = 'Hello again'") in ([], [(None,)])
 
 
 async def test_a_kill_between_any_two_slices_is_gone_on_from(stage: Stage) -> None:
