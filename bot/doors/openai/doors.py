@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -13,17 +14,18 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.doors.callers import Caller
 from bot.doors.conversing import Conversing, TakenIn, Wanted
-from bot.doors.openai import answers
+from bot.doors.live.growing import GrowingAnswers, Listener
+from bot.doors.openai import answers, responses
 from bot.doors.openai.asking import ALIAS, Image, Words, agent_of, refuse_untaken, room_of, words_of
 from bot.doors.openai.embeddings import EmbeddingDoor
+from bot.doors.openai.streaming import ChatListener, ResponseListener
+from bot.doors.openai.told import RESPONSE_ID, Told, told_of
 from bot.doors.rest import key_of
-from bot.doors.streams import Streams, awaited, begun, framed, sent
+from bot.doors.streams import STREAM_LIFE, Streams, begun
 from bot.doors.table import Asked, Door
 from bot.operator.context import OperatorContext
 from runtime.contract import INBOX, Address, FileRef
-from runtime.domain.agents.manifest import MAIN
 from runtime.domain.ids import digest
-from runtime.domain.programs.followed import Followed
 from runtime.http.errors import Refusal
 
 HELD_MAX: Final = timedelta(seconds=280)
@@ -31,8 +33,8 @@ HELD_MAX: Final = timedelta(seconds=280)
 CHAT_BYTES_MAX: Final = 32 * 1024 * 1024
 NO_RESPONSE: Final = "There is no response {name!r} for this token."
 BAD_START: Final = "`starting_after` is the sequence_number of the last event that came."
-DONE: Final = b"data: [DONE]\n\n"
 FILE_DIGEST_CHARS: Final = 10
+START_MAX_DIGITS: Final = 15
 
 
 class Loose(BaseModel):
@@ -68,9 +70,10 @@ class Asking:
 
 
 class OpenAiDoors:
-    def __init__(self, context: OperatorContext, conversing: Conversing) -> None:
+    def __init__(self, context: OperatorContext, conversing: Conversing, growing: GrowingAnswers) -> None:
         self._context = context
         self._conversing = conversing
+        self._growing = growing
         self._streams = Streams()
         self._embeddings = EmbeddingDoor(context, conversing)
 
@@ -111,20 +114,28 @@ class OpenAiDoors:
         same = json.dumps([body.model, body.messages], sort_keys=True)
         taken = await self._said(asked.caller, Asking(words_of(body.messages), body.model, room, same), key)
         if not body.stream:
-            found = await self._conversing.answered(asked.caller, taken.id, HELD_MAX)
-            return web.json_response(answers.completion(found, _model_of(found)))
+            await self._conversing.answered(asked.caller, taken.id, HELD_MAX)
+            return web.json_response(answers.completion(await self._told(asked.caller, taken.id)))
         with_usage = bool((body.stream_options or {}).get("include_usage"))
         return await self._chat_stream(asked, taken, with_usage=with_usage)
 
     async def _chat_stream(self, asked: Asked, taken: TakenIn, *, with_usage: bool) -> web.StreamResponse:
+        def listener(response: web.StreamResponse) -> Listener:
+            return ChatListener(response, with_usage=with_usage)
+
+        return await self._streamed(asked, taken.id, listener)
+
+    async def _streamed(
+        self, asked: Asked, signal_id: str, listener: Callable[[web.StreamResponse], Listener]
+    ) -> web.StreamResponse:
+        await self._conversing.look(asked.caller, signal_id)  # what isn't there is refused, not streamed
         with self._streams.opened(asked.caller):
-            found = await self._conversing.look(asked.caller, taken.id)
             response = await begun(asked.request)
-            await sent(response, framed([answers.first_chunk(found, _model_of(found))]))
-            found = await awaited(response, self._conversing, asked.caller, taken.id)
-            rest = framed(answers.chunks(found, _model_of(found), with_usage=with_usage))
-            await sent(response, rest + DONE)
+            await self._growing.follow(asked.caller, signal_id, listener(response), STREAM_LIFE)
             return response
+
+    async def _told(self, caller: Caller, signal_id: str) -> Told:
+        return told_of(await self._growing.look(caller, signal_id))
 
     # ---------------------------------------------------------------------------------------------------- responses
 
@@ -144,18 +155,17 @@ class OpenAiDoors:
         if body.stream:
             return await self._response_stream(asked, taken.id, previous, after=-1)
         within = timedelta() if body.background else HELD_MAX
-        found = await self._conversing.answered(asked.caller, taken.id, within)
-        told = answers.response(found, _model_of(found), previous, background=bool(body.background))
-        return web.json_response(told)
+        await self._conversing.answered(asked.caller, taken.id, within)
+        told = await self._told(asked.caller, taken.id)
+        return web.json_response(responses.response(told, previous, background=bool(body.background)))
 
     async def response(self, asked: Asked) -> web.StreamResponse:
         """A response as it stands, or its stream behind an event that came already."""
         name, query = _signal_of(asked.pieces["id"]), asked.request.query
-        found = await self._conversing.look(asked.caller, name)
         if query.get("stream") != "true":
-            return web.json_response(answers.response(found, _model_of(found)))
+            return web.json_response(responses.response(await self._told(asked.caller, name)))
         after = query.get("starting_after", "-1")
-        if not (after == "-1" or (after.isascii() and after.isdecimal() and len(after) <= 6)):
+        if not (after == "-1" or (after.isascii() and after.isdecimal() and len(after) <= START_MAX_DIGITS)):
             raise Refusal(400, BAD_START)
         return await self._response_stream(asked, name, None, after=int(after))
 
@@ -164,25 +174,18 @@ class OpenAiDoors:
         found = await self._conversing.look(asked.caller, name)
         if not found.state.is_over:
             await self._conversing.stop(asked.caller, found.address, f"cancel-{name}")
-            found = await self._conversing.answered(asked.caller, name, timedelta(seconds=5))
-        return web.json_response(answers.response(found, _model_of(found)))
+            await self._conversing.answered(asked.caller, name, timedelta(seconds=5))
+        return web.json_response(responses.response(await self._told(asked.caller, name)))
 
     async def _response_stream(
         self, asked: Asked, signal_id: str, previous: str | None, *, after: int
     ) -> web.StreamResponse:
         """Events behind the number `after`; each node makes the same ones of the same rows."""
-        with self._streams.opened(asked.caller):
-            found = await self._conversing.look(asked.caller, signal_id)
-            response = await begun(asked.request)
-            opening = [
-                one for one in answers.opening(found, _model_of(found), previous) if one["sequence_number"] > after
-            ]
-            await sent(response, framed(opening, named=True))
-            found = await awaited(response, self._conversing, asked.caller, signal_id)
-            rest = answers.closing(found, _model_of(found), previous)
-            wanted = [one for one in rest if one["sequence_number"] > after or not found.state.is_over]
-            await sent(response, framed(wanted, named=True))
-            return response
+
+        def listener(response: web.StreamResponse) -> Listener:
+            return ResponseListener(response, previous, after=after)
+
+        return await self._streamed(asked, signal_id, listener)
 
     async def _room_behind(self, caller: Caller, previous: str) -> Address:
         return (await self._conversing.look(caller, _signal_of(previous))).address
@@ -228,12 +231,8 @@ def _model(name: str) -> dict[str, object]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "signalbox"}
 
 
-def _model_of(found: Followed) -> str:
-    return found.agent or MAIN
-
-
 def _signal_of(name: str) -> str:
     """The message of a response. Errors: Refusal 404."""
-    if not name.startswith(answers.RESPONSE_ID):
+    if not name.startswith(RESPONSE_ID):
         raise Refusal(404, NO_RESPONSE.format(name=name[:64]))
-    return name.removeprefix(answers.RESPONSE_ID)
+    return name.removeprefix(RESPONSE_ID)

@@ -135,6 +135,7 @@ def _operators(
             new_id=base.new_id,
             space=base.space,
         ),
+        overhear=engine.couriers.overhear,
         keep=lambda address, path, data: keep(base.workspaces, address, path, data, base.new_id()),
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),
