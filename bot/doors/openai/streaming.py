@@ -9,7 +9,8 @@ from aiohttp import web
 
 from bot.doors.live.growing import Growing
 from bot.doors.openai import answers, responses
-from bot.doors.openai.told import Told, told_of
+from bot.doors.openai.reading import told_as_wished
+from bot.doors.openai.told import Told
 from bot.doors.streams import STILL_HERE, STREAM_BEAT, framed, sent
 
 CHAT_DONE: Final = b"data: [DONE]\n\n"
@@ -25,11 +26,18 @@ class ChatListener:
         self._response = response
         self._with_usage = with_usage
         self._text: str | None = None
+        self.is_wrong = False
 
     async def tell(self, growing: Growing) -> None:
-        await self.send(told_of(growing), is_end=growing.is_told)
+        told, fault = told_as_wished(growing)
+        self.is_wrong = bool(fault)
+        if not fault:
+            await self.send(told, is_end=growing.is_told)
 
     async def send(self, told: Told, *, is_end: bool) -> None:
+        if told.wrong:
+            await sent(self._response, framed([{"error": {"message": told.wrong, "type": "server_error"}}]))
+            return
         chunks = []
         if self._text is None:
             self._text = ""
@@ -56,9 +64,13 @@ class ResponseListener:
         self._response = response
         self._previous = previous
         self._last = after
+        self.is_wrong = False
 
     async def tell(self, growing: Growing) -> None:
-        await self.send(told_of(growing), is_end=growing.is_told)
+        told, fault = told_as_wished(growing)
+        self.is_wrong = bool(fault)
+        if not fault:
+            await self.send(told, is_end=growing.is_told)
 
     async def send(self, told: Told, *, is_end: bool) -> None:
         made = responses.events(told, self._previous)
@@ -72,3 +84,6 @@ class ResponseListener:
 
     async def beat(self) -> None:
         await sent(self._response, STILL_HERE)
+
+
+StreamListener = ChatListener | ResponseListener

@@ -28,12 +28,13 @@ class ToldCall:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """`texts` last, `live` may still change, and `calls` are for the client to make."""
+    """`texts` last, `live` may still change, and `calls` are for the client to make; `wrong` says why there is no answer."""
 
     found: Followed
     texts: tuple[str, ...] = ()
     live: str = ""
     calls: tuple[ToldCall, ...] = ()
+    wrong: str = ""
 
     @property
     def model(self) -> str:

@@ -111,13 +111,12 @@ async def test_what_is_wrong_is_an_error_that_the_client_knows(doors: Doors) -> 
     async with client(doors, agents=["ops"]) as app:
         with pytest.raises(openai.NotFoundError, match="There are: ops"):
             await app.chat.completions.create(model="gpt-4", messages=asked("Hello"))
-        tool: Any = {"type": "function", "function": {"name": "f", "parameters": {}}}
+        search: Any = [{"type": "web_search"}]
         with pytest.raises(openai.BadRequestError, match="tools"):
-            await app.chat.completions.create(model="ops", messages=asked("Hello"), tools=[tool])
-        with pytest.raises(openai.BadRequestError, match="schema"):
-            await app.chat.completions.create(
-                model="ops", messages=asked("Hello"), response_format={"type": "json_object"}
-            )
+            await app.chat.completions.create(model="ops", messages=asked("Hello"), tools=search)
+        odd: Any = {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "array"}}}
+        with pytest.raises(openai.BadRequestError, match="json_schema"):
+            await app.chat.completions.create(model="ops", messages=asked("Hello"), response_format=odd)
         with pytest.raises(openai.NotFoundError, match="No model for embeddings"):
             await app.embeddings.create(model="signalbox", input="Hello")
         with pytest.raises(openai.NotFoundError):
