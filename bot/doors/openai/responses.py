@@ -20,6 +20,21 @@ ITEM_ID: Final = "msg_"
 CALL_ITEM_ID: Final = "fc_"
 NUMBER_STEP: Final = 10_000
 """Numbers from one event to the next, behind the first two; the sum over the text is below that."""
+UNUSED_PARAMETERS: Final[Event] = {
+    "temperature": 1,
+    "top_p": 1,
+    "presence_penalty": 0,
+    "frequency_penalty": 0,
+    "top_logprobs": 0,
+    "reasoning": None,
+    "max_output_tokens": None,
+    "max_tool_calls": None,
+    "store": True,
+    "service_tier": "default",
+    "safety_identifier": None,
+    "prompt_cache_key": None,
+}
+"""Parameters that an agent's settings decide. Open Responses requires them in each response; these are OpenAI's defaults."""
 STATUSES: Final = {
     FollowState.QUEUED: "queued",
     FollowState.WORKING: "in_progress",
@@ -51,12 +66,11 @@ def response(told: Told, previous: str | None = None, *, background: bool = Fals
         "output": _output(told, with_state=bool(found.questions) and not background),
         "parallel_tool_calls": True,
         "previous_response_id": previous,
-        "temperature": None,
         "text": {"format": {"type": "text"}},
         "tool_choice": "auto",
         "tools": [],
-        "top_p": None,
         "truncation": "disabled",
+        **UNUSED_PARAMETERS,
         "usage": response_usage(found) if found.state.is_over else None,
         "signalbox": ours(found),
     }
