@@ -68,6 +68,9 @@ NOTHING_THERE: Final = "There is nothing of this id for this token."
 CHANGED_MEANWHILE: Final = "This has changed since you looked at it (If-Match). Get it again."
 PAGE_ROWS: Final = 50
 PAGE_ROWS_MAX: Final = 500
+LOOKED_THROUGH_ROWS: Final = (500, 5_000, 50_000)
+"""Newest rows among which a page is looked for: most are in the first ones. A narrow token, which may see few of them and so
+would often look through all, goes without the last step."""
 BAD_LIMIT: Final = f"`limit` is a number from 1 to {PAGE_ROWS_MAX}."
 BAD_CURSOR: Final = "This cursor is not one of ours, or too old. Begin without one."
 LIST_QUERY: Final = {
@@ -141,21 +144,29 @@ class OperationDoor:
         do = Operations(self._context, caller.actor)
         if operation.method == "POST" and operation.fields and request.content_type != "application/json":
             raise Refusal(415, JSON_NEEDED)
-        page = _page_of(request) if self.lists else (0, "")
-        values = await values_of(operation, request, asked.pieces.get("id", ""), self._most(page))
+        if self.lists and operation.method == "GET":
+            return web.json_response(await self.page(do, asked, *_page_of(request)))
+        values = await values_of(operation, request, asked.pieces.get("id", ""), 0)
         if operation.method == "POST" and (shown := SHOWN_BY.get(operation.name)):
             await self._seen(do, shown, values[0], caller, request)
         answer = await getattr(do, operation.name)(*values)
-        if self.lists:
-            rows = [row for row in answer if await self._may_see(caller, row)]
-            return web.json_response(_paged(rows, *page))
         if operation.method == "GET" and not await self._may_see(caller, answer):
             raise Refusal(404, NOTHING_THERE)
         return _tagged(request, answer) if operation.method == "GET" else web.json_response(answer)
 
-    def _most(self, page: tuple[int, str]) -> int:
-        """Rows that are asked for: those behind a cursor are found among the newest."""
-        return PAGE_ROWS_MAX if page[1] or page[0] else 0
+    async def page(self, do: Operations, asked: Asked, limit: int, cursor: str) -> View:
+        """A page, which is looked for among ever more of the newest rows. Errors: Refusal 422 for a strange cursor."""
+        is_narrow = bool(asked.caller.token.rooms or asked.caller.token.agents)
+        for most in LOOKED_THROUGH_ROWS[: 2 if is_narrow else None]:
+            values = await values_of(self._operation, asked.request, asked.pieces.get("id", ""), most)
+            answer = await getattr(do, self._operation.name)(*values)
+            rows = [row for row in answer if await self._may_see(asked.caller, row)]
+            page = _paged(rows, limit, cursor)
+            if len(answer) < most or (page and page["next"]):
+                break
+        if page is None:
+            raise Refusal(422, BAD_CURSOR)
+        return page
 
     async def _seen(self, do: Operations, shown: str, name: str, caller: Caller, request: web.Request) -> None:
         """Errors: Refusal 404 for what a narrow token may not see; 412 for what has another ETag by now."""
@@ -192,11 +203,11 @@ def _page_of(request: web.Request) -> tuple[int, str]:
     return int(text), request.query.get("cursor", "")
 
 
-def _paged(rows: Sequence[View], limit: int, cursor: str) -> View:
-    """A page of `rows`, behind the row that the cursor names."""
+def _paged(rows: Sequence[View], limit: int, cursor: str) -> View | None:
+    """A page of `rows`, behind the row that the cursor names; None where that isn't among them."""
     names = [_name_of(row) for row in rows]
     if cursor and cursor not in names:
-        raise Refusal(422, BAD_CURSOR)
+        return None
     begin = names.index(cursor) + 1 if cursor else 0
     page = rows[begin : begin + limit]
     more = begin + limit < len(rows)

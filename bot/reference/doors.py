@@ -65,7 +65,7 @@ a `dedupe_key`, and a `room`. `attention` in the answer says what becomes of it:
 ## Errors, pages, changes
 
 Errors are `application/problem+json` (RFC 9457): `detail` is a sentence. Lists come in pages: `data`, and `next`, which is the
-`cursor` of the next page (among the newest 500 rows). What can be changed has an `ETag`; a change with an old one in `If-Match` is
+`cursor` of the next page (among the newest 50,000 rows, or 5,000 for a token of some rooms or agents). What can be changed has an `ETag`; a change with an old one in `If-Match` is
 answered 412.
 """
 
