@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import cached_property
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from aiohttp import web
 
@@ -22,7 +22,13 @@ from bot.doors.run_stream import RunStreamDoor
 from bot.doors.table import Asked, Door, DoorTable
 from bot.operator.context import OperatorContext
 
+if TYPE_CHECKING:
+    from bot.doors.a2a.house import A2aHouse
+    from bot.doors.mcp.house import McpHouse
+
 DOCUMENT_PATH: str = "/api/v1/openapi.json"
+MCP_PATH: str = "/mcp"
+A2A_PATHS: tuple[str, ...] = ("/a2a", "/.well-known/agent-card.json")
 
 
 def doors_of(context: OperatorContext, conversing: Conversing, rooms: ProgramRooms, hearing: Hearing) -> list[Door]:
@@ -45,21 +51,42 @@ class House:
 
     def __init__(self, context: OperatorContext) -> None:
         self.callers = Callers(context.store.programs, context.now, command=context.command)
-        rooms = ProgramRooms(context)
-        self.conversing = Conversing(context, rooms)
+        self._context = context
+        self._rooms = ProgramRooms(context)
+        self.conversing = Conversing(context, self._rooms)
         hearing = Hearing()
         context.overhear(hearing.heard)
-        self.table = DoorTable(doors_of(context, self.conversing, rooms, hearing))
+        self.table = DoorTable(doors_of(context, self.conversing, self._rooms, hearing))
 
     @cached_property
     def document(self) -> dict[str, object]:
         """The OpenAPI document. It is open to everybody: it tells nothing of this installation."""
         return document_of(self.table.doors)
 
+    @cached_property
+    def mcp(self) -> McpHouse:
+        """Loaded with the first request of its kind."""
+        from bot.doors.mcp.house import McpHouse
+
+        return McpHouse(self._context, self.conversing, self._rooms)
+
+    @cached_property
+    def a2a(self) -> A2aHouse:
+        """Loaded with the first request of its kind."""
+        from bot.doors.a2a.house import A2aHouse
+
+        return A2aHouse(self._context, self.conversing)
+
     async def handler(self, request: web.Request) -> web.StreamResponse:
         if request.path == DOCUMENT_PATH and request.method in ("GET", "HEAD"):
             return web.json_response(self.document)
+        if request.path == A2A_PATHS[1]:
+            return self.a2a.open_card(request)
         caller = await self.callers.caller(request)
+        if request.path.startswith(A2A_PATHS[0]):
+            return await self.a2a.serve(request, caller)
+        if request.path == MCP_PATH:
+            return await self.mcp.serve(request, caller)
         door, pieces = self.table.found(request)
         caller.must_be(door.role)
         return await door.serve(Asked(request, caller, pieces))

@@ -31,13 +31,15 @@ $ signalbox tokens revoke build-server
 ```
 
 - `--role user` (the default) may talk, and sees its own conversations. `--role operator` also decides approvals, and sees
-  runs, deliveries and all else below.
+  runs, deliveries and all else below. About calls that a program asked for itself somebody else decides.
 - `--agent` names the agents it may ask, the first one where it names none. Its words can't reach another one.
-- `--rooms` names rooms, by address or glob (`slack:work/*`), or rooms of its own. Without it a user's token has its own rooms.
+- `--rooms` names rooms, by address or glob (`slack:work/*`), or rooms of its own (`build-*`: a glob
+  without a colon is about those alone). Without it a user's token has its own rooms.
 - A program speaks as `api:NAME`, so [rooms](access.md) can let it in or block it by that name.
 - `--per-minute` bounds its calls (60). Above that it's answered 429 with Retry-After.
 
 Send the token as `Authorization: Bearer sbx_…`. A token in an address is refused, and recorded in the audit: logs keep addresses.
+Once a token is revoked or its time is over, streams that are open end, too.
 
 ## Say, and wait
 

@@ -43,9 +43,11 @@ from bot.settings.models.embeddings import Embeddings
 from bot.settings.models.media import ImageSection, TranscriptionSection
 from bot.settings.models.tables import Model, ModelTable
 from bot.settings.policy.rules import PolicyRule
+from bot.settings.programs.tables import ProgramsSection
 from bot.settings.safety.egress import Egress
 from bot.settings.safety.guard import Guardrails, GuardRule, GuardSection
 from bot.settings.safety.interceptors import InterceptorTable
+from bot.settings.safety.logins import LoginTable
 from bot.settings.schedules import Planning, ScheduleTable
 from bot.settings.secrets import (
     ADDRESSES,
@@ -175,6 +177,7 @@ class Settings(Section):
     workflows: tuple[WorkflowTable, ...] = Field(
         default=(), description="Work of several steps; also as files in `workflows/`."
     )
+    programs: ProgramsSection = Field(default_factory=ProgramsSection, description="Programs that have tokens.")
     goals: GoalsSection = Field(default_factory=GoalsSection, description="Goals, and tasks that are done in sprints.")
     triggers: tuple[TriggerTable, ...] = Field(default=(), description="Work that begins when something happens.")
     heartbeats: tuple[HeartbeatTable, ...] = Field(
@@ -198,6 +201,7 @@ class Settings(Section):
     memory: MemorySection = Field(default_factory=MemorySection, description="What agents keep beyond a conversation.")
     tools: Tools = Field(default_factory=Tools, description="Tools.")
     mcp: tuple[McpTable, ...] = Field(default=(), description="MCP servers, whose tools the agent may call.")
+    logins: tuple[LoginTable, ...] = Field(default=(), description="Sign-ins at issuers of tokens.")
     git: tuple[GitTable, ...] = Field(default=(), description="Git servers that agents may reach.")
     knowledge: tuple[KnowledgeTable, ...] = Field(
         default=(), description="Packs of documents that agents search and cite."

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
@@ -55,6 +55,7 @@ class TheirFiles(Protocol):
     """Files of conversations."""
 
     def drop_rooms(self, rooms: Sequence[Address]) -> None: ...
+    def drop_ledger(self, ids: Collection[str]) -> None: ...
     def drop_file(self, room: Address, path: str) -> None: ...
 
 
@@ -69,7 +70,7 @@ class Slice:
 
 
 class Forgetter:
-    """Goes on with whoever is being forgotten. `key` signs what is taken out of the audit."""
+    """Goes on with whoever is being forgotten. `key` signs what is taken out of the audit; `alone`: no process works here."""
 
     def __init__(
         self,
@@ -80,6 +81,7 @@ class Forgetter:
         now: Now,
         take: Callable[[str], Awaitable[Duty | None]] | None = None,
         page_rows: int = PAGE_ROWS,
+        alone: bool = False,
     ) -> None:
         self._store = store
         self._files = files
@@ -87,6 +89,7 @@ class Forgetter:
         self._now = now
         self._take = take
         self._page_rows = page_rows
+        self._alone = alone
         self.tell: Callable[[str, str], Awaitable[None]] = _nobody
         """Posts into the operators' room, once for each key."""
         self._known: dict[str, Forgotten] = {}
@@ -136,6 +139,7 @@ class Forgetter:
             case "files":
                 rooms = await self._store.rooms_below([*one.needles.rooms])
                 await asyncio.to_thread(self._files.drop_rooms, rooms)
+                await asyncio.to_thread(self._files.drop_ledger, one.needles.ids)
                 return self._next(one)
             case "tables" | "tables again":
                 return await self._tables(one)
@@ -153,7 +157,7 @@ class Forgetter:
 
     async def _waited(self, one: Forgetting) -> Slice:
         since = datetime.fromisoformat(one.reached) if one.reached else self._now()
-        is_over = self._now() - since >= OTHERS_WORK_MAX or not await self._store.is_at_work_since(since)
+        is_over = self._alone or self._now() - since >= OTHERS_WORK_MAX or not await self._store.is_at_work_since(since)
         if not is_over:
             await asyncio.sleep(WORK_LOOK_SECONDS)
         return self._next(one) if is_over else Slice(one.stage, since.isoformat())
@@ -249,6 +253,8 @@ async def gathered(store: Forgettings, one: Forgetting) -> Forgotten:
     """Words that came from somebody alone, and conversations that they took part in."""
     who = Forgotten(one.needles, one.mark)
     words, sessions = OwnWords(), set()
+    for reason in one.needles.reasons:
+        words.add(reason)
     async for row in _every_message(store):
         if _is_theirs(row, who):
             words.add(row.text)

@@ -15,6 +15,8 @@ from bot.operator.context import OperatorContext
 from runtime.cancellation import cancellable
 from runtime.contract import Address, room_topic
 from runtime.domain.programs.followed import Followed, FollowState, SaidStep, texts_of
+from runtime.errors import StoreError
+from runtime.http.errors import Refusal
 
 LIVE_FRAME: Final = timedelta(milliseconds=50)
 """Between two states of a text that is being said."""
@@ -66,8 +68,8 @@ class GrowingAnswers:
         try:
             with self._hearing.listening(found.address) as ear:
                 await cancellable(self._heard(caller, found, ear, listener, life))
-        except* (ConnectionError, TimeoutError):
-            pass  # nobody listens any more
+        except* (ConnectionError, TimeoutError, Refusal, StoreError):
+            pass  # nobody listens, the token is void or the store is away: whoever comes back is told
 
     async def _heard(self, caller: Caller, found: Followed, ear: Ear, listener: Listener, life: timedelta) -> None:
         async with asyncio.TaskGroup() as group:
@@ -86,6 +88,7 @@ class GrowingAnswers:
             said = self._hearing.said(found.run)  # before the rows: what they hold by then is no news
             if ear.has_rung or found.run is None or (said and said.step != looked_for):
                 ear.has_rung, looked_for = False, said.step if said else 0
+                await caller.still()
                 found = await self._conversing.look(caller, found.id)
                 steps = await self._steps(found)
             growing = _grown(found, steps, said)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, func, select
+from sqlalchemy import Integer, and_, bindparam, func, literal_column, select
 
 from runtime.contract import Address, Content, RunId, SignalId
 from runtime.domain.programs.followed import Followed, OpenQuestion, RunFacts, SaidStep, state_of
@@ -27,6 +27,14 @@ SAID_COLUMNS: Final = (
 )
 SAID_BY_ID = select(*SAID_COLUMNS).where(signals.c.id == bindparam("id"))
 SAID_BY_KEY = select(signals.c.id).where(signals.c.platform == bindparam("p"), signals.c.dedupe_key == bindparam("d"))
+NEWEST_SAID = (
+    select(signals.c.id)
+    .where(
+        signals.c.actor == bindparam("a"), literal_column("kind = 'said'"), literal_column("state <> 'refused'")
+    )  # as its index has it
+    .order_by(signals.c.accepted_at.desc())
+    .limit(bindparam("n", type_=Integer))
+)
 RUN_FACTS = select(runs.c.state, runs.c.session, runs.c.last_turn, runs.c.error, runs.c.model, runs.c.ended_at).where(
     runs.c.id == bindparam("run")
 )
@@ -116,6 +124,12 @@ def said_by(run: RunId) -> Op[tuple[SaidStep, ...]]:
     """Texts of a run's model calls that are recorded, in order."""
     rows = yield SAID_BY_RUN, {"run": run}
     return tuple(SaidStep(int(row[0]), row[1], bool(row[2])) for row in rows)
+
+
+def newest_said(actor: str, limit: int) -> Op[list[SignalId]]:
+    """Messages of whoever `actor` is, newest first."""
+    rows = yield NEWEST_SAID, {"a": actor, "n": limit}
+    return [SignalId(row[0]) for row in rows]
 
 
 def id_by_key(platform: str, key: str) -> Op[SignalId | None]:

@@ -18,8 +18,9 @@ from bot.operator.audit import verify
 from runtime.audit.anchor import HeadFile
 from runtime.audit.keys import AuditKey
 from runtime.audit.published import SignedEnds
-from runtime.contract import Addressing, Call, Choice, Effect, FileRef, Identity, Json, Person, Role, Said
+from runtime.contract import Addressing, Call, Choice, Effect, FileRef, Identity, Json, Outcome, Person, Role, Said
 from runtime.contract.memory.facts import MemoryActor, MemoryRequest, ScopeKind
+from runtime.domain.approvals import Rights
 from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.stored import Form
 from runtime.store.operations.text_columns import TEXT_COLUMNS
@@ -29,14 +30,16 @@ from runtime.store.protocol.memory.forgetting import Begun, Forgetting
 from runtime.store.schema import metadata
 from runtime.store.sql.driver import Op
 from runtime.store.store import open_store
+from runtime.workspace.disk_space import DiskBounds, DiskSpace
 from runtime.workspace.forgotten_files import ForgottenFiles
-from tests.contract.runtime.stage import OTTO, UMA, HandClock, Process, Stage, address, fake_tool
+from tests.contract.runtime.stage import ADA, OTTO, UMA, HandClock, Process, Stage, address, fake_tool
 from tests.fakes.models import Answer, Scripted
 
 WORDS: Final = "Quillfeather"
 CODE: Final = "zq77kx"
 SAID: Final = f"The ship is called {WORDS} and its code is {CODE}."
-TRACES: Final = (WORDS, CODE, "Otto", "page:otto", "otto-dm")
+REASON: Final = "it is not too hasty"
+TRACES: Final = (WORDS, CODE, REASON, "Otto", "page:otto", "otto-dm")
 OPERATORS_WORDS: Final = {
     f"{table}.{column}"
     for table, columns in TEXT_COLUMNS.items()
@@ -51,7 +54,7 @@ DM: Final = "otto-dm"
 def forgetter(stage: Stage, page_rows: int = 200) -> Forgetter:
     return Forgetter(
         store=stage.store.forgettings,
-        files=ForgottenFiles(lambda: [stage.workspaces]),
+        files=ForgottenFiles(lambda: [stage.workspaces], stage.folder / "uploads"),
         key=AuditKey(stage.folder),
         now=stage.clock,
         page_rows=page_rows,
@@ -113,7 +116,7 @@ async def lived(stage: Stage) -> Process:
     await say(process, "What does Otto sail, and when?", UMA)
     await say(process, "Write it down for me", UMA)
     [asked] = await stage.pending()
-    await process.click(asked.id, Choice.APPROVE, f"since {WORDS} needs it", who=OTTO)
+    await process.click(asked.id, Choice.APPROVE, REASON, who=OTTO)
     await process.answer_all()
     private = stage.signal(Said(f"My code is {CODE}"), OTTO, DM)
     await process.reception.sink(replace(private, private=200, reach=Addressing.DIRECT))
@@ -220,11 +223,13 @@ async def test_files_that_they_sent_go_and_those_of_others_stay(stage: Stage) ->
     alone = stage.signal(Said("Hi"), OTTO, DM)
     await process.reception.sink(replace(alone, reach=Addressing.DIRECT))
     await process.answer_all()
+    await DiskSpace(DiskBounds(), stage.folder / "uploads").keep(folder / "theirs.txt", 3, (await otto(stage)).id)
     private = stage.workspaces.folder(address(DM))
     (private / "notes.txt").write_text(SAID)
     await forget(stage)
     assert [path.name for path in (folder / "uploads").iterdir()] == ["ours.txt"]
     assert not private.exists()
+    assert not [*(stage.folder / "uploads").iterdir()]
 
 
 async def test_no_byte_of_them_is_left_in_the_file_of_the_database(clock: HandClock, tmp_path: Path) -> None:
@@ -248,6 +253,38 @@ def _bytes_of_them(folder: Path, person: str) -> set[tuple[str, str]]:
         for trace in (WORDS, CODE, "Otto", person)
         if trace.encode() in path.read_bytes()
     }
+
+
+async def test_a_question_that_only_they_could_answer_is_told(stage: Stage) -> None:
+    process = await stage.process(Scripted([WRITE]), [fake_tool("write", Effect.WRITE)])
+    await say(process, "Write it down for me", UMA)
+    [asked] = await stage.pending()
+    by_otto, by_operators = Rights(approvers=frozenset({OTTO})), Rights()
+    assert await stage.store.forgettings.unanswerable(by_otto) == []
+    await begun(stage)
+    assert [one.id for one in await stage.store.forgettings.unanswerable(by_otto)] == [asked.id]
+    assert await stage.store.forgettings.unanswerable(by_operators) == []
+    assert (await process.click(asked.id, Choice.APPROVE, who=OTTO)).outcome is Outcome.REFUSED
+    await process.click(asked.id, Choice.APPROVE, who=ADA)
+    assert not await stage.pending()
+
+
+async def test_whoever_else_may_answer_is_called_when_the_card_was_with_them_alone(stage: Stage) -> None:
+    process = await stage.process(Scripted(["Hi.", WRITE, "Hi."]), [fake_tool("write", Effect.WRITE)])
+    alone = stage.signal(Said("Hi"), OTTO, DM)
+    await process.reception.sink(replace(alone, reach=Addressing.DIRECT))
+    await process.answer_all()
+    await say(process, "Write it down for me", UMA)
+    [asked] = await stage.pending()
+    alone = stage.signal(Said("Hi"), ADA, "ada-dm")
+    await process.reception.sink(replace(alone, reach=Addressing.DIRECT))
+    await process.answer_all()
+    await process.reminders.look()
+    cards = "SELECT address FROM deliveries WHERE origin = :o AND address <> 'page:main/r1'"
+    assert await stage.rows(cards, o=f"approval:{asked.id}") == [("page:main/otto-dm",)]
+    await forget(stage)
+    await process.reminders.look()
+    assert await stage.rows(cards, o=f"approval:{asked.id}") == [("page:main/ada-dm",)]
 
 
 # ------------------------------------------------------------------------------------------- every column of every table

@@ -13,31 +13,34 @@ from bot.doors.rooms import ProgramRooms
 from bot.doors.table import Asked
 from bot.operator.api import OPERATIONS
 from bot.operator.context import OperatorContext
-from bot.operator.operations import Operations
 from runtime.contract import Person, PersonId, Role
 from runtime.domain.programs.token import ProgramToken
 
 ROWS = 12_000
 
 
-class ManyRuns:
-    """As `Operations.runs`, of a store with many rows."""
+class ManyRuns(OperationDoor):
+    """The runs of a store with many rows."""
 
-    async def runs(self, state: str = "", limit: int = 100, room: str = "") -> Sequence[dict[str, Any]]:
+    async def called(self, caller: Caller, values: Sequence[Any], wanted: str | None = None) -> Any:
+        _state, limit, _room = values
         return [{"id": f"run-{number}"} for number in range(min(limit, ROWS))]
+
+
+async def still() -> None:
+    """The token holds."""
 
 
 async def test_a_cursor_leads_through_more_rows_than_one_look_finds() -> None:
     nothing = cast(OperatorContext, None)
     operation = OPERATIONS["runs"]
-    door = OperationDoor(operation, nothing, ProgramRooms(nothing))
+    door = ManyRuns(operation, nothing, ProgramRooms(nothing))
     person = Person(PersonId("p1"), "ci", Role.OPERATOR)
-    caller = Caller(ProgramToken(name="ci", role=Role.OPERATOR), person)
+    caller = Caller(ProgramToken(name="ci", role=Role.OPERATOR), person, still)
     asked = Asked(make_mocked_request("GET", "/api/v1/runs"), caller, {})
-    do = cast(Operations, ManyRuns())
     seen = []
     for cursor in ("", "run-499", "run-4999", "run-11990"):
-        page = await door.page(do, asked, 500, cursor)
+        page = await door.page(asked, 500, cursor)
         seen.append((page["data"][0]["id"], len(page["data"]), page["next"]))
     assert seen == [
         ("run-0", 500, "run-499"),
