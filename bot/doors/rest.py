@@ -28,6 +28,7 @@ from bot.doors.forms import (
 )
 from bot.doors.live.growing import GrowingAnswers
 from bot.doors.live.messages import MessageListener
+from bot.doors.live.sockets import is_upgrade, over_socket
 from bot.doors.rooms import ProgramRooms
 from bot.doors.streams import STREAM_LIFE, Streams, begun
 from bot.doors.table import Asked, Door, Query
@@ -161,6 +162,14 @@ class RestDoors:
     async def events(self, asked: Asked) -> web.StreamResponse:
         await self._conversing.look(asked.caller, asked.pieces["id"])
         with self._streams.opened(asked.caller):
+            if is_upgrade(asked.request):
+                return await over_socket(
+                    asked.request,
+                    self._growing,
+                    asked.caller,
+                    asked.pieces["id"],
+                    lambda found: self._view(found).model_dump(mode="json"),
+                )
             response = await begun(asked.request)
             listener = MessageListener(response, lambda found: self._view(found).model_dump_json())
             await self._growing.follow(asked.caller, asked.pieces["id"], listener, STREAM_LIFE)

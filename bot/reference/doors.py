@@ -56,7 +56,8 @@ $ curl "$URL/api/v1/messages/0354FnSSp6uaVBPasiH9sL?wait=30" -H "Authorization: 
 - `state` is queued, working, asking, done, failed, stopped, refused or kept. While it's `asking`, `questions` says what
   people are asked; an operator's token decides at `/api/v1/approvals/{id}`.
 - `/api/v1/messages/{id}/events` sends the message after each change, as server-sent events; between them, `progress` has the
-  text that is being said. It doesn't last: after a kill, another text may be recorded.
+  text that is being said. It doesn't last: after a kill, another text may be recorded. As a WebSocket
+  the same address sends the same events as JSON, each of at most 64 KiB. Both end after 30 minutes: come back then.
 
 ## Signals
 

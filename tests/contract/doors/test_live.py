@@ -18,14 +18,16 @@ HELLO: Final[Any] = [{"role": "user", "content": "Why did it fail?"}]
 
 
 async def test_text_comes_while_it_is_said_and_the_whole_is_that_of_its_rows(tmp_path: Path) -> None:
-    chat, response = held(SAID + "Done.", said=SAID), held("Another answer.", said=SAID)
-    model = Scripted([LOOKS, chat, response])
+    chat, response, last = held(f"{SAID}Done.", said=SAID), held("Another answer.", said=SAID), held("Over.", said=SAID)
+    model = Scripted([LOOKS, chat, response, last])
     text = SETTINGS.format(url="sqlite:///:memory:")
     async with running(tmp_path, text, model=model) as house:
-        token = await Doors(house).make("app")
+        doors = Doors(house)
+        token = await doors.make("app")
         async with openai.AsyncOpenAI(base_url=f"{house.url}/v1", api_key=token, max_retries=0) as app:
             await _chat(app, chat)
             await _cut(app, response)
+        await _socket(doors, last)
 
 
 async def _chat(app: openai.AsyncOpenAI, answer: Any) -> None:
@@ -51,3 +53,17 @@ async def _cut(app: openai.AsyncOpenAI, answer: Any) -> None:
     assert (rest[0].type, rest[-1].type) == ("response.in_progress", "response.completed")
     assert "".join(one.delta for one in rest if one.type == "response.output_text.delta") == "Another answer."
     assert rest[-1].response.output_text == "Another answer."
+
+
+async def _socket(doors: Doors, answer: Any) -> None:
+    message = (await doors.say("app", "builds", "Why?")).body["id"]
+    headers = {"Authorization": f"Bearer {doors.tokens['app']}"}
+    path = f"{doors.house.url}/api/v1/messages/{message}/events"
+    events = []
+    async with doors.house.session.ws_connect(path, headers=headers) as socket:
+        async for one in socket:
+            events.append(one.json())
+            if events[-1]["event"] == "progress":
+                answer.until.set()
+    assert {"event": "progress", "data": {"text": SAID}} in events
+    assert (events[-1]["data"]["state"], events[-1]["data"]["text"]) == ("done", "Over.")
