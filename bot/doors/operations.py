@@ -70,6 +70,9 @@ NOTHING_THERE: Final = "There is nothing of this id for this token."
 CHANGED_MEANWHILE: Final = "This has changed since you looked at it (If-Match). Get it again."
 PAGE_ROWS: Final = 50
 PAGE_ROWS_MAX: Final = 500
+LOOKED_THROUGH_ROWS: Final = (500, 5_000, 50_000)
+"""Newest rows among which a page is looked for: most are in the first ones. A narrow token, which may see few of them and so
+would often look through all, goes without the last step."""
 BAD_LIMIT: Final = f"`limit` is a number from 1 to {PAGE_ROWS_MAX}."
 BAD_CURSOR: Final = "This cursor is not one of ours, or too old. Begin without one."
 LIST_QUERY: Final = {
@@ -140,11 +143,10 @@ class OperationDoor:
         self._let_in(caller)
         if operation.method == "POST" and operation.fields and request.content_type != "application/json":
             raise Refusal(415, JSON_NEEDED)
-        page = _page_of(request) if self.lists else (0, "")
-        values = await values_of(operation, request, asked.pieces.get("id", ""), self._most(page))
-        answer = await self.called(caller, values, request.headers.get("If-Match"))
         if self.lists:
-            return web.json_response(_paged(answer, *page))
+            return web.json_response(await self.page(asked, *_page_of(request)))
+        values = await values_of(operation, request, asked.pieces.get("id", ""), 0)
+        answer = await self.called(caller, values, request.headers.get("If-Match"))
         return _tagged(request, answer) if operation.method == "GET" else web.json_response(answer)
 
     async def called(self, caller: Caller, values: Sequence[Any], wanted: str | None = None) -> Any:
@@ -171,9 +173,18 @@ class OperationDoor:
         if _is_narrow(caller) and self._operation.name not in ROOMED | PLACELESS:
             raise Refusal(403, NARROW)
 
-    def _most(self, page: tuple[int, str]) -> int:
-        """Rows that are asked for: those behind a cursor are found among the newest."""
-        return PAGE_ROWS_MAX if page[1] or page[0] else 0
+    async def page(self, asked: Asked, limit: int, cursor: str) -> View:
+        """A page, which is looked for among ever more of the newest rows. Errors: Refusal 422 for a strange cursor."""
+        is_narrow = _is_narrow(asked.caller)
+        for most in LOOKED_THROUGH_ROWS[: 2 if is_narrow else None]:
+            values = await values_of(self._operation, asked.request, asked.pieces.get("id", ""), most)
+            rows = await self.called(asked.caller, values, asked.request.headers.get("If-Match"))
+            page = _paged(rows, limit, cursor)
+            if (page and page["next"]) or (len(rows) < most and not is_narrow):
+                break
+        if page is None:
+            raise Refusal(422, BAD_CURSOR)
+        return page
 
     async def _in_its_rooms(self, values: list[Any], caller: Caller) -> list[Any]:
         """With the room that a list is narrowed to as doors of rooms take it. Errors: Refusal 403, for what isn't there too."""
@@ -242,11 +253,11 @@ def _page_of(request: web.Request) -> tuple[int, str]:
     return int(text), request.query.get("cursor", "")
 
 
-def _paged(rows: Sequence[View], limit: int, cursor: str) -> View:
-    """A page of `rows`, behind the row that the cursor names."""
+def _paged(rows: Sequence[View], limit: int, cursor: str) -> View | None:
+    """A page of `rows`, behind the row that the cursor names; None where that isn't among them."""
     names = [_name_of(row) for row in rows]
     if cursor and cursor not in names:
-        raise Refusal(422, BAD_CURSOR)
+        return None
     begin = names.index(cursor) + 1 if cursor else 0
     page = rows[begin : begin + limit]
     more = begin + limit < len(rows)
