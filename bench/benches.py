@@ -34,6 +34,7 @@ from bench.reply import replies
 from bench.schedules import schedules
 from bench.start import start
 from bench.store import store
+from bench.triggers import triggers
 from bench.workflows import workflows
 
 BENCHES: Final[dict[str, Bench]] = {
@@ -46,6 +47,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "failover": failover,
     "children": children,
     "workflows": workflows,
+    "triggers": triggers,
     "cuts": cuts,
     "memory": memory,
     "long": long,

@@ -26,6 +26,9 @@ WAITING: Final = 1000
 TOGETHER: Final = 20  # conversations that start those that wait
 IDLE: Final = 10.0  # seconds
 SETTLING: Final = 10.0  # seconds until all that were begun wait
+AT_REST: Final = 0.01  # processor seconds a second
+GLANCE_SECONDS: Final = 3.0
+GLANCES_MAX: Final = 30
 
 
 async def workflows(short: bool) -> list[Figure]:
@@ -93,6 +96,9 @@ async def _waiting(ours: Program, at: Page, short: bool) -> list[Figure]:
                 await asyncio.gather(*(chat.say("/workflow waits") for chat in chats))
             await asyncio.sleep(0 if short else SETTLING)
             grown.append(settled(ours, 0.0 if short else 2.0))
+    for _ in range(0 if short else GLANCES_MAX):  # what was begun is still sealed in the audit for a while
+        if await _idle(ours, short, GLANCE_SECONDS) <= AT_REST:
+            break
     busy = await _idle(ours, short)
     note = f"processor time; with none {idle * 1000:.1f}"
     return [
@@ -108,8 +114,8 @@ async def _waiting(ours: Program, at: Page, short: bool) -> list[Figure]:
     ]
 
 
-async def _idle(ours: Program, short: bool) -> float:
+async def _idle(ours: Program, short: bool, span: float = IDLE) -> float:
     """Processor seconds a second while nobody speaks."""
-    seconds, used = 0.2 if short else IDLE, ours.processor_seconds
+    seconds, used = 0.2 if short else span, ours.processor_seconds
     await asyncio.sleep(seconds)
     return (ours.processor_seconds - used) / seconds

@@ -5,6 +5,7 @@ They do without, and whoever needs the part elsewhere has it. What it saves is m
 
 from __future__ import annotations
 
+import ssl
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 
 class Missing(MetaPathFinder):
@@ -39,3 +41,39 @@ def without(*names: str) -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(missing)
+
+
+class LateContext(ssl.SSLContext):
+    """A context of TLS that reads the certificates of the machine with its first connection, and is plain from then on."""
+
+    def wrap_bio(self, *given: Any, **named: Any) -> ssl.SSLObject:
+        """As of any other."""
+        return self._complete().wrap_bio(*given, **named)
+
+    def wrap_socket(self, *given: Any, **named: Any) -> ssl.SSLSocket:
+        """As of any other."""
+        return self._complete().wrap_socket(*given, **named)
+
+    def _complete(self) -> ssl.SSLContext:
+        self.__class__ = ssl.SSLContext  # type: ignore[assignment]  # the same layout: nothing is added
+        self.load_default_certs()
+        return self
+
+
+@contextmanager
+def late_certificates() -> Iterator[None]:
+    """Contexts that are made in the block read no certificates yet: 2.5 MB for each, and 20 ms.
+
+    For libraries that make some while they are imported. A context without certificates trusts nobody.
+    """
+
+    def postpone(context: ssl.SSLContext, *_: object) -> None:
+        context.__class__ = LateContext
+
+    ssl.SSLContext.load_default_certs, given = postpone, ssl.SSLContext.load_default_certs  # type: ignore[method-assign, assignment]
+    ssl.SSLContext.set_default_verify_paths = postpone  # type: ignore[method-assign, assignment]
+    try:
+        yield
+    finally:
+        ssl.SSLContext.load_default_certs = given  # type: ignore[method-assign]
+        del ssl.SSLContext.set_default_verify_paths  # there is only the one below it

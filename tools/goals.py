@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Protocol
 
 from runtime.contract import Carries, Effect, Flow, Json, Order, Reads, Role, RunId, TaskActor, Tool, ToolContext
 from runtime.errors import ToolFailed, ToolRetry
+from runtime.text.outside import material
 from tools.delegation import HANDED_ON, NEVER_CALLED, one_order
 from tools.kit.declare import FunctionTool, tool
 
@@ -35,9 +36,13 @@ class SetsGoals(Protocol):
 
 
 @tool(effect=Effect.READ, flow=FROZEN_GOAL)
-def goal_begin(contract: Annotated[dict[str, Any], "As it was set."]) -> str:
+def goal_begin(
+    contract: Annotated[dict[str, Any], "As it was set."],
+    done: Annotated[dict[str, Any], "Results of an earlier run."] = {},  # noqa: B006 - a schema's default, never changed
+    sources: Annotated[list[str], "Where those are from."] = [],  # noqa: B006 - see above
+) -> str:
     """Freeze the contract of a goal: its run goes by that."""
-    return "Frozen."
+    return "\n".join(["Frozen.", *(material("Results of the run before.", one) for one in sources)])
 
 
 @tool(effect=Effect.READ, flow=FROZEN_GOAL)

@@ -103,6 +103,12 @@ def report_tools(
         named = await naming(_of(room, (row.address for row in rows)), context)
         return _told(_about(room, named) | {"count": count, "letters": _listed(rows, named)})
 
+    return [activity, costs, pending_approvals, dead_letters, feedback_tool(figures, now, naming, may_read)]
+
+
+def feedback_tool(figures: Figures, now: Now, naming: Naming, may_read: MayRead) -> Tool:
+    """`feedback`, for its readers alone."""
+
     @tool(effect=Effect.READ, seldom=True, flow=FIGURES_FLOW)
     async def feedback(context: ToolContext, hours: Hours = 168) -> str:
         """Show how people rated the agents' messages, newest first."""
@@ -115,7 +121,7 @@ def report_tools(
         counts = {"up": found.up, "down": found.down, "count": found.up + found.down}
         return _told(_about(room, named) | _span(since, hours) | counts | {"ratings": _listed(found.rows, named)})
 
-    return [activity, costs, pending_approvals, dead_letters, feedback]
+    return feedback
 
 
 def scope(context: ToolContext) -> Address | None:

@@ -9,9 +9,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final
 
-from runtime.contract import Carries, Effect, Flow, Json, Reads, Role, TaskActor, Tool, ToolContext
+from runtime.contract import Carries, Effect, EventWish, Flow, Json, Reads, Role, TaskActor, Tool, ToolContext
 from runtime.contract.agents.workflows import OfferedFlow, Workflows
 from runtime.errors import ToolFailed, ToolRetry
+from runtime.markup.moments import several
 from runtime.text.outside import material
 from tools.kit.declare import tool
 
@@ -27,6 +28,7 @@ UNITS: Final[Mapping[str, timedelta]] = {
 """By the first letter."""
 EXAMPLES: Final = '"2 hours", "3 days" or "2026-12-01T09:00+01:00"'
 OWN: Final = Flow(Reads.OURS, stays=True, carries={"time": Carries.DETAIL})
+AWAITING: Final = Flow(Reads.OURS, stays=True, carries={})
 FROZEN: Final = Flow(Reads.OURS, stays=True, carries={})
 STARTING: Final = Flow(Reads.OURS, carries={"name": Carries.DETAIL})
 """A workflow's calls ask nobody about its inputs: so after outside text these, which this leaves out, are to be somebody's own."""
@@ -49,6 +51,25 @@ def workflow_begin(
 def wait_until(time: Annotated[str, f"Such as {EXAMPLES}."]) -> str:
     """Wait; others are served meanwhile."""
     raise ToolFailed("Nobody calls this: its run sleeps.")
+
+
+@tool(effect=Effect.READ, flow=AWAITING)
+def wait_for_event(
+    time: Annotated[str, f"At most so long, such as {EXAMPLES}."],
+    event: Annotated[str, "As triggers name it."],
+    words: Annotated[list[str], "Any of these, in what is told of it."] = [],  # noqa: B006 - a schema's default, never changed
+    room: Annotated[str, "A glob of rooms; empty: here."] = "",
+) -> str:
+    """Wait for an event; others are served meanwhile."""
+    raise ToolFailed("Nobody calls this: its run sleeps.")
+
+
+def event_wish(arguments: Mapping[str, Json]) -> EventWish:
+    """The event that a call waits for. Errors: ToolRetry."""
+    wait_for_event.check(arguments)
+    words = arguments.get("words")
+    told = tuple(str(one) for one in words) if isinstance(words, list) else ()
+    return EventWish(str(arguments["event"]), told, str(arguments.get("room", "")))
 
 
 def until(arguments: Mapping[str, Json], now: datetime) -> datetime:
@@ -78,6 +99,11 @@ def moment_of(text: str, now: datetime) -> datetime | None:
 
 WORKFLOW_BEGIN: Final = replace(workflow_begin, spec=replace(workflow_begin.spec, untold=True))
 WAIT_UNTIL: Final = replace(wait_until, spec=replace(wait_until.spec, untold=True, sleeps=until))
+
+
+WAIT_FOR_EVENT: Final = replace(
+    wait_for_event, spec=replace(wait_for_event.spec, untold=True, sleeps=until, awaits=event_wish)
+)
 
 
 def workflow_tools(flows: Workflows) -> list[Tool]:
@@ -114,4 +140,4 @@ def line(flow: OfferedFlow) -> str:
     given = ", ".join(
         f"{name} (required)" if value is None else f"{name}={value}" for name, value in flow.inputs.items()
     )
-    return f"- {flow.name}, {flow.steps} steps{f': {flow.about}' if flow.about else ''}{f'; inputs: {given}' if given else ''}"
+    return f"- {flow.name}, {several(flow.steps, 'step')}{f': {flow.about}' if flow.about else ''}{f'; inputs: {given}' if given else ''}"

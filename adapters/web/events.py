@@ -22,6 +22,7 @@ from runtime.contract import (
     PEOPLE,
     QUESTIONS,
     Address,
+    Advancing,
     History,
     Identity,
     Notifier,
@@ -271,6 +272,9 @@ def _told(event: Progress) -> dict[str, Any]:
             return {"kind": "speaking", "text": legible(text[-TEXT_SHOWN:])}
         case Working(tool, arguments, ended):
             return {"kind": "working", "tool": tool, "arguments": in_a_line(arguments, ARGUMENTS_SHOWN), "ended": ended}
+        case Advancing(tool, arguments, words):
+            given = in_a_line(arguments, ARGUMENTS_SHOWN)
+            return {"kind": "advancing", "tool": tool, "arguments": given, "words": legible(words)}
         case Stopping():
             return {"kind": "stopping"}
         case Resting():

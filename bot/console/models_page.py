@@ -26,6 +26,7 @@ PRICE_SOURCES: Final = {
     "free": "nothing",
     "unknown": "nobody knows its price",
 }
+LOGIN_HEADS: Final = ("Name", "State", "Token until", "Then", "Renewed", "Signed in by", "Issuer")
 STATES: Final = {"well": "well", "resting": "resting", "due": "tried again", "failing": "fails"}
 
 
@@ -43,12 +44,35 @@ NO_BUDGETS: Final = "No budgets are set, so nothing limits what work costs. To l
 
 
 async def models(_request: web.Request, do: Operations) -> Html:
-    rows, budgets = await do.models(), await do.budgets()
+    rows, budgets, logins = await do.models(), await do.budgets(), await do.logins()
     told = table("Budgets", BUDGET_HEADS, map(_budget, budgets)) if budgets else nothing(NO_BUDGETS)
     unpriced = max((row["unpriced_calls"] for row in budgets), default=0)
     missing = tag("p", f"{unpriced:,} {UNPRICED}.", class_="faint") if unpriced else Html("")
+    signed = [tag("h2", "Sign-ins"), table("Sign-ins", LOGIN_HEADS, map(_login, logins))] if logins else []
     return page(
-        "Models", MODELS_PAGE, table("Models", MODEL_HEADS, map(_line, rows)), tag("h2", "Budgets"), told, missing
+        "Models",
+        MODELS_PAGE,
+        table("Models", MODEL_HEADS, map(_line, rows)),
+        *signed,
+        tag("h2", "Budgets"),
+        told,
+        missing,
+    )
+
+
+def _login(row: View) -> tuple[str, ...]:
+    """A line about one sign-in: until when its token is good, and what comes then."""
+    trouble = tag("p", legible(row["trouble"]), class_="faint") if row["trouble"] else ""
+    until = moment(row["ends_at"]) if row["ends_at"] else ("no end known" if row["at"] else "")
+    then = ("renewed before that" if row["renews"] else "ends for good") if row["ends_at"] else ""
+    return (
+        tag("strong", legible(row["name"])),
+        tag("div", badge(row["state"]), trouble),
+        until,
+        then,
+        moment(row["renewed_at"]) if row["renewed_at"] else "",
+        legible(row["by"]),
+        legible(row["issuer"]),
     )
 
 

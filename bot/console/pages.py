@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from aiohttp import web
@@ -22,13 +21,11 @@ from bot.console import (
 )
 from bot.console.events import pages as event_pages
 from bot.console.html import Html, tag
-from bot.console.layout import STATIC, badge, facts, moment, nothing, page, table, tabs, where
+from bot.console.layout import badge, facts, moment, nothing, page, table, tabs, where
 from bot.console.memory import knowledge as knowledge_pages
 from bot.console.memory import pages as memory_pages
 from bot.console.skills import pages as skill_pages
 from bot.console.work import goals_page, tokens_page, triggers_page, workflows_page
-from bot.http.entrance import Entrance
-from bot.operator.context import OperatorContext
 from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.chat.views.context import SOURCES
@@ -37,73 +34,12 @@ from runtime.domain.runs import RunState
 from runtime.http.errors import Refusal
 from runtime.text.glyphs import legible
 
-STATIC_FOLDER: Final = Path(__file__).parent / "static"
-ASSETS: Final = {"console.css": "text/css", "console.js": "text/javascript"}
-
 Make = Callable[[web.Request, Operations], Awaitable[Html]]
-
-
-class Pages:
-    def __init__(self, context: OperatorContext, entrance: Entrance) -> None:
-        self._context = context
-        self._entrance = entrance
-
-    def routes(self) -> list[web.RouteDef]:
-        return [
-            web.get("/console", self._serving(_overview)),
-            web.get("/console/", self._serving(_without_slash)),
-            web.get(approvals_page.APPROVALS_PLACE, self._serving(approvals_page.approvals)),
-            web.get(grants_page.GRANTS_PAGE, self._serving(grants_page.grants)),
-            web.get("/console/runs", self._serving(_runs)),
-            web.get("/console/runs/{id}", self._serving(_run)),
-            web.get("/console/outbox", self._serving(_outbox)),
-            web.get("/console/outbox/{id}", self._serving(_delivery)),
-            web.get(schedules_page.PLACE, self._serving(schedules_page.schedules)),
-            web.get(schedules_page.PLACE + "/{id}", self._serving(schedules_page.schedule)),
-            web.get(tasks_page.TASKS_PLACE, self._serving(tasks_page.tasks)),
-            web.get(tasks_page.TASKS_PLACE + "/{id}", self._serving(tasks_page.task)),
-            web.get(children_page.CHILDREN_PLACE, self._serving(children_page.children)),
-            web.get(workflows_page.WORKFLOWS_PLACE, self._serving(workflows_page.workflows)),
-            web.get(workflows_page.WORKFLOWS_PLACE + "/{id}", self._serving(workflows_page.workflow)),
-            web.get(goals_page.GOALS_PLACE, self._serving(goals_page.goals)),
-            web.get(goals_page.GOALS_PLACE + "/{id}", self._serving(goals_page.goal)),
-            web.get(triggers_page.TRIGGERS_PLACE, self._serving(triggers_page.triggers)),
-            web.get(memory_pages.MEMORY_PLACE, self._serving(memory_pages.memories)),
-            web.get(knowledge_pages.KNOWLEDGE_PLACE, self._serving(knowledge_pages.knowledge)),
-            web.get(agents_page.AGENTS_PAGE, self._serving(agents_page.agents)),
-            web.get(skill_pages.SKILLS_PLACE, self._serving(skill_pages.skills)),
-            web.get(event_pages.EVENTS_PLACE, self._serving(event_pages.events)),
-            web.get(event_pages.FEEDBACK_PLACE, self._serving(event_pages.feedback)),
-            web.get(models_page.MODELS_PAGE, self._serving(models_page.models)),
-            web.get("/console/people", self._serving(people_page.people)),
-            web.get(tokens_page.TOKENS_PLACE, self._serving(tokens_page.tokens)),
-            web.get(trace_page.PLACE, self._serving(trace_page.newest)),
-            web.get(trace_page.PLACE + "/{id}", self._serving(trace_page.story)),
-            web.get(STATIC + "/{name}", _asset),
-        ]
-
-    def _serving(self, make: Make) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-        async def serve(request: web.Request) -> web.StreamResponse:
-            do = Operations(self._context, await self._entrance.actor(request))
-            return web.Response(text=await make(request, do), content_type="text/html")
-
-        return serve
 
 
 async def _without_slash(_request: web.Request, _do: Operations) -> Html:
     """A habit of people who type addresses."""
     raise web.HTTPPermanentRedirect("/console")
-
-
-async def _asset(request: web.Request) -> web.Response:
-    """The console's own style and script: nothing in them is secret."""
-    name = request.match_info["name"]
-    if name not in ASSETS:
-        raise web.HTTPNotFound
-    headers = {"Cache-Control": "no-cache"}
-    return web.Response(
-        body=(STATIC_FOLDER / name).read_bytes(), content_type=ASSETS[name], charset="utf-8", headers=headers
-    )
 
 
 COUNT_WORDS: Final = {
@@ -283,3 +219,37 @@ async def _delivery(request: web.Request, do: Operations) -> Html:
         tag("h2", "Parts"),
         table("Parts", heads, lines),
     )
+
+
+PAGE_MAKERS: Final[Mapping[str, Make]] = {
+    "overview": _overview,
+    "without slash": _without_slash,
+    "agents": agents_page.agents,
+    "approvals": approvals_page.approvals,
+    "children": children_page.children,
+    "delivery": _delivery,
+    "events": event_pages.events,
+    "feedback": event_pages.feedback,
+    "goal": goals_page.goal,
+    "goals": goals_page.goals,
+    "grants": grants_page.grants,
+    "knowledge": knowledge_pages.knowledge,
+    "memory": memory_pages.memories,
+    "models": models_page.models,
+    "newest trace": trace_page.newest,
+    "outbox": _outbox,
+    "people": people_page.people,
+    "run": _run,
+    "runs": _runs,
+    "schedule": schedules_page.schedule,
+    "schedules": schedules_page.schedules,
+    "skills": skill_pages.skills,
+    "task": tasks_page.task,
+    "tasks": tasks_page.tasks,
+    "tokens": tokens_page.tokens,
+    "trace": trace_page.story,
+    "triggers": triggers_page.triggers,
+    "workflow": workflows_page.workflow,
+    "workflows": workflows_page.workflows,
+}
+"""Makers of the pages, by the names that `routes` gives them."""

@@ -7,13 +7,17 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 from bot.doctor.subject import REACH
 from bot.settings.settings import Settings
 from runtime.errors import BotError
 
+SEALED_LOGINS: Final = "SELECT name, sealed FROM logins"
+"""Grants of sign-ins, which stay sealed."""
+LOGIN_FACTS: Final = "SELECT name, ends_at, renews, issuer, trouble, sealed FROM logins ORDER BY name"
+"""All that is told of sign-ins without opening one."""
 Rows = Sequence[Sequence[Any]]
 
 

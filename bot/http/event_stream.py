@@ -13,7 +13,6 @@ from aiohttp import web
 from bot.http.entrance import Entrance
 from bot.http.operator_api import POSITION_MAX_DIGITS
 from bot.operator.context import OperatorContext
-from bot.operator.operations import Operations
 from bot.operator.views import View
 from runtime.errors import StoreError
 from runtime.http.errors import Refusal
@@ -64,7 +63,10 @@ class EventStream:
 
         async def look(after: int) -> View:
             # Asked anew each time: whoever lost the right sees no more.
-            do = Operations(self._context, await self._entrance.actor(request))
+            actor = await self._entrance.actor(request)
+            from bot.operator.operations import Operations  # with the first that follows them
+
+            do = Operations(self._context, actor)
             return await do.events(after, 500, room, session, run, word)
 
         return look

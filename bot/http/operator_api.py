@@ -11,7 +11,6 @@ from aiohttp import web
 from bot.http.entrance import Entrance
 from bot.operator.api import OPERATIONS, ROOT, EventId, Form, Operation, Position, Word
 from bot.operator.context import OperatorContext
-from bot.operator.operations import Operations
 from runtime.http.bodies import event_id, read_object
 from runtime.http.errors import Refusal
 from runtime.text.glyphs import visible
@@ -36,7 +35,10 @@ def operator_routes(context: OperatorContext, entrance: Entrance) -> list[web.Ro
 
 def _route(operation: Operation, context: OperatorContext, entrance: Entrance) -> web.RouteDef:
     async def serve(request: web.Request) -> web.StreamResponse:
-        do = Operations(context, await entrance.actor(request))
+        actor = await entrance.actor(request)
+        from bot.operator.operations import Operations  # with the first call
+
+        do = Operations(context, actor)
         values = await values_of(operation, request, request.match_info["id"] if operation.subject else "")
         return web.json_response(await getattr(do, operation.name)(*values))
 

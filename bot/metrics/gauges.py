@@ -115,7 +115,7 @@ def of_process(version: str, adapters: Iterable[ChannelAdapter]) -> Iterator[Rea
 
 @dataclass(frozen=True, slots=True)
 class SinkState:
-    """How far sinks of events have got: `head` is the newest event."""
+    """Gauges of sinks of events: `head` is the newest event."""
 
     head: int
     cursors: Sequence[Cursor]

@@ -49,7 +49,7 @@ async def no_sinks() -> SinkState:
 
 
 async def _sunk(store: Store) -> SinkState:
-    """How far event sinks have got; the newest event is looked up where there are some."""
+    """Tell where event sinks are; the newest event is looked up where there are some."""
     cursors = await store.events.cursors()
     return SinkState((await store.audit.audit_head()).number, cursors, store.now()) if cursors else NO_SINKS
 

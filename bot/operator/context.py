@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from adapters.web.transfer import FileTransfer
 from bot.accounts.naming import Named, calling
@@ -13,12 +14,12 @@ from bot.operator.lookups.finding import Finder
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
-from bot.operator.work.skills import Look
 from bot.wiring.models.catalogue import ListedModel
 from runtime.agent.previews import Previews
 from runtime.audit.published import SignedEnds
 from runtime.contract import Address, Links, NewId, Notifier, Now, RunId, Sink, Tool
 from runtime.domain.approvals import Rights
+from runtime.domain.goals.contract import GoalBounds
 from runtime.domain.workflows.asking import Flows
 from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.door import OPEN_DOOR, Door
@@ -29,9 +30,18 @@ from runtime.skills.ready import Shelved
 from runtime.store.protocol import Granted
 from runtime.store.store import Store
 from runtime.vectors.near import NearRows
+from runtime.workspace.workspaces import WorkspaceFolders
+
+if TYPE_CHECKING:
+    from bot.operator.work.skills import Look
 
 Reloading = Callable[[str], Awaitable[View]]
 """Reads the settings again on behalf of whoever is named. Errors: ConfigError, StoreError."""
+
+
+def no_folders(agent: str) -> WorkspaceFolders:
+    """Refuse where there are no settings."""
+    raise Refusal(409, "There are no workspaces here.")
 
 
 def unwritten(name: str, identities: Sequence[str]) -> Sequence[str]:
@@ -80,7 +90,8 @@ class OperatorContext:
     found in this process, empty where none runs, and `intercepted` the same of interceptors; `feedback_readers` are the people who read feedback, by identity or name, empty for operators and owners; `door` is the guard with all values that are held here; `scan_door`
     looks at stored rows as the settings say, whatever a flag of this process does. `meaning` searches by meaning, where a process
     runs, and `skills` looks at the folders of skills. `forgetter` goes on with people who are being forgotten. `keep` writes a file of a room's
-    workspace, whole, and `files` takes, lists and sends them.
+    workspace, whole, and `files` takes, lists and sends them. `logins` names the sign-ins of the settings. `folders` are the
+    workspaces of an agent, and `goals` the bounds of goals.
     """
 
     store: Store
@@ -115,6 +126,8 @@ class OperatorContext:
     models: Callable[[], Sequence[ListedModel]] = tuple
     agents: Callable[[], Sequence[View]] = tuple
     workflows: Callable[[], Flows] = dict
+    folders: Callable[[str], WorkspaceFolders] = no_folders
+    goals: Callable[[], GoalBounds] = GoalBounds
     door: Callable[[], Door] = lambda: OPEN_DOOR
     scan_door: Callable[[], Door] = lambda: OPEN_DOOR
     skills: Look = no_skills
@@ -122,6 +135,7 @@ class OperatorContext:
     keep: Callable[[Address, str, bytes], None] = kept_nowhere
     files: Callable[[], FileTransfer] = no_files
     forgetter: Forgetter | None = None
+    logins: Callable[[], Sequence[str]] = tuple
 
     def effect_of(self, given: Granted) -> str:
         """A word for what a grant does now. Where no process runs, nobody knows which tools there are."""

@@ -20,8 +20,9 @@ from bot.operator.operations import Operations
 from bot.operator.reports import LateReporters, ReportOperations, figure_tools
 from bot.operator.schedules import ScheduleOperations
 from bot.settings.settings import Settings, load_usable
-from bot.wiring.access import gate_of
+from bot.wiring.access import gate_of, goal_bounds_of
 from bot.wiring.agents import budget_rules_of, manifests_of
+from bot.wiring.engine import shell_of
 from bot.wiring.events.readers import FeedbackReaders
 from bot.wiring.identities import written
 from bot.wiring.live_rules import destinations_of
@@ -40,6 +41,7 @@ from runtime.guard.masks import Mask
 from runtime.intake.room_names import RoomNames
 from runtime.store.protocol import Changed
 from runtime.store.store import Store, open_store
+from runtime.workspace.workspaces import WorkspaceFolders
 
 UNCHECKED: Final = Changed(fault="A changed call is checked by its tool: start Signalbox first.")
 
@@ -98,7 +100,10 @@ async def _context(store: Store, settings: Settings) -> OperatorContext:
         models=lambda: catalogue_of(load_usable(settings.file)[0]),
         agents=partial(agents_of_settings, settings),
         skills=skills_of(lambda: settings, lambda: manifests_of(settings), store, LocalNotifier()).every.look,
+        logins=lambda: [table.name for table in settings.logins],
         workflows=lambda: {table.name: table.flow for table in settings.workflows},
+        folders=partial(WorkspaceFolders, settings.workspace_dir, uid=shell_of(settings).uid),
+        goals=lambda: goal_bounds_of(settings),
         door=door,
         scan_door=door,
         forgetter=forgetter_of(settings, store, lambda: folders_of(settings, [*manifests_of(settings)])),

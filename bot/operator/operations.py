@@ -19,17 +19,20 @@ from adapters.web.adapter import CHANNEL
 from adapters.web.rooms import ROOM_NAME
 from bot.accounts.naming import Named
 from bot.operator import audit, views
+from bot.operator.access.forgetting import ForgetOperations
+from bot.operator.access.logins import LoginOperations
+from bot.operator.access.tokens import TokenOperations, WantedToken
 from bot.operator.actor import Actor
 from bot.operator.agents import AgentLives, with_states
 from bot.operator.api import OPERATIONS, Operation, OperatorApi
 from bot.operator.context import OperatorContext
+from bot.operator.harness import HarnessOperations
 from bot.operator.lookups import finding, titles, trails
 from bot.operator.people import Roster, done, new_name
 from bot.operator.reports import ReportOperations
 from bot.operator.schedules import ScheduleOperations
 from bot.operator.views import View
 from bot.operator.work.events import EventOperations
-from bot.operator.work.forgetting import ForgetOperations
 from bot.operator.work.goals import GoalOperations
 from bot.operator.work.handed_on import HandedOn
 from bot.operator.work.hands import HAND_SCHEDULE, hand_of
@@ -38,7 +41,6 @@ from bot.operator.work.memories import MemoryOperations
 from bot.operator.work.processes import ProcessOperations
 from bot.operator.work.skills import SkillOperations
 from bot.operator.work.tasks import TaskOperations
-from bot.operator.work.tokens import TokenOperations, WantedToken
 from bot.operator.work.triggers import TriggerOperations
 from bot.operator.work.workflows import WorkflowOperations
 from bot.wiring.knowledge.packs import search_of
@@ -325,7 +327,7 @@ class Operations(OperatorApi):
         return await self._events.of_run(await self._meant(run_id, Thing.RUN), after)
 
     async def event_sinks(self) -> list[View]:
-        """How far each sink has got."""
+        """Cursors of the sinks."""
         return await self._events.sinks()
 
     async def checkpoints(self, room: str = "", limit: int = 100) -> list[View]:
@@ -690,6 +692,27 @@ class Operations(OperatorApi):
         has = self._context
         return TriggerOperations(has.store.triggers, has.notifier, has.called, has.mask)
 
+    # ----------------------------------------------------------------------------------------------------- sign-ins
+
+    async def logins(self) -> list[View]:
+        """Sign-ins at issuers and MCP servers, each with its end."""
+        return await self._logins.listed()
+
+    async def keep_login(self, name: str, fields: Mapping[str, Any]) -> View:
+        kept = await self._logins.keep(name, fields, self.actor)
+        for one in self._context.models():  # those that rested for want of a token are asked again
+            if one.given.login == name and await self._store.cooldowns.clear(one.name, self.actor.person.name):
+                self._context.notifier.notify(COOLDOWNS)
+        return kept
+
+    async def drop_login(self, name: str) -> View:
+        return await self._logins.drop(name, self.actor)
+
+    @property
+    def _logins(self) -> LoginOperations:
+        has = self._context
+        return LoginOperations(has.store.logins, has.logins(), has.now)
+
     # ---------------------------------------------------------------------------------------------------- workflows
 
     async def workflows(self) -> list[View]:
@@ -735,6 +758,58 @@ class Operations(OperatorApi):
             called=has.called,
             mask=has.mask,
             new_id=has.new_id,
+        )
+
+    # ------------------------------------------------------------------------------------------------------ harness
+
+    async def harness_runs(self) -> list[View]:
+        """Long work, newest first."""
+        await self._context.refresh()
+        return await self._entitled(await self._harness.listed())
+
+    async def init_harness(self, to: str, text: str, agent: str = "") -> View:
+        """Write the plan of long work into the workspace of a room. `text` is a goal, as in a chat."""
+        return await self._harness.begin_files(await self._work_room(to), self._agent_named(agent), text)
+
+    async def run_harness(self, to: str, agent: str = "") -> View:
+        """Begin long work by the plan of a room."""
+        room = await self._work_room(to)
+        return await self._one_entitled(await self._harness.begin(room, self._agent_named(agent), self.actor))
+
+    async def harness_run(self, which: str) -> View:
+        """One of them with its turns, by its id or the end of that."""
+        await self._context.refresh()
+        return await self._one_entitled(await self._harness.shown(which))
+
+    async def resume_harness(self, which: str) -> View:
+        return await self._one_entitled(await self._harness.resume(which, self.actor))
+
+    async def _work_room(self, to: str) -> Address:
+        room = await self._room_meant(to)
+        if room is None:
+            raise Refusal(400, "Long work needs a room: write it as `--to slack:work/C1`.")
+        return room
+
+    def _agent_named(self, name: str) -> str:
+        known = [str(one["name"]) for one in self._context.agents()]
+        if name and name not in known:
+            raise Refusal(404, f"There is no agent {name!r}. There are: {', '.join(known)}.")
+        return name or MAIN
+
+    @property
+    def _harness(self) -> HarnessOperations:
+        has = self._context
+        return HarnessOperations(
+            store=has.store,
+            folders=has.folders,
+            bounds=has.goals,
+            notifier=has.notifier,
+            named=has.named,
+            called=has.called,
+            mask=has.mask,
+            new_id=has.new_id,
+            now=has.now,
+            door=has.door,
         )
 
     # ----------------------------------------------------------------------------------------------------- memories

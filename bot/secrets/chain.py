@@ -7,7 +7,7 @@ is missing in the environment, but by the leak guard, which asks nobody for that
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -18,7 +18,7 @@ from bot.secrets.errors import SecretsError
 from bot.secrets.file import Entries, Opened, SealedFile
 from bot.secrets.folder import Folder
 from bot.secrets.keys import Keyring
-from bot.secrets.removed import name_before
+from bot.secrets.removed import at_work, name_before
 
 SEALED: Final = "secrets.sealed"
 
@@ -47,6 +47,14 @@ class Member:
 class Found:
     value: str = field(repr=False)
     source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A secret that calls may send to these hosts."""
+
+    value: str = field(repr=False)
+    hosts: tuple[str, ...]
 
 
 def members(named: Path | None, data_dir: Path | None, config: Path | None) -> list[Member]:
@@ -119,6 +127,30 @@ class Chain:
                 opened = self._opened.get(file.path) or file.open(quiet)
                 found += [(name_before(name), entry.value) for name, entry in opened.entries.items()]
         return found
+
+    def bound(self, beside: Mapping[str, Sequence[str]]) -> dict[str, Bound]:
+        """Secrets that calls may send, by name: sealed ones with hosts, and those that `beside` names hosts for.
+
+        Nobody is asked for a passphrase: of files that want one, those are there that are open already.
+        """
+        found: dict[str, Bound] = {}
+        for entries in self._quietly():
+            for name, entry in entries.items():
+                if hosts := tuple(dict.fromkeys([*beside.get(name, ()), *entry.hosts])):
+                    found.setdefault(name, Bound(self._handed_over(name) or entry.value, hosts))
+        for name, places in beside.items():
+            if name not in found and (value := self._handed_over(name)):
+                found[name] = Bound(value, tuple(places))
+        return found
+
+    def _handed_over(self, name: str) -> str:
+        return self.variables.get(name) or (self.folder.value(name) if self.folder else "")
+
+    def _quietly(self) -> Iterator[Entries]:
+        quiet = replace(self.keyring, ask=None)
+        for file in (member.file for member in self.members if member.file.exists()):
+            with suppress(SecretsError):
+                yield at_work((self._opened.get(file.path) or file.open(quiet)).entries)
 
     def passphrases(self) -> list[str]:
         """Passphrases that opened them."""

@@ -66,8 +66,11 @@ class WrongKey(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
+    """A secret. `hosts` are those to which calls may send it; without any none may."""
+
     value: str = field(repr=False)
     set_at: datetime
+    hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +184,16 @@ def _decoded(text: bytes) -> bytes:
 
 
 def _packed(entries: Mapping[str, Entry]) -> bytes:
-    plain = {name: {"value": entry.value, "set_at": entry.set_at.isoformat()} for name, entry in entries.items()}
-    return json.dumps(plain).encode()
+    return json.dumps({name: _plain(entry) for name, entry in entries.items()}).encode()
+
+
+def _plain(entry: Entry) -> dict[str, object]:
+    hosts = {"hosts": entry.hosts} if entry.hosts else {}
+    return {"value": entry.value, "set_at": entry.set_at.isoformat(), **hosts}
 
 
 def _unpacked(text: bytes) -> dict[str, Entry]:
     return {
-        name: Entry(entry["value"], datetime.fromisoformat(entry["set_at"])) for name, entry in json.loads(text).items()
+        name: Entry(entry["value"], datetime.fromisoformat(entry["set_at"]), tuple(entry.get("hosts", ())))
+        for name, entry in json.loads(text).items()
     }

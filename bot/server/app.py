@@ -69,7 +69,7 @@ async def build(
         base = store_phase(settings, store, instruments, probe=probe, new_id=new_id)
         if settings.models:  # which of them rest is known before the first message
             await base.cooldowns.look()
-        model = model or models_of(settings, base.cooldowns, store.now, probe)
+        model = model or models_of(settings, base.cooldowns, store.now, probe, base.tokens)
         at = accounts_phase(base, web_identity=identity, before=before, adapters=adapters, model=model)
         engine = engine_phase(base, at, model=model, tools=tools)
         return App(base, at, engine, http_phase(base, at, engine, web_identity=identity))
@@ -136,7 +136,7 @@ class App:
 
     def _life(self, jumps: Jumps) -> Life:
         base, at, engine, http = self.base, self.at, self.engine, self.http
-        listening = [*(account.listen for account in at.accounts), http.webhooks.listen]
+        listening = [account.listen for account in at.accounts] + ([http.webhooks.listen] if http.webhooks else [])
         return Life(
             settings=base.settings,
             store=base.store.cluster,

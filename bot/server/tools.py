@@ -14,12 +14,11 @@ from bot.operator.reports import figure_tools
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
 from bot.wiring.engine import shell_of
-from bot.wiring.mcp import Toolbox, Wrap, check_sandboxes, toolbox_of
+from bot.wiring.mcp import AtWork, Toolbox, Wrap, check_sandboxes, toolbox_of
 from bot.wiring.safety.egress import egress_of
 from bot.wiring.scheduling import planning_tools
 from bot.wiring.tools.browser import browsers_of, tools_of_browser
 from bot.wiring.tools.builds import build_tools_of
-from bot.wiring.tools.folder import folder_of
 from bot.wiring.tools.git import git_tools
 from bot.wiring.tools.known import installed_tools
 from bot.wiring.tools.processes import host_of, process_tools_of
@@ -34,6 +33,7 @@ from tools.beyond_budget import SPEND_BEYOND_BUDGET
 from tools.catalogue import first_tools
 from tools.charting.renderer import ChartRenderer
 from tools.delegation import Children, HandsOver, delegation_tools
+from tools.git.checkpoints import checkpoint_tool
 from tools.processes.host import ProcessHost
 from tools.reports import MayRead, Naming
 from tools.sandbox.shell import Sandbox, sandbox_for
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("app")
 
-WRITERS: Final = ("write_file", "chart", "browser_screenshot", "image_make")
+WRITERS: Final = ("write_file", "chart", "browser_screenshot", "image_make", "goal_save")
 """Tools that write files into a room; the shell looks after itself."""
 BESIDE_A_TESTS: Final = ("channel_send", "workflow_start", "goal_set")
 """Tools of ours that lead to work of their own, which a test's stand beside. Those that no model is told of do in any case."""
@@ -104,6 +104,7 @@ def toolkit_of(
     space: Space,
     more: Mapping[str, Tool],
     processes: ProcessBook,
+    at_work: AtWork,
 ) -> Toolkit:
     """`wrap` is around each tool; `more` are other tools of ours; `instead` of our own, but for those and such as hand work on, are
     a test's. Errors: ConfigError."""
@@ -117,15 +118,19 @@ def toolkit_of(
     handing |= {tool.spec.name: tool for tool in (*task_tools(board), *remembering)}
     own |= handing | agent_tools(agents) | reported | dict(more)
     browsers = browsers_of(settings)
-    own |= {**search_tools(settings), **request_tools(settings), **git_tools(settings, sandbox, space)}
+    own |= {**search_tools(settings), **request_tools(settings, at_work.secrets), **git_tools(settings, sandbox, space)}
     host = host_of(settings, sandbox, processes, space)
     own |= {**process_tools_of(host), **build_tools_of(settings, sandbox), **tools_of_browser(browsers)}
+    saving = checkpoint_tool(sandbox, timeout=shell.timeout)
+    own[saving.spec.name] = saving
     own |= {name: SpacedTool(own[name], space) for name in WRITERS if name in own}
     if settings.budgets.rules.then is Then.ASK:
         own[SPEND_MORE] = SPEND_BEYOND_BUDGET
     own |= installed_tools(settings, own)
     beside = {name: tool for name, tool in more.items() if name in BESIDE_A_TESTS or tool.spec.untold}
-    toolbox = toolbox_of(settings, {**handing, **beside, **instead} if instead else own, wrap)
-    if folder := folder_of(settings, toolbox.renew):
-        toolbox.watch_folder(folder)
+    toolbox = toolbox_of(settings, {**handing, **beside, **instead} if instead else own, wrap, at_work)
+    if settings.tools.folder and settings.tools.folder.is_dir():
+        from bot.wiring.tools.folder import folder_of
+
+        toolbox.watch_folder(folder_of(settings, settings.tools.folder, toolbox.renew))
     return Toolkit(settings, toolbox, reported, sandbox, host, browsers)

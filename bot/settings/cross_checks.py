@@ -22,6 +22,7 @@ from bot.settings.models.budgets import faults_together as budget_faults
 from bot.settings.policy.together import faults_together as policy_faults
 from bot.settings.safety.guard import faults_together as guard_faults
 from bot.settings.safety.interceptors import faults_together as interceptor_faults
+from bot.settings.safety.logins import faults_together as login_faults
 from bot.settings.schedules import faults_together as schedule_faults
 from bot.settings.sources import Layers
 from bot.settings.tools.databases import faults_together as database_faults
@@ -60,6 +61,7 @@ def add_together(layers: Layers, faults: Faults) -> None:
         workflow_faults,
         git_faults,
         sink_faults,
+        login_faults,
         interceptor_faults,
     ):
         for name, fault in find(layers):
@@ -79,6 +81,7 @@ def _same_names(layers: Layers) -> Iterator[Fault]:
         ("triggers", "trigger"),
         ("databases", "database"),
         ("event_sinks", "sink"),
+        ("logins", "sign-in"),
         ("interceptors", "interceptor"),
     ):
         first: dict[Any, str] = {}

@@ -21,6 +21,7 @@ from bot.settings.hooks import HookTable
 from bot.settings.mcp import McpTable, handed_on
 from bot.settings.models.aliases import OWN_KEYS, asked_vendors, key_names
 from bot.settings.models.tables import AUTO, DEMO, ModelTable
+from bot.settings.safety.logins import LoginTable, login_meant
 from bot.settings.sources import Layers, names_of, source_of
 from bot.settings.tools.databases import DatabaseTable
 from bot.settings.tools.git import GitTable
@@ -99,6 +100,7 @@ def twins_in_lists(layers: Layers) -> list[str]:
     kinds += [(name, McpTable) for name, _ in layers.tables("mcp")]
     kinds += [(name, DatabaseTable) for name, _ in layers.tables("databases")]
     kinds += [(name, GitTable) for name, _ in layers.tables("git")]
+    kinds += [(name, LoginTable) for name, _ in layers.tables("logins")]
     unused = ((name, table) for name, table in layers.tables("accounts") if is_unused(table))
     found = [f"{name}.{key.removesuffix('_env')}" for name, table in unused for key in table if key.endswith("_env")]
     return found + [f"{name}.{twin}" for name, kind in kinds for twin in twins(kind)]
@@ -162,10 +164,25 @@ class _Search:
     def models(self) -> None:
         """Take each model's key, under its vendor's usual name where none is set."""
         self._choose_model()
+        for place in ("model", *(place for place, _ in self.layers.tables("models"))):
+            self._login(place)
         for place, model in asked_vendors(self.layers):
+            if self.layers.get(f"{place}.login"):
+                continue
             self._several(place)
             if not any(self.layers.get(f"{place}.{name}") for name in OWN_KEYS):
                 self._model_key(f"{place}.api_key", model, self.layers.get(f"{place}.api_base"))
+
+    def _login(self, place: str) -> None:
+        """Take a key that stands for the token of a sign-in as such: it is no secret."""
+        name, tables = f"{place}.api_key", self.layers.tables("logins")
+        login, fault = login_meant(self.layers.get(name), self.layers.get(f"{place}.login"), tables)
+        if fault:
+            self.faults.add(self.layers.title(name), fault)
+        elif login:
+            source = self.layers.source(name)
+            self.layers.fill(name, None, source=source)
+            self.layers.fill(f"{place}.login", login, source=source)
 
     def _choose_model(self) -> None:
         """Of "auto", the first vendor whose key is found."""

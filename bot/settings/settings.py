@@ -46,6 +46,7 @@ from bot.settings.policy.rules import PolicyRule
 from bot.settings.safety.egress import Egress
 from bot.settings.safety.guard import Guardrails, GuardRule, GuardSection
 from bot.settings.safety.interceptors import InterceptorTable
+from bot.settings.safety.logins import LoginTable
 from bot.settings.schedules import Planning, ScheduleTable
 from bot.settings.secrets import (
     ADDRESSES,
@@ -198,6 +199,7 @@ class Settings(Section):
     memory: MemorySection = Field(default_factory=MemorySection, description="What agents keep beyond a conversation.")
     tools: Tools = Field(default_factory=Tools, description="Tools.")
     mcp: tuple[McpTable, ...] = Field(default=(), description="MCP servers, whose tools the agent may call.")
+    logins: tuple[LoginTable, ...] = Field(default=(), description="Sign-ins at issuers of tokens.")
     git: tuple[GitTable, ...] = Field(default=(), description="Git servers that agents may reach.")
     knowledge: tuple[KnowledgeTable, ...] = Field(
         default=(), description="Packs of documents that agents search and cite."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -56,6 +57,15 @@ def _prompt_file(path: Path) -> Path:
     return path
 
 
+def _host(name: str) -> str:
+    if not SECRET_HOST.fullmatch(name):
+        raise ValueError('a host, such as "api.example.com", or "*.example.com" for all below it')
+    return name
+
+
+SECRET_HOST: Final = re.compile(r"(\*\.)?[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+|localhost|127\.0\.0\.1")
+"""A host to which a secret may be sent."""
+SecretHost = Annotated[str, AfterValidator(_host)]
 PromptFile = Annotated[TextFile, AfterValidator(_prompt_file)]
 PromptText = Annotated[str, AfterValidator(_prompt)]
 
@@ -554,6 +564,19 @@ class Secrets(Section):
     passphrase_file: Place | None = Field(
         default=None,
         description="File whose first line opens sealed files, for services; or set SIGNALBOX_SECRETS_PASSPHRASE.",
+    )
+    hosts: dict[str, tuple[SecretHost, ...]] = Field(
+        default={},
+        description="Hosts to which calls may send a secret of a variable or of `folder`, by its name: "
+        '`{GITHUB_TOKEN = ["api.github.com"]}`. Those of sealed secrets are set with `signalbox secrets set NAME --hosts`.',
+    )
+    shared_key: Proof = Field(
+        default=None,
+        description="Key with which nodes seal the sign-ins that they share: random text of 32 characters or more. Default: "
+        "`guard.key` in `data_dir`, which then has to be the same on all nodes.",
+    )
+    shared_key_env: str = Field(
+        default="", description="Name of the variable or sealed secret that holds `shared_key`."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -12,21 +13,25 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 from pydantic import SecretStr
 
+from bot.secrets.chain import Bound
 from bot.settings.mcp import McpTable
 from bot.settings.settings import Settings
 from bot.settings.sources import config_folder
 from bot.wiring.engine import shell_of
-from bot.wiring.logins.grants import MCP_FOLDER, login_of, sealer_of
-from bot.wiring.logins.sealed_files import SealedFolder
 from runtime.contract import Call, RunId, Tool, Turn
 from runtime.errors import ConfigError, Rejected, StoreError
+from tools.kit.placeholders import Filled, LentSecret, NoSecrets, SecretBook, names_in, objection
 from tools.sandbox.sandbox import PATH
 
 if TYPE_CHECKING:
+    from bot.wiring.logins.grants import GrantsOf
+    from tools.mcp.oauth.grants import Grants
     from tools.mcp.server import McpServer
     from tools.mcp.terms import Endpoint, Program, SandboxTerms, ServerTerms
     from tools.plugins.folder import FolderTools
 
+MCP_FOLDER: Final = "mcp"
+"""Of `data_dir`: a folder for each server that is started here, what each of them last offered, and its grant."""
 RECONNECT_SECONDS: Final = 5.0  # seconds
 
 SEEN_AGAIN: Final = timedelta(days=1)
@@ -41,6 +46,23 @@ Tell = Callable[[str, str, str], Awaitable[None]]
 log = structlog.get_logger("mcp")
 
 Wrap = Callable[[Mapping[str, Tool]], Mapping[str, Tool]]
+NOTHING_BOUND: Final[Mapping[str, Bound]] = {}
+
+
+def in_hand(table: McpTable) -> Grants:
+    """No grant, until somebody signs in."""
+    from bot.wiring.logins.grants import GrantInHand
+
+    return GrantInHand()
+
+
+@dataclass(frozen=True, slots=True)
+class AtWork:
+    """Loans for calls elsewhere: grants of MCP servers, and secrets for the hosts they are bound to."""
+
+    grants: GrantsOf = in_hand
+    secrets: SecretBook = field(default_factory=NoSecrets)
+    bound: Mapping[str, Bound] = field(default_factory=dict, repr=False)
 
 
 class Toolbox:
@@ -125,17 +147,19 @@ class Toolbox:
         return [server.run for server in self._servers] + ([self._folder.run] if self._folder else [])
 
 
-def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap) -> Toolbox:
+def toolbox_of(settings: Settings, own: Mapping[str, Tool], wrap: Wrap, at_work: AtWork | None = None) -> Toolbox:
     """Nothing is imported where no server is set. Errors: ConfigError."""
-    toolbox = Toolbox(own, wrap)
+    toolbox, lent = Toolbox(own, wrap), at_work or AtWork()
     if tables := [table for table in settings.mcp if table.enabled]:
+        from bot.wiring.logins.grants import sealer_of
+        from bot.wiring.logins.sealed_files import SealedFolder
         from tools.mcp.server import McpServer
 
         folder, sealer = settings.data_dir / MCP_FOLDER, sealer_of(settings)
         toolbox.join(
             [
                 McpServer(
-                    terms_of(settings, table),
+                    replace(terms_of(settings, table, lent.grants, lent.bound), secrets=lent.secrets),
                     on_change=toolbox.renew,
                     keep=SealedFolder(folder / f"{table.name}.asked", sealer),
                     on_login=toolbox.needs_login,
@@ -165,12 +189,21 @@ async def _check_sandbox(settings: Settings, table: McpTable) -> None:
         raise ConfigError(f'{name}: sandbox = "bwrap" is required, but it cannot work here: {error}') from error
 
 
-def terms_of(settings: Settings, table: McpTable) -> ServerTerms:
+def terms_of(
+    settings: Settings,
+    table: McpTable,
+    grants: GrantsOf = in_hand,
+    bound: Mapping[str, Bound] = NOTHING_BOUND,
+) -> ServerTerms:
+    """Terms of a server; without `grants` it is reached without a login. `bound` fill the placeholders in its headers.
+
+    Errors: ConfigError for a header with a secret that isn't for this server.
+    """
     from tools.mcp.terms import ServerTerms
 
     return ServerTerms(
         name=table.name,
-        way=_endpoint(settings, table) if table.url else _program(settings, table),
+        way=_endpoint(table, grants, bound) if table.url else _program(settings, table),
         memory=settings.data_dir / MCP_FOLDER / f"{table.name}.json",
         effect=table.effect,
         effects=table.effects,
@@ -212,11 +245,23 @@ def secret_places(settings: Settings) -> Iterator[Path]:
         yield from (database.with_name(database.name + end) for end in ("", "-wal", "-shm", "-journal"))
 
 
-def _endpoint(settings: Settings, table: McpTable) -> Endpoint:
+def _endpoint(table: McpTable, grants: GrantsOf, bound: Mapping[str, Bound]) -> Endpoint:
+    from bot.wiring.logins.grants import login_of
     from tools.mcp.terms import Endpoint
 
     token = {"Authorization": f"Bearer {table.token.get_secret_value()}"} if table.token else {}
-    return Endpoint(table.url, {**token, **_open(table.headers)}, login_of(settings, table))
+    headers = {name: _header(table, value, bound) for name, value in _open(table.headers).items()}
+    return Endpoint(table.url, {**token, **headers}, login_of(table, grants(table)))
+
+
+def _header(table: McpTable, value: str, bound: Mapping[str, Bound]) -> str:
+    """A header as it is sent. Without any `bound` nothing is sent."""
+    if "{{" not in value or not bound:
+        return value
+    names = names_in(value)
+    if why := objection(NoSecrets({name: secret.hosts for name, secret in bound.items()}), names, table.url):
+        raise ConfigError(f'[[mcp]] name = "{table.name}": headers: {why}')
+    return Filled([LentSecret(name, bound[name].value, ()) for name in names]).text(value)
 
 
 def _open(values: Mapping[str, SecretStr] | None) -> dict[str, str]:

@@ -180,6 +180,7 @@ class AgentLoop:
             files=list(claim.files),
             allowance=claim.allowance,
             maker=maker,
+            goes_on=bool(maker and maker.goes_on),
         )
         self._live[claim.run_id] = run
         try:
@@ -236,7 +237,11 @@ class AgentLoop:
                 if await self._sent_back(run, reply):
                     continue
                 if not reply.calls:
-                    return await self._finish(run, reply, RunState.DONE, reply.text)
+                    waits = run.awaits and not reply.text
+                    ending = (
+                        self._park(run, run.asked) if waits else self._finish(run, reply, RunState.DONE, reply.text)
+                    )
+                    return await ending
                 if released := await self._act(run, reply):
                     return released
                 if run.guard and run.guard.is_tripped:
@@ -262,8 +267,11 @@ class AgentLoop:
         asked = [step for step in steps if step.state is StepState.ASKED] + run.lapsed
         if doubted is not None:
             asked.append(steps[doubted])
-        if asked or run.handed:
-            return await self._park(run, asked)
+        fresh = [step for step in asked if not step.is_asked]
+        if run.goes_on and doubted is None and not any(step.call.tool == SPEND_MORE for step in asked):
+            run.awaits, run.asked = run.handed or bool(asked), fresh
+        elif asked or run.handed:
+            return await self._park(run, fresh)
         if run.claim.overtaken:
             own(await self._store.note(run.claim.lane, run.claim.run_id, overtaken_note()))
         await self._join(run)
@@ -296,7 +304,7 @@ class AgentLoop:
         reply = await run.unless_stopped(self._reply(run, facts, history))
         run.said = ""
         self._probe("model-answered")
-        if not reply.calls and not reply.text.strip():
+        if not reply.calls and not reply.text.strip() and not run.awaits:
             raise ModelFailed(EMPTY_REPLY)
         return reply
 
@@ -460,8 +468,11 @@ class AgentLoop:
         run.obey(recorded.stop)
         waiting = await self._calls.attempt_all(run, [step for step in recorded.steps if step.state is StepState.OPEN])
         asked = [step for step in recorded.steps if step.state is StepState.ASKED] + run.lapsed
-        if asked or run.handed:
-            return await self._park(run, asked)
+        if run.goes_on and not is_own:
+            run.awaits |= run.handed or bool(asked)
+            run.asked, run.lapsed = [*run.asked, *asked], []
+        elif asked or run.handed:
+            return await self._park(run, [*run.asked, *asked])
         if waiting or recorded.waiting:
             await self._join(run)
         return None
@@ -484,6 +495,8 @@ class AgentLoop:
         else:
             released = await self._handed_on(run, cards, parking, point="children-awaited")
         self._notices.asked()
+        if run.watches:
+            self._notices.watched()
         log.info("run parked", approvals=[question.id for question in questions])
         return released
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from runtime.agent.guard import LoopGuard
@@ -36,10 +37,20 @@ class Ended(Exception):
 
 
 class Maker(Model, Protocol):
-    """Speaks in place of the model, by rules alone: each of its runs comes to an end, and it must read all that was called."""
+    """Speaks in place of the model, by rules alone: each of its runs comes to an end, and it must read all that was called.
+
+    One that `goes_on` is asked again as soon as one of its calls is over, while others are waited for. A reply without calls and
+    words then says that it waits.
+    """
+
+    @property
+    def goes_on(self) -> bool: ...
 
     def is_fixed(self, call: str) -> bool:
         """Tell whether all words of a call, by its id, are those of people who wrote the rules."""
+
+    def limit(self, call: str) -> timedelta | None:
+        """The time that the rules give a call; None for its tool's own."""
 
 
 @dataclass(slots=True)
@@ -55,7 +66,9 @@ class LiveRun:
     model call. `allowance` is for its next one, where budgets are set. `lapsed` are calls that are asked about after all.
     `handed`: a call of it is in the hands of others. `corrected`: its answer was sent back once.
     `remembered` are the memories that it was given, and `skills` its skills, once they were looked for. `maker` speaks in place of
-    its model.
+    its model. `asked` are calls that people are still to be asked about, and `awaits`: some that it made are not over;
+    `watches`: for one of them an event is waited for. `goes_on` is its maker's. `told_at` is when a tool last said how far it
+    is, by the loop's clock.
     `history` is what the model read last, and `known` what that says of where text came from, once a call asked for it.
     """
 
@@ -86,6 +99,11 @@ class LiveRun:
     remembered: str | None = None
     skills: Given | None = None
     maker: Maker | None = None
+    asked: list[ToolStep] = field(default_factory=list)
+    awaits: bool = False
+    goes_on: bool = False
+    watches: bool = False
+    told_at: float = 0.0
 
     def stop(self) -> None:
         """A person ends this run: what may be cut ends at once."""
@@ -94,7 +112,12 @@ class LiveRun:
             cut.reschedule(0)  # a moment long past: it expires now
 
     def context(
-        self, call_id: str, attach: Attach, tools: Callable[[], Sequence[ToolSpec]], own_words: OwnWords
+        self,
+        call_id: str,
+        attach: Attach,
+        tools: Callable[[], Sequence[ToolSpec]],
+        own_words: OwnWords,
+        tell: Callable[[str], None],
     ) -> ToolContext:
         """Surroundings of a call of it."""
         claim = self.claim
@@ -112,6 +135,7 @@ class LiveRun:
             is_child=claim.child is not None,
             own_words=own_words,
             memory=self.agent.manifest.memory,
+            tell=tell,
         )
 
     def obey(self, stop: bool, *, after: str = "") -> None:

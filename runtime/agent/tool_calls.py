@@ -27,6 +27,7 @@ from runtime.contract import (
     HAND_OVER,
     SPEND_MORE,
     Address,
+    Advancing,
     Attach,
     Call,
     Effect,
@@ -54,7 +55,7 @@ from runtime.policy.terms import Terms
 from runtime.policy.tool_forms import warning
 from runtime.reports.fan_out import MOST_FILES
 from runtime.store.protocol import Claim, NewStep, Recorded, Runs, ToolStep
-from runtime.text.glyphs import bound
+from runtime.text.glyphs import bound, clip, visible
 from runtime.workspace.whole_texts import WholeTexts
 
 if TYPE_CHECKING:
@@ -69,6 +70,11 @@ READ_ONLY_BY_NOW: Final = "the read-only mode of this conversation"
 ASKED_BY: Final = 'Interceptor "'
 """Stands in what a card says of a call that an interceptor has asked about: no standing yes answers it."""
 NOT_ABOVE: Final = "{above}, which asked for this, may not do it either."
+TELL_SECONDS: Final = 1.0
+"""Between two words of a run's tools about how far they are."""
+TOLD_MAX_CHARS: Final = 120
+LOOKED_AT_MAX_CHARS: Final = 2_000
+"""Of such words, in which secrets are looked for: one that is cut at the end of them isn't shown."""
 STORE_RETRY_DELAY: Final = timedelta(seconds=0.5)
 """Between two tries to record a result."""
 
@@ -346,10 +352,11 @@ class Calls:
         if tool.spec.hands or tool.spec.sleeps:
             return await self._put_off(run, step, tool.spec, arguments)
         own_words = partial(self._rulings.own_words, run)
-        context = run.context(step.call.id, attach, partial(self._findable, run), own_words)
+        tell = partial(self._tell, run, step.call)
+        context = run.context(step.call.id, attach, partial(self._findable, run), own_words, tell)
         if tool.spec.undo and (kept := await kept_before(tool, arguments, context)) is not None:
             keep(kept)
-        work = self._guarded(tool, arguments, context)
+        work = self._guarded(tool, arguments, context, run.maker.limit(step.call.id) if run.maker else None)
         flow = tool.spec.flow
         is_ours = flow.reads is Reads.OURS and not flow.writes
         source = "" if is_ours else await self._sources.of(run, tool.spec, arguments)
@@ -362,6 +369,16 @@ class Calls:
         if source:
             text = fenced(text, tool.spec, arguments, self._door.clean(source, Gate.TOOL_RESULT, room))
         return f"{text}{more}"
+
+    def _tell(self, run: LiveRun, call: Call, words: str) -> None:
+        """Show how far a call is. They are words from outside: few, on a line, and looked at as a result is."""
+        now = asyncio.get_running_loop().time()
+        if now - run.told_at < TELL_SECONDS:
+            return
+        run.told_at = now
+        clean = self._door.clean(words[:LOOKED_AT_MAX_CHARS], Gate.TOOL_RESULT, self._door.room(run.claim.address))
+        shown = clip(visible(" ".join(clean.split())), TOLD_MAX_CHARS)
+        self._progress(run.claim, Advancing(call.tool, call.arguments, shown))
 
     async def _put_off(self, run: LiveRun, step: ToolStep, spec: ToolSpec, arguments: Mapping[str, Json]) -> str | None:
         """Hand the call to other agents, or let it wait for a time; the reason in words where that can't be."""
@@ -379,8 +396,10 @@ class Calls:
         told = f"\n\n{note(path, len(text))}"
         return bound(text, most - len(told)), told
 
-    async def _guarded(self, tool: Tool, arguments: Mapping[str, Json], context: ToolContext) -> str:
-        limit = tool.spec.timeout
+    async def _guarded(
+        self, tool: Tool, arguments: Mapping[str, Json], context: ToolContext, less: timedelta | None
+    ) -> str:
+        limit = min(tool.spec.timeout, less) if less else tool.spec.timeout
         try:
             async with asyncio.timeout(limit.total_seconds()):
                 return await tool.call(arguments, context)

@@ -37,7 +37,8 @@ class HeadFile:
 
     def write(self, head: Head) -> None:
         """Replace the head, whole or not at all."""
-        self._file.write({"number": head.number, "hash": head.hash}, head_words(head))
+        words = head_words(head)
+        self._file.write({"number": head.number, "hash": head.hash, "signature": self._file.key.mark(words)})
 
     def read(self) -> Head | None:
         """The head, None before the first. Errors: StoreError when it is damaged or its signature is wrong."""
@@ -61,7 +62,8 @@ class CheckpointFile:
         """Replace the checkpoint, whole or not at all."""
         at = checkpoint.at.isoformat()
         values = {"number": checkpoint.number, "hash": checkpoint.hash, "at": at}
-        self._file.write(values, checkpoint_words(checkpoint))
+        key = self._file.key
+        self._file.write({**values, "key": key.public, "signature": key.sign(checkpoint_words(checkpoint))})
 
     def read(self) -> AuditCheckpoint | None:
         """The checkpoint, None when nothing was removed yet. Errors: StoreError as for the head."""
@@ -84,10 +86,11 @@ def checkpoint_words(checkpoint: AuditCheckpoint) -> str:
 class _SignedFile:
     def __init__(self, folder: Path, name: str) -> None:
         self._path = folder / name
-        self._key = AuditKey(folder)
+        self.key = AuditKey(folder)
 
-    def write(self, values: Mapping[str, object], words: str) -> None:
-        text = json.dumps({**values, "key": self._key.public, "signature": self._key.sign(words)})
+    def write(self, values: Mapping[str, object]) -> None:
+        """Replace the file by values with their signature, whole or not at all."""
+        text = json.dumps(values)
         fresh = self._path.with_name(f"{self._path.name}.new")
         with fresh.open("w", encoding="ascii") as file:
             file.write(text)
@@ -104,7 +107,7 @@ class _SignedFile:
             made, signature = make(said), str(said["signature"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{self._path} cannot be read: {error}") from error
-        if not self._key.signed(words(made), signature):
+        if not self.key.signed(words(made), signature):
             raise StoreError(
                 f"The signature of {self._path} is wrong: someone else wrote it, or audit.key was changed."
             )
@@ -113,4 +116,4 @@ class _SignedFile:
     @property
     def was_signed(self) -> bool:
         """True if anything was ever signed in this folder."""
-        return self._key.is_there
+        return self.key.is_there

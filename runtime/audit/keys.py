@@ -1,7 +1,9 @@
 """The key of a data folder that signs the audit, and what others need to check its signatures.
 
-`audit.key` (mode 0600) holds 32 random bytes. Signatures are Ed25519, with a key made of these: whoever has the public half
-checks them, and can't make one. Those of earlier versions are HMAC-SHA256 with the same bytes, and still count here.
+`audit.key` (mode 0600) holds 32 random bytes. What leaves the folder is signed with Ed25519, with a key made of these: whoever
+has the public half checks it, and can't make one. The head that stays beside the key, and is written after each seal, has a
+mark instead (HMAC-SHA256 with the same bytes): only who could sign anyway can check it, and no process that is at rest has to
+load a library for it.
 """
 
 from __future__ import annotations
@@ -48,14 +50,18 @@ class AuditKey:
         """The public half, in hex."""
         return self._private().public_key().public_bytes_raw().hex()
 
+    def mark(self, words: str) -> str:
+        """A mark that counts beside this key alone."""
+        return hmac.digest(self._secret(), words.encode(), "sha256").hex()
+
     def sign(self, words: str) -> str:
         return f"{SIGNATURE_PREFIX}{self._private().sign(words.encode()).hex()}"
 
     def signed(self, words: str, signature: str) -> bool:
-        """True if a signature was made here, by this version or an earlier one."""
+        """True if a signature or a mark was made here."""
         if signature.startswith(SIGNATURE_PREFIX):
             return checks_out(self.public, words, signature)
-        return hmac.compare_digest(signature, hmac.digest(self._secret(), words.encode(), "sha256").hex())
+        return hmac.compare_digest(signature, self.mark(words))
 
     def _private(self) -> Ed25519PrivateKey:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

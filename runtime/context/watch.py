@@ -34,9 +34,10 @@ UNWATCHED: Final = LoopWatch()
 @dataclass(frozen=True, slots=True)
 class LoopNotices:
     """Calls of the loop for others: `asked` after a question went up, `changed` for a room in which a summary now stands,
-    `ready` where a lane has something to do."""
+    `ready` where a lane has something to do, `watched` where a run waits for an event."""
 
     asked: Callable[[], None] = lambda: None
     changed: Callable[[Address], None] = lambda _: None
     ready: Callable[[], None] = lambda: None
+    watched: Callable[[], None] = lambda: None
     watch: LoopWatch = UNWATCHED

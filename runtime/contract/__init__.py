@@ -33,6 +33,7 @@ from runtime.contract.calls import (
     Carries,
     Child,
     ChildState,
+    EventWish,
     Flow,
     Hands,
     Mention,
@@ -68,6 +69,7 @@ from runtime.contract.deliveries import (
     Wire,
 )
 from runtime.contract.features import (
+    Advancing,
     Bucket,
     Drafts,
     Features,
@@ -257,6 +259,7 @@ __all__ = [
     "AdapterContext",
     "Address",
     "Addressing",
+    "Advancing",
     "Amended",
     "ApprovalId",
     "ApprovalKind",
@@ -303,6 +306,7 @@ __all__ = [
     "Drafts",
     "Effect",
     "Entry",
+    "EventWish",
     "Failure",
     "Features",
     "Fetch",

@@ -180,6 +180,19 @@ Sleeps = Callable[[Mapping[str, Json], datetime], datetime]
 """Time for which a call waits that is made now. Errors: ToolRetry for arguments that name none."""
 
 
+@dataclass(frozen=True, slots=True)
+class EventWish:
+    """An event that a call waits for, as triggers name it; of words, any of `words`. `room` is a glob, empty for the run's own."""
+
+    event: str
+    words: Sequence[str] = ()
+    room: str = ""
+
+
+Awaits = Callable[[Mapping[str, Json]], EventWish]
+"""Event for which a call waits. Errors: ToolRetry."""
+
+
 class ChildState(StrEnum):
     """Stages of a child. A run of it may still come to its end after it is over."""
 

@@ -36,6 +36,15 @@ class Working:
 
 
 @dataclass(frozen=True, slots=True)
+class Advancing:
+    """A tool at work says how far it is, in words from outside: on one line, and without secrets."""
+
+    tool: str
+    arguments: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stopping:
     """A person ends the run; a tool that cannot be cut short ends first."""
 
@@ -45,7 +54,7 @@ class Resting:
     """The run ended or waits for a person: no more progress from it."""
 
 
-Progress = Thinking | Speaking | Working | Stopping | Resting
+Progress = Thinking | Speaking | Working | Advancing | Stopping | Resting
 
 
 class Listeners(Protocol):

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
-from runtime.contract.calls import UNDECLARED, Card, Flow, Hands, Refusal, Sleeps
+from runtime.contract.calls import UNDECLARED, Awaits, Card, Flow, Hands, Refusal, Sleeps
 from runtime.contract.forms import Asks
 from runtime.contract.memory.facts import EVERY_SCOPE, ScopeKind
 from runtime.contract.people import Address, Json, Person, RunId, SessionKey
@@ -119,7 +119,8 @@ class ToolSpec:
 
     `undo` is the way back from its calls. `form` is all that others say of it (JSON), for a tool whose words are not ours:
     another one is asked about anew. With `asks` a person answers each call in place of the tool, which is never called; with
-    `hands` other agents work on it in its place, with `sleeps` its run waits for a time.
+    `hands` other agents work on it in its place, with `sleeps` its run waits for a time, and with `awaits`
+    for an event until then.
     `card` says how a call is shown to whoever may approve it; without one its names and values are. `refusal` says why one is not even asked about. `polls`: the same call
     is meant to be made again and again, until something is ready. `seldom`: models find it by `find_tools`, so that not
     every request carries it. `untold`: no model is told of it; runs call it on their own account. `flow` says where its
@@ -137,6 +138,7 @@ class ToolSpec:
     asks: Asks | None = None
     hands: Hands | None = None
     sleeps: Sleeps | None = None
+    awaits: Awaits | None = None
     undo: Undo | None = None
     card: Card | None = field(default=None, compare=False)
     refusal: Refusal | None = field(default=None, compare=False)
@@ -193,6 +195,7 @@ class ToolContext:
     `address` is where the run's answer goes, and `requester` for whom it works: None for a program that nobody asked.
     `scheduled`: nobody asked now, it is the work of a schedule. `tools`: those that may perhaps be called here, for the
     tool that finds them. `agent` is the name of the one that calls, and `is_child` tells that another run asked for its work.
+    `tell` shows people in the room how far the call is, in a few words from outside: some of them, and never for sure.
     `own_words`: people of the room alone led to the call: no child, no schedule, and nothing from outside. `memory` are the
     scopes of memory that the agent has.
     """
@@ -210,6 +213,7 @@ class ToolContext:
     is_child: bool = False
     own_words: OwnWords = nobody_vouches
     memory: Sequence[ScopeKind] = EVERY_SCOPE
+    tell: Callable[[str], None] = lambda _: None
 
 
 class Tool(Protocol):

@@ -34,8 +34,9 @@ class CourierContext:
     """Context of a courier in its process.
 
     `take` asks for the duty, and `vacancy` waits until it may be free again. `on_shown` hears of each address where
-    something was shown. `chance` spreads retries, from 0 to 1; `ticks` never jump, as `now` may. `clean` takes secrets out of
-    words about errors, which may hold the address that was asked.
+    something was shown, `on_dead` of each delivery that never will be: triggers may have begun work. `chance` spreads retries,
+    from 0 to 1; `ticks` never jump, as `now` may. `clean` takes secrets out of words about errors, which may hold the address
+    that was asked.
     """
 
     take: Callable[[str], Awaitable[Duty | None]]
@@ -48,3 +49,4 @@ class CourierContext:
     ticks: Callable[[], timedelta] = ticking
     probe: Probe = no_probe
     clean: Callable[[str], str] = by_usual_rules
+    on_dead: Callable[[], None] = lambda: None

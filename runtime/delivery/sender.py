@@ -112,6 +112,7 @@ class PartSender:
             log.exception("cannot render")
             reason = self._context.clean(f"can't be rendered: {type(error).__name__}: {error}")
             self._held(await self._outbox.give_up(duty, open_.delivery.id, None, reason))
+            self._context.on_dead()
             return
         if self._features.stored:
             await self._show_stored(duty, open_, wires)
@@ -258,6 +259,7 @@ class PartSender:
             await self._surely(lambda: self._outbox.detach(duty, delivery, ordinal, reason))
         else:
             await self._surely(lambda: self._outbox.give_up(duty, delivery, ordinal, reason))
+            self._context.on_dead()
 
     async def _unclear(self, duty: Duty, open_: OpenDelivery, known: OpenPart, reason: str) -> None:
         """Perhaps shown. An edit is repeatable and just goes again; anything else must be looked for."""

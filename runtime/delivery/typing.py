@@ -14,7 +14,19 @@ from typing import Any, Final
 
 import structlog
 
-from runtime.contract import Address, Features, Progress, Resting, RunId, Speaking, Stopping, Thinking, Types, Working
+from runtime.contract import (
+    Address,
+    Advancing,
+    Features,
+    Progress,
+    Resting,
+    RunId,
+    Speaking,
+    Stopping,
+    Thinking,
+    Types,
+    Working,
+)
 from runtime.delivery.rates import Rates
 from runtime.delivery.retry_policy import RetryPolicy
 from runtime.delivery.streaming import shortened
@@ -42,6 +54,7 @@ class Life:
 
     claim: Claim
     tools: list[str] = field(default_factory=list)
+    news: str = ""
     text: str = ""
     speaking_since: float | None = None
     typed: tuple[float, str] | None = None
@@ -55,10 +68,13 @@ class Life:
     def status(self) -> str:
         if self.is_stopping:
             return STOPPING
-        return f"running `{self.tools[-1]}`" if self.tools else THINKING
+        if not self.tools:
+            return THINKING
+        return f"running `{self.tools[-1]}`" + (f", which says: “{self.news}”" if self.news else "")
 
     def hear(self, event: Progress, now: float) -> None:
         self.is_long = isinstance(event, Thinking) and event.long
+        self.news = ""
         match event:
             case Thinking():
                 self.text, self.speaking_since = "", None
@@ -70,6 +86,8 @@ class Life:
             case Working(tool):
                 if tool in self.tools:
                     self.tools.remove(tool)
+            case Advancing(_, _, words):
+                self.news = words
             case Stopping():
                 self.is_stopping = True
             case Resting():

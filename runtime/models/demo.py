@@ -220,7 +220,6 @@ class Demo:
     """The demo model. Tokens are words; it costs nothing."""
 
     name = "demo"
-    ideas = ("list the files", "run: uname -a", "help")
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         images = await asyncio.to_thread(kinds, request) if has_files(request) else NO_IMAGES

@@ -28,7 +28,7 @@ TELLING: Final[Mapping[str, tuple[str, str, str]]] = {
     "http_get": ("read", "Contents of", "url"),
     "read_document": ("read", "Contents of", "path"),
     "chart": ("draw", "", "path"),
-    "query": ("ask the database", "", "sql"),
+    "query": ("ask the database", "Answer to", "sql"),
     "write_file": ("write", "Written to", "path"),
     "search_files": ("search for", "Matches for", "pattern"),
     "shell": ("run", "Output of", "command"),

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any, Final
 
 from runtime.errors import Cause
+from runtime.models.account.tokens import LoginFailed
 from runtime.models.vendors import fault_of
 from runtime.text.glyphs import bound
 
@@ -146,6 +147,8 @@ def failure_of(error: Exception, *, litellm: Any, model: str, limit: timedelta) 
     match error:
         case Unusable():
             return error.failure
+        case LoginFailed():
+            return Failure(str(error), Repeat.OFTEN if error.is_away else Repeat.NEVER, cause=error.cause)
         case litellm.exceptions.MidStreamFallbackError():
             return BROKE_OFF
         case litellm.ContextWindowExceededError():

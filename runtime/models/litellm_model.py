@@ -16,6 +16,7 @@ from runtime.domain.transcript import OURS
 from runtime.errors import Cause, ContextOverflow, ModelFailed
 from runtime.models.account.keys import Keys
 from runtime.models.account.pricing import Pricing, cached_tokens, estimated_usage
+from runtime.models.account.tokens import KeyInUse
 from runtime.models.draft import Draft
 from runtime.models.failures import (
     BROKE_OFF,
@@ -104,16 +105,19 @@ class LiteModel:
     async def _usable(self, litellm: Any, request: ModelRequest, on_text: OnText) -> Draft:
         """An answer that can be used, after as many tries as its failures are worth. Each key is tried once in each."""
         images = await self._sight.images(litellm, request)
-        tries, of_keys = 1, list[Failed]()
+        tries, of_keys, used = 1, list[Failed](), KeyInUse(self._keys, self._settings.tokens)
         while True:
             key = self._keys.current
             try:
-                draft = await self._ask(litellm, self._arguments(request, images, key), on_text)
+                value = await used.value(key)
+                draft = await self._ask(litellm, self._arguments(request, images, value), on_text)
                 require_usable(draft)
             except Exception as error:  # noqa: BLE001 - LiteLLM names no closed set of errors; all end in ModelFailed
                 failure = failure_of(error, litellm=litellm, model=self.name, limit=self._settings.timeout)
                 if images and self._refuses_images(error, failure, images):
                     images = NO_IMAGES
+                elif await used.renewed(getattr(error, "status_code", None)):
+                    log.info("asked again with a fresh token", model=self.name)
                 elif len(of_keys) + 1 < len(self._keys) and self._turns_over(failure, key):
                     of_keys.append((failure, error))
                 else:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
+from runtime.models.account.tokens import OAUTH_KEY, KeyTokens
 from runtime.models.images import Images
 
 LONGEST_WAIT: Final = timedelta(seconds=30)
@@ -56,6 +57,7 @@ class ModelSettings:
     A failure of the moment is repeated `max_retries` times, where no wait is longer than `longest_wait`; with `yields`
     only where the vendor names one, or has an error of its own: others are there to answer meanwhile.
     `alias` is what people call it. With `api_keys`, each of them is tried where one is refused or has had too much.
+    With a `login`, the token of that sign-in is its key, which `tokens` give when it is asked.
     `lean`: LiteLLM is loaded without what our calls do not use; the first call in a process decides.
     """
 
@@ -74,10 +76,14 @@ class ModelSettings:
     longest_wait: timedelta = LONGEST_WAIT
     yields: bool = False
     lean: bool = True
+    login: str = ""
+    tokens: KeyTokens | None = field(default=None, repr=False, compare=False)
 
     @property
     def keys(self) -> tuple[str, ...]:
         """Every key, the first one first."""
+        if self.login:
+            return (OAUTH_KEY,)
         return self.api_keys or ((self.api_key,) if self.api_key else ())
 
     @property

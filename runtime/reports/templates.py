@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 from runtime.contract import (
@@ -47,6 +48,7 @@ class TemplateModel:
     """Implements `contract.Model` for one job."""
 
     name = NO_MODEL
+    goes_on = False
 
     def __init__(self, job: Job, sheet: Sheet, *, renderer: Renderer, now: Now) -> None:
         self._job = job
@@ -57,6 +59,10 @@ class TemplateModel:
     def is_fixed(self, call: str) -> bool:
         """All its calls stand in the template."""
         return True
+
+    def limit(self, call: str) -> timedelta | None:
+        """Each call has its tool's own time."""
+        return None
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         results = {turn.call_id: unfenced(turn.text) for turn in request.turns if isinstance(turn, ToolTurn)}
@@ -109,6 +115,7 @@ class Unmade:
     """In place of a template that cannot be read: each report fails with the reason."""
 
     name = NO_MODEL
+    goes_on = False
 
     def __init__(self, reason: str) -> None:
         self._reason = reason
@@ -116,6 +123,10 @@ class Unmade:
     def is_fixed(self, call: str) -> bool:
         """It makes none."""
         return True
+
+    def limit(self, call: str) -> timedelta | None:
+        """Each call has its tool's own time."""
+        return None
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         raise ModelFailed(capital(self._reason))

@@ -76,7 +76,9 @@ class ToolBoard:
 
     async def complete(self, task: str, result: str, by: TaskActor, *, failed: bool = False) -> PostedTask:
         words = self._clean(result, by.room, TASK_TEXT_MAX_CHARS)
-        return done(await self._tasks.complete(task, words, by, failed=failed))
+        ended = done(await self._tasks.complete(task, words, by, failed=failed))
+        self._begun()  # a trigger may wait for that
+        return ended
 
     async def plan(self, steps: Sequence[PlanStep], by: TaskActor) -> bool:
         told = [replace(step, text=self._clean(step.text, by.room, STEP_TEXT_MAX_CHARS)) for step in steps]

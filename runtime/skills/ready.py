@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from runtime.cluster.notifier import Listener
 from runtime.contract import Now
 from runtime.domain.agents.manifest import Manifest
-from runtime.domain.skills.lock import Locked, Standing, standing
+from runtime.domain.skills.lock import Locked, Standing, lock_of, standing
 from runtime.domain.skills.matching import uses
 from runtime.domain.skills.skill import Skill
 from runtime.skills.reading import FoundSkill
@@ -116,7 +116,7 @@ class ReadySkills:
             return Shelved(found, Standing.NEW)
         lacks = tuple(self._lacks(found.skill))
         users = tuple(self._users(found.skill))
-        return Shelved(found, standing(found.skill, locks), locks.get(found.skill.name), lacks, users)
+        return Shelved(found, standing(found.skill, locks), lock_of(found.skill, locks), lacks, users)
 
     def of(self, manifest: Manifest) -> list[Skill]:
         """Skills that an agent has, by name. One of its own hides another by that name."""

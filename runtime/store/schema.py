@@ -20,6 +20,7 @@ from runtime.store.tables.forgetting import forgettings as forgettings
 from runtime.store.tables.knowledge import knowledge_chunks as knowledge_chunks
 from runtime.store.tables.knowledge import knowledge_documents as knowledge_documents
 from runtime.store.tables.knowledge import knowledge_vectors as knowledge_vectors
+from runtime.store.tables.logins import logins as logins
 from runtime.store.tables.memory import forgotten as forgotten
 from runtime.store.tables.memory import memories as memories
 from runtime.store.tables.memory import memory_uses as memory_uses
@@ -33,7 +34,7 @@ from runtime.store.tables.skills import skill_locks as skill_locks
 from runtime.store.tables.triggers import trigger_fires as trigger_fires
 from runtime.store.tables.triggers import triggers as triggers
 
-REVISION: Final = "0045"
+REVISION: Final = "0046"
 """The newest migration. Known here so that a start on a current database need not load Alembic."""
 
 signals = Table(

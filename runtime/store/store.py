@@ -28,6 +28,7 @@ from runtime.store.intake.places import PlaceStore
 from runtime.store.intake.signals import IntakeStore
 from runtime.store.knowledge.store import KnowledgeStore
 from runtime.store.knowledge.vectors import CHUNK_VECTORS
+from runtime.store.logins.store import LoginStore
 from runtime.store.memory.finding.messages import MessageSearchStore
 from runtime.store.memory.finding.vectors import MEMORY_VECTORS
 from runtime.store.memory.finding.words import MemorySearchStore
@@ -124,6 +125,7 @@ class Store:
     state_values: StateValueStore
     person_summaries: PersonSummaryStore
     skills: SkillLockStore
+    logins: LoginStore
     triggers: TriggerStore
     events: EventStore
     feedback: FeedbackStore
@@ -171,6 +173,7 @@ class Store:
             state_values=StateValueStore(*given),
             person_summaries=PersonSummaryStore(*given),
             skills=SkillLockStore(*given),
+            logins=LoginStore(*given),
             triggers=TriggerStore(*given),
             events=EventStore(*given),
             feedback=FeedbackStore(*given),

@@ -1,6 +1,6 @@
 """A workflow in the model's place: it looks at what was called so far and answers with the calls that come next.
 
-    first reply: the definition, frozen as the arguments of a call -> the calls of each wave -> last reply: the report
+    first reply: the definition, frozen as the arguments of a call -> the calls whose turn has come -> last reply: the report
 
 So steps, policy, approvals, kills and repeats are those of any run, and nothing is remembered in between.
 """
@@ -8,13 +8,14 @@ So steps, policy, approvals, kills and repeats are those of any run, and nothing
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Final
 
 from runtime.contract import AssistantTurn, Call, Job, ModelReply, ModelRequest, OnText, ToolTurn, Turn, Usage
 from runtime.domain.schedules import NO_MODEL
 from runtime.domain.workflows.asking import Flows, found
 from runtime.domain.workflows.calls import BEGIN_ID, call_of
-from runtime.domain.workflows.definition import StepKind, Workflow
+from runtime.domain.workflows.definition import Step, StepKind, Workflow
 from runtime.domain.workflows.expressions import ExpressionError, named_in, text_of
 from runtime.domain.workflows.progress import Standing, StepState, states
 from runtime.domain.workflows.reading import WorkflowError, inputs_of
@@ -28,6 +29,7 @@ class WorkflowModel:
     """Implements `contract.Model` for one job."""
 
     name = NO_MODEL
+    goes_on = True
 
     def __init__(self, job: Job, flows: Callable[[], Flows]) -> None:
         self._job = job
@@ -38,9 +40,18 @@ class WorkflowModel:
         """Tell whether all words of a call stand in the definition: nothing that another call gave is in it."""
         if call == BEGIN_ID or self._flow is None:
             return True
-        step = next((one for one in self._flow.steps if call.startswith(f"step-{one.name}-")), None)
-        given = step and [dict(step.arguments), step.text, step.to, *step.options]
+        step = self._step(call)
+        given = step and [dict(step.arguments), step.text, step.to, *step.options, *step.words]
         return given is not None and all(self._is_own(path) for path in named_in(given))
+
+    def limit(self, call: str) -> timedelta | None:
+        """The time that its step gives a call of a tool."""
+        step = self._step(call)
+        return timedelta(seconds=step.seconds) if step and step.kind is StepKind.TOOL and step.seconds else None
+
+    def _step(self, call: str) -> Step | None:
+        steps = self._flow.steps if self._flow else ()
+        return next((one for one in steps if call.startswith(f"step-{one.name}-")), None)
 
     def _is_own(self, path: Sequence[str]) -> bool:
         """An input is whoever's words the workflow was started with, but for those that a trigger took from its event."""
@@ -52,6 +63,8 @@ class WorkflowModel:
         if now is None:
             return ModelReply("", (self._begin(),), USAGE)
         self._flow = now.flow
+        if not now.wanted and now.is_awaited:
+            return ModelReply("", (), USAGE)  # also where a step failed: what is under way comes to its end first
         if failed := now.failed:
             raise ModelFailed(told_failure(now, failed.step.name, failed.why))
         try:

@@ -11,7 +11,7 @@ from playwright.async_api import Locator, expect
 from tests.e2e.browser import Tab
 from tests.e2e.house import House
 
-WINDOW: Final[dict[str, Any]] = {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"}
+WINDOW: Final[dict[str, Any]] = {"viewport": {"width": 1280, "height": 940}, "color_scheme": "light"}
 PHONE: Final[Any] = {"width": 390, "height": 800}
 SIDEWAYS: Final = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 FLOW: Final = "offers"

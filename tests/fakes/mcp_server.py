@@ -36,7 +36,15 @@ def made() -> MCPServer:
         return "grown"
 
     server.add_tool(grow)
+    server.add_tool(steps)
     return server
+
+
+async def steps(context: Context[Any, Any]) -> str:
+    """Tell how far it is."""
+    await context.report_progress(1, 2, "boiling water")
+    await context.report_progress(2)
+    return "tea"
 
 
 def echo(text: str) -> str:

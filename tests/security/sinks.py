@@ -65,6 +65,7 @@ OTHER_WRITES: Final[frozenset[str]] = frozenset(
         *("sleep", "wake", "cancel"),
         *("drop_trigger", "pause_trigger", "resume_trigger"),
         *("begin_cursor", "keep_sinks", "sink_reached", "sink_told"),
+        *("keep_login", "drop_login", "claim_login", "renew_login", "free_login", "refuse_login"),
         *("begin", "reserve", "clear", "probe", "join", "beat", "reap", "leave", "take", "shift", "ping", "hand_over"),
         *(
             "account_identity",
@@ -134,6 +135,7 @@ SINKS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
     "bot/operator/operations.py": (frozenset({"add_person", "note_fact", "pair"}), OPERATOR),
     "bot/operator/people.py": (frozenset({"rename"}), OPERATOR),
     "bot/operator/reports.py": (frozenset({"begin_report"}), "names and options of a report; what it says, COURIERS"),
+    "bot/operator/harness.py": (frozenset({"begin_goal"}), "the words of a plan, cleaned as they are read"),
     "bot/operator/work/workflows.py": (
         frozenset({"begin_report"}),
         "inputs that an operator wrote, and results that were cleaned already; calls made of them pass GuardedModel",

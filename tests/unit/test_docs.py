@@ -261,6 +261,10 @@ def test_documents_are_searched_as_told(tmp_path: Path) -> None:
     _work_as_told(DOCS / "knowledge.md", tmp_path)
 
 
+def test_long_work_begins_as_told(tmp_path: Path) -> None:
+    _work_as_told(DOCS / "harness.md", tmp_path)
+
+
 def _work_as_told(page: Path, tmp_path: Path) -> None:
     newest = ""
     with _signalbox(tmp_path):

@@ -10,18 +10,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from runtime.contract import CardContext, CardNote, CardPart, CardValue, Effect, Flow, Json, Reads, Tool, ToolContext
 from runtime.errors import ToolFailed, ToolRetry
 from runtime.workspace.safe_fs import is_there, reading
-from tools.builds.compilers import complaints, told_complaints
 from tools.builds.presets import JUNIT, READ, Preset, preset_of_compiler, preset_of_tests
-from tools.builds.results import Results, of_junit, of_output
 from tools.files.workspace import named, opened, parts_of
 from tools.kit.declare import tool
 from tools.kit.process import Ended
 from tools.sandbox.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from tools.builds.results import Results
 
 BUILD_MARGIN: Final = timedelta(seconds=15)
 BUILD_MAX_CHARS: Final = 20_000
@@ -82,6 +83,8 @@ def _testing(sandbox: Sandbox, timeout: timedelta, own: str) -> Tool:
             raise ToolFailed(NO_TESTS.format(path=named(folder)))
         ended = await sandbox.run(_line(folder, preset.line(pattern)), context.workspace, limit=SAID_MAX_CHARS)
         junit = await asyncio.to_thread(_junit, context.workspace, folder)
+        from tools.builds.results import of_junit, of_output  # with the first call
+
         return told_tests(preset, ended, (junit and of_junit(junit)) or of_output(ended.text), timeout)
 
     return run_tests
@@ -135,6 +138,8 @@ def told_compiling(preset: Preset, ended: Ended, timeout: timedelta) -> str:
     """Words for the model."""
     if ended.timed_out:
         raise ToolFailed(f"{preset.name} was stopped after {timeout.total_seconds():g} s. {_tail(ended.text)}")
+    from tools.builds.compilers import complaints, told_complaints
+
     found = complaints(ended.text)
     if ended.code == 0:
         return f"{preset.name}: compiled.{_listed(told_complaints(found))}"

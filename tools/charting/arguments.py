@@ -10,10 +10,8 @@ from typing import Any, Final
 
 from runtime.errors import ToolRetry
 from tools.charting.letters import clean
-from tools.charting.order import Kind, Order, Series, ThemeName
+from tools.charting.order import MOST_LABELS, MOST_SERIES, Kind, Order, Series, ThemeName
 
-MOST_LABELS: Final = 500
-MOST_SERIES: Final = 12
 MOST_BARS: Final = 400  # more are thinner than three pixels
 MOST_LYING: Final = 60  # labels beside lying bars
 LONGEST_TITLE: Final = 200  # characters

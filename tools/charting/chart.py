@@ -15,11 +15,8 @@ from pydantic import WithJsonSchema
 from runtime.contract import Effect, FileRef, Flow, Reads, Tool, ToolContext
 from runtime.errors import ToolRetry
 from runtime.markup.moments import several
-from tools.charting.alt import alt_of
-from tools.charting.arguments import MOST_LABELS, MOST_SERIES, Asked, order_of
-from tools.charting.order import Kind, Order, ThemeName, digest
+from tools.charting.order import MOST_LABELS, MOST_SERIES, Kind, Order, ThemeName, digest
 from tools.charting.renderer import DEADLINE, ChartRenderer, Picture
-from tools.charting.tables import TABLE_MAX_BYTES, columns_of
 from tools.files.files import replace
 from tools.files.workspace import attached, named, opened
 from tools.kit.declare import tool
@@ -79,7 +76,11 @@ def chart_tool(renderer: ChartRenderer) -> Tool:
         horizontal: Annotated[bool, "Horizontal bars."] = False,
     ) -> str:
         """Draw a chart; it is attached to the reply."""
+        from tools.charting.arguments import Asked, order_of  # with the first chart
+
         if path:
+            from tools.charting.tables import columns_of
+
             labels, series = columns_of(await asyncio.to_thread(table_at, context.workspace, path))
         order = order_of(Asked(kind, title, labels, series, unit, alt, theme, stacked, horizontal))
         picture = await renderer.draw(order)
@@ -99,6 +100,8 @@ def _name(order: Order) -> str:
 
 def table_at(workspace: Path, path: str) -> str:
     """The text of a table in the workspace. Errors: ToolError."""
+    from tools.charting.tables import TABLE_MAX_BYTES
+
     with opened(workspace, attached(workspace, path)) as file:
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode) or found.st_size > TABLE_MAX_BYTES:
@@ -108,6 +111,8 @@ def table_at(workspace: Path, path: str) -> str:
 
 def _told(order: Order, picture: Picture, path: str, *, is_of_file: bool) -> str:
     """Words of a file aren't repeated here: they may be a stranger's, and this result counts as ours."""
+    from tools.charting.alt import alt_of
+
     points = f"It shows {several(len(order.labels), 'row')} and {several(len(order.series), 'column')} of the file."
     told = [
         f"Drew {path} ({len(picture.png) // 1024 + 1} kB). It is attached to your reply.",

@@ -10,6 +10,8 @@ from typing import Final, Literal
 Kind = Literal["line", "bar", "pie"]
 ThemeName = Literal["light", "dark"]
 
+MOST_LABELS: Final = 500
+MOST_SERIES: Final = 12
 LOOK_VERSION: Final = 1
 """Counted up when the same order is to look different, so that an old picture is not taken for the new one."""
 

@@ -36,6 +36,7 @@ from tools.mcp.flood import Tamed
 from tools.mcp.http import http
 from tools.mcp.material import has_prompts, has_resources, looked_up, prompted
 from tools.mcp.offers import DECLARED, MOST_TOOLS, PROMPTS, RESOURCES, Offer, prompts_offer, resources_offer
+from tools.mcp.progress import Tell, silence
 from tools.mcp.results import Answer, answer_of
 from tools.mcp.stdio import stdio
 from tools.mcp.terms import Endpoint, ServerTerms
@@ -108,13 +109,13 @@ class Connection:
             made.append(prompts_offer())
         return made
 
-    async def carry_out(self, offer: Offer, arguments: Mapping[str, Json]) -> Answer | Needs:
-        """A call of what was offered. Errors: as `call`."""
+    async def carry_out(self, offer: Offer, arguments: Mapping[str, Json], tell: Tell = silence) -> Answer | Needs:
+        """A call of what was offered; `tell` hears how far it is. Errors: as `call`."""
         if offer.kind == RESOURCES:
             return await self._told(looked_up(self._client.session, arguments))
         if offer.kind == PROMPTS:
             return await self._told(prompted(self._client.session, arguments))
-        return await self.call(offer.name, arguments)
+        return await self.call(offer.name, arguments, tell=tell)
 
     async def call(
         self,
@@ -122,9 +123,10 @@ class Connection:
         arguments: Mapping[str, Json],
         answers: Mapping[str, Json] | None = None,
         state: str | None = None,
+        tell: Tell = silence,
     ) -> Answer | Needs:
         """One call, never repeated here. Errors: ToolFailed when the server refuses it; Lost when no answer tells."""
-        return await self._told(self.flights.call(name, arguments, answers, state))
+        return await self._told(self.flights.call(name, arguments, answers, state, tell))
 
     async def go_on(self, number: int, answer: Mapping[str, Json]) -> Answer | Needs:
         """Answer the question of a call that the server holds open. Errors: as `call`."""

@@ -12,11 +12,13 @@ from mcp.client._transport import ReadStream
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
+from tools.mcp.progress import PROGRESS, is_progress
+
 MOST_MESSAGES: Final = 1_000  # in a second: each costs the process some 50 µs of its time
 MOST_UNASKED: Final = 20  # of these, such as the server thought of itself: notifications and requests to us
 WINDOW: Final = 1.0  # seconds
 CHANGED: Final = "notifications/tools/list_changed"
-# Others, such as progress and its log, would only be checked and dropped; and one in a wrong form is a line in our log.
+# Others, such as its log, would only be checked and dropped; and one in a wrong form is a line in our log.
 HEARD: Final = (CHANGED, "notifications/cancelled", "notifications/subscriptions/acknowledged")
 
 Item = SessionMessage | Exception
@@ -91,7 +93,7 @@ class Tamed:
             return True
         if message.method == CHANGED:
             self._changed()
-        return message.method in HEARD
+        return message.method in HEARD or (message.method == PROGRESS and is_progress(message.params))
 
     async def aclose(self) -> None:
         await self._inner.aclose()

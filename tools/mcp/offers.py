@@ -13,6 +13,7 @@ from typing import Any, Final
 from runtime.contract import CardNote, Effect, Flow, Json, ToolSpec
 from runtime.text.glyphs import clip
 from runtime.text.outside import stripped
+from tools.kit.placeholders import names_in
 from tools.mcp.asked.held import OWN
 from tools.mcp.terms import Endpoint, ServerTerms
 
@@ -83,7 +84,11 @@ def spec_of(offer: Offer, terms: ServerTerms) -> ToolSpec:
         timeout=terms.timeout + MARGIN,
         form=_text(offer.told()),
         flow=Flow(source=terms.name),  # a server is taken for the worst, whatever it says of itself
-        card=lambda _, __: [CardNote(f"server {terms.name}"), CardNote(f"tool {offer.name}")],
+        card=lambda arguments, _: [
+            CardNote(f"server {terms.name}"),
+            CardNote(f"tool {offer.name}"),
+            *(CardNote(f"sends the secret {name} to {terms.way}") for name in names_in(dict(arguments))),
+        ],
     )
 
 

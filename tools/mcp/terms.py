@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from runtime.contract import Effect, ToolSpec
+from tools.kit.placeholders import NoSecrets, SecretBook
 from tools.mcp.oauth.grants import Login
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class ServerTerms:
 
     `trust_hints` takes its word for which tools only read. `wanted` are globs of the tools to take. `timeout` is for
     one call. `memory` is the file that keeps what it offered, over restarts. `title` is what people call it, and `make` makes
-    a spec of an offer, where that is other than for a server of strangers.
+    a spec of an offer, where that is other than for a server of strangers. `secrets` are those that arguments of a call may name.
     """
 
     name: str
@@ -84,6 +85,7 @@ class ServerTerms:
     timeout: timedelta = timedelta(seconds=60)
     title: str = ""
     make: MakeSpec | None = None
+    secrets: SecretBook = field(default_factory=NoSecrets, repr=False, compare=False)
 
     @property
     def called(self) -> str:

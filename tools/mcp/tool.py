@@ -15,12 +15,13 @@ from runtime.contract import FileRef, Json, ToolContext, ToolSpec
 from runtime.errors import ToolFailed
 from runtime.workspace.safe_fs import replace as replace_file
 from tools.files.workspace import opened_parent, own_like, told
+from tools.kit.placeholders import NOTHING_FILLED, Filled, filling, hidden_in, names_in
 from tools.mcp.asked.fields import Unfit
 from tools.mcp.asked.held import MOST_ROUNDS, Held, Waiting
 from tools.mcp.asked.needs import GoesOn, Needs
 from tools.mcp.errors import Lost
 from tools.mcp.offers import MARGIN, Offer, spec_of
-from tools.mcp.terms import ServerTerms
+from tools.mcp.terms import Endpoint, ServerTerms
 
 if TYPE_CHECKING:
     from tools.mcp.connection import Connection
@@ -30,6 +31,8 @@ MCP_FOLDER: Final = "mcp"  # of the workspace
 MOST_FILES: Final = 8  # of one answer
 STEM_MAX_CHARS: Final = 60
 ENDING_MAX_CHARS: Final = 8
+
+RUNS_HERE: Final = "Secrets aren't sent to the {called}, which runs here: env_from in its settings hands it some."
 
 Reach = Callable[[Offer], "Awaitable[Connection]"]
 """The connection for a call of the tool that was offered so. Errors: ToolFailed, and nothing was called."""
@@ -51,32 +54,46 @@ class McpTool:
         return f"A tool of the {terms.called}, in its form {self.offer.form}. {terms.whereabouts}"
 
     async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
+        filled = await self._filled(arguments, context)
         connection = await self._reach(self.offer)
-        outcome = await self._within(connection.carry_out(self.offer, arguments))
-        if isinstance(outcome, Needs):
-            return await self._wait(self._waiting(arguments, outcome, context), connection)
-        return await self._told(outcome, context)
+        with hidden_in(filled):
+            outcome = await self._within(connection.carry_out(self.offer, filled.arguments(arguments), context.tell))
+            if isinstance(outcome, Needs):
+                return await self._wait(self._waiting(arguments, outcome, context), connection)
+            return await self._told(outcome, context, filled)
+
+    async def _filled(self, arguments: Mapping[str, Json], context: ToolContext) -> Filled:
+        """The secrets that the arguments name. Errors: ToolFailed for one that this server doesn't get."""
+        if not (names := names_in(dict(arguments))):
+            return NOTHING_FILLED
+        if not isinstance(self._terms.way, Endpoint):
+            raise ToolFailed(RUNS_HERE.format(called=self._terms.called))
+        return await filling(self._terms.secrets, names, self._terms.way.url, tool=self.spec.name, context=context)
 
     async def go_on(self, waiting: Waiting, answers: Mapping[str, Json], context: ToolContext) -> str:
         """Go on with a call that waited, once people answered. Errors: ToolError."""
         if waiting.form != self.offer.form:
             raise ToolFailed(f"{self.spec.name} has changed since the call was made, so it did not go on.")
+        filled = await self._filled(waiting.arguments, context)
         connection, needs = await self._reach(self.offer), waiting.needs
+        full = filled.arguments(waiting.arguments)
         match needs.goes_on:
             case GoesOn.HELD:
                 (answer,) = answers.values()
                 going = connection.go_on(needs.held, answer if isinstance(answer, dict) else {"action": "cancel"})
             case GoesOn.AGAIN_WITH:
-                going = connection.call(self.offer.name, waiting.arguments, needs.with_ours(answers), needs.state)
+                ours = needs.with_ours(answers)
+                going = connection.call(self.offer.name, full, ours, needs.state, context.tell)
             case GoesOn.AGAIN if all(
                 isinstance(one, dict) and one.get("action") == "accept" for one in answers.values()
             ):
-                going = connection.call(self.offer.name, waiting.arguments)
+                going = connection.call(self.offer.name, full, tell=context.tell)
             case GoesOn.AGAIN:
                 raise ToolFailed("The page that the server asks for was refused, so nothing was called.")
-        outcome = await self._within(going)
-        if not isinstance(outcome, Needs):
-            return await self._told(outcome, context)
+        with hidden_in(filled):
+            outcome = await self._within(going)
+            if not isinstance(outcome, Needs):
+                return await self._told(outcome, context, filled)
         if waiting.rounds >= MOST_ROUNDS:
             raise ToolFailed(f"The server asked {MOST_ROUNDS} times and didn't finish. Nobody is asked again.")
         again = self._waiting(waiting.arguments, outcome, context)
@@ -116,7 +133,8 @@ class McpTool:
             return f"{head} The call changes nothing, so it may be made again."
         return f"{head} Whether the call was carried out is unknown. Don't repeat it until somebody has checked."
 
-    async def _told(self, answer: Answer, context: ToolContext) -> str:
+    async def _told(self, answer: Answer, context: ToolContext, filled: Filled) -> str:
+        answer = replace(answer, pieces=[_without(piece, filled) for piece in answer.pieces])
         texts, files = await asyncio.to_thread(self._written, answer, context)
         for file in files:
             context.attach(file)
@@ -138,6 +156,11 @@ class McpTool:
             else:
                 texts.append(f"[{piece.what}, {_size(len(piece.data))}, not kept: at most {MOST_FILES} are]")
         return texts, files
+
+
+def _without(piece: str | Blob, filled: Filled) -> str | Blob:
+    """A piece of an answer without what it repeats of the call's secrets."""
+    return filled.hidden(piece) if isinstance(piece, str) else replace(piece, data=filled.hidden_bytes(piece.data))
 
 
 def _kept(blob: Blob, usual: str, number: int, context: ToolContext) -> FileRef:

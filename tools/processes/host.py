@@ -7,15 +7,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
 from runtime.contract import BOUNDLESS, Space
 from runtime.contract.agents.processes import Process, ProcessBook, ProcessEvent, ProcessId, Starter
 from runtime.errors import StoreError, ToolFailed
-from tools.processes.program import Program
 from tools.sandbox.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from tools.processes.program import Program
 
 log = structlog.get_logger("processes")
 
@@ -75,6 +77,8 @@ class ProcessHost:
         """Errors: ToolFailed; ToolRetry where too many run already."""
         if self._group is None:
             raise ToolFailed("This process of Signalbox is about to end, so nothing is started here. Try again.")
+        from tools.processes.program import Program  # with the first one
+
         order = await self.sandbox.order(command, workspace, seconds=max(1, int(time.total_seconds())))
         process = await self.book.begin(command, by, self.limits.at_once)
         try:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from runtime.contract import (
     CardContext,
@@ -26,8 +26,10 @@ from runtime.contract.agents.processes import Process, ProcessState, Starter
 from runtime.errors import ToolFailed, ToolRetry
 from tools.kit.declare import tool
 from tools.processes.host import ProcessHost
-from tools.processes.program import Program
 from tools.sandbox.shell import check_text
+
+if TYPE_CHECKING:
+    from tools.processes.program import Program
 
 PROCESS_TIMEOUT: Final = timedelta(seconds=60)
 PROCESS_MAX_CHARS: Final = 40_000

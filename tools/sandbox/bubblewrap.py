@@ -22,13 +22,16 @@ from runtime.errors import ToolFailed
 from tools.files.workspace import own
 from tools.kit.process import Ended
 from tools.sandbox.launcher import CALLS_FILE, FIRST_FILE, VIEW, Order
-from tools.sandbox.sandbox import PATH, PROVIDED, Provided, ShellSettings, launch, limits, shell_argv
+from tools.sandbox.sandbox import LENT_TEXT, PATH, PROVIDED, Provided, ShellSettings, launch, limits, shell_argv
 from tools.sandbox.seccomp import call_filter
+from tools.sandbox.secret_files import checked
 
 INSIDE: Final = "/workspace"
 ENVIRONMENT: Final = {"PATH": PATH, "HOME": INSIDE, "LANG": "C.UTF-8", "TERM": "dumb"}
 PROVIDED_AT: Final = "/skill"
 """Where a command finds the folder that it is provided with; a name of its own, so that no workspace hides it."""
+LENT_AT: Final = "/tmp/secrets"  # noqa: S108 - inside
+"""Where a command finds its secrets that are files."""
 EMPTY_HOME: Final = "/tmp"  # noqa: S108 - inside
 """Home of such a command: what lies in the workspace, as settings of programs do in a home, doesn't speak for what was lent."""
 USER: Final = "1000"  # what the command sees itself as; outside it is the one that `ShellSettings.uid` says
@@ -86,10 +89,11 @@ def find() -> list[Bwrap]:
     return [found for found in bundled if found.program.is_file()] + ([Bwrap(Path(installed))] if installed else [])
 
 
-def arguments(settings: ShellSettings, command: str, folder: str = "") -> list[str]:
+def arguments(settings: ShellSettings, command: str, folder: str = "", lent: Sequence[str] = ()) -> list[str]:
     """Arguments of bubblewrap, its own name left out. The workspace is the working folder.
 
-    With a `folder` the command can read it, and has the variables of bubblewrap itself too.
+    With a `folder` the command can read it, and has the variables of bubblewrap itself too. `lent` are variables with the
+    paths of files, whose texts the launcher left open: they lie in memory that ends with the sandbox.
     """
     room = settings.file_mib << 20
     environment = ENVIRONMENT | ({"HOME": EMPTY_HOME} if folder else {})
@@ -104,6 +108,7 @@ def arguments(settings: ShellSettings, command: str, folder: str = "") -> list[s
         *("--perms", "0644", "--file", str(FIRST_FILE + 1), "/etc/group"),
         *("--proc", "/proc", "--remount-ro", "/proc"),  # else a command takes its OOM score back
         *own_memory(room),
+        *_lent(lent),
         *("--bind", ".", INSIDE, "--chdir", INSIDE),
         *(("--ro-bind", folder, PROVIDED_AT, "--setenv", PROVIDED, PROVIDED_AT) if folder else ()),
         *("--remount-ro", "/"),
@@ -125,6 +130,14 @@ def own_memory(room: int) -> Iterable[str]:
     yield from ("--dev", "/dev")
     yield from ("--perms", "1777", "--size", str(room), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")  # noqa: S108
     yield from ("--perms", "1777", "--size", str(room), "--tmpfs", "/tmp")  # noqa: S108 - both are inside
+
+
+def _lent(names: Sequence[str]) -> Iterable[str]:
+    if names:
+        yield from ("--perms", "0700", "--dir", LENT_AT)
+    for descriptor, name in enumerate(names, start=FIRST_FILE + len((ACCOUNTS, GROUPS))):
+        yield from ("--perms", "0600", "--file", str(descriptor), f"{LENT_AT}/{name}")
+        yield from ("--setenv", name, f"{LENT_AT}/{name}")
 
 
 def _system() -> Iterable[str]:
@@ -197,7 +210,9 @@ class Bubblewrap:
         bounds: dict[str, int],
         provided: Provided | None = None,
     ) -> Ended:
-        order, variables = self._order(bwrap, command, bounds, provided), provided.variables if provided else None
+        if provided:
+            checked(provided.secret_files)
+        order, variables = self._order(bwrap, command, bounds, provided), provided.handed if provided else None
         return await launch(order, workspace, deadline=deadline, limit=limit, variables=variables)
 
     def _order(self, bwrap: Bwrap, command: str, bounds: dict[str, int], provided: Provided | None = None) -> Order:
@@ -207,8 +222,9 @@ class Bubblewrap:
         if provided and self._uid is not None:  # whom it steps down to may not reach that folder
             folder = f"{VIEW}{PROVIDED_AT}"
             carry |= {f"{folder}/{path}": str(provided.folder / path) for path in provided.files}
+        lent = list(provided.secret_files) if provided else []
         return Order(
-            argv=[program, *arguments(self._settings, command, folder)],
+            argv=[program, *arguments(self._settings, command, folder, lent)],
             env={},
             limits=bounds,
             uid=self._uid,
@@ -218,6 +234,7 @@ class Bubblewrap:
             files=[ACCOUNTS, GROUPS],
             calls=call_filter().hex(),
             inherit=list(provided.variables) if provided else [],
+            lent=[f"{LENT_TEXT}{name}" for name in lent],
         )
 
 

@@ -12,6 +12,7 @@ from runtime.errors import ToolFailed
 from tools.kit.process import Ended
 from tools.sandbox.launcher import Order
 from tools.sandbox.sandbox import PATH, PROVIDED, Provided, ShellSettings, launch, limits, shell_argv
+from tools.sandbox.secret_files import checked, lent_files, sweep
 
 NO_HOME: Final = "/nonexistent"
 """Home of a command that something is lent to: settings of programs that lie in the workspace don't speak for that."""
@@ -27,8 +28,12 @@ class External:
     def __init__(self, settings: ShellSettings) -> None:
         self._settings = settings
         self._uid = settings.uid if os.geteuid() == 0 else None
+        self._is_swept = False
 
     async def self_test(self) -> str | None:
+        if not self._is_swept:
+            self._is_swept = True
+            await asyncio.to_thread(sweep)
         if self._uid == 0:
             return "The shell is off: [tools.shell] uid is 0, and commands are never run as root. Set another uid."
         return None
@@ -42,9 +47,12 @@ class External:
         writes: int | None = None,
         provided: Provided | None = None,
     ) -> Ended:
-        order = await self._order(command, workspace, limits(self._settings, writes), provided)
-        variables = provided.variables if provided else None
-        return await launch(order, workspace, deadline=self._settings.timeout, limit=limit, variables=variables)
+        files = checked(provided.secret_files) if provided else {}
+        with lent_files(files, self._uid) as paths:
+            order = await self._order(command, workspace, limits(self._settings, writes), provided)
+            order["env"] |= paths
+            variables = provided.variables if provided else None
+            return await launch(order, workspace, deadline=self._settings.timeout, limit=limit, variables=variables)
 
     async def order(self, command: str, workspace: Path, *, seconds: int) -> Order:
         if trouble := await self.self_test():

@@ -37,7 +37,8 @@ class Order(TypedDict):
     namespace in which the workspace is at WORKSPACE, the files of `carry` (destination below VIEW: source) can be
     read by everyone, and those files and folders of `hide` that are there are empty. `files` are texts to leave open for
     reading, from FIRST_FILE on. `calls`, unless empty, is what bubblewrap's --seccomp reads at CALLS_FILE, in hex. `inherit`
-    names variables of ours to hand on beside `env`: an argument list can be read by everybody on the machine.
+    names variables of ours to hand on beside `env`: an argument list can be read by everybody on the machine. `lent` names
+    variables whose texts are left open behind `files`, and not handed on.
     """
 
     argv: list[str]
@@ -50,6 +51,7 @@ class Order(TypedDict):
     files: list[str]
     calls: str
     inherit: NotRequired[list[str]]
+    lent: NotRequired[list[str]]
 
 
 def become(order: Order) -> None:
@@ -64,7 +66,8 @@ def become(order: Order) -> None:
         _step_down(order["uid"])
     if sys.platform == "linux":  # die with who started us, also when that one is killed
         _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    for descriptor, text in enumerate(order["files"], start=FIRST_FILE):
+    lent = [os.getenv(name, "") for name in order.get("lent", [])]
+    for descriptor, text in enumerate([*order["files"], *lent], start=FIRST_FILE):
         _leave_open(descriptor, text.encode())
     if order["calls"]:
         _leave_open(CALLS_FILE, bytes.fromhex(order["calls"]))

@@ -19,6 +19,8 @@ PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 OPEN_FILES: Final = 1024
 PROVIDED: Final = "SKILL"
 """The variable with the folder that a command is provided with."""
+LENT_TEXT: Final = "SIGNALBOX_LENT_"
+"""Begins variables in which the launcher is handed the texts of files."""
 LONGEST_ORDER: Final = 120_000  # bytes; Linux takes 131,072 in one argument (MAX_ARG_STRLEN)
 
 
@@ -53,12 +55,19 @@ class ShellSettings:
 class Provided:
     """Things for one command beside its workspace: `files` below `folder`, which it can read alone, and `variables`.
 
-    Nobody sees the variables in a list of processes.
+    Nobody sees the variables in a list of processes. `secret_files` are texts by the variable that names the path of each: they
+    lie in files that the command alone can read, and only while it runs.
     """
 
     folder: Path
     files: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secret_files: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def handed(self) -> dict[str, str]:
+        """Variables for the launcher: those of the command, and the texts of files under names that it keeps to itself."""
+        return {**self.variables, **{f"{LENT_TEXT}{name}": text for name, text in self.secret_files.items()}}
 
 
 class Sandbox(Protocol):

@@ -28,6 +28,7 @@ from runtime.contract import (
 from runtime.errors import ToolError, ToolFailed
 from tools.kit.declare import tool
 from tools.sandbox.sandbox import PROVIDED, Provided, Sandbox
+from tools.sandbox.secret_files import without_files
 from tools.sandbox.shell import MARGIN, OUTPUT_MAX_CHARS, told
 
 SKILL_READ_BOUND: Final = 50_000
@@ -98,9 +99,9 @@ def skill_tools(book: SkillBook, sandbox: Sandbox, *, timeout: timedelta) -> dic
     ) -> str:
         """Run a script of a skill in the workspace; returns output and exit code."""
         command = command_of(script, args)
-        async with book.lent(context.agent, skill, script) as provided:
+        async with book.lent(context.agent, skill, file_of(script)) as provided:
             ended = await sandbox.run(command, context.workspace, limit=OUTPUT_MAX_CHARS, provided=provided)
-        return told(ended, timeout)
+        return without_files(told(ended, timeout), provided.secret_files)
 
     async def refusal(arguments: Mapping[str, Json], by: Caller) -> str:
         try:
@@ -108,10 +109,19 @@ def skill_tools(book: SkillBook, sandbox: Sandbox, *, timeout: timedelta) -> dic
             command_of(str(arguments["script"]), str(arguments.get("args") or ""))
         except ToolError as error:
             return str(error)
-        return await book.objection(by.agent, str(arguments["skill"]), str(arguments["script"]))
+        return await book.objection(by.agent, str(arguments["skill"]), file_of(str(arguments["script"])))
 
     running = replace(skill_run, spec=replace(skill_run.spec, refusal=refusal))
     return {"skill_read": skill_read, "skill_run": running}
+
+
+def file_of(script: str) -> str:
+    """The script's name in `scripts/`, which instructions often name too.
+
+    >>> file_of("scripts/sum.py")
+    'sum.py'
+    """
+    return script.removeprefix("scripts/")
 
 
 def command_of(script: str, args: str) -> str:
@@ -129,5 +139,5 @@ def command_of(script: str, args: str) -> str:
     if len(words) > ARGUMENTS_MAX or any("\0" in word for word in (script, *words)):
         raise ToolFailed(f"At most {ARGUMENTS_MAX} arguments, without a NUL in them. Nothing was run.")
     program = INTERPRETERS.get(PurePosixPath(script).suffix, "")
-    path = f'"${PROVIDED}"/scripts/{shlex.quote(script)}'
+    path = f'"${PROVIDED}"/scripts/{shlex.quote(file_of(script))}'
     return " ".join(filter(None, (program, path, *map(shlex.quote, words))))

@@ -13,7 +13,6 @@ from runtime.egress import Egress, Response
 from runtime.errors import ToolRetry
 from runtime.text.glyphs import clip, head
 from tools.kit.declare import tool
-from tools.web.bodies import Body, text_of
 
 BOUND: Final = 50_000  # characters
 USUAL: Final = 20_000
@@ -63,6 +62,8 @@ def _card(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]
 
 async def told(answer: Response, *, most: int) -> str:
     """Words for the model: what the answer is, a line that says whose words follow, and at most `most` characters."""
+    from tools.web.bodies import Body, text_of  # with the first page
+
     body = Body.of(answer.body, answer.headers.get("content-type", ""), answer.url)
     about = f"{_status(answer.status)}\n{_shown(answer.url)}\n{body.media or 'no content type'}, {_size(answer)}"
     if not answer.body:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
-from typing import Annotated, Final, Literal
-from urllib.parse import urlsplit
+from typing import Annotated, Final, Literal, NoReturn
+from urllib.parse import quote_plus, urlsplit
 
 from runtime.contract import (
+    Caller,
     CardContext,
     CardNote,
     CardPart,
@@ -20,11 +22,24 @@ from runtime.contract import (
     Reads,
     Tool,
     ToolContext,
+    ToolSpec,
 )
-from runtime.egress import Egress, NoAnswer
+from runtime.egress import Egress, NoAnswer, Response
 from runtime.errors import ToolFailed, ToolRetry
 from tools.kit.declare import tool
 from tools.kit.keys import key_of
+from tools.kit.placeholders import (
+    Filled,
+    NoSecrets,
+    SecretBook,
+    Written,
+    as_is,
+    filling,
+    in_address,
+    in_json,
+    names_in,
+    objection,
+)
 from tools.web.fetch import BOUND, MOST_BYTES, USUAL, told
 
 HTTP_REQUEST: Final = "http_request"
@@ -43,12 +58,22 @@ REQUEST_FLOW: Final = Flow(
 OUTCOME_UNKNOWN: Final = (
     "Nobody knows whether it was carried out: {reason} Look before you send it again, or ask the person who wants it."
 )
+FILLED_PARTS: Final = ("url", "headers", "body")
+"""Arguments in which placeholders are filled."""
+SECRETS_HINT: Final = " A secret goes in as {{{{secret:NAME}}}}, in url, headers or body. There are: {names}."
 
 
-def request_tool(egress: Egress) -> Tool:
-    """The tool `http_request`, which sends through `egress`: rules of the settings must allow the method and the host."""
+def request_tool(egress: Egress, secrets: SecretBook | None = None) -> Tool:
+    """The tool `http_request`, which sends through `egress`: rules of the settings must allow the method and the host.
 
-    @tool(effect=Effect.WRITE, timeout=REQUEST_TIMEOUT, output_bound=BOUND, card=_card, seldom=True, flow=REQUEST_FLOW)
+    `secrets` are those that its arguments may name.
+    """
+    book = secrets or NoSecrets()
+
+    def card(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]:
+        return _card(arguments, _told_of(book, arguments))
+
+    @tool(effect=Effect.WRITE, timeout=REQUEST_TIMEOUT, output_bound=BOUND, card=card, seldom=True, flow=REQUEST_FLOW)
     async def http_request(
         method: Literal["POST", "PUT", "PATCH", "DELETE"],
         url: Annotated[str, "An https:// address."],
@@ -66,20 +91,66 @@ def request_tool(egress: Egress) -> Tool:
             "Idempotency-Key": key_of(context.run_id, context.call_id, method, url, body),
             **({"Content-Type": content_type} if body else {}),
         }
-        given = {name: value for name, value in headers.items() if name.lower() not in OWN_HEADERS} | own
-        data = body.encode() if body else None
+        given = {name: value for name, value in headers.items() if name.lower() not in OWN_HEADERS}
+        names = names_in([url, body, *given.values()])
+        filled = await filling(book, names, url, tool=HTTP_REQUEST, context=context)
         try:
             answer = await egress.request(
-                method, url, tool=HTTP_REQUEST, headers=given, body=data, most=MOST_BYTES, timeout=SEND_TIMEOUT
+                method,
+                filled.text(url, in_address),
+                tool=HTTP_REQUEST,
+                headers={name: filled.text(value) for name, value in given.items()} | own,
+                body=filled.text(body, _written_in(content_type)).encode() if body else None,
+                most=MOST_BYTES,
+                timeout=SEND_TIMEOUT,
             )
         except NoAnswer as error:
-            raise ToolFailed(OUTCOME_UNKNOWN.format(reason=error) if error.sent else str(error)) from error
-        return await told(answer, most=USUAL)
+            _unanswered(error, filled)
+        return filled.hidden(await told(_hidden(answer, filled), most=USUAL))
 
-    return http_request
+    return replace(http_request, spec=_with_secrets(http_request.spec, book))
 
 
-def _card(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]:
+def _with_secrets(spec: ToolSpec, book: SecretBook) -> ToolSpec:
+    """A spec that refuses secrets for other hosts before anybody is asked, and names those that there are."""
+
+    async def refusal(arguments: Mapping[str, Json], by: Caller) -> str:
+        names = names_in([arguments.get(part) for part in FILLED_PARTS])
+        return objection(book, names, str(arguments.get("url"))) if names else ""
+
+    named = ", ".join(f"{name} (for {', '.join(hosts)})" for name, hosts in sorted(book.bound().items()))
+    hint = SECRETS_HINT.format(names=named) if named else ""
+    return replace(spec, refusal=refusal, description=spec.description + hint)
+
+
+def _written_in(content_type: str) -> Written:
+    """The way in which a value stands in a body of this type, so that it can't end its place there."""
+    media = content_type.partition(";")[0].strip().lower()
+    if media.endswith("json"):
+        return in_json
+    return quote_plus if media == "application/x-www-form-urlencoded" else as_is
+
+
+def _hidden(answer: Response, filled: Filled) -> Response:
+    """An answer without what it repeats of the secrets, before any of it is cut."""
+    return replace(answer, url=filled.hidden(answer.url), body=filled.hidden_bytes(answer.body))
+
+
+def _unanswered(error: NoAnswer, filled: Filled) -> NoReturn:
+    reason = filled.hidden(str(error))
+    raise ToolFailed(OUTCOME_UNKNOWN.format(reason=reason) if error.sent else reason) from error
+
+
+def _told_of(book: SecretBook, arguments: Mapping[str, Json]) -> list[str]:
+    """Sentences about the secrets that a call sends, and where they go."""
+    names = names_in([arguments.get(part) for part in FILLED_PARTS])
+    url = str(arguments.get("url"))
+    if names and objection(book, names, url):
+        return []  # it isn't sent, and says why
+    return [f"sends the secret {name} to {urlsplit(url).hostname}" for name in names]
+
+
+def _card(arguments: Mapping[str, Json], secrets: list[str]) -> list[CardPart]:
     """The method and the host first: an address may be long."""
     try:
         host = urlsplit(str(arguments.get("url"))).hostname
@@ -87,6 +158,7 @@ def _card(arguments: Mapping[str, Json], context: CardContext) -> list[CardPart]
         host = None
     parts: list[CardPart] = [
         CardNote(f"{arguments.get('method')} to {host or 'an address that is none'}"),
+        *map(CardNote, secrets),
         CardValue("url"),
     ]
     if arguments.get("body"):

@@ -88,7 +88,7 @@ class Intake:
             return None
 
     def _read_reaction(self, update: Update) -> Reaction | None:
-        """What somebody put onto a message or took away; None for anything else."""
+        """The mark that somebody put onto a message or took away; None for anything else."""
         try:
             return self._reader().reaction(update.message_reaction) if update.message_reaction else None
         except MALFORMED:

@@ -51,6 +51,9 @@ export class Live {
     } else if (event.kind === "working") {
       this.#thinking = false;
       this.#work(event);
+    } else if (event.kind === "advancing") {
+      const open = this.#open(event);
+      if (open) open.told = event.words; // words from outside: shown as what the tool says, never as markup
     } else {
       this.#stopping = false;
       this.#resting = true; // what it says stays until the timeline shows the lasting message in its place
@@ -74,9 +77,13 @@ export class Live {
       this.#tools.push({ tool, given, ended: false });
       return;
     }
-    const open = this.#tools.find((one) => !one.ended && one.tool === tool && one.given === given);
+    const open = this.#open({ tool, arguments: given });
     if (open) open.ended = true;
     this.#thinking = this.#tools.every((one) => one.ended);
+  }
+
+  #open({ tool, arguments: given }) {
+    return this.#tools.find((one) => !one.ended && one.tool === tool && one.given === given);
   }
 
   #draw() {
@@ -90,7 +97,8 @@ export class Live {
       h("div", { class: one.ended ? "tool ended" : "tool" },
         one.ended ? icon("check") : h("span", { class: "spinner", "aria-hidden": "true" }),
         h("span", {}, one.ended ? words.ran : words.running, h("strong", {}, one.tool), one.ended ? "" : "…"),
-        h("code", {}, one.given)),
+        h("code", {}, one.given),
+        !one.ended && one.told ? h("q", {}, one.told) : ""),
     );
     const text = this.#text && h("div", { class: "preliminary" },
       h("span", { class: "label" }, words.writing), this.#preview());

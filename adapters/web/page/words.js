@@ -92,6 +92,8 @@ export const words = {
     ["/console/tasks", "Console: tasks"],
     ["/console/children", "Console: handed on"],
     ["/console/workflows", "Console: workflows"],
+    ["/console/goals", "Console: goals"],
+    ["/console/triggers", "Console: triggers"],
     ["/console/memory", "Console: memory"],
     ["/console/skills", "Console: skills"],
     ["/console/knowledge", "Console: knowledge"],
@@ -100,6 +102,8 @@ export const words = {
     ["/console/people", "Console: people"],
     ["/console/tokens", "Console: tokens"],
     ["/console/trace", "Console: trace"],
+    ["/console/events", "Console: events"],
+    ["/console/feedback", "Console: feedback"],
   ],
 
   // a summary

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from bot.terminal.options import AsJson, ConfigFile, settings_of
-from bot.terminal.output import clean, show_facts, show_json, show_rows, tell
+from bot.terminal.browsers import listen_for_address, show_login_page
+from bot.terminal.options import AsJson, ConfigFile, ask_operator, settings_of
+from bot.terminal.output import show_facts, show_json, show_rows, tell
 from runtime.errors import ConfigError
 
 if TYPE_CHECKING:
     from bot.settings.mcp import McpTable
     from bot.settings.settings import Settings
-    from tools.mcp.oauth.browser import Callback
 
 commands = typer.Typer(no_args_is_help=True, help="MCP servers: list them, and log in at those that want it.")
 
@@ -34,7 +33,10 @@ def add_to(cli: typer.Typer) -> None:
 def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = None) -> None:
     """List MCP servers, with their logins."""
     settings = settings_of(context, config)
-    rows = [_row(settings, table) for table in settings.mcp]
+    kept = _kept(settings)
+    rows = [
+        {name: facts.get(name, "") for name in SERVER_COLUMNS} for facts in (_facts(one, kept) for one in settings.mcp)
+    ]
     if as_json:
         show_json(rows)
     else:
@@ -45,7 +47,7 @@ def list_(context: typer.Context, as_json: AsJson = False, config: ConfigFile = 
 def show(context: typer.Context, name: Name, as_json: AsJson = False, config: ConfigFile = None) -> None:
     """Show a server and its login. Tokens are never shown."""
     settings = settings_of(context, config)
-    facts = _facts(settings, _table(settings, name))
+    facts = _facts(_table(settings, name), _kept(settings))
     if as_json:
         show_json(facts)
     else:
@@ -55,33 +57,44 @@ def show(context: typer.Context, name: Name, as_json: AsJson = False, config: Co
 @commands.command()
 def login(context: typer.Context, name: Name, config: ConfigFile = None) -> None:
     """Log in at a server: open the page it shows in a browser."""
+    from bot.wiring.logins.grants import mcp_login, sealed_grant
     from bot.wiring.logins.logging_in import log_in
+    from bot.wiring.logins.parts import login_sealer_of
 
     settings = settings_of(context, config, with_secrets=True)
     table = _table(settings, name)
-    grant = asyncio.run(log_in(settings, table, show=_show, listen=_listen))
+    ask_operator(settings, lambda api: api.logins())  # before a person takes the trouble: can it be kept?
+    grant = asyncio.run(log_in(settings, table, show=show_login_page, listen=listen_for_address))
     if grant is None:
         tell(f"{name} wants no login.")
         return
+    new = sealed_grant(login_sealer_of(settings)(), name, grant)
+    fields = {
+        "sealed": new.sealed,
+        "ends_at": new.ends_at.isoformat() if new.ends_at else "",
+        "renews": new.renews,
+        "issuer": grant.issuer_name,
+    }
+    ask_operator(settings, lambda api: api.keep_login(mcp_login(name), fields))
     renewed = "renewed by itself" if grant.can_renew else f"used until {_time(grant.expires_at)}"
-    tell(
-        f"Logged in at {name} through {grant.issuer_name or 'its own login server'}. The token is sealed, and {renewed}."
-    )
+    issuer = grant.issuer_name or "its own login server"
+    tell(f"Logged in at {name} through {issuer}. The token is sealed for all nodes, and {renewed}.")
     tell("A running Signalbox takes it up within a minute.")
 
 
 @commands.command()
 def logout(context: typer.Context, name: Name, config: ConfigFile = None) -> None:
-    """Forget the login at a server."""
-    from bot.wiring.logins.grants import grant_at
+    """Forget the login at a server, on all nodes."""
+    from bot.wiring.logins.grants import mcp_login, old_file
 
     settings = settings_of(context, config)
-    was_there = grant_at(settings, _table(settings, name)).file.remove()
-    tell(
-        f"Forgot the login at {name}. A running Signalbox forgets it with its next start."
-        if was_there
-        else f"There is no login at {name}."
-    )
+    _table(settings, name)
+    old_file(settings, name).remove()
+    if mcp_login(name) not in _kept(settings):
+        tell(f"There is no login at {name}.")
+        return
+    ask_operator(settings, lambda api: api.drop_login(mcp_login(name)))
+    tell(f"Forgot the login at {name}. A running Signalbox forgets it with its next start.")
 
 
 def _table(settings: Settings, name: str) -> McpTable:
@@ -92,58 +105,30 @@ def _table(settings: Settings, name: str) -> McpTable:
     return found
 
 
-def _row(settings: Settings, table: McpTable) -> dict[str, object]:
-    facts = _facts(settings, table)
-    return {name: facts.get(name, "") for name in SERVER_COLUMNS}
+def _kept(settings: Settings) -> Mapping[str, Sequence[Any]]:
+    """Facts of each sign-in by name, read beside whoever owns the store."""
+    from bot.doctor.rows import LOGIN_FACTS, rows_of
+
+    [rows] = asyncio.run(rows_of(settings, LOGIN_FACTS))
+    return {row[0]: row for row in rows}
 
 
-def _facts(settings: Settings, table: McpTable) -> dict[str, object]:
-    from bot.wiring.logins.grants import grant_at
+def _facts(table: McpTable, kept: Mapping[str, Sequence[Any]]) -> dict[str, object]:
+    from bot.wiring.logins.grants import mcp_login
 
     facts: dict[str, object] = {"name": table.name, "at": table.url or table.command, "enabled": table.enabled}
     if not table.url:
         return {**facts, "login": "none: it is started here"}
     if table.token:
         return {**facts, "login": "none: it gets a token of the settings"}
-    grant = grant_at(settings, table).look()
-    if grant is None or grant.url != table.url:
+    row = kept.get(mcp_login(table.name))
+    if row is None:
         return {**facts, "login": "none"}
-    return {
-        **facts,
-        "login": "renews itself" if grant.can_renew else "until it ends",
-        "ends": _time(grant.expires_at),
-        "issuer": grant.issuer_name,
-        "client_id": grant.client.get("client_id", ""),
-        "scopes": grant.token.get("scope") or "",
-    }
+    _, ends_at, renews, issuer, trouble, _ = row
+    how = "renews itself" if renews else "until it ends"
+    told = {"login": trouble or how, "ends": _time(ends_at / 1_000_000 if ends_at else None)}
+    return {**facts, **told, "issuer": issuer}
 
 
 def _time(seconds: float | None) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="minutes") if seconds else "never told"
-
-
-def _show(address: str) -> None:
-    tell("Open this page in a browser, and log in:")
-    typer.echo(f"\n  {clean(address)}\n")
-    if sys.stdin.isatty():
-        tell("If the browser can't come back to this machine, paste the address where it ended here.")
-
-
-def _listen(callback: Callback) -> None:
-    """Take an address that somebody types, where a person is at this terminal."""
-    if not sys.stdin.isatty():
-        return
-    loop = asyncio.get_running_loop()
-
-    def typed() -> None:
-        line = sys.stdin.readline()
-        if not line:
-            loop.remove_reader(sys.stdin.fileno())
-        elif line.strip():
-            try:
-                tell(callback.take(line))
-            except ValueError as error:
-                tell(f"{error}.".capitalize())
-
-    with suppress(OSError, ValueError):  # a terminal that can't be waited for
-        loop.add_reader(sys.stdin.fileno(), typed)

@@ -34,9 +34,16 @@ FromInput = Annotated[bool, typer.Option("--stdin", help="Read it from standard 
 WithKeyFile = Annotated[
     bool, typer.Option("--key-file", help="Lock a new file with a key kept in your config folder: no passphrase.")
 ]
+ForHosts = Annotated[
+    str,
+    typer.Option(
+        "--hosts", help="Hosts to which calls may send it, with commas between them: api.example.com,*.example.org."
+    ),
+]
 SECRET_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 SECRET_MAX_CHARS: Final = 64 << 10  # characters; a private key has 3,000
-SECRET_COLUMNS: Final = {"name": "Name", "where": "Where", "set_at": "Set", "used_for": "Used for"}
+SECRET_COLUMNS: Final = {"name": "Name", "where": "Where", "set_at": "Set", "used_for": "Used for", "hosts": "Hosts"}
+BOUND_MIN_CHARS: Final = 8
 
 
 @commands.command("set")
@@ -46,18 +53,24 @@ def set_(
     stdin: FromInput = False,
     user: ForUser = False,
     key_file: WithKeyFile = False,
+    hosts: ForHosts = "",
     config: ConfigFile = None,
 ) -> None:
     """Seal a secret, or replace it. Asks for the value without showing it."""
     _check_name(name)
+    places = _hosts(hosts)
     settings = settings_of(context, config)
     file = _target(settings, user=user)
     opened = _opened_or_made(file, settings, key_file=key_file)
     value = _value(name, stdin=stdin)
-    entry = _entry(value)
+    before = opened.entries.get(name)
+    entry = _entry(value, places or (before.hosts if before else ()))
+    _check_bound(entry)
     file.change(opened, partial(_replace, name, entry))
     typer.echo(f"{name} is sealed in {file.path}.")
-    _hint(settings, name, value, opened.entries)
+    if entry.hosts:
+        typer.echo(f"Calls may send it to {', '.join(entry.hosts)}, as {{{{secret:{name}}}}}.")
+    _hint(settings, name, value, opened.entries, bound=bool(entry.hosts))
 
 
 @commands.command("list")
@@ -193,10 +206,25 @@ def _replace(name: str, entry: Entry | None, entries: Entries) -> None:
         entries[name] = entry
 
 
-def _entry(value: str) -> Any:
+def _entry(value: str, hosts: tuple[str, ...]) -> Entry:
     from bot.secrets.sealed import Entry
 
-    return Entry(value, datetime.now(UTC).replace(microsecond=0))
+    return Entry(value, datetime.now(UTC).replace(microsecond=0), hosts)
+
+
+def _hosts(text: str) -> tuple[str, ...]:
+    from bot.settings.tables import SECRET_HOST
+
+    hosts = tuple(dict.fromkeys(filter(None, (one.strip().lower() for one in text.split(",")))))
+    if wrong := next((one for one in hosts if not SECRET_HOST.fullmatch(one)), None):
+        raise ConfigError(f"--hosts: {wrong[:100]!r} is no host, such as api.example.com. Nothing was changed.")
+    return hosts
+
+
+def _check_bound(entry: Entry) -> None:
+    """A short value can't be told from other words in what a host answers."""
+    if entry.hosts and len(entry.value) < BOUND_MIN_CHARS:
+        raise ConfigError(f"A secret for calls has {BOUND_MIN_CHARS} characters or more. Nothing was changed.")
 
 
 # --------------------------------------------------------------------------------------------------------- the list
@@ -221,6 +249,7 @@ def _rows(settings: Settings, member: Member) -> list[dict[str, Any]]:
             "where": str(member.file.path),
             "set_at": entry.set_at.isoformat(),
             "used_for": _used_for(settings, name),
+            "hosts": [*settings.secrets.hosts.get(name, ()), *entry.hosts],
         }
         for name, entry in entries.items()
     ]
@@ -229,8 +258,14 @@ def _rows(settings: Settings, member: Member) -> list[dict[str, Any]]:
 def _in_the_open(settings: Settings) -> list[dict[str, Any]]:
     """Variables and handed over files that settings ask for: they go before what is sealed."""
     return [
-        {"name": name, "where": where, "set_at": "", "used_for": _used_for(settings, name)}
-        for name in _asked_for(settings)
+        {
+            "name": name,
+            "where": where,
+            "set_at": "",
+            "used_for": _used_for(settings, name),
+            "hosts": list(settings.secrets.hosts.get(name, ())),
+        }
+        for name in dict.fromkeys([*_asked_for(settings), *settings.secrets.hosts])
         if (where := _open_place(settings, name))
     ]
 
@@ -270,7 +305,7 @@ def _asked_for(settings: Settings) -> dict[str, list[str]]:
 # --------------------------------------------------------------------------------------------------------- the hints
 
 
-def _hint(settings: Settings, name: str, value: str, entries: Entries) -> None:
+def _hint(settings: Settings, name: str, value: str, entries: Entries, *, bound: bool) -> None:
     """Warn of what keeps the secret from being used, or a start from working."""
     from bot.secrets import model_keys
     from bot.secrets.removed import at_work
@@ -279,7 +314,7 @@ def _hint(settings: Settings, name: str, value: str, entries: Entries) -> None:
         tell(f"The variable {name} is set here too, and overrides it.")
     elif place := _open_place(settings, name):
         tell(f"{name} is in {place} too, which overrides it.")
-    if not _used_for(settings, name):
+    if not bound and not _used_for(settings, name):
         where = (
             "model.name chooses its model" if name in model_keys.ALL_KEYS else "a setting that ends with _env names it"
         )

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from bot.doctor.rows import SEALED_LOGINS, rows_of
 from bot.doctor.subject import Subject, fine, warning
 from bot.settings.mcp import McpTable
 from bot.settings.settings import Settings
+from bot.wiring.logins.grants import LookedAt
+from bot.wiring.logins.parts import login_sealer_of
 from bot.wiring.mcp import terms_of
 from runtime.contract import Finding
 
@@ -23,10 +26,17 @@ TOOLS_NAMED: Final = 10  # names of tools
 async def check_mcp(subject: Subject) -> Sequence[Finding]:
     """All side by side: one that hangs must not make the others wait."""
     settings = subject.settings
-    return await asyncio.gather(*(_look(settings, table) for table in settings.mcp))
+    sealed: dict[str, str] = {}
+    if any(table.url for table in settings.mcp):
+        [rows] = await rows_of(settings, SEALED_LOGINS)
+        sealed = {row[0]: row[1] for row in rows}
+    sealer = login_sealer_of(settings)
+    return await asyncio.gather(
+        *(_look(settings, table, LookedAt(sealer, sealed, table.name)) for table in settings.mcp)
+    )
 
 
-async def _look(settings: Settings, table: McpTable) -> Finding:
+async def _look(settings: Settings, table: McpTable, grants: LookedAt) -> Finding:
     ident = f"mcp.{table.name}"
     if not table.enabled:
         return fine(ident, "turned off: enabled is false")
@@ -34,7 +44,7 @@ async def _look(settings: Settings, table: McpTable) -> Finding:
     from tools.mcp.offers import taken
     from tools.mcp.server import opened
 
-    terms = terms_of(settings, table)
+    terms = terms_of(settings, table, lambda _: grants)
     try:
         async with opened(terms, REACH) as (connection, offers):
             kept, left_out = taken(offers, terms)

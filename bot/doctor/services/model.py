@@ -92,6 +92,8 @@ def _key(first: ListedModel) -> Finding:
 
 
 async def _answer(one: ListedModel, ident: str, why: str) -> Finding:
+    if one.given.login:
+        return fine(f"{ident}.answers", f"not asked: its key is the sign-in {one.given.login}, which runs here use")
     told = await try_given(one.given)
     if isinstance(told, Answered):
         return fine(f"{ident}.answers", f"it answers, in {told.took.total_seconds():.1f} s")

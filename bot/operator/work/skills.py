@@ -9,7 +9,7 @@ from typing import Final
 from bot.operator.actor import Actor
 from bot.operator.views import View, at
 from bot.wiring.skills.telling import told_of
-from runtime.chat.views.skills import ToldSkill, accepted, details, form_of
+from runtime.chat.views.skills import FORM_LETTERS, ToldSkill, accepted, details, form_of
 from runtime.cluster.topics import SKILLS
 from runtime.contract import Notifier
 from runtime.http.errors import Refusal
@@ -42,7 +42,7 @@ class SkillOperations:
 
     async def approve(self, name: str, form: str) -> View:
         """Accept a skill as it is now. `form` is the one that the owner saw; without it the present one is meant."""
-        _, one = await self._one(name)
+        _, one = await self._one(name, form)
         skill = one.found.skill
         if skill is None:
             raise Refusal(409, f"The skill {name} can't be read: {'; '.join(one.found.wrong)}.")
@@ -56,16 +56,24 @@ class SkillOperations:
 
     async def remove(self, name: str) -> View:
         """Forget that a skill was accepted. Its folder is whoever's it is."""
-        if not await self.store.give_up_skill(name, self.actor.name):
+        names = {
+            one.found.skill.locked_as
+            for (_, known), one in (await self.look()).items()
+            if known == name and one.found.skill
+        }
+        given_up = [await self.store.give_up_skill(known, self.actor.name) for known in sorted({name} | names)]
+        if not any(given_up):
             raise Refusal(404, f"No skill {name} was accepted.")
         self.notifier.notify(SKILLS)
         return {"name": name, "told": f"{name} is no longer accepted. No agent has it from the next message on."}
 
-    async def _one(self, name: str) -> tuple[str, Shelved]:
+    async def _one(self, name: str, form: str = "") -> tuple[str, Shelved]:
+        """The skill of that name, and of several the one of that form, or the one that waits."""
         found = [(agent, one) for (agent, known), one in (await self.look()).items() if known == name]
         if not found:
             raise Refusal(404, f"There is no skill {name}. `signalbox skills list` has them.")
-        return next((one for one in found if not one[1].standing.is_open), found[0])
+        meant = [one for one in found if form and form_of(one[1].found.skill).startswith(form[:FORM_LETTERS])]
+        return next((one for one in meant or found if not one[1].standing.is_open), (meant or found)[0])
 
     def _row(self, agent: str, name: str, one: Shelved) -> View:
         told: ToldSkill = told_of(name, one)

@@ -30,6 +30,7 @@ from runtime.cluster.topics import TRIGGERS
 from runtime.cluster.trigger_watch import TriggerWatch
 from runtime.contract import AdapterContext, Address, ChannelAdapter, Identity, Model, Waiting
 from runtime.domain.agents.manifest import Manifest
+from runtime.domain.approvals import Rights
 from runtime.events.rating import Ratings
 from runtime.intake.room_names import RoomNames
 
@@ -75,15 +76,12 @@ def accounts_phase(
     def is_destination(address: Address) -> bool:
         return named(address) in live.rules.destinations
 
-    async def waiting(who: Identity) -> Sequence[Waiting]:
-        """Questions that wait for somebody, as the rules of now say."""
-        now = base.store.now()
-        found = await base.store.approvals.inbox(who, live.gate().rights)
-        return [inbox.waiting(one, now) for one in found]
+    def rights() -> Rights:
+        return live.gate().rights
 
-    forms = Forms(base.store, lambda: live.gate().rights)
+    forms = Forms(base.store, rights)
     ratings = Ratings(base.store.feedback)
-    context = replace(base.context(forms.open), inbox=waiting, rated=ratings, own_marks=base.store.feedback.own_marks)
+    context = replace(base.context(forms.open, ratings), inbox=partial(_waiting, base, rights))
     page = _page(base, context, web_identity, is_destination, getattr(model, "ideas", IDEAS))
     every = [page, *adapters_of(base.settings)(context), *adapters(context)]
     accounts = Accounts(_supervised(base, adapter, note, twin_of) for adapter in every)
@@ -93,17 +91,23 @@ def accounts_phase(
     live = Live(rules, named.now, place_in(accounts, rooms.of))
     triggers = TriggerWatch(book=base.store.triggers, take=live.waits_for, rung=base.notifier.listen(TRIGGERS))
     reload = _reload(base, accounts, live, gate, before, triggers)
-    called = calling(named, rooms.of)
     return AccountsPhase(
         accounts=accounts,
         named=named,
         rooms=rooms,
-        called=called,
+        called=calling(named, rooms.of),
         live=live,
         reload=reload,
         triggers=triggers,
         ratings=ratings,
     )
+
+
+async def _waiting(base: StorePhase, rights: Callable[[], Rights], who: Identity) -> Sequence[Waiting]:
+    """Questions that wait for somebody, as the rules of now say."""
+    now = base.store.now()
+    found = await base.store.approvals.inbox(who, rights())
+    return [inbox.waiting(one, now) for one in found]
 
 
 def _page(

@@ -15,7 +15,6 @@ from bot.server.phases.store import StorePhase
 from bot.settings.settings import Settings
 from bot.telemetry.instrument import Duty
 from bot.wiring.events.sinks import event_sinks_of
-from bot.wiring.knowledge.packs import reader_of
 from bot.wiring.memory.embedder import embedding_of
 from bot.wiring.models.made import first_settings, marks_of
 from bot.wiring.retention import retention_of, trimmer_of
@@ -69,6 +68,7 @@ def duties_of(
     yield engine.answerer.run
     if not settings.model.is_demo:
         yield partial(base.cooldowns.run, partial(_tell_of_model, base, at, engine), marks_of(settings))
+    yield from _of_logins(base, at, engine)
     yield engine.compactor.run
     yield from _of_memory(base, engine)
     yield from _alarms(base, at, engine)
@@ -95,6 +95,15 @@ def _watches(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterat
         yield partial(engine.toolkit.toolbox.watch, runs.see_form, tell, runs.told_form, tell_login)
 
 
+def _of_logins(base: StorePhase, at: AccountsPhase, engine: EnginePhase) -> Iterator[Duty]:
+    """Tokens of sign-ins. Nothing is imported where none is set."""
+    if base.tokens:
+        from bot.wiring.logins.renewing import TokenRenewal
+
+        told = partial(_tell_of_sign_in, base, at, engine)
+        yield TokenRenewal(base.tokens, kept=base.store.logins.login, ended=told, now=base.store.now).run
+
+
 def _of_memory(base: StorePhase, engine: EnginePhase) -> Iterator[Duty]:
     """Vectors of memories, summaries of people, and documents."""
     settings, store = base.settings, base.store
@@ -103,6 +112,8 @@ def _of_memory(base: StorePhase, engine: EnginePhase) -> Iterator[Duty]:
     if engine.renewal:
         yield engine.renewal.run
     if settings.knowledge:
+        from bot.wiring.knowledge.reader import reader_of
+
         yield reader_of(settings, store.knowledge, engine.door, base.membership.take, store.now).run
 
 
@@ -257,6 +268,13 @@ async def _tell_of_login(base: StorePhase, at: AccountsPhase, engine: EnginePhas
         f"**The MCP server {server} needs a login.** Until then its tools can't be used: `signalbox mcp login {server}`"
     )
     await _post_to_operators(base, at, engine, f"mcp-login:{server}:{base.store.now():%Y-%m-%d}", text)
+
+
+async def _tell_of_sign_in(base: StorePhase, at: AccountsPhase, engine: EnginePhase, name: str, why: str) -> None:
+    """Tell operators that a sign-in only works again once somebody signs in, at most once a day for one reason. Where they have
+    no room, log and audit tell it."""
+    origin = f"login:{name}:{base.store.now():%Y-%m-%d}:{digest(why)}"
+    await _post_to_operators(base, at, engine, origin, f"**The sign-in {name} doesn't work.** {why}")
 
 
 async def _post_to_operators(base: StorePhase, at: AccountsPhase, engine: EnginePhase, origin: str, text: str) -> None:

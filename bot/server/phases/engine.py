@@ -31,9 +31,11 @@ from bot.wiring.events.readers import FeedbackReaders
 from bot.wiring.knowledge.packs import book_of as packs_of
 from bot.wiring.knowledge.packs import search_of as pack_search
 from bot.wiring.knowledge.packs import tools_of as pack_tools
+from bot.wiring.mcp import AtWork
 from bot.wiring.memory.books import MemoryParts, memory_of, renewal_of, tools_of
 from bot.wiring.memory.embedder import embedder_of, meaning_of
 from bot.wiring.models.media import media_of
+from bot.wiring.safety.bound import bound_secrets_of
 from bot.wiring.safety.guard import GuardBook, door_of
 from bot.wiring.safety.tools import guarded
 from bot.wiring.scheduling import reach_of, timetable_of
@@ -86,7 +88,7 @@ from tools.posting.messages import posting_tools
 from tools.sandbox.spaced import SpacedTool
 from tools.skills.skills import skill_tools
 from tools.watching.watches import watching_tools
-from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
+from tools.workflows import WAIT_FOR_EVENT, WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
 if TYPE_CHECKING:
     from bot.wiring.safety.interceptors import InterceptorParts
@@ -283,6 +285,7 @@ def _courier(base: StorePhase, account: AccountSupervisor, door: Door) -> Courie
             vacancy=base.membership.vacancy,
             now=base.store.now,
             on_shown=base.notifier.notify_room,
+            on_dead=partial(base.notifier.notify, LANES),
             lease_is_fresh=account.may_send,
             new_id=base.new_id,
             probe=base.probe,
@@ -354,9 +357,19 @@ def _toolkit(
         space=base.space,
         more=more,
         processes=_process_book(base, door),
+        at_work=_at_work(base),
     )
     making.effects = lambda: {name: tool.spec.effect for name, tool in toolkit.toolbox.tools.items()}
     return toolkit
+
+
+def _at_work(base: StorePhase) -> AtWork:
+    secrets = bound_secrets_of(base.settings, base.store.cluster.note_fact)
+    if not base.settings.mcp:
+        return AtWork(secrets=secrets, bound=secrets.secrets)
+    from bot.wiring.logins.grants import shared_grants
+
+    return AtWork(shared_grants(base.settings, base.store.logins, base.new_id), secrets, secrets.secrets)
 
 
 def _reporters(base: StorePhase, at: AccountsPhase) -> LateReporters:
@@ -411,7 +424,7 @@ def _more_tools(
         door=lambda: door,
     )
     others = (
-        *(*workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL, *watching_tools(watches)),
+        *(*workflow_tools(flows), WORKFLOW_BEGIN, WAIT_UNTIL, WAIT_FOR_EVENT, *watching_tools(watches)),
         *goal_tools(goals, base.store.goals.cost_of),
     )
     own = {tool.spec.name: tool for tool in (*every, *media_tools(media), *others)}
@@ -490,6 +503,7 @@ def _loop(
             asked=lambda: base.notifier.notify(QUESTIONS),
             changed=base.notifier.notify_room,
             ready=partial(base.notifier.notify, LANES),
+            watched=partial(base.notifier.notify, TRIGGERS),
             watch=base.instruments.loop,
         ),
     )

@@ -6,12 +6,11 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
 from adapters.web.transfer import FileTransfer
-from adapters.webhook.adapter import Webhooks
 from bot.accounts.status import AccountStatuses
 from bot.node.invocation import for_strangers
 from bot.node.version import VERSION
@@ -25,16 +24,19 @@ from bot.server.phases.engine import EnginePhase
 from bot.server.phases.store import StorePhase
 from bot.server.reload import in_words
 from bot.server.site import site_of
-from bot.wiring.hooks import keep, webhooks_of
 from bot.wiring.identities import written
 from bot.wiring.models.catalogue import catalogue_of
 from bot.wiring.safety.forgetting import forgetter_of
 from bot.wiring.safety.guard import scan_door_of
 from bot.wiring.scheduling import reach_of
 from runtime.cluster.topics import LANES
+from runtime.contract import Address
 from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.masks import Mask
 from runtime.workspace.workspaces import WorkspaceFolders
+
+if TYPE_CHECKING:
+    from adapters.webhook.adapter import Webhooks
 
 Reread = Callable[[str], Awaitable[dict[str, Any]]]
 """Reads the settings again, for whoever is recorded by that name."""
@@ -45,7 +47,7 @@ class HttpPhase:
     """The site and what it tells of. `control_token` opens the operators' API to commands on this machine."""
 
     site: web.Application
-    webhooks: Webhooks
+    webhooks: Webhooks | None
     watchdog: Watchdog
     statuses: AccountStatuses
     control_token: str
@@ -54,7 +56,7 @@ class HttpPhase:
 
 def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_identity: str) -> HttpPhase:
     settings, token = base.settings, secrets.token_urlsafe(32)
-    webhooks = webhooks_of(settings, at.accounts, base.workspaces, base.store.now, base.new_id)
+    webhooks = _webhooks(base, at) if settings.hooks else None
     watchdog = Watchdog(check=base.store.check, place=settings.data_dir)
     statuses = AccountStatuses(at.accounts, base.store.now)
     forgetter = forgetter_of(settings, base.store, partial(workspaces_of, engine), base.membership.take)
@@ -66,7 +68,7 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
         stuck=lambda: watchdog.reason,
         token=settings.metrics.token.get_secret_value() if settings.metrics.token else "",
         others=base.instruments.routes(),
-        hooks=webhooks.routes(),
+        hooks=webhooks.routes() if webhooks else (),
     )
     return HttpPhase(
         site=site,
@@ -81,6 +83,18 @@ def http_phase(base: StorePhase, at: AccountsPhase, engine: EnginePhase, *, web_
 def workspaces_of(engine: EnginePhase) -> list[WorkspaceFolders]:
     """Workspaces of the agents that there are now: a reload may have brought some."""
     return [agent.workspaces for agent in engine.agents.values()]
+
+
+def _webhooks(base: StorePhase, at: AccountsPhase) -> Webhooks:
+    from bot.wiring.hooks import webhooks_of
+
+    return webhooks_of(base.settings, at.accounts, base.workspaces, base.store.now, base.new_id)
+
+
+def _keep(base: StorePhase, address: Address, path: str, data: bytes) -> None:
+    from bot.wiring.hooks import keep
+
+    keep(base.workspaces, address, path, data, base.new_id())
 
 
 async def _store_trouble(base: StorePhase) -> str | None:
@@ -124,22 +138,25 @@ def _operators(
         previews=engine.previews,
         models=partial(catalogue_of, settings),
         workflows=lambda: at.live.gate().workflows,
+        folders=base.workspaces.of,
+        goals=lambda: at.live.gate().goals,
         agents=lambda: agents_at_work(engine.agents, at.reload.settings),
         guarded=engine.guard_book.words,
         feedback_readers=lambda: at.reload.settings.feedback.readers,
         intercepted=engine.interceptors.words if engine.interceptors else str,
         skills=engine.skills.every.look,
-        files=lambda: FileTransfer(
-            workspaces=base.workspaces,
-            upload_bytes=int(settings.web.upload_mib * MIB),
-            new_id=base.new_id,
-            space=base.space,
-        ),
-        keep=lambda address, path, data: keep(base.workspaces, address, path, data, base.new_id()),
+        files=partial(_files, base),
+        keep=partial(_keep, base),
+        logins=lambda: [table.name for table in settings.logins],
         door=lambda: engine.door,
         scan_door=cache(lambda: scan_door_of(settings, at.named, engine.door)),
         schedules=ScheduleOperations(engine.timetable, at.accounts.address, at.named, mask, at.called),
     )
+
+
+def _files(base: StorePhase) -> FileTransfer:
+    most = int(base.settings.web.upload_mib * MIB)
+    return FileTransfer(workspaces=base.workspaces, upload_bytes=most, new_id=base.new_id, space=base.space)
 
 
 def reread_of(at: AccountsPhase) -> Reread:

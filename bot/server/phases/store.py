@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.server.instruments import Instruments
 from bot.settings.settings import Settings
 from bot.wiring.engine import notices_of, shell_of, space_of
+from bot.wiring.logins.parts import tokens_of
 from runtime.audit.anchor import HeadFile
 from runtime.audit.published import SignedEnds
 from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.node import Membership
 from runtime.cluster.notifier import LocalNotifier, SharedNotifier
-from runtime.contract import AdapterContext, NewId, OpenForm, Probe, no_form
+from runtime.contract import AdapterContext, NewId, OpenForm, Probe, Rated, no_form, unrated
 from runtime.domain.agents.manifest import MAIN
 from runtime.intake.shelf import GuardedShelf
 from runtime.store.store import Store
@@ -21,12 +23,14 @@ from runtime.workspace.disk_space import DiskSpace
 from runtime.workspace.workspaces import WorkspaceFolders
 
 if TYPE_CHECKING:
+    from bot.wiring.logins.tokens import LoginTokens
     from runtime.store.sql.notices import Notices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorePhase:
-    """Base on which every later part is built. `notices` carries wake-ups between nodes; an embedded database has none."""
+    """Base on which every later part is built. `notices` carries wake-ups between nodes; an embedded database has none.
+    `tokens` are those of sign-ins."""
 
     settings: Settings
     store: Store
@@ -40,8 +44,9 @@ class StorePhase:
     shelf: GuardedShelf
     workspaces: WorkspaceFolders
     space: DiskSpace
+    tokens: Mapping[str, LoginTokens]
 
-    def context(self, forms: OpenForm = no_form) -> AdapterContext:
+    def context(self, forms: OpenForm = no_form, rated: Rated = unrated) -> AdapterContext:
         """Context that every adapter is given."""
         store = self.store
         return AdapterContext(
@@ -55,6 +60,8 @@ class StorePhase:
             siblings=store.cluster.has_siblings,
             forms=forms,
             shelf=self.shelf,
+            rated=rated,
+            own_marks=store.feedback.own_marks,
         )
 
     def head(self) -> HeadFile:
@@ -84,4 +91,5 @@ def store_phase(
         shelf=GuardedShelf(store.shelf),
         workspaces=WorkspaceFolders(settings.workspace_dir, MAIN, uid=shell_of(settings).uid),
         space=space_of(settings),
+        tokens=tokens_of(settings, store, new_id, probe),
     )

@@ -61,7 +61,7 @@ class EventSinkTable(Section):
 
 
 class FeedbackSection(Section):
-    """What people think of the agent's messages. See [feedback.md](feedback.md)."""
+    """Ratings of the agent's messages. See [feedback.md](feedback.md)."""
 
     readers: tuple[IdentityName, ...] = Field(
         default=(),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Fault = tuple[str, str]
 """The setting, and what is wrong with it."""
 
-OWN_KEYS: Final = ("api_key", "api_key_env", "api_keys", "api_key_envs")
+OWN_KEYS: Final = ("api_key", "api_key_env", "api_keys", "api_key_envs", "login")
 BESIDE: Final = ("embeddings", "images", "transcription")
 """Tables of models that do not answer people."""
 NAMED: Final = ("model", *BESIDE)

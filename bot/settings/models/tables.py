@@ -49,6 +49,10 @@ class AnyModel(Section):
         description="Names of variables or sealed secrets with several keys. The next one is used when a key is refused "
         "(401) or has had too many requests (429).",
     )
+    login: str = Field(
+        default="",
+        description="Name of a sign-in whose token is its key, in place of `api_key`: [sign-ins.md](sign-ins.md).",
+    )
     organization: str = Field(
         default="", description="Organization to name to the vendor, if the key belongs to several."
     )

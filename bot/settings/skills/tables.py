@@ -29,6 +29,12 @@ class SkillTable(Section):
     secrets: tuple[SkillVariable, ...] = Field(
         default=(), description="Names of variables or sealed secrets to hand to its scripts, under the same names."
     )
+    secret_files: tuple[SkillVariable, ...] = Field(
+        default=(),
+        max_length=5,
+        description="Like `secrets`, as files: a script gets the path, for programs that read a file, such as `KUBECONFIG`. "
+        "The secret is the file's text, or the path of a file on this machine.",
+    )
 
 
 class SkillsSection(Section):

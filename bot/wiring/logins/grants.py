@@ -1,63 +1,214 @@
-"""Grants of MCP servers in the data folder, and the login at one by a person in a terminal."""
+"""Grants of MCP servers: in the table of sign-ins, which all nodes share, and in hand while a person signs in."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+import structlog
 
 from bot.settings.mcp import McpTable
 from bot.settings.settings import Settings
+from bot.wiring.logins.parts import login_sealer_of
 from bot.wiring.logins.sealed_files import MadeSealer, SealedFile
+from bot.wiring.mcp import MCP_FOLDER
 from bot.wiring.safety.guard import key_of
-from runtime.guard.sealing import Sealer
+from runtime.contract import NewId
+from runtime.guard.sealing import Sealer, Unsealable
+from runtime.store.logins.rows import KeptLogin, NewGrant
+from runtime.store.logins.store import LoginStore
 
 if TYPE_CHECKING:
-    from tools.mcp.oauth.grants import AskPerson, Grant, Login
+    from tools.mcp.oauth.grants import AskPerson, Grant, Grants, Login
 
-MCP_FOLDER: Final = "mcp"
-"""Of `data_dir`: a folder for each server that is started here, what each of them last offered, and its grant."""
+log = structlog.get_logger("mcp")
+
+MCP_LOGIN: Final = "mcp:"
+"""Begins the names of sign-ins at MCP servers."""
+GRANT_ENDING: Final = ".grant"
+"""Of files in which earlier versions kept the grants of their node."""
+RENEWED_WITHIN: Final = 30.0
+"""Seconds in which another node may renew a grant before it is asked for anew."""
+RENEWAL_STEP: Final = 0.2
+"""Seconds between two looks at what another node stored."""
+SIGN_IN_AT_SERVER: Final = "Its login server takes its token no more. Sign in again: signalbox mcp login {name}"
+CUT_OFF_AT_SERVER: Final = (
+    "A renewal was cut off before its answer was stored, and the old token isn't good any more. Sign in again: "
+    "signalbox mcp login {name}"
+)
+
+GrantsOf = Callable[[McpTable], "Grants"]
+"""The grants of one server."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeptGrant:
-    """Implements `tools.mcp.oauth.grants.Grants` over one sealed file."""
+def mcp_login(server: str) -> str:
+    """The name of the sign-in at an MCP server."""
+    return f"{MCP_LOGIN}{server}"
 
-    file: SealedFile
+
+def mcp_place(server: str) -> str:
+    """The place to which its sealed grant is bound."""
+    return f"login {mcp_login(server)}"
+
+
+class SharedGrant:
+    """Implements `tools.mcp.oauth.grants.Grants` for one server over the table of all nodes."""
+
+    def __init__(
+        self, server: str, book: LoginStore, sealer: MadeSealer, *, new_id: NewId, old: SealedFile | None = None
+    ) -> None:
+        self._server = server
+        self._book = book
+        self._sealer = sealer
+        self._new_id = new_id
+        self._old = old
+        self._claim = ""
+        self._was_unfinished = False
 
     async def read(self, url: str) -> Grant | None:
-        grant = await asyncio.to_thread(self.look)
+        kept = await self._kept()
+        grant = self._opened(kept) if kept else None
         return grant if grant and grant.url == url else None
 
-    def look(self) -> Grant | None:
-        """The grant, for whichever address. Blocks. Errors: StoreError."""
+    async def write(self, grant: Grant) -> None:
+        """Store a grant that was renewed. Whoever's claim has gone has been overtaken: another grant is there."""
+        claim, self._claim = self._claim, ""
+        if claim:
+            await self._book.renew_login(mcp_login(self._server), claim, self._new(grant))
+        else:
+            await self._book.keep_login(mcp_login(self._server), self._new(grant), grant.issuer_name, "")
+
+    async def claim(self, known: Grant) -> bool:
+        until = time.monotonic() + RENEWED_WITHIN
+        while True:
+            kept = await self._kept()
+            if kept is None or self._opened(kept) != known:
+                return False
+            claim = self._new_id()
+            if before := await self._book.claim_login(kept.name, kept.version, claim):
+                self._claim, self._was_unfinished = claim, before.unfinished
+                return True
+            if time.monotonic() > until:
+                return False
+            await asyncio.sleep(RENEWAL_STEP)
+
+    async def free(self, *, refused: bool) -> None:
+        claim, self._claim = self._claim, ""
+        if claim:
+            words = (CUT_OFF_AT_SERVER if self._was_unfinished else SIGN_IN_AT_SERVER).format(name=self._server)
+            name = mcp_login(self._server)
+            await self._book.free_login(name, claim, words if refused else "", unfinished=not refused, dead=refused)
+
+    async def _kept(self) -> KeptLogin | None:
+        kept = await self._book.login(mcp_login(self._server))
+        if kept is None and self._old is not None:
+            await self._take_over(self._old)
+            kept = await self._book.login(mcp_login(self._server))
+        return kept
+
+    async def _take_over(self, file: SealedFile) -> None:
+        """Move a grant of an earlier version from its file into the table."""
+        self._old = None
+        if grant := await asyncio.to_thread(grant_in, file):
+            await self._book.keep_login(mcp_login(self._server), self._new(grant), grant.issuer_name, "")
+            await asyncio.to_thread(file.remove)
+
+    def _opened(self, kept: KeptLogin) -> Grant | None:
         from tools.mcp.oauth.grants import grant_of
 
-        text = self.file.read()
-        return grant_of(text) if text else None
+        try:
+            return grant_of(self._sealer().open(kept.sealed, mcp_place(self._server)))
+        except Unsealable:
+            log.warning("a sign-in was sealed with another node's key", server=self._server)
+            return None
+
+    def _new(self, grant: Grant) -> NewGrant:
+        return sealed_grant(self._sealer(), self._server, grant)
+
+
+class GrantInHand:
+    """Implements `tools.mcp.oauth.grants.Grants` for a person's login, whose grant is stored by whoever owns the store."""
+
+    def __init__(self) -> None:
+        self.grant: Grant | None = None
+
+    async def read(self, url: str) -> Grant | None:
+        return None
 
     async def write(self, grant: Grant) -> None:
-        await asyncio.to_thread(self.file.write, grant.text())
+        self.grant = grant
+
+    async def claim(self, known: Grant) -> bool:
+        return False
+
+    async def free(self, *, refused: bool) -> None:
+        pass
+
+
+class LookedAt(GrantInHand):
+    """A grant that is used as it is and never renewed: a check must not take part in renewals."""
+
+    def __init__(self, sealer: MadeSealer, sealed: Mapping[str, str], server: str) -> None:
+        super().__init__()
+        self._sealer = sealer
+        self._sealed = sealed.get(mcp_login(server), "")
+        self._server = server
+
+    async def read(self, url: str) -> Grant | None:
+        from dataclasses import replace
+
+        from tools.mcp.oauth.grants import grant_of
+
+        try:
+            grant = grant_of(self._sealer().open(self._sealed, mcp_place(self._server))) if self._sealed else None
+        except Unsealable:
+            return None
+        if grant is None or grant.url != url:
+            return None
+        return replace(grant, token={name: value for name, value in grant.token.items() if name != "refresh_token"})
+
+
+def sealed_grant(sealer: Sealer, server: str, grant: Grant) -> NewGrant:
+    ends = datetime.fromtimestamp(grant.expires_at, UTC) if grant.expires_at else None
+    return NewGrant(sealer.seal(grant.text(), mcp_place(server)), ends, grant.can_renew)
+
+
+def grant_in(file: SealedFile) -> Grant | None:
+    """A grant in a file. Blocks. Errors: StoreError."""
+    from tools.mcp.oauth.grants import grant_of
+
+    text = file.read()
+    return grant_of(text) if text else None
 
 
 def sealer_of(settings: Settings) -> MadeSealer:
     return lambda: Sealer(key_of(settings.data_dir))
 
 
-def grant_at(settings: Settings, table: McpTable) -> KeptGrant:
-    path = settings.data_dir / MCP_FOLDER / f"{table.name}.grant"
-    return KeptGrant(SealedFile(path, sealer_of(settings)))
+def old_file(settings: Settings, server: str) -> SealedFile:
+    """The file of an earlier version."""
+    return SealedFile(Path(settings.data_dir) / MCP_FOLDER / f"{server}{GRANT_ENDING}", sealer_of(settings))
 
 
-def login_of(settings: Settings, table: McpTable, back: str = "", ask: AskPerson | None = None) -> Login | None:
-    """Terms of the login at a server; None for one that gets a token of the settings. Errors: StoreError."""
+def shared_grants(settings: Settings, book: LoginStore, new_id: NewId) -> GrantsOf:
+    """Grants in the table of `book`."""
+    sealer = login_sealer_of(settings)
+    return lambda table: SharedGrant(table.name, book, sealer, new_id=new_id, old=old_file(settings, table.name))
+
+
+def login_of(table: McpTable, grants: Grants, back: str = "", ask: AskPerson | None = None) -> Login | None:
+    """Terms of the login at a server; None for one that gets a token of the settings."""
     from tools.mcp.oauth.grants import BACK, Login
 
     if not table.url or table.token or any(name.lower() == "authorization" for name in table.headers or ()):
         return None
     return Login(
         table.name,
-        grant_at(settings, table),
+        grants,
         client_id=table.client_id,
         client_secret=table.client_secret.get_secret_value() if table.client_secret else "",
         scopes=" ".join(table.scopes),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.settings.mcp import McpTable
 from bot.settings.settings import Settings
-from bot.wiring.logins.grants import grant_at, login_of
+from bot.wiring.logins.grants import GrantInHand, login_of
 from bot.wiring.mcp import terms_of
 from runtime.errors import ConfigError, StoreError
 
@@ -23,7 +23,7 @@ LOGIN_TIME: Final = timedelta(minutes=10)
 async def log_in(
     settings: Settings, table: McpTable, *, show: Callable[[str], None], listen: Callable[[Callback], None]
 ) -> Grant | None:
-    """The grant that a person's login gave; None where the server wants no login.
+    """The grant that a person's login gave, for the caller to keep; None where the server wants no login.
 
     `show` gets the address of the login page; `listen` is for somebody who types where their browser ended.
     Errors: ConfigError; StoreError where it didn't come to a login.
@@ -33,21 +33,20 @@ async def log_in(
     from tools.mcp.server import opened
     from tools.mcp.terms import Endpoint
 
-    terms = terms_of(settings, table)
+    hand = GrantInHand()
+    terms = terms_of(settings, table, lambda _: hand)
     if not isinstance(terms.way, Endpoint) or terms.way.login is None:
         raise ConfigError(
             f'[[mcp]] name = "{table.name}": it gets no login: it has no url, or a token of the settings.'
         )
-    before = grant_at(settings, table).look()
     try:
         async with waiting(table.callback_port) as callback:
             listen(callback)
-            login = login_of(settings, table, callback.address, asking(show, callback, LOGIN_TIME.total_seconds()))
+            login = login_of(table, hand, callback.address, asking(show, callback, LOGIN_TIME.total_seconds()))
             async with opened(replace(terms, way=replace(terms.way, login=login)), LOGIN_TIME):
                 pass
     except NoServer as error:
         raise StoreError(f"{table.name}: {error}.") from error
     except OSError as error:
         raise StoreError(f"callback_port {table.callback_port} can't be used: {error.strerror}.") from error
-    after = grant_at(settings, table).look()
-    return after if after != before else None
+    return hand.grant

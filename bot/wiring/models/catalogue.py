@@ -104,6 +104,8 @@ def _price(given: ModelSettings) -> Price:
 
 
 def _key(settings: Settings, name: str, given: ModelSettings) -> str:
+    if given.login:
+        return f"sign-in {given.login}"
     if given.keys:
         source = next(_sources(settings, name), SET)
         return SET if source == str(settings.file) else source

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -14,7 +15,7 @@ from bot.settings.models.tables import AnyModel, ModelTable
 from bot.settings.settings import Settings
 from bot.wiring.agents import budget_rules_of
 from runtime.context.window import WINDOW_TOKENS, Source, Window
-from runtime.contract import Model, Now, Probe, no_probe
+from runtime.contract import Model, ModelReply, ModelRequest, Now, OnText, Probe, no_probe
 from runtime.domain.ids import digest
 from runtime.models.choice.alone import Alone
 from runtime.models.choice.chain import Member, ModelChain
@@ -22,31 +23,51 @@ from runtime.models.choice.cooling import Cooldowns
 from runtime.models.choice.routing import Route
 
 if TYPE_CHECKING:
+    from runtime.models.account.tokens import KeyTokens
     from runtime.models.settings import ModelSettings
 
+Tokens = Mapping[str, "KeyTokens"]
+"""Tokens of sign-ins, by name."""
+NO_TOKENS: Final[Tokens] = {}
 YIELDING_WAIT: Final = timedelta(seconds=2)
 """A model that asks for a longer wait gives its place to another one."""
 
 
-def model_of(settings: Settings) -> Model:
-    """The model that the settings name, alone. Its client library is loaded by the first message, or now if asked to."""
-    if settings.model.is_demo:
+class LateDemo:
+    """The demo model. Its phrases are loaded with the first message."""
+
+    name = "demo"
+    ideas = ("list the files", "run: uname -a", "help")
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        """The next turn."""
         from runtime.models.demo import Demo
 
-        return Demo()
-    return made_model(first_settings(settings))
+        return await Demo().reply(request, on_text)
 
 
-def models_of(settings: Settings, cooldowns: Cooldowns, now: Now, probe: Probe = no_probe) -> Model:
+def model_of(settings: Settings, tokens: Tokens = NO_TOKENS) -> Model:
+    """The model that the settings name, alone. Its client library is loaded by the first message, or now if asked to."""
+    return LateDemo() if settings.model.is_demo else made_model(_lent(first_settings(settings), tokens))
+
+
+def models_of(
+    settings: Settings, cooldowns: Cooldowns, now: Now, probe: Probe = no_probe, tokens: Tokens = NO_TOKENS
+) -> Model:
     """The model that the settings name, with all that are asked in its place."""
     if settings.model.is_demo:
         return model_of(settings)
     if not settings.models:
         ((name, given),) = every_settings(settings).items()
-        return Alone(model_of(settings), name, mark_of(given), cooldowns=cooldowns, now=now)
+        return Alone(model_of(settings, tokens), name, mark_of(given), cooldowns=cooldowns, now=now)
     tables = {table.name: table for table in settings.models}
-    members = [_member(name, given, tables.get(name)) for name, given in every_settings(settings).items()]
+    every = {name: _lent(given, tokens) for name, given in every_settings(settings).items()}
+    members = [_member(name, given, tables.get(name)) for name, given in every.items()]
     return ModelChain(members, settings.model.fallbacks, cooldowns=cooldowns, now=now, probe=probe)
+
+
+def _lent(given: ModelSettings, tokens: Tokens) -> ModelSettings:
+    return replace(given, tokens=tokens.get(given.login)) if given.login else given
 
 
 def _member(name: str, given: ModelSettings, table: ModelTable | None) -> Member:
@@ -73,7 +94,7 @@ def marks_of(settings: Settings) -> dict[str, str]:
 
 def mark_of(given: ModelSettings) -> str:
     """Short digest of all by which a vendor knows us; another one when a key is changed."""
-    told = "\n".join([given.name, given.api_base, given.organization, *given.keys])
+    told = "\n".join([given.name, given.api_base, given.organization, *filter(None, [given.login]), *given.keys])
     return digest(told)[:12]
 
 
@@ -107,6 +128,7 @@ def _made(settings: Settings, one: AnyModel, name: str, images: str, alias: str)
         images=Images(images),
         alias=alias,
         organization=one.organization,
+        login=one.login,
         controls=Controls(one.temperature, one.top_p, one.max_tokens, one.reasoning, one.seed, one.stop),
         prices=Prices(one.input_price, one.output_price, refuses_unpriced(settings)),
     )

@@ -27,6 +27,7 @@ def forgetter_of(
         key=AuditKey(settings.data_dir),
         now=store.now,
         take=take,
+        alone=take is None and settings.database_file is not None,
     )
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from bot.settings.settings import Settings
-from bot.wiring.skills.places import NOTHING_HANDED, variables_of
+from bot.wiring.safety.bound import SECRET_USED, NoteUse
+from bot.wiring.skills.places import NOTHING_HANDED, secret_files_of, variables_of
 from runtime.context.prompt.skilled import told
 from runtime.domain.agents.manifest import Manifest
 from runtime.domain.skills.skill import SCRIPTS, Skill
@@ -29,11 +30,17 @@ class AcceptedSkills:
     """Implements `tools.skills.SkillBook`."""
 
     def __init__(
-        self, *, ready: ReadySkills, settings: Callable[[], Settings], manifests: Callable[[], Mapping[str, Manifest]]
+        self,
+        *,
+        ready: ReadySkills,
+        settings: Callable[[], Settings],
+        manifests: Callable[[], Mapping[str, Manifest]],
+        note: NoteUse,
     ) -> None:
         self._ready = ready
         self._settings = settings
         self._manifests = manifests
+        self._note = note
 
     async def text(self, agent: str, name: str, file: str) -> str:
         skill = await self._skill(agent, name)
@@ -61,10 +68,21 @@ class AcceptedSkills:
         found = await self._accepted(skill)
         with tempfile.TemporaryDirectory(prefix="signalbox-skill-") as folder:
             await asyncio.to_thread(_laid_out, Path(folder), found.contents)
-            yield Provided(Path(folder), tuple(found.contents), variables_of(self._settings(), skill))
+            settings = self._settings()
+            variables, files = variables_of(settings, skill), await asyncio.to_thread(secret_files_of, settings, skill)
+            for secret in (one for one in skill.needs.secrets if one in variables or one in files):
+                await self._recorded(secret, agent, f"skill {skill.name}, {script}")
+            yield Provided(Path(folder), tuple(found.contents), variables, files)
 
     def handed(self, name: str) -> Sequence[str]:
-        return self._settings().skills.named.get(name, NOTHING_HANDED).secrets
+        table = self._settings().skills.named.get(name, NOTHING_HANDED)
+        return (*table.secrets, *table.secret_files)
+
+    async def _recorded(self, secret: str, agent: str, use: str) -> None:
+        try:
+            await self._note(SECRET_USED, agent, secret, use)
+        except StoreError as error:
+            raise ToolFailed(f"The use of the secret {secret} can't be recorded ({error}). Nothing was run.") from error
 
     async def _skill(self, agent: str, name: str) -> Skill:
         """Errors: ToolRetry for one that this agent hasn't got."""

@@ -55,5 +55,5 @@ def skills_of(
         )
 
     ready, every = made(used), made(lambda: places_of(settings()))
-    book = AcceptedSkills(ready=ready, settings=settings, manifests=manifests)
+    book = AcceptedSkills(ready=ready, settings=settings, manifests=manifests, note=store.cluster.note_fact)
     return SkillParts(ready, every, book, Skilled(shelf=ready, note=store.skills.use_skill))

@@ -12,10 +12,12 @@ from bot.settings.settings import Settings
 from bot.settings.skills.tables import SkillTable
 from bot.settings.sources import config_folder
 from runtime.domain.skills.skill import Skill, Source
+from runtime.errors import ToolFailed
 from runtime.skills.shelf import Shelf, ShelfPlace
 from tools.sandbox.sandbox import PATH
 
 SHIPPED_SKILLS: Final = Path(__file__).parents[3] / "config" / "skills"
+SECRET_FILE_MAX_BYTES: Final = 1 << 20
 SKILLS_FOLDER: Final = "skills"
 NOTHING_HANDED: Final = SkillTable()
 
@@ -62,7 +64,7 @@ def lacks_of(settings: Settings, skill: Skill) -> list[str]:
 
 def secret_of(settings: Settings, table: SkillTable, name: str) -> str:
     """A secret that the settings hand to a skill; empty where they don't, or where there is none."""
-    if name not in table.secrets:
+    if name not in (*table.secrets, *table.secret_files):
         return ""
     if value := settings.chain.variables.get(name):
         return value
@@ -74,10 +76,34 @@ def variables_of(settings: Settings, skill: Skill) -> dict[str, str]:
     """All that its scripts get: what it declares and the settings hand to it, and nothing else."""
     table, needs = settings.skills.named.get(skill.name, NOTHING_HANDED), skill.needs
     plain = {name: table.variables[name] for name in needs.variables if name in table.variables}
-    return plain | {name: value for name in needs.secrets if (value := secret_of(settings, table, name))}
+    handed = (name for name in needs.secrets if name not in table.secret_files)
+    return plain | {name: value for name in handed if (value := secret_of(settings, table, name))}
+
+
+def secret_files_of(settings: Settings, skill: Skill) -> dict[str, str]:
+    """Texts of the files that its scripts get, by the variables that name them. Blocks. Errors: ToolFailed."""
+    table, needs = settings.skills.named.get(skill.name, NOTHING_HANDED), skill.needs
+    wanted = (name for name in needs.secrets if name in table.secret_files)
+    return {name: _text_of(name, value) for name in wanted if (value := secret_of(settings, table, name))}
+
+
+def _text_of(name: str, value: str) -> str:
+    """The text itself, or that of the file which a path of one line names."""
+    if not value.startswith("/") or "\n" in value:
+        return value
+    try:
+        with Path(value).open("rb") as file:
+            return file.read(SECRET_FILE_MAX_BYTES).decode()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise ToolFailed(f"The file of the secret {name} can't be read ({why}). Nothing was run.") from None
 
 
 def undeclared(settings: Settings, skill: Skill) -> Sequence[str]:
     """Names that the settings hand to a skill which doesn't ask for them: it doesn't get them."""
     table, needs = settings.skills.named.get(skill.name, NOTHING_HANDED), skill.needs
-    return [name for name in (*table.variables, *table.secrets) if name not in (*needs.variables, *needs.secrets)]
+    return [
+        name
+        for name in (*table.variables, *table.secrets, *table.secret_files)
+        if name not in (*needs.variables, *needs.secrets)
+    ]

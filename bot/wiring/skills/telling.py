@@ -53,9 +53,12 @@ class SkillCommands:
             told = [told_of(name, one_) for name, one_ in known.items() if _is_for(one_, manifest)]
             return SkillAnswer(listing(told, mark))
         name, form = asked(command, words)
-        if name not in known:
+        # A form is that of one skill alone: also of another agent's own, which the operators' room was asked about.
+        of_form = (one for (_, called), one in all_.items() if called == name and form_of(one.found.skill) == form)
+        shelved = next(of_form, None) if form else None
+        shelved = shelved or known.get(name)
+        if shelved is None:
             return SkillAnswer(unknown(name, list(known), mark))
-        shelved = known[name]
         skill = shelved.found.skill
         if skill and form and form == form_of(skill) and not shelved.standing.is_open:
             self._ready.expire()

@@ -10,6 +10,7 @@ import structlog
 from bot.wiring.skills.telling import told_of
 from runtime.chat.views.skills import question
 from runtime.cluster.notifier import Listener
+from runtime.domain.skills.skill import Skill
 from runtime.errors import Rejected, StoreError
 from runtime.skills.ready import ReadySkills, Shelved
 
@@ -48,16 +49,16 @@ class SkillWatch:
 
     async def look(self) -> None:
         for key, shelved in (await self._ready.look()).items():
-            if shelved.found.skill and not shelved.standing.is_open:
-                digest = shelved.found.skill.digest
-                if self._asked.get(key) != digest:
-                    await self._ask(key[1], shelved, digest)
-                    self._asked[key] = digest
+            skill = shelved.found.skill
+            if skill and not shelved.standing.is_open and self._asked.get(key) != skill.digest:
+                await self._ask(skill, shelved)
+                self._asked[key] = skill.digest
 
-    async def _ask(self, name: str, shelved: Shelved, digest: str) -> None:
+    async def _ask(self, skill: Skill, shelved: Shelved) -> None:
         """The post comes first: told twice is better than never, and its origin keeps it to once."""
+        name, digest = skill.locked_as, skill.digest
         if shelved.lock and shelved.lock.told == digest:
             return
-        await self._tell(f"skill:{name}:{digest[:24]}", question(told_of(name, shelved)))
+        await self._tell(f"skill:{name}:{digest[:24]}", question(told_of(skill.name, shelved)))
         if await self._told.tell_of_skill(name, digest):
             log.warning("a skill waits for an owner", skill=name, standing=shelved.standing.value)

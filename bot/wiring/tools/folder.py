@@ -45,11 +45,8 @@ class Checked:
     fault: str = ""
 
 
-def folder_of(settings: Settings, on_change: Callable[[], None]) -> FolderTools | None:
-    """None where there is no folder."""
-    folder = settings.tools.folder
-    if folder is None or not folder.is_dir():
-        return None
+def folder_of(settings: Settings, folder: Path, on_change: Callable[[], None]) -> FolderTools:
+    """The files of a folder that is there."""
     host_of = None if settings.tools.trusted else lambda file: _host(settings, file, on_change)
     return FolderTools(folder, host_of=host_of, on_change=on_change)
 

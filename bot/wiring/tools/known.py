@@ -16,7 +16,6 @@ from bot.wiring.skills.places import uses_skills
 from bot.wiring.tools.browser import browsers_of, tools_of_browser
 from bot.wiring.tools.builds import build_tools_of
 from bot.wiring.tools.databases import query_tools
-from bot.wiring.tools.folder import declared_tools
 from bot.wiring.tools.git import git_tools
 from bot.wiring.tools.processes import known_process_tools
 from bot.wiring.tools.requests import request_tools
@@ -48,6 +47,8 @@ from tools.workflows import workflow_tools
 
 def known_tools(settings: Settings) -> Mapping[str, Tool]:
     """Tools that are known without a process: those of MCP servers are known while these run. None is to be called."""
+    from bot.wiring.tools.folder import declared_tools  # a process loads it where there is such a folder
+
     renderer = ChartRenderer(settings.data_dir / "fonts")
     own = first_tools(shell_of(settings), egress=egress_of(settings), renderer=renderer)
     own |= {tool.spec.name: tool for tool in report_tools(cast("Figures", None), now=lambda: datetime.now(UTC))}

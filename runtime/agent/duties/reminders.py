@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runtime.agent.questions import QuestionContext
-from runtime.chat.audience import escalation, mentions
+from runtime.chat.audience import able, escalation, mentions
 from runtime.chat.cards import card_facts
 from runtime.contract import Address, Now
 from runtime.domain.approvals import Home
@@ -38,6 +38,10 @@ class Reminders:
         if True in passed:
             found = escalation(approval, due.candidates, rights, self._context.places)
             further = {at: name for at, name in found.items() if at not in due.rooms}
+        if not passed:  # whoever had it in a chat of their own is gone: those who are left are told now
+            rooms += [approval.address] if card_facts.home_of(approval) is Home.WHOLE else []
+            left = [one for one in able(approval, due.candidates, rights) if one.rooms]
+            further = {one.rooms[0]: one.person.name for one in left if one.rooms[0] not in due.rooms}
         told = tuple(dict.fromkeys(further.values()))
         calls_on = {at: mentions(approval, at, due.candidates, rights) for at in (*rooms, *further)}
         alone = {room: self._context.places.mark(room) for one in due.candidates for room in one.rooms}

@@ -12,6 +12,7 @@ import structlog
 from runtime.agent.run_state import LiveRun, own
 from runtime.contract import Json, Now, ToolSpec
 from runtime.domain.transcript import ERROR
+from runtime.domain.triggers.awaiting import awaited
 from runtime.errors import IllegalMove, StoreError, ToolError
 from runtime.store.protocol import Runs, ToolStep
 
@@ -27,11 +28,15 @@ async def sleep(
     """Put the call to sleep; the reason in words where that can't be."""
     if spec.sleeps is None:
         raise IllegalMove(f"{spec.name} does not wait for a time")
+    claim = run.claim
     try:
         until = spec.sleeps(arguments, now())
+        wish = spec.awaits(arguments) if spec.awaits else None
     except ToolError as error:
         return f"{ERROR}{error}"
-    recorded = own(await store.sleep(run.claim.lane, run.claim.run_id, step.number, until))
+    kept = awaited(claim.run_id, step.number, wish, claim.address, until) if wish else None
+    recorded = own(await store.sleep(claim.lane, claim.run_id, step.number, until, kept))
+    run.watches |= kept is not None
     run.obey(recorded.stop)
     run.handed = True
     log.info("run sleeps", step=step.number, until=until.isoformat())

@@ -8,7 +8,7 @@ from typing import Final
 
 from runtime.contract import Address
 from runtime.domain.agents.tasks import plain, short_id
-from runtime.domain.goals.contract import NO_GOAL, Contract, GoalError
+from runtime.domain.goals.contract import NO_GOAL, Contract, GoalError, GoalKind
 from runtime.domain.goals.progress import GoalStanding, goal_lines, told_turns
 from runtime.markup.moments import roughly
 
@@ -30,6 +30,8 @@ class SetGoal:
     open: bool
     now: GoalStanding | None
     run: str = ""
+    kind: GoalKind = GoalKind.GOAL
+    agent: str = ""
     room: Address | None = None
     ended_at: datetime | None = None
     reason: str = ""

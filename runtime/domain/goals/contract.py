@@ -24,6 +24,11 @@ MOST_BUDGET: Final = 100_000.0
 """Bounds of a budget, in dollars."""
 
 
+PLAN_FILE: Final = "PLAN.md"
+PROGRESS_FILE: Final = "PROGRESS.md"
+"""Files of long work: one is people's and the agent's, the other is written from the record."""
+
+
 class GoalError(ValueError):
     """Words for whoever set the goal: what is wrong with it."""
 
@@ -31,6 +36,7 @@ class GoalError(ValueError):
 class GoalKind(StrEnum):
     GOAL = "goal"  # a person set it, and agrees to it first
     SPRINTS = "sprints"  # a task of an agent that works in sprints
+    HARNESS = "harness"  # long work by a plan in files, which an operator began
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,7 @@ class GoalBounds:
 class Contract:
     """A goal as its run goes by it. `criteria` are empty where they are still to be made. `judge` is a model's name.
 
-    `minutes` count from when it is agreed. `budget_micros` is in millionths of a dollar, 0 for none.
+    `minutes` count from when it is agreed. `budget_micros` is in millionths of a dollar, 0 for none. `steps` are those of its plan.
     """
 
     kind: GoalKind
@@ -70,6 +76,7 @@ class Contract:
     minutes: int = 240
     budget_micros: int = 0
     judge: str = ""
+    steps: tuple[str, ...] = ()
 
     @property
     def gate(self) -> QualityGate:
@@ -83,7 +90,7 @@ class Contract:
 
     @property
     def turn_word(self) -> str:
-        return "turn" if self.kind is GoalKind.GOAL else "sprint"
+        return "sprint" if self.kind is GoalKind.SPRINTS else "turn"
 
     def to_json(self) -> dict[str, Json]:
         made: dict[str, Json] = json.loads(json.dumps(asdict(self)))

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 from runtime.domain.goals.contract import Contract, GoalKind, counted, with_criteria
-from runtime.domain.quality.gate import made
+from runtime.domain.quality.gate import given, made
 from runtime.domain.quality.verdicts import SCORE_MAX, Reading, Verdict
 from runtime.domain.workflows.progress import Result
 
@@ -19,6 +19,9 @@ BEGIN_GOAL_ID: Final = "goal-begin"
 CRITERIA_ID: Final = "goal-criteria"
 AGREE_ID: Final = "goal-agree"
 CLOCK_ID: Final = "goal-clock"
+STEPS_ID: Final = "goal-steps"
+BOOTSTRAP_ID: Final = "goal-save-0"
+"""Calls of long work by a plan before its first turn: the steps are thought out, and its files are written."""
 AGREED: Final = "Begin"
 NOT_AGREED: Final = "Don't begin"
 FAILURES_IN_A_ROW: Final = 3
@@ -32,6 +35,7 @@ class Piece(StrEnum):
     PLAN = "plan"
     WORK = "work"
     JUDGE = "judge"
+    SAVE = "save"
 
 
 class End(StrEnum):
@@ -46,13 +50,15 @@ class End(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GoalTurn:
-    """A turn as it stands. `failure`: the work itself came to nothing. `verdict` is None as long as nobody judged."""
+    """A turn as it stands. `failure`: the work itself came to nothing. `verdict` is None as long as nobody judged. `saved` tells of
+    its checkpoint, where it has one."""
 
     number: int
     plan: str = ""
     candidate: str = ""
     failure: str = ""
     verdict: Verdict | None = None
+    saved: str = ""
 
     @property
     def critique(self) -> str:
@@ -76,7 +82,7 @@ class Next:
 @dataclass(frozen=True, slots=True)
 class GoalStanding:
     """A goal as it stands. `next` is None once it is over, and `end` says why. `until` is its deadline, `spent` what it cost
-    when that was looked at last; `why` are words of whoever ended it."""
+    when that was looked at last; `why` are words of whoever ended it. `bootstrap` tells of the checkpoint before the first turn."""
 
     contract: Contract
     turns: tuple[GoalTurn, ...] = ()
@@ -85,6 +91,7 @@ class GoalStanding:
     until: datetime | None = None
     spent: int = 0
     why: str = ""
+    bootstrap: str = ""
 
     @property
     def best(self) -> GoalTurn | None:
@@ -128,7 +135,22 @@ def goal_standing(contract: Contract, results: Mapping[str, Result], now: dateti
     clock = results[CLOCK_ID]
     if clock.failed:
         return GoalStanding(contract, end=End.FAILING, why=clock.text)
-    return _turned(GoalStanding(contract, until=datetime.fromisoformat(clock.text)), results, now)
+    at = GoalStanding(contract, until=datetime.fromisoformat(clock.text))
+    if contract.kind is GoalKind.HARNESS:
+        at = _planned(at, results)
+    return at if at.next else _turned(at, results, now)
+
+
+def _planned(at: GoalStanding, results: Mapping[str, Result]) -> GoalStanding:
+    """Long work with its steps, and with what is done before its first turn."""
+    if not at.contract.steps and STEPS_ID not in results:
+        return replace(at, next=Next(STEPS_ID))
+    if STEPS_ID in results:
+        told = results[STEPS_ID]
+        at = replace(at, contract=replace(at.contract, steps=() if told.failed else given(told.text)))
+    if BOOTSTRAP_ID not in results:
+        return replace(at, next=Next(BOOTSTRAP_ID))
+    return replace(at, bootstrap=results[BOOTSTRAP_ID].text)
 
 
 def _turned(at: GoalStanding, results: Mapping[str, Result], now: datetime) -> GoalStanding:
@@ -158,6 +180,8 @@ def _turn(at: GoalStanding, number: int, results: Mapping[str, Result]) -> tuple
     """A turn by its results, what was spent before it, and the call that it needs next."""
     turn, spent = GoalTurn(number), at.spent
     for piece in _pieces(at.contract):
+        if piece is Piece.JUDGE and turn.failure:
+            continue  # there is nothing to judge
         result = results.get(call_id(piece, number))
         if result is None:
             return turn, spent, piece
@@ -167,11 +191,13 @@ def _turn(at: GoalStanding, number: int, results: Mapping[str, Result]) -> tuple
             case Piece.PLAN:
                 turn = replace(turn, plan="" if result.failed else result.text)
             case Piece.WORK if result.failed:
-                return replace(turn, failure=result.text), spent, None  # there is nothing to judge
+                turn = replace(turn, failure=result.text)
             case Piece.WORK:
                 turn = replace(turn, candidate=result.text)
             case Piece.JUDGE:
                 turn = replace(turn, verdict=_judged(at.contract, result))
+            case Piece.SAVE:
+                turn = replace(turn, saved=result.text)
     return turn, spent, None
 
 
@@ -182,6 +208,8 @@ def _pieces(contract: Contract) -> Iterator[Piece]:
         yield Piece.PLAN
     yield Piece.WORK
     yield Piece.JUDGE
+    if contract.kind is GoalKind.HARNESS:
+        yield Piece.SAVE
 
 
 def _judged(contract: Contract, result: Result) -> Verdict:

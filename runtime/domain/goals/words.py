@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from runtime.domain.goals.contract import MICROS_OF_A_DOLLAR, Contract, GoalKind, counted, spanned
+from runtime.domain.goals.contract import (
+    MICROS_OF_A_DOLLAR,
+    PLAN_FILE,
+    PROGRESS_FILE,
+    Contract,
+    GoalKind,
+    counted,
+    spanned,
+)
 from runtime.domain.goals.progress import End, GoalStanding, GoalTurn, Piece
 from runtime.domain.quality.gate import bullets, to_make
 from runtime.text.glyphs import clip
@@ -28,6 +36,14 @@ HOW_TO_WORK: Final = (
 HOW_TO_PLAN: Final = (
     "[Plan the work on this goal in 3 to 7 short steps, one a line. Change nothing, and don't begin it.]"
 )
+HOW_TO_MAKE_STEPS: Final = (
+    '[Plan the work on this goal in 3 to 10 steps, one a line, each with "- " before it. Look at what is there first. Another '
+    "agent does them, a few at a time, and reads nothing but your lines. Change nothing, and don't begin it.]"
+)
+HOW_TO_GO_ON: Final = (
+    f"[{PLAN_FILE} has the steps, and {PROGRESS_FILE} what was done so far: read both first. Do the next steps. In {PLAN_FILE} tick "
+    f"off what is done and note what whoever goes on must know. {PROGRESS_FILE} is written for you.]"
+)
 
 
 def words_for(at: GoalStanding, piece: Piece) -> str:
@@ -42,8 +58,9 @@ def words_for(at: GoalStanding, piece: Piece) -> str:
         case _:
             number = at.next.number if at.next else 1
             head = HOW_TO_WORK.format(turn=f"{contract.turn_word.capitalize()} {number}", most=contract.turns)
-            plan = turn.plan if turn and not turn.failure else ""
-            told = [f"[The plan:]\n{clip(plan, PLAN_TOLD_CHARS)}"] if plan.strip() else []
+            plan = turn.plan if turn and not turn.failure else bullets(contract.steps)
+            told = [HOW_TO_GO_ON] if contract.kind is GoalKind.HARNESS else []
+            told += [f"[The plan:]\n{clip(plan, PLAN_TOLD_CHARS)}"] if plan.strip() else []
             return "\n\n".join([contract.outcome, head, *told, *_so_far(at)])
 
 
@@ -60,6 +77,11 @@ def _so_far(at: GoalStanding) -> list[str]:
     if last.candidate.strip():
         parts.append(f"[That answer was:]\n{clip(last.candidate.strip(), LAST_ANSWER_MAX_CHARS)}")
     return parts
+
+
+def steps_words(at: GoalStanding) -> str:
+    """Words for the agent that thinks out the steps of long work."""
+    return "\n\n".join([at.contract.outcome, HOW_TO_MAKE_STEPS, *_so_far(at)])
 
 
 def criteria_words(contract: Contract) -> str:
@@ -107,7 +129,7 @@ def last_words(at: GoalStanding) -> str:
         money=f"${contract.budget_micros / MICROS_OF_A_DOLLAR:,.2f}",
         why=at.why,
     )
-    title = f"**Goal not met:** {goal}\n\n" if contract.kind is GoalKind.GOAL else ""
+    title = f"**Goal not met:** {goal}\n\n" if contract.kind is not GoalKind.SPRINTS else ""
     head = f"{title}I stopped, since {why.removesuffix('.')}."
     if best is None:
         return "\n\n".join(filter(None, [f"{head} There's no result to show.", unread_told(at)]))

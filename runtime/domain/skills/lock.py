@@ -68,10 +68,17 @@ def digest_of(files: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
 
 
+def lock_of(skill: Skill, locks: Mapping[str, Locked]) -> Locked | None:
+    """The decision about a skill. An agent's own goes by one under the bare name too, if that is about this very form."""
+    own, bare = locks.get(skill.locked_as), locks.get(skill.name)
+    is_older = skill.agent and bare is not None and bare.digest == skill.digest
+    return bare if is_older else own
+
+
 def standing(skill: Skill, locks: Mapping[str, Locked]) -> Standing:
     if skill.source is Source.SHIPPED:
         return Standing.TRUSTED
-    known = locks.get(skill.name)
+    known = lock_of(skill, locks)
     if known is None or not known.digest:
         return Standing.NEW
     return Standing.ACCEPTED if known.digest == skill.digest else Standing.CHANGED

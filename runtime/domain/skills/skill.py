@@ -105,6 +105,11 @@ class Skill:
     digest: str = ""
 
     @property
+    def locked_as(self) -> str:
+        """Its name in the locks: that of an agent's own skill names the agent too, since a shared one may be called the same."""
+        return f"{self.name}@{self.agent}" if self.agent else self.name
+
+    @property
     def scripts(self) -> tuple[str, ...]:
         """Names of its scripts, below `scripts/`."""
         return tuple(sorted(path.removeprefix(SCRIPTS) for path in self.files if path.startswith(SCRIPTS)))

@@ -50,7 +50,7 @@ class EventTrigger:
 
     `room` is a glob of addresses. Of `words` any counts, as whole words; empty: all do. `prompt` is work for `agent`, or
     `workflow` is begun with `inputs`, in which `{{ event.… }}` stands for parts of the event. Reports go `to` that room, or
-    where it is empty into the event's. `fires_max` 0 is no bound.
+    where it is empty into the event's. `fires_max` 0 is no bound. `wakes` names a run and its step, whose wait ends then.
     """
 
     id: str
@@ -65,6 +65,7 @@ class EventTrigger:
     to: str = ""
     fires_max: int = 0
     cooldown: timedelta = timedelta()
+    wakes: str = ""
 
     def to_json(self) -> str:
         """All but what columns of its own hold."""
@@ -78,6 +79,8 @@ class EventTrigger:
             "fires_max": self.fires_max,
             "cooldown": self.cooldown.total_seconds(),
         }
+        if self.wakes:
+            told["wakes"] = self.wakes
         return json.dumps(told, ensure_ascii=False, sort_keys=True)
 
     @classmethod
@@ -96,4 +99,5 @@ class EventTrigger:
             to=raw["to"],
             fires_max=raw["fires_max"],
             cooldown=timedelta(seconds=raw["cooldown"]),
+            wakes=raw.get("wakes", ""),
         )

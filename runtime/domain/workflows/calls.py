@@ -18,6 +18,7 @@ BEGIN: Final = "workflow_begin"
 """The call by which a workflow is frozen: its arguments are what the run goes by from then on."""
 BEGIN_ID: Final = "begin"
 PAUSE: Final = "wait_until"
+AWAIT_EVENT: Final = "wait_for_event"
 DELEGATE: Final = "delegate"
 ASK: Final = "ask_person"
 POST: Final = "channel_send"
@@ -30,7 +31,7 @@ def call_of(wanted: Wanted) -> Call:
     step, values = wanted.step, wanted.values
     tool, arguments = step.text, filled(dict(step.arguments), values)
     if step.kind is not StepKind.TOOL:
-        tool, arguments = TOOLS[step.kind], _arguments(step, values)
+        tool, arguments = AWAIT_EVENT if step.event else TOOLS[step.kind], _arguments(step, values)
     return Call(wanted.id, tool, json.dumps(arguments, ensure_ascii=False))
 
 
@@ -55,6 +56,9 @@ def _arguments(step: Step, values: Mapping[str, Any]) -> dict[str, Json]:
             return {"question": words, "options": options or None, "to": to}
         case StepKind.POST:
             return {"to": to or "here", "text": words}
+        case StepKind.WAIT if step.event:
+            watched: list[Json] = [text_of(one, values).strip() for one in step.words]
+            return {"time": words, "event": step.event, "words": watched, "room": to}
         case _:
             return {"time": words}
 

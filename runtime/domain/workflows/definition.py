@@ -32,7 +32,7 @@ class StepKind(StrEnum):
     PROMPT = "prompt"  # words for the workflow's own agent, in a run of its own
     DELEGATE = "delegate"  # the same for another agent
     ASK = "ask"  # a question to a person
-    WAIT = "wait"  # until a time has come
+    WAIT = "wait"  # until a time has come, or an event happens
     POST = "post"  # words for a room, beside the report
 
 
@@ -64,7 +64,8 @@ class Step:
 
     `after` are the steps that must be over before. `when`: a condition without which it is skipped. `each`: a list, for each
     piece of which it is done. `until`: a condition after which it is not done once more, of at most `rounds`.
-    `to`: an agent, a person or a room, as its kind has it. `seconds` are for work in a run of its own.
+    `to`: an agent, a person or a room, as its kind has it. `seconds` are for work in a run of its own, or for a
+    call of a tool, which has its own time where they are 0. `event` ends a wait before its time; of messages those with `words` do.
     """
 
     name: str
@@ -82,6 +83,8 @@ class Step:
     on_error: OnError = OnError.FAIL
     retries: int = 0
     seconds: int = STEP_SECONDS
+    event: str = ""
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,5 +121,5 @@ class Workflow:
 
 
 def _step(raw: Mapping[str, Any]) -> Step:
-    lists = {name: tuple(raw[name]) for name in ("options", "after")}
+    lists = {name: tuple(raw.get(name, ())) for name in ("options", "after", "words")}
     return Step(**{**raw, **lists, "kind": StepKind(raw["kind"]), "on_error": OnError(raw["on_error"])})

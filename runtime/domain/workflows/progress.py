@@ -14,7 +14,7 @@ from runtime.domain.workflows.definition import FAN_OUT_MAX, OnError, Step, Step
 from runtime.domain.workflows.expressions import ExpressionError, value_of
 
 CHILDREN_AT_ONCE: Final = 5
-"""Pieces of a step that other runs work on side by side."""
+"""Pieces of a workflow that other runs work on side by side."""
 IN_A_RUN_OF_ITS_OWN: Final = (StepKind.PROMPT, StepKind.DELEGATE)
 
 
@@ -79,11 +79,13 @@ class StepNow:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A workflow as it stands: its steps in their order. `failed` is the step that ends it."""
+    """A workflow as it stands: its steps in their order. `failed` is the step that ends it. `pending` are calls that were made and
+    are not over."""
 
     flow: Workflow
     steps: Sequence[StepNow]
     values: Mapping[str, Any] = field(default_factory=dict)
+    pending: frozenset[str] = frozenset()
 
     @property
     def failed(self) -> StepNow | None:
@@ -91,12 +93,25 @@ class Standing:
 
     @property
     def wanted(self) -> list[Wanted]:
-        """Calls that come next; none where it is over."""
-        return [] if self.failed else [one for now in self.steps for one in now.wanted]
+        """Calls that come next, whatever others are still waited for; none where it is over."""
+        if self.failed:
+            return []
+        every = [one for now in self.steps for one in now.wanted]
+        fresh = [one for one in every if one.id not in self.pending]
+        handed = [one for one in fresh if one.step.kind in IN_A_RUN_OF_ITS_OWN]
+        room = CHILDREN_AT_ONCE - sum(one.step.kind in IN_A_RUN_OF_ITS_OWN for one in every if one.id in self.pending)
+        return [one for one in fresh if one not in handed[max(room, 0) :]]
+
+    @property
+    def is_awaited(self) -> bool:
+        """True if a call is in the hands of others."""
+        return bool(self.pending)
 
 
-def standing(flow: Workflow, inputs: Mapping[str, Json], results: Mapping[str, Result]) -> Standing:
-    """The workflow as it stands after the calls that gave `results`, by their ids."""
+def standing(
+    flow: Workflow, inputs: Mapping[str, Json], results: Mapping[str, Result], pending: frozenset[str] = frozenset()
+) -> Standing:
+    """The workflow as it stands after the calls that gave `results`, by their ids; of those that are `pending` others have the answer."""
     known: dict[str, StepNow] = {}
     steps: dict[str, dict[str, Json]] = {}
     values = {"inputs": inputs, "steps": steps}
@@ -104,7 +119,7 @@ def standing(flow: Workflow, inputs: Mapping[str, Json], results: Mapping[str, R
         known[step.name] = now = _now(step, known, values, results)
         if now.state in OVER:
             steps[step.name] = now.values
-    return Standing(flow, tuple(known.values()), values)
+    return Standing(flow, tuple(known.values()), values, pending)
 
 
 def _now(step: Step, known: Mapping[str, StepNow], values: Mapping[str, Any], results: Mapping[str, Result]) -> StepNow:

@@ -9,6 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
 from runtime.contract import Json
+from runtime.domain.triggers.trigger import EventKind
 from runtime.domain.workflows.definition import (
     ASK_OPTIONS_MAX,
     LEAST_SECONDS,
@@ -31,11 +32,11 @@ WORKFLOW_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 OF_FLOW: Final = frozenset(("name", "about", "agent", "inputs", "steps", "report"))
 OF_STEP: Final = frozenset(("name", "after", "when", "each", "until", "rounds", "on_error", "retries", *StepKind))
 OF_KIND: Final[Mapping[StepKind, frozenset[str]]] = {
-    StepKind.TOOL: frozenset(("arguments",)),
+    StepKind.TOOL: frozenset(("arguments", "seconds")),
     StepKind.PROMPT: frozenset(("schema", "seconds")),
     StepKind.DELEGATE: frozenset(("to", "schema", "seconds")),
     StepKind.ASK: frozenset(("to", "options")),
-    StepKind.WAIT: frozenset(),
+    StepKind.WAIT: frozenset(("event", "words", "to")),
     StepKind.POST: frozenset(("to",)),
 }
 """What a step may say beside that, by its kind."""
@@ -157,6 +158,8 @@ class Reader:
             schema=self._table(table, "schema", name),
             to=self.text(table, "to", name),
             options=self._options(table, name),
+            event=self._event(table, name),
+            words=self._names(table, "words", name),
             after=self._names(table, "after", name) if "after" in table else (PREVIOUS,),
             on_error=self._on_error(table, name),
             **self._conditions(table, name),
@@ -189,6 +192,16 @@ class Reader:
             raise self.fault(f"it has {len(found)} options; a question has at most {ASK_OPTIONS_MAX}", step)
         return found
 
+    def _event(self, table: Mapping[str, Any], step: str) -> str:
+        event = self.text(table, "event", step)
+        if event and event not in list(EventKind):
+            raise self.fault(f"event is one of {', '.join(EventKind)}", step)
+        if event == EventKind.WORDS and not table.get("words"):
+            raise self.fault('it waits for words: give some, such as words = ["approved"]', step)
+        if table.get("words") and not event:
+            raise self.fault('words belong to an event, such as event = "words"', step)
+        return event
+
     def _on_error(self, table: Mapping[str, Any], step: str) -> OnError:
         word = table.get("on_error", OnError.FAIL)
         if word not in list(OnError):
@@ -206,7 +219,9 @@ class Reader:
         retries = self._whole(
             table, "retries", 2 if table.get("on_error") == OnError.RETRY else 0, 0, RETRIES_MAX, step
         )
-        seconds = self._whole(table, "seconds", STEP_SECONDS, LEAST_SECONDS, MOST_SECONDS, step)
+        seconds = 0  # a tool's own time, unless the step says less
+        if "seconds" in table or StepKind.TOOL not in table:
+            seconds = self._whole(table, "seconds", STEP_SECONDS, LEAST_SECONDS, MOST_SECONDS, step)
         return {"rounds": rounds, "retries": retries, "seconds": seconds}
 
     def _whole(self, table: Mapping[str, Any], key: str, default: int, least: int, most: int, step: str) -> int:
@@ -282,7 +297,7 @@ def partial_paths(step: Step) -> Callable[[], Iterator[tuple[str, ...]]]:
     """The values that a step names, read when they are asked for."""
 
     def read() -> Iterator[tuple[str, ...]]:
-        given = [dict(step.arguments), step.to, *step.options]
+        given = [dict(step.arguments), step.to, *step.options, *step.words]
         yield from named_in(given if step.kind is StepKind.TOOL else [step.text, *given])
         for expression in filter(None, (step.when, step.each, step.until)):
             yield from paths(expression)

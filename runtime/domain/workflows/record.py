@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from runtime.contract import Call, Json
-from runtime.domain.transcript import STILL_AT_WORK
+from runtime.domain.transcript import STILL_AT_WORK, WAITING_FOR_ANSWER, WAITING_FOR_APPROVAL
 from runtime.domain.workflows.calls import BEGIN, BEGIN_ID, result_of
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.progress import Result, Standing, standing
@@ -60,15 +60,21 @@ def frozen_in(calls: Iterable[Recorded]) -> Frozen | None:
 def standing_in(calls: Sequence[Recorded]) -> Standing | None:
     """The workflow of a run as it stands; None where it has not begun."""
     frozen = frozen_in(calls)
-    return None if frozen is None else standing(frozen.flow, frozen.inputs, {**frozen.done, **results_in(calls)})
+    if frozen is None:
+        return None
+    pending = frozenset(_meant(call) for call, result in calls if result is None or is_pending(result))
+    return standing(frozen.flow, frozen.inputs, {**frozen.done, **results_in(calls)}, pending)
+
+
+def is_pending(result: str) -> bool:
+    """True for the text that stands in place of a result while others work on a call, or are asked about it."""
+    return result.startswith(STILL_AT_WORK) or result in (WAITING_FOR_APPROVAL, WAITING_FOR_ANSWER)
 
 
 def results_in(calls: Iterable[Recorded]) -> dict[str, Result]:
     """Results of the calls that are over, by the ids of the calls. What goes on with another call brings the result of that."""
     return {
-        _meant(call): result_of(call, result)
-        for call, result in calls
-        if result is not None and not result.startswith(STILL_AT_WORK)
+        _meant(call): result_of(call, result) for call, result in calls if result is not None and not is_pending(result)
     }
 
 

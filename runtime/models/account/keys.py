@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
+from typing import Final
+
+HIDDEN_TOKENS: Final = 8
+"""Tokens that were used last; calls that began with an older one are over."""
 
 
 class Keys:
@@ -12,6 +17,7 @@ class Keys:
         self._keys = tuple(keys) or ("",)
         self._at = 0
         self._refused: set[str] = set()
+        self._lent: deque[str] = deque(maxlen=HIDDEN_TOKENS)
 
     @property
     def current(self) -> str:
@@ -32,9 +38,14 @@ class Keys:
         """`key` was answered: it is good."""
         self._refused.discard(key)
 
+    def hide(self, token: str) -> None:
+        """Leave out of errors what was lent in place of a key, too."""
+        if token not in self._lent:
+            self._lent.append(token)
+
     def hidden(self, text: str) -> str:
         """`text` without any of the keys."""
-        for key in filter(None, self._keys):
+        for key in filter(None, (*self._keys, *self._lent)):
             text = text.replace(key, "[key]")
         return text
 

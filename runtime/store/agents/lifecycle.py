@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -172,14 +172,15 @@ def turned(agent: str, event: AgentEvent, reason: str, by: str, now: datetime, n
     yield SET_AGENT_STATE, {"agent": agent, "new_state": after.value, "none": "", "why": reason, "at": micros(now)}
     yield from fact(now, f"agent.{PAST[event]}", by, agent, reason)
     told = f"{agent}: {reason}" if reason else agent
-    yield from happened(Happening(EVENTS[event], f"{agent}:{event}:{micros(now)}", None, told, by), now, new_id)
+    key = f"{agent}:{event}:{micros(now)}"
+    began = yield from happened(Happening(EVENTS[event], key, None, told, by), now, new_id)
     match event:
         case AgentEvent.TERMINATE:
-            return (yield from _ended(_End(agent, reason, by, now, new_id)))
+            return replace((yield from _ended(_End(agent, reason, by, now, new_id))), lanes_ready=began)
         case AgentEvent.RESUME:
-            return TurnedAgent(after, lanes_ready=bool((yield READY_LANES_OF_AGENT, {"agent": agent})))
+            return TurnedAgent(after, lanes_ready=bool((yield READY_LANES_OF_AGENT, {"agent": agent})) or began)
         case AgentEvent.SUSPEND:
-            return TurnedAgent(after)
+            return TurnedAgent(after, lanes_ready=began)
 
 
 def _ended(end: _End) -> Op[TurnedAgent]:

@@ -197,8 +197,9 @@ def expire(now: datetime, new_id: NewId) -> Op[list[Decided]]:
     for approval_id in _some_of(overdue):
         approval = yield from locked(ApprovalId(approval_id))
         if approval is not None and approval.state is ApprovalState.PENDING:
-            decided.append((yield from _end(approval, ApprovalEvent.EXPIRE, "nobody answered in time", now, new_id)))
-            yield from happened(_expired(approval), now, new_id)
+            one = yield from _end(approval, ApprovalEvent.EXPIRE, "nobody answered in time", now, new_id)
+            began = yield from happened(_expired(approval), now, new_id)
+            decided.append(replace(one, lane_ready=one.lane_ready or began))
     rooms = yield from _refreshed([one.approval for one in decided if one.approval], now, new_id)
     return [*decided[:-1], replace(decided[-1], deliveries=(*decided[-1].deliveries, *rooms))] if rooms else decided
 

@@ -11,6 +11,7 @@ from sqlalchemy import Integer, Text, bindparam, literal_column, or_, select
 from runtime.chat.views.goals import SetGoal
 from runtime.contract import Address, OccurrenceId, OccurrenceState, Report, RunId, TaskKind
 from runtime.domain.goals.record import goal_in
+from runtime.domain.goals.setting import kind_of
 from runtime.domain.runs import RunState
 from runtime.store.common import ends_with
 from runtime.store.runs.steps import calls_of
@@ -111,6 +112,8 @@ def _goal(
         open=at is OccurrenceState.STARTED,
         now=goal_in(calls, now),
         run=run or "",
+        kind=kind_of(work.task.options),
+        agent=work.agent,
         room=work.home,
         ended_at=maybe_moment(ended),
         reason=reason,

@@ -330,6 +330,14 @@ OF_WORK: Final[Mapping[str, Mapping[str, Column]]] = {
         "accepted_by": CALLED,
         "told": HASH,
     },
+    "logins": {
+        "name": CHOSEN_NAME,
+        "sealed": Fixed("a grant, sealed with the key of the nodes", Forgets.NONE),
+        "issuer": CHOSEN_NAME,
+        "signed_in_by": CALLED,
+        "claim": OWN_ID,
+        "trouble": Fixed("our words about a sign-in, with an issuer's code", Forgets.NONE),
+    },
     "triggers": {
         "id": OWN_ID,
         "name": CHOSEN_NAME,

@@ -17,7 +17,7 @@ class TurnedAgent:
     """Result of a move: the state by now, and what to wake. `done`: it was a move.
 
     `stop_runs` are at work and end at their next step, `ended` waited for people and are over, `deliveries` are rooms
-    whose couriers are to look, and `lanes_ready`: messages waited.
+    whose couriers are to look, and `lanes_ready`: messages waited, or a trigger began work.
     """
 
     state: AgentState

@@ -46,6 +46,7 @@ from runtime.domain.approvals import Rights
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState, StepState
 from runtime.domain.transcript import WAITING_FOR_APPROVAL
+from runtime.domain.triggers.kept import KeptTrigger
 from runtime.policy.budgets import Allowance
 from runtime.policy.grants import GrantId, Sought
 from runtime.policy.limits import Limit
@@ -155,7 +156,7 @@ class Compacting:
 
 @dataclass(frozen=True, slots=True)
 class ToolStep:
-    """One tool call of a run. `turn` is the number of the turn that holds its result."""
+    """One tool call of a run. `turn` is the number of the turn that holds its result. `is_asked`: a question about it is open."""
 
     number: int
     call: Call
@@ -164,6 +165,7 @@ class ToolStep:
     state: StepState
     turn: int
     caution: str = ""
+    is_asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -596,8 +598,10 @@ class Runs(Forms, Modes, Protocol):
     ) -> Recorded | None:
         """A child for each order of the call at step `number`, whose agents above are `chain`; None when fenced."""
 
-    async def sleep(self, lane: Lane, run: RunId, number: int, until: datetime) -> Recorded | None:
-        """The call at step `number` waits for a time; None when fenced."""
+    async def sleep(
+        self, lane: Lane, run: RunId, number: int, until: datetime, trigger: KeptTrigger | None = None
+    ) -> Recorded | None:
+        """The call at step `number` waits for a time, or for what fires a trigger; None when fenced."""
 
     async def wake(self) -> bool:
         """End the waits whose time has come; whether a lane became ready by that."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, case, func, select, update
+from sqlalchemy import bindparam, case, exists, func, select, update
 
 from runtime.chat.cards import settled_cards
 from runtime.contract import Address, ApprovalKind, Call, Effect, FileRef, ModelReply, NewId, NodeId, RunId, files_json
@@ -39,6 +39,11 @@ OPEN_STEPS = (
         steps.c.turn,
         steps.c.caution,
         steps.c.sealed,
+        exists().where(
+            approvals.c.run_id == steps.c.run_id,
+            approvals.c.step == steps.c.number,
+            is_word(approvals.c.state, "pending"),
+        ),
     )
     .where(steps.c.run_id == bindparam("run"), is_word(steps.c.state, *NOT_DONE))
     .order_by(steps.c.number)
@@ -116,8 +121,11 @@ LAPSE_STEP = (
 def open_steps(run: RunId) -> Op[tuple[ToolStep, ...]]:
     rows = yield OPEN_STEPS, {"run": run}
     return tuple(
-        ToolStep(number, Call(call, tool, arguments, sealed), Effect(effect), hashed, StepState(state), turn, caution)
-        for number, call, tool, arguments, effect, hashed, state, turn, caution, sealed in rows
+        ToolStep(
+            *(number, Call(call, tool, arguments, sealed), Effect(effect), hashed, StepState(state), turn, caution),
+            is_asked=bool(is_asked),
+        )
+        for number, call, tool, arguments, effect, hashed, state, turn, caution, sealed, is_asked in rows
     )
 
 

@@ -28,6 +28,7 @@ from runtime.domain.agents.order_budgets import Purse
 from runtime.domain.approvals import Rights, Voter
 from runtime.domain.routing import BusyRules
 from runtime.domain.runs import RunState
+from runtime.domain.triggers.kept import KeptTrigger
 from runtime.policy.budgets import Allowance
 from runtime.policy.grants import GrantId, Sought
 from runtime.policy.limits import Limit
@@ -240,9 +241,11 @@ class RunStore(Base):
         now = self.now()
         return await self._driver.write(lambda: spawn(lane, run, number, chain, ordered, now, self._new_id))
 
-    async def sleep(self, lane: Lane, run: RunId, number: int, until: datetime) -> Recorded | None:
+    async def sleep(
+        self, lane: Lane, run: RunId, number: int, until: datetime, trigger: KeptTrigger | None = None
+    ) -> Recorded | None:
         now = self.now()
-        return await self._driver.write(lambda: sleep(lane, run, number, until, now))
+        return await self._driver.write(lambda: sleep(lane, run, number, until, trigger, now))
 
     async def wake(self) -> bool:
         now = self.now()

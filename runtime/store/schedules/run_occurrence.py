@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from sqlalchemy import bindparam, literal_column, select, update
+from sqlalchemy import bindparam, exists, literal_column, select, update
 
 from runtime.contract import (
     Address,
@@ -27,6 +27,8 @@ from runtime.contract import (
     Schedule,
     ScheduleId,
     ScheduleState,
+    Task,
+    TaskKind,
     Trigger,
 )
 from runtime.domain.change_digest import seen_of
@@ -34,6 +36,7 @@ from runtime.domain.goals.progress import BEGIN_GOAL
 from runtime.domain.machines import move
 from runtime.domain.runs import FOR_SCHEDULES, RunState
 from runtime.domain.schedules import (
+    NO_MODEL,
     OCCURRENCE_MOVES,
     RESULT_MAX_CHARS,
     SCHEDULE_MOVES,
@@ -48,7 +51,7 @@ from runtime.domain.workflows.calls import BEGIN
 from runtime.store.common import ADD_DELIVERY, delivery_row, fact
 from runtime.store.protocol import NewDelivery
 from runtime.store.schedules.book import ONE, SCHEDULE_LOCKED, SET_STATE, schedule_of
-from runtime.store.schema import deliveries, occurrences, schedules, signals, steps
+from runtime.store.schema import deliveries, occurrences, schedules, signals, steps, usage
 from runtime.store.sql.driver import Op, is_word, maybe_moment, micros, moment
 
 NOTHING_TOLD: Final[Mapping[str, object]] = {}
@@ -87,6 +90,16 @@ DATA = (
 )
 BEGAN = select(steps.c.number).where(steps.c.run_id == bindparam("run"), is_word(steps.c.tool, BEGIN, BEGIN_GOAL))
 """The step with which a workflow or a goal begins."""
+KINDS_BY_CALL: Final[Mapping[str, TaskKind]] = {BEGIN: TaskKind.WORKFLOW, BEGIN_GOAL: TaskKind.GOAL}
+FIRST_CALL = (
+    select(
+        steps.c.tool,
+        exists().where(usage.c.run_id == bindparam("run"), usage.c.model != literal_column(f"'{NO_MODEL}'")),
+    )
+    .where(steps.c.run_id == bindparam("run"), is_word(steps.c.kind, "tool"))
+    .order_by(steps.c.number)
+    .limit(1)
+)
 TOLD = select(deliveries.c.ordinal).where(deliveries.c.origin == bindparam("origin"))
 FAILURES = update(schedules).where(schedules.c.id == bindparam("schedule")).values(failures=bindparam("failed"))
 ANSWER = (
@@ -136,12 +149,13 @@ def job_of(run: RunId, trigger: Trigger) -> Op[Job | None]:
         return None
     row = Kept(*rows[0])
     found = yield from _work_of(row)
+    task = yield from _task_begun(run, found.task)
     told, last = (yield PREVIOUS, {"schedule": row.schedule}), (yield LAST_DONE, {"schedule": row.schedule})
     return Job(
         OccurrenceId(row.id),
         ScheduleId(row.schedule),
         found.name,
-        found.task,
+        task,
         found.to,
         found.terms,
         moment(row.planned_at),
@@ -157,6 +171,19 @@ def _work_of(row: Kept) -> Op[Schedule | Report]:
     if row.report:
         return Report.from_json(OccurrenceId(row.id), row.report)
     return schedule_of((yield ONE, {"schedule": row.schedule})[0])
+
+
+def _task_begun(run: RunId, now: Task) -> Op[Task]:
+    """The work of a run as it began with it, whatever its schedule says by now.
+
+    A workflow or a goal stands in its own first call, and a prompt in the words that the run began with.
+    """
+    rows = yield FIRST_CALL, {"run": run}
+    if not rows:
+        return now  # it did nothing yet
+    tool, asked_model = rows[0]
+    kind = TaskKind.PROMPT if asked_model else KINDS_BY_CALL.get(tool, now.kind)
+    return now if now.kind is kind else Task(kind, "")
 
 
 def _held(row: Kept) -> Op[Held]:

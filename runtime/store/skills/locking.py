@@ -49,13 +49,13 @@ def locks() -> Op[Mapping[str, Locked]]:
 
 def accept_skill(skill: Skill, text: str, by: str, now: datetime) -> Op[bool]:
     """Accept a form for good, until another is there; false where it is accepted already."""
-    rows = yield LOCK_OF, {"n": skill.name}
+    rows = yield LOCK_OF, {"n": skill.locked_as}
     if rows and rows[0][0] == skill.digest:
         return False
     yield (
         ACCEPT_FORM,
         {
-            "name": skill.name,
+            "name": skill.locked_as,
             "digest": skill.digest,
             "files": json.dumps(dict(sorted(skill.files.items()))),
             "text": text[:SKILL_TEXT_MAX_CHARS],
@@ -66,7 +66,7 @@ def accept_skill(skill: Skill, text: str, by: str, now: datetime) -> Op[bool]:
         },
     )
     kind = "skill changed" if rows and rows[0][0] else "skill accepted"
-    yield from fact(now, kind, by, skill.name, skill.digest[:DIGEST_SHOWN])
+    yield from fact(now, kind, by, skill.locked_as, skill.digest[:DIGEST_SHOWN])
     return True
 
 

@@ -30,6 +30,7 @@ from runtime.store.triggers.rows import (
     Row,
     kept_of,
 )
+from runtime.store.triggers.waking import wake_run
 
 FIRES_KEPT: Final = timedelta(days=30)
 """For how long a fire is kept: no event is taken in again after that."""
@@ -71,6 +72,8 @@ def _fire(trigger: str, event: Happening, chain: Sequence[str], now: datetime, n
     kept = kept_of(rows[0]) if rows else None  # ended since this node looked
     if kept is None or not _may(kept, event, now):
         return False
+    if kept.trigger.wakes:
+        return (yield from wake_run(kept, event, now))
     match course_of(kept.trigger, kept.state, kept.fired_at, now, deep=is_too_deep(chain)):
         case Course.REST:
             return False
@@ -85,7 +88,7 @@ def _may(kept: KeptTrigger, event: Happening, now: datetime) -> bool:
     """A person's trigger counts while it lasts and they may speak, and not for what they do themselves."""
     if kept.ends_at is not None and kept.ends_at <= now:
         return False
-    if kept.by_file:
+    if kept.by_file or kept.trigger.wakes:
         return True
     return kept.owner is not None and kept.owner.role >= Role.USER and kept.owner.id != event.person
 

@@ -8,11 +8,14 @@ So kills and repeats are those of any run, and nothing is remembered in between.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import timedelta
 
-from runtime.contract import Job, ModelReply, ModelRequest, Now, OnText, Probe, no_probe
+from runtime.contract import Job, Json, ModelReply, ModelRequest, Now, OnText, Probe, no_probe
+from runtime.domain.agents.tasks import short_id
 from runtime.domain.goals.contract import Contract, GoalBounds, GoalKind, sprints_for
-from runtime.domain.goals.progress import BEGIN_GOAL_ID, End, is_just_judged
+from runtime.domain.goals.harness import harness_words
+from runtime.domain.goals.progress import BEGIN_GOAL_ID, End, Piece, is_just_judged
 from runtime.domain.goals.record import CONTRACT, freezing_goal, goal_in, next_call
 from runtime.domain.goals.words import last_words
 from runtime.domain.quality.gate import given
@@ -23,28 +26,45 @@ from runtime.workflows.producer import USAGE, recorded_in
 
 
 class GoalModel:
-    """Implements `agent.run_state.Maker` for one goal. `contract` is asked once, as its run begins."""
+    """Implements `agent.run_state.Maker` for one goal. `contract` is asked once, as its run begins. It's called `name`, and goes
+    on with what was done `before`."""
 
     name = NO_MODEL
+    goes_on = False
 
-    def __init__(self, contract: Callable[[], Contract], now: Now, probe: Probe = no_probe) -> None:
+    def __init__(
+        self,
+        contract: Callable[[], Contract],
+        now: Now,
+        probe: Probe = no_probe,
+        name: str = "",
+        before: Mapping[str, Json] | None = None,
+    ) -> None:
         self._contract = contract
         self._now = now
         self._probe = probe
+        self._called = name
+        self._before = before
 
     def is_fixed(self, call: str) -> bool:
         """Only its own bookkeeping: what pieces are told may stem from anywhere."""
-        return call == BEGIN_GOAL_ID
+        return call == BEGIN_GOAL_ID or call.startswith(f"goal-{Piece.SAVE}-")
+
+    def limit(self, call: str) -> timedelta | None:
+        """Each call has its tool's own time."""
+        return None
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
         now = self._now()
         at = goal_in(recorded_in(request.turns), now)
         if at is None:
-            return ModelReply("", (freezing_goal(self._contract()),), USAGE)
+            return ModelReply("", (freezing_goal(self._contract(), self._before),), USAGE)
         if is_just_judged(at):
             self._probe("verdict")
         if call := next_call(at, now):
             return ModelReply("", (call,), USAGE)
+        if at.contract.kind is GoalKind.HARNESS:
+            return ModelReply(harness_words(at, self._called), (), USAGE)
         best = at.best
         if at.contract.kind is GoalKind.SPRINTS and at.end is End.MET and best:
             return ModelReply(best.candidate.strip(), (), USAGE)
@@ -55,7 +75,7 @@ class GoalModel:
 
 def goal_of(job: Job, now: Now, probe: Probe = no_probe) -> GoalModel:
     """The maker that works on a goal that a person set."""
-    return GoalModel(lambda: _kept(job), now, probe)
+    return GoalModel(lambda: _kept(job), now, probe, short_id(job.occurrence), job.task.resumes)
 
 
 def _kept(job: Job) -> Contract:

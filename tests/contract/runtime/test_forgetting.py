@@ -18,8 +18,9 @@ from bot.operator.audit import verify
 from runtime.audit.anchor import HeadFile
 from runtime.audit.keys import AuditKey
 from runtime.audit.published import SignedEnds
-from runtime.contract import Addressing, Call, Choice, Effect, FileRef, Identity, Json, Person, Role, Said
+from runtime.contract import Addressing, Call, Choice, Effect, FileRef, Identity, Json, Outcome, Person, Role, Said
 from runtime.contract.memory.facts import MemoryActor, MemoryRequest, ScopeKind
+from runtime.domain.approvals import Rights
 from runtime.forgetting.forgetter import Forgetter
 from runtime.guard.stored import Form
 from runtime.store.operations.text_columns import TEXT_COLUMNS
@@ -31,7 +32,7 @@ from runtime.store.sql.driver import Op
 from runtime.store.store import open_store
 from runtime.workspace.disk_space import DiskBounds, DiskSpace
 from runtime.workspace.forgotten_files import ForgottenFiles
-from tests.contract.runtime.stage import OTTO, UMA, HandClock, Process, Stage, address, fake_tool
+from tests.contract.runtime.stage import ADA, OTTO, UMA, HandClock, Process, Stage, address, fake_tool
 from tests.fakes.models import Answer, Scripted
 
 WORDS: Final = "Quillfeather"
@@ -252,6 +253,38 @@ def _bytes_of_them(folder: Path, person: str) -> set[tuple[str, str]]:
         for trace in (WORDS, CODE, "Otto", person)
         if trace.encode() in path.read_bytes()
     }
+
+
+async def test_a_question_that_only_they_could_answer_is_told(stage: Stage) -> None:
+    process = await stage.process(Scripted([WRITE]), [fake_tool("write", Effect.WRITE)])
+    await say(process, "Write it down for me", UMA)
+    [asked] = await stage.pending()
+    by_otto, by_operators = Rights(approvers=frozenset({OTTO})), Rights()
+    assert await stage.store.forgettings.unanswerable(by_otto) == []
+    await begun(stage)
+    assert [one.id for one in await stage.store.forgettings.unanswerable(by_otto)] == [asked.id]
+    assert await stage.store.forgettings.unanswerable(by_operators) == []
+    assert (await process.click(asked.id, Choice.APPROVE, who=OTTO)).outcome is Outcome.REFUSED
+    await process.click(asked.id, Choice.APPROVE, who=ADA)
+    assert not await stage.pending()
+
+
+async def test_whoever_else_may_answer_is_called_when_the_card_was_with_them_alone(stage: Stage) -> None:
+    process = await stage.process(Scripted(["Hi.", WRITE, "Hi."]), [fake_tool("write", Effect.WRITE)])
+    alone = stage.signal(Said("Hi"), OTTO, DM)
+    await process.reception.sink(replace(alone, reach=Addressing.DIRECT))
+    await process.answer_all()
+    await say(process, "Write it down for me", UMA)
+    [asked] = await stage.pending()
+    alone = stage.signal(Said("Hi"), ADA, "ada-dm")
+    await process.reception.sink(replace(alone, reach=Addressing.DIRECT))
+    await process.answer_all()
+    await process.reminders.look()
+    cards = "SELECT address FROM deliveries WHERE origin = :o AND address <> 'page:main/r1'"
+    assert await stage.rows(cards, o=f"approval:{asked.id}") == [("page:main/otto-dm",)]
+    await forget(stage)
+    await process.reminders.look()
+    assert await stage.rows(cards, o=f"approval:{asked.id}") == [("page:main/ada-dm",)]
 
 
 # ------------------------------------------------------------------------------------------- every column of every table

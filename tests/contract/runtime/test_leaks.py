@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from runtime.agent.tool_calls import PARTLY_HIDDEN
-from runtime.contract import Addressing, Call, Choice, Effect, Json, ModelReply, Reasoning, Said
+from runtime.contract import Addressing, Call, Choice, Effect, Json, ModelReply, Reasoning, Said, ToolContext
 from runtime.delivery.couriers import Couriers
 from runtime.domain.ids import new_id
 from runtime.intake.pasted import Pasted
@@ -74,6 +74,20 @@ async def test_what_a_tool_gives(stage: Stage, secret: str, leaks: Leaks) -> Non
     [(result,)] = await stage.rows("SELECT result FROM steps WHERE kind = 'tool'")
     assert MARK in result
     assert result.endswith("MORE=1")
+
+
+class Telling(FakeTool):
+    """Says a secret while it works."""
+
+    async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
+        context.tell(f"sent {arguments['path']}")
+        return await super().call(arguments, context)
+
+
+async def test_what_a_tool_says_while_it_works(stage: Stage, secret: str, leaks: Leaks) -> None:
+    tool = Telling(told("").spec)
+    telling = Call("c1", "look", json.dumps({"path": secret}))
+    await leaks.play(stage, secret, [telling, "I saw it."], [tool], "look")
 
 
 async def test_what_a_tool_gives_across_its_bound(stage: Stage, secret: str, leaks: Leaks) -> None:

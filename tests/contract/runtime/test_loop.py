@@ -12,7 +12,9 @@ from structlog.testing import capture_logs
 from runtime.agent.guard import tripped
 from runtime.agent.loop import EMPTY_REPLY
 from runtime.agent.registry import Limits
+from runtime.agent.tool_calls import TOLD_MAX_CHARS
 from runtime.contract import (
+    Advancing,
     AssistantTurn,
     Call,
     Effect,
@@ -22,6 +24,7 @@ from runtime.contract import (
     Resting,
     Speaking,
     Thinking,
+    ToolContext,
     ToolTurn,
     UserTurn,
     Working,
@@ -113,6 +116,26 @@ async def test_progress_tells_of_thinking_working_and_rest(stage: Stage) -> None
         Speaking("seen"),
         Resting(),
     ]
+
+
+class Telling(FakeTool):
+    """Says how far it is."""
+
+    async def call(self, arguments: Mapping[str, Json], context: ToolContext) -> str:
+        context.tell("1 of 3: sent\n\u202eand more " + "x" * 5_000)
+        context.tell("2 of 3")
+        return await super().call(arguments, context)
+
+
+async def test_a_tool_tells_how_far_it_is_in_few_words_once_a_second(stage: Stage) -> None:
+    """They are from outside: on one line, with nothing hidden in it, and as often as people can read."""
+    process = await stage.process(Strict([READ, "seen"]), [Telling(look().spec)])
+    await process.say("look")
+    await process.answer_all()
+    (told,) = [event for event in process.page.seen if isinstance(event, Advancing)]
+    assert (told.tool, told.arguments) == ("look", READ.arguments)
+    assert told.words.startswith("1 of 3: sent ⟨U+202E⟩and more x")
+    assert len(told.words) == TOLD_MAX_CHARS
 
 
 # ------------------------------------------------------------------------------------------------------ the bound

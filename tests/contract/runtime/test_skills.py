@@ -232,6 +232,23 @@ async def test_operators_are_told_once_of_each_form_with_its_differences(stage: 
     assert "runs what it downloads" in told[1][1]
 
 
+async def test_an_agents_own_skill_is_accepted_by_its_form_where_operators_are_asked(
+    stage: Stage, tmp_path: Path
+) -> None:
+    """There another agent answers, and a shared skill may have the same name."""
+    skill_in(tmp_path / "s" / "skills")
+    skill_in(tmp_path / "s" / "agents" / "lab" / "skills", text=NOTES + "Name the date too.\n")
+    settings = settings_in(tmp_path / "s", '[[agents]]\nname = "lab"\nprompt = "You look things up."\n')
+    process, parts = await life(stage, settings)
+    await accept(parts, stage)
+    own = (await parts.ready.look())["lab", "notes"]
+    assert own.found.skill
+    await process.say(f"/skills approve notes {own.found.skill.digest[:FORM_LETTERS]}")
+    await process.answer_all()
+    shelved = await parts.ready.look()
+    assert [shelved[whose, "notes"].standing.is_open for whose in ("", "lab")] == [True, True]
+
+
 async def test_two_nodes_with_other_forms_of_a_skill_do_not_take_turns(stage: Stage, tmp_path: Path) -> None:
     watches = []
     for name, text in (("one", NOTES), ("two", NOTES + "Name the date too.\n")):

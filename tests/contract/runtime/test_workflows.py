@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tomllib
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
@@ -15,10 +16,12 @@ from bot.operator.reports import LateReporters
 from bot.operator.work.workflows import WorkflowOperations
 from runtime.cluster.topics import LANES
 from runtime.contract import (
+    Call,
     Choice,
     Commanded,
     Effect,
     Flow,
+    Json,
     OccurrenceId,
     Person,
     PersonId,
@@ -26,12 +29,14 @@ from runtime.contract import (
     Report,
     Role,
     RunId,
+    ScheduleRequest,
     Task,
     TaskKind,
     ToolTurn,
 )
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
+from runtime.domain.triggers.matching import MessageTriggers
 from runtime.domain.workflows.definition import Workflow
 from runtime.domain.workflows.reading import read_workflow
 from runtime.domain.workflows.record import to_resume
@@ -39,6 +44,7 @@ from runtime.errors import ToolFailed
 from runtime.http.errors import Refusal
 from runtime.policy.rules import SHIPPED, Rule, Ruling
 from runtime.workflows.starting import StartedFlows
+from tests.contract.runtime.planning import HOUR, Desk
 from tests.contract.runtime.skills import call
 from tests.contract.runtime.stage import ADA, VERA, Process, Stage, crash_at, fake_tool
 from tests.contract.runtime.strict import Planned, Strict
@@ -46,9 +52,9 @@ from tests.contract.runtime.test_delegation import may_delegate
 from tests.fakes.models import Scripted
 from tools.asking import ASK_PERSON
 from tools.delegation import DELEGATE
-from tools.workflows import WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
+from tools.workflows import WAIT_FOR_EVENT, WAIT_UNTIL, WORKFLOW_BEGIN, workflow_tools
 
-OURS: Final[tuple[Any, ...]] = (WORKFLOW_BEGIN, WAIT_UNTIL, ASK_PERSON, DELEGATE)
+OURS: Final[tuple[Any, ...]] = (WORKFLOW_BEGIN, WAIT_UNTIL, WAIT_FOR_EVENT, ASK_PERSON, DELEGATE)
 ALLOWED: Final = [Rule(Ruling.ALLOW, "*")]
 TWO: Final = """
 name = "weekly"
@@ -221,6 +227,189 @@ async def test_a_definition_that_changes_while_a_run_waits_changes_nothing_for_i
     await any_stage.store.runs.wake()
     await process.answer_all()
     assert (len(look.calls), len(write.calls)) == (1, 0)
+
+
+async def test_a_call_that_takes_longer_than_its_step_may_is_cut(stage: Stage) -> None:
+    async def hangs(_: Mapping[str, Json]) -> str:
+        await asyncio.Event().wait()
+        return "never"
+
+    text = 'name = "slow"\nsteps = [{ name = "look", tool = "look", seconds = 10, on_error = "skip" }]'
+    one = flow(text)
+    short = replace(one, steps=(replace(one.steps[0], seconds=0.01),))  # type: ignore[arg-type]  # nobody waits that long
+    look = fake_tool("look", Effect.READ, hangs)
+    process = await process_with(stage, text, look)
+    process.agent._reporter = LateReporters(stage.clock, flows=lambda: {one.name: short})
+    process.gate = replace_gate(process, short)
+    async with process.running():
+        await command(process, "workflow", "slow")
+        await process.rest()
+    told = (await stage.rows("SELECT result FROM steps WHERE tool = 'look'"))[0][0]
+    assert told == "error: look did not end within 0.01 seconds and was stopped."
+
+
+EVENT: Final = """
+name = "approved"
+[[steps]]
+name = "word"
+wait = "2 days"
+event = "words"
+words = ["approved*"]
+on_error = "skip"
+[[steps]]
+name = "look"
+tool = "look"
+arguments = { path = "{{ steps.word.value.text }}" }
+when = "steps.word.state == 'succeeded'"
+"""
+
+
+async def looked(process: Process) -> None:
+    """The process knows which events runs wait for, as a node's watch brings it."""
+    process.gate = replace(process.gate, triggers=MessageTriggers(await process.stage.store.triggers.for_messages()))
+
+
+async def test_a_run_waits_for_words_and_goes_on_with_them_once(any_stage: Stage) -> None:
+    look = fake_tool("look", Effect.READ)
+    process = await process_with(any_stage, EVENT, look, model=Scripted(["Fine."] * 4))
+    async with process.running():
+        await command(process, "workflow", "approved")
+        await process.rest()
+        await looked(process)
+        await process.say("Nothing yet.")
+        await process.rest()
+        assert look.calls == []
+        await process.say("Approved by Zoe")
+        await process.rest()
+        await looked(process)
+        await process.say("approved again")
+        await process.rest()
+    assert look.calls == [{"path": "Approved by Zoe"}]
+    assert not await any_stage.rows("SELECT id FROM triggers")
+
+
+async def test_a_wait_for_an_event_that_never_comes_ends_at_its_time(any_stage: Stage) -> None:
+    look = fake_tool("look", Effect.READ)
+    process = await process_with(any_stage, EVENT, look)
+    async with process.running():
+        await command(process, "workflow", "approved")
+        await process.rest()
+    any_stage.clock.advance(timedelta(days=3))
+    process = await process_with(any_stage, EVENT, look)
+    assert await any_stage.store.runs.wake()
+    await looked(process)
+    await process.answer_all()
+    assert look.calls == []
+    assert (await any_stage.screen())[-1].startswith("**The workflow approved is done: 2 steps, 2 skipped.**")
+
+
+BRANCHES: Final = """
+name = "branches"
+[[steps]]
+name = "pause"
+wait = "2 hours"
+after = []
+[[steps]]
+name = "ok"
+ask = "Look?"
+options = ["Yes", "No"]
+after = []
+[[steps]]
+name = "look"
+tool = "look"
+after = ["ok"]
+[[steps]]
+name = "write"
+tool = "write"
+after = ["look"]
+[[steps]]
+name = "last"
+tool = "write"
+after = ["pause", "write"]
+"""
+
+
+async def test_a_step_begins_when_its_own_predecessors_are_over_whoever_else_is_waited_for(any_stage: Stage) -> None:
+    look, write = fake_tool("look", Effect.READ), fake_tool("write", Effect.READ)
+    process = await process_with(any_stage, BRANCHES, look, write)
+    async with process.running():
+        await command(process, "workflow", "branches")
+        await process.rest()
+        [card] = await any_stage.pending()
+        await process.click(card.id, Choice.FIRST)
+        await process.rest()
+        assert (len(look.calls), len(write.calls)) == (1, 1)
+        assert await any_stage.states() == [RunState.PARKED]
+    any_stage.clock.advance(timedelta(hours=3))
+    process = await process_with(any_stage, BRANCHES, look, write)
+    await any_stage.store.runs.wake()
+    await process.answer_all()
+    assert (len(look.calls), len(write.calls)) == (1, 2)
+    assert await any_stage.states() == [RunState.DONE]
+
+
+async def test_a_timer_that_ends_while_a_person_is_asked_asks_them_no_second_time(any_stage: Stage) -> None:
+    look, write = fake_tool("look", Effect.READ), fake_tool("write", Effect.READ)
+    process = await process_with(any_stage, BRANCHES, look, write)
+    async with process.running():
+        await command(process, "workflow", "branches")
+        await process.rest()
+        any_stage.clock.advance(timedelta(hours=3))
+        await any_stage.store.runs.wake()
+        process.notifier.notify(LANES)
+        await process.rest()
+        [card] = await any_stage.pending()
+        await process.click(card.id, Choice.FIRST)
+        await process.rest()
+    assert (len(look.calls), len(write.calls)) == (1, 2)
+    assert await any_stage.states() == [RunState.DONE]
+
+
+async def test_what_fails_ends_a_workflow_once_all_that_is_under_way_is_over(any_stage: Stage) -> None:
+    async def breaks(_: Mapping[str, Json]) -> str:
+        raise ToolFailed("It is broken.")
+
+    look = fake_tool("look", Effect.READ, breaks)
+    process = await process_with(any_stage, BRANCHES, look, fake_tool("write", Effect.READ))
+    async with process.running():
+        await command(process, "workflow", "branches")
+        await process.rest()
+        [card] = await any_stage.pending()
+        await process.click(card.id, Choice.FIRST)
+        await process.rest()
+        assert await any_stage.states() == [RunState.PARKED]
+        any_stage.clock.advance(timedelta(hours=3))
+        await any_stage.store.runs.wake()
+        process.notifier.notify(LANES)
+        await process.rest()
+    assert await any_stage.states() == [RunState.FAILED]
+
+
+@pytest.mark.parametrize("begins", [TaskKind.WORKFLOW, TaskKind.PROMPT])
+async def test_a_schedule_that_changes_while_its_run_waits_lets_that_end_as_it_began(
+    any_stage: Stage, begins: TaskKind
+) -> None:
+    kinds = {TaskKind.WORKFLOW: Task(TaskKind.WORKFLOW, "asking"), TaskKind.PROMPT: Task(TaskKind.PROMPT, "Write it.")}
+    after = next(task for kind, task in kinds.items() if kind is not begins)
+    text = 'name = "asking"\nsteps = [{ name = "write", tool = "write" }]'
+    write = fake_tool("write", Effect.WRITE)
+    model = Scripted([(Call("c-write", "write", "{}"),), "Done by the model."] if begins is TaskKind.PROMPT else [])
+    process = await process_with(any_stage, text, write, model=model, rules=[Rule(Ruling.ASK, "write")])
+    at = Desk(any_stage, process)
+    schedule = await at.plan(task=kinds[begins])
+    async with process.running():
+        any_stage.clock.advance(HOUR)
+        await process.timer.look()
+        await process.rest()
+        await process.booking.change(schedule.id, ScheduleRequest(task=after), await at.asker())
+        [card] = await any_stage.pending()
+        await process.click(card.id, Choice.APPROVE)
+        await process.rest()
+    assert len(write.calls) == 1
+    told = (await any_stage.screen())[-1]
+    assert (
+        told == "Done by the model." if begins is TaskKind.PROMPT else told.startswith("**The workflow asking is done")
+    )
 
 
 async def test_what_is_wrong_is_told_and_nothing_begins(stage: Stage) -> None:

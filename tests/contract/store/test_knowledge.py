@@ -12,7 +12,8 @@ from shutil import move
 
 import pytest
 
-from bot.wiring.knowledge.packs import document_text, search_of
+from bot.wiring.knowledge.packs import search_of
+from bot.wiring.knowledge.reader import document_text
 from runtime.contract import Address, Commanded, NodeId, Outcome
 from runtime.domain.memory.chunks import Chunk
 from runtime.egress import NoAnswer

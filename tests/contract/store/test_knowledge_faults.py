@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from bot.operator.work.knowledge import KnowledgeOperations
-from bot.wiring.knowledge.packs import document_text, search_of
+from bot.wiring.knowledge.packs import search_of
+from bot.wiring.knowledge.reader import document_text
 from runtime.domain.memory.chunks import Chunk
 from runtime.errors import StoreError
 from runtime.knowledge import reading as reading_module

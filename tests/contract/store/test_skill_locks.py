@@ -30,6 +30,21 @@ async def test_a_form_is_accepted_until_another_is_there(stage: Stage) -> None:
     assert await stage.audit("skill changed") == [("Ada", "notes", CHANGED.digest[:12])]
 
 
+async def test_an_agents_own_skill_and_a_shared_one_of_its_name_are_accepted_apart(stage: Stage) -> None:
+    book, own = stage.store.skills, replace(CHANGED, agent="lab")
+    await book.accept_skill(NOTES, "text", "Ada")
+    assert standing(own, await book.skill_locks()) is Standing.NEW
+    assert standing(replace(NOTES, agent="lab"), await book.skill_locks()) is Standing.ACCEPTED
+    assert await book.accept_skill(own, "text", "Ada")
+    assert {standing(one, await book.skill_locks()) for one in (NOTES, own)} == {Standing.ACCEPTED}
+    assert await stage.audit("skill accepted") == [
+        ("Ada", "notes", NOTES.digest[:12]),
+        ("Ada", "notes@lab", CHANGED.digest[:12]),
+    ]
+    assert await book.give_up_skill("notes@lab", "Ada")
+    assert standing(NOTES, await book.skill_locks()) is Standing.ACCEPTED
+
+
 async def test_operators_are_told_of_each_form_once(stage: Stage) -> None:
     book = stage.store.skills
     assert await book.tell_of_skill("notes", NOTES.digest)

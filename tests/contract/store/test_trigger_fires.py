@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 from runtime.contract import Address, Addressing, FileRef, Identity, OccurrenceId, Report, Said, Task, TaskKind, Trigger
+from runtime.domain.agents.lifecycle import AgentEvent
 from runtime.domain.ids import new_id
 from runtime.domain.runs import RunState
 from runtime.domain.triggers.kept import KeptTrigger
@@ -166,7 +167,8 @@ async def test_a_question_that_expires_fires(stage: Stage) -> None:
     await kept(stage, EventTrigger("t1", "late", EventKind.APPROVAL_EXPIRED, prompt="Say so.", agent="main"))
     await stage.park(WRITE)
     stage.clock.advance(seconds=LIFE.total_seconds() + 1)
-    await stage.store.approvals.expire()
+    (decided,) = await stage.store.approvals.expire()
+    assert decided.lane_ready
     await stage.store.approvals.expire()
     (report,) = await begun(stage)
     assert "write_file" in report.task.text
@@ -182,6 +184,12 @@ async def test_a_delivery_that_is_given_up_fires_and_one_that_is_held_does_not(s
     await stage.store.outbox.give_up(sending.duty, sending.id, None, "channel closed")
     (report,) = await begun(stage)
     assert "channel closed" in report.task.text
+
+
+async def test_an_agent_that_is_suspended_fires_and_wakes_whoever_works(stage: Stage) -> None:
+    await kept(stage, EventTrigger("t1", "held", EventKind.AGENT_SUSPENDED, prompt="Say so.", to=str(ROOM)))
+    assert (await stage.store.lives.turn_agent("main", AgentEvent.SUSPEND, "too dear", "Ada")).lanes_ready
+    assert [one.name for one in await begun(stage)] == ["held"]
 
 
 async def test_a_trigger_that_fires_itself_is_stopped_and_told(stage: Stage) -> None:

@@ -31,6 +31,7 @@ OURS = {
     "task {}",  # by its run, which has an end
     "kind",  # a budget's: warned, or reached
     "forgetting ended",  # whoever began it stands there
+    *("sign-in renewed", "sign-in refused", "sign-in ended"),  # its issuer said so
     "REDACTED",
 }
 """What the program does of itself."""

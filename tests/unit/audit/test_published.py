@@ -144,14 +144,22 @@ def test_a_head_of_an_earlier_version_still_counts(tmp_path: Path) -> None:
 
 
 def test_who_has_the_public_key_checks_a_head_and_signs_none(tmp_path: Path) -> None:
-    HeadFile(tmp_path).write(Head(4, "abc"))
-    said = json.loads((tmp_path / "audit.head").read_text())
-    public, words = said["key"], head_words(Head(4, "abc"))
-    assert checks_out(public, words, said["signature"])
-    assert not checks_out(public, head_words(Head(5, "abc")), said["signature"])
+    key, words = AuditKey(tmp_path), head_words(Head(4, "abc"))
+    public, signature = key.public, key.sign(words)
+    assert checks_out(public, words, signature)
+    assert not checks_out(public, head_words(Head(5, "abc")), signature)
     by_public_key = hmac.digest(bytes.fromhex(public), words.encode(), "sha256").hex()
     assert not checks_out(public, words, by_public_key)
-    assert not AuditKey(tmp_path).signed(words, by_public_key)
+    assert not key.signed(words, by_public_key)
+
+
+def test_the_head_beside_the_key_is_written_without_a_library_and_counts_beside_that_key_alone(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    HeadFile(tmp_path).write(Head(4, "abc"))
+    said = json.loads((tmp_path / "audit.head").read_text())
+    assert AuditKey(tmp_path).signed(head_words(Head(4, "abc")), said["signature"])
+    assert not AuditKey(tmp_path / "other").signed(head_words(Head(4, "abc")), said["signature"])
+    assert "key" not in said
 
 
 # -------------------------------------------------------------------------------------------- rows without somebody

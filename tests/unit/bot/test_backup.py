@@ -26,12 +26,14 @@ from bot.backup.place import RestoreTargets
 from bot.backup.restore import Restored, restore
 from bot.node.lock import AlreadyRunning, holding
 from bot.settings.settings import Settings, load
+from bot.wiring.safety.forgetting import folders_of, forgetter_of
 from bot.wiring.safety.guard import key_of
 from runtime.audit.anchor import HeadFile
 from runtime.contract import Role
 from runtime.contract.memory.facts import Kept, MemoryId, MemoryRequest, Scope, ScopeKind
 from runtime.errors import ConfigError, StoreError
 from runtime.store.protocol import Head
+from runtime.store.protocol.memory.forgetting import Begun
 from runtime.store.store import open_store
 from tests.fakes.postgres import Postgres
 
@@ -219,6 +221,29 @@ async def test_what_was_forgotten_since_does_not_come_back(home: Settings, tmp_p
     shutil.rmtree(home.workspace_dir)  # two restores in one second would put it aside under one name
     await restore(home, made.path, force=True)
     assert await texts(home) == ["coffee"]
+
+
+async def test_a_person_who_was_forgotten_since_does_not_come_back(home: Settings, tmp_path: Path) -> None:
+    made = await make(home, tmp_path / "monday.zip")
+    store = await open_store(home.database_url)
+    await store.people.add_person("Bob", Role.OWNER, [], actor="test")
+    begun = await store.forgettings.begin("Ada", actor="Bob")
+    assert isinstance(begun, Begun)
+    await forgetter_of(home, store, lambda: folders_of(home, [])).rest()
+    await store.close()
+    await make(home, tmp_path / "tuesday.zip")
+    assert _members_with(tmp_path / "tuesday.zip", b"Ada") == []
+    elsewhere = settings_in(tmp_path / "elsewhere")
+    restored = await restore(elsewhere, made.path)
+    assert restored.aftermath
+    assert restored.aftermath.people == 1
+    assert await names(elsewhere) == []
+    assert b"Ada" not in (elsewhere.data_dir / "signalbox.db").read_bytes()
+
+
+def _members_with(path: Path, word: bytes) -> list[str]:
+    with zipfile.ZipFile(path) as archive:
+        return [name for name in archive.namelist() if word in archive.read(name)]
 
 
 async def test_younger_backups_tell_what_was_forgotten(home: Settings, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from runtime.contract import (
     Address,
+    Advancing,
     Bucket,
     Features,
     NodeId,
@@ -259,6 +260,13 @@ def test_the_status_is_the_tool_that_began_last() -> None:
     assert life(BEGUN, other).status == "running `look`"
     assert life(BEGUN, other, Working("look", "{}", ended=True)).status == "running `shell`"
     assert life(Working("shell", "{}", ended=True)).status == "thinking"
+
+
+def test_the_status_has_the_words_of_a_tool_at_work_as_its_own_until_something_else_happens() -> None:
+    says = Advancing("shell", "{}", "3 of 10: uploading")
+    assert life(BEGUN, says).status == "running `shell`, which says: “3 of 10: uploading”"
+    assert life(BEGUN, says, Working("shell", "{}", ended=True)).status == "thinking"
+    assert life(BEGUN, says, Working("look", "{}")).status == "running `look`"
 
 
 def test_a_new_model_call_begins_its_text_anew() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.domain.goals.contract import Contract, GoalBounds, GoalError, GoalKind, contract_of, sprints_for
+from runtime.domain.goals.harness import plan_of, plan_text
 from runtime.domain.goals.progress import AGREE_ID, AGREED, CLOCK_ID, CRITERIA_ID, End, GoalStanding, goal_standing
 from runtime.domain.goals.record import freezing_goal, next_call
 from runtime.domain.goals.words import agreement, last_words
@@ -140,3 +141,58 @@ def test_the_question_fits_a_card_whatever_the_goal() -> None:
         GoalKind.GOAL, "x" * 2_000, tuple("y" * 299 + str(n) for n in range(10)), ("z" * 300,) * 9, "w" * 300
     )
     assert len(agreement(contract)) <= 1_000
+
+
+PLAN: Final = """\
+# Plan
+
+Write a parser
+for the logs.
+
+## Background
+
+They are in logs/.
+
+## Verify
+
+- its tests pass
+- it reads all of logs/
+
+## Keep to
+
+- no new packages
+
+## Stop when
+
+there are no logs
+
+## Bounds
+
+- turns: 5
+- within: 2 hours
+- budget: $1.50
+
+## Steps
+
+- [x] look
+1. write it
+"""
+
+
+def test_a_plan_is_read_from_its_file_and_written_such_that_it_reads_the_same() -> None:
+    found = plan_of(PLAN, GoalBounds(models=("opus", "haiku")))
+    assert found == Contract(
+        GoalKind.HARNESS,
+        "Write a parser\nfor the logs.\n\n## Background\n\nThey are in logs/.",
+        ("its tests pass", "it reads all of logs/"),
+        ("no new packages",),
+        "there are no logs",
+        turns=5,
+        minutes=120,
+        budget_micros=1_500_000,
+        judge="haiku",
+        steps=("look", "write it"),
+    )
+    assert plan_of(plan_text(found), GoalBounds(models=("opus", "haiku"))) == found
+    with pytest.raises(GoalError, match="doesn't say what is to come of it"):
+        plan_of("# Plan\n\n## Steps\n\n- look", GoalBounds())

@@ -97,4 +97,5 @@ TREATMENTS: Final[Mapping[str, Treatment]] = {
     "trigger_fires": Treatment(until="their trigger fires again a month later, or is gone"),
     "skill_locks": Treatment(until="an owner removes the skill"),
     "tokens": Treatment(until="another takes their place"),
+    "logins": Treatment(until="somebody signs out"),
 }

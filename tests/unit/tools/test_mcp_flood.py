@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tools.mcp.flood import MOST_MESSAGES, MOST_UNASKED, Gauge
+from tools.mcp.progress import is_progress
 
 
 class Ticks:
@@ -38,3 +39,11 @@ def test_the_rest_of_a_second_is_waited_for_once_it_is_full() -> None:
     assert gauge.wait() == 0.75
     ticks.now += 0.75
     assert gauge.wait() == 0
+
+
+def test_progress_is_heard_in_the_form_that_the_protocol_has_for_it() -> None:
+    told = {"progressToken": 3, "progress": 1}
+    assert is_progress(told)
+    assert is_progress({**told, "total": 2.5, "message": "half"})
+    odd: list[object] = [None, [], {}, {"progress": 1}, {**told, "progress": "1"}, {**told, "total": True}]
+    assert not any(map(is_progress, [*odd, {**told, "message": {}}]))

@@ -16,7 +16,7 @@ from aiohttp import ClientResponse
 from adapters.web import events
 from adapters.web.events import BACKLOG, Feed
 from adapters.web.window import NEWEST, PAGE, WHOLE_EVERY
-from runtime.contract import PEOPLE, Author, Entry, Resting, Role, Speaking, Thinking, Working, room_topic
+from runtime.contract import PEOPLE, Advancing, Author, Entry, Resting, Role, Speaking, Thinking, Working, room_topic
 from tests.unit.web.stage import Stage, served
 
 ROOM = "room01"
@@ -122,15 +122,18 @@ async def test_progress_arrives_in_order_and_in_its_own_room_only(tmp_path: Path
             for event in (
                 Thinking(),
                 Working("shell", "{}"),
+                Advancing("shell", "{}", "half \u202edone"),
                 Working("shell", "{}", ended=True),
                 Speaking("hi"),
                 Resting(),
             ):
                 stage.adapter.progress(stage.address(ROOM), event)
-            told = [await frame(answer) for _ in range(5)]
+            told = [await frame(answer) for _ in range(6)]
+        advancing = {"kind": "advancing", "tool": "shell", "arguments": "{}", "words": "half ⟨U+202E⟩done"}
         assert told == [
             ("progress", {"kind": "thinking"}),
             ("progress", {"kind": "working", "tool": "shell", "arguments": "{}", "ended": False}),
+            ("progress", advancing),
             ("progress", {"kind": "working", "tool": "shell", "arguments": "{}", "ended": True}),
             ("progress", {"kind": "speaking", "text": "hi"}),
             ("progress", {"kind": "resting"}),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import aiohttp
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -13,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from runtime.egress import Egress, NoAnswer, Refused, Why
+from runtime.lean import late_certificates
 from tests.wire.egress.listener import Names, everything, get, listening, redirect
 
 
@@ -54,6 +57,31 @@ def server(certificate: Path, asked_for: list[str]) -> ssl.SSLContext:
     context.load_cert_chain(certificate)
     context.sni_callback = lambda _, name, __: asked_for.append(name)
     return context
+
+
+async def test_a_late_context_trusts_the_machines_certificates_from_its_first_connection(
+    server: ssl.SSLContext, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those that aiohttp makes while it is imported."""
+    with late_certificates():
+        trusting, doubting = ssl.create_default_context(), ssl.create_default_context()
+    assert trusting.cert_store_stats()["x509_ca"] == 0
+    async with listening(ssl=server) as site:
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        for _ in range(2):
+            assert await status(site.port, trusting) == 200
+        monkeypatch.setenv("SSL_CERT_FILE", os.devnull)
+        with pytest.raises(aiohttp.ClientConnectorCertificateError):
+            await status(site.port, doubting)
+    assert type(ssl.create_default_context()) is ssl.SSLContext
+
+
+async def status(port: int, tls: ssl.SSLContext) -> int:
+    """What a client of aiohttp's is answered."""
+    async with aiohttp.ClientSession() as client:
+        address = f"https://127.0.0.1:{port}/"
+        async with client.get(address, ssl=tls, server_hostname="right.test") as answer:
+            return answer.status
 
 
 @pytest.fixture

@@ -29,12 +29,13 @@ SOON: Final = Patience(first=timedelta(milliseconds=50), most=timedelta(millisec
 
 @dataclass
 class AtWork:
-    """One server and what it did. `attached` are the files that its answers put onto the reply."""
+    """One server and what it did. `attached` are the files that its answers put onto the reply, `told` words about progress."""
 
     server: McpServer
     folder: Path
     workspace: Path
     attached: list[FileRef] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
 
     def tool(self, name: str) -> McpTool:
         """By the server's own name."""
@@ -49,7 +50,9 @@ class AtWork:
 
     @property
     def context(self) -> ToolContext:
-        return ToolContext(self.workspace, SessionKey("s"), RunId("r"), "c", attach=self.attached.append)
+        return ToolContext(
+            self.workspace, SessionKey("s"), RunId("r"), "c", attach=self.attached.append, tell=self.told.append
+        )
 
     def calls(self, name: str) -> list[Any]:
         """What the raw server itself noted of its calls: the arguments of each."""

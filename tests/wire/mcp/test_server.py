@@ -38,6 +38,10 @@ async def test_a_server_made_with_the_sdk_answers_with_texts_files_and_failures(
         assert (desk.workspace / file.path).read_bytes() == PNG
         assert await desk.call("picture") == shown  # the same call again: over the same file
 
+        assert await desk.call("steps") == "tea"
+        await until(lambda: len(desk.told) == 2)
+        assert sorted(desk.told) == ["1 of 2: boiling water", "2"]
+
         await desk.call("sound")
         assert desk.attached[-1].mime == "audio/wav"
         effects = {one.offer.name: one.spec.effect for one in desk.server.tools}
@@ -62,6 +66,8 @@ async def test_a_server_over_http_is_shown_the_token(tmp_path: Path) -> None:
         way = Endpoint(url, {"Authorization": f"Bearer {TOKEN}"})
         async with at_work(tmp_path, terms_of(tmp_path, way)) as desk:
             assert await desk.call("echo", text="over the wire") == "over the wire"
+            assert await desk.call("steps") == "tea"
+            await until(lambda: "1 of 2: boiling water" in desk.told)
             assert url.removesuffix("/mcp") in desk.tool("echo").caution()
             await desk.call("grow")
             await until(lambda: "fresh" in desk.names)

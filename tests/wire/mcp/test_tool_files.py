@@ -121,8 +121,7 @@ async def test_a_changed_file_is_served_anew_beside_one_that_broke(settings: Set
     assert found["broken"].fault == "broken.py:1: ModuleNotFoundError: No module named 'nothing_like_this'"
     assert "look" in found["desk"].specs
     changed = asyncio.Event()
-    folder = folder_of(settings, changed.set)
-    assert folder is not None
+    folder = folder_of(settings, settings.tools.folder, changed.set)
     keeping = asyncio.ensure_future(folder.run())
     try:
         await until(lambda: "look" in folder.beside({}))

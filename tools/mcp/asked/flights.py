@@ -31,6 +31,7 @@ from pydantic import TypeAdapter
 from runtime.contract import Json
 from tools.mcp.asked.needs import ELICITATION, GoesOn, Needs
 from tools.mcp.errors import Lost
+from tools.mcp.progress import Tell, silence, telling
 
 HELD: Final = timedelta(hours=24)
 """An open call whose question nobody answers is called off."""
@@ -75,6 +76,7 @@ class Flights:
         arguments: Mapping[str, Json],
         answers: Mapping[str, Json] | None = None,
         state: str | None = None,
+        tell: Tell = silence,
     ) -> Outcome:
         """One call. Errors: MCPError; ValidationError for an answer that doesn't follow the protocol."""
         # Not the client's own `call_tool`: that checks answers against a schema of the server's, whose patterns may take
@@ -86,8 +88,8 @@ class Flights:
         request = CallToolRequest(params=params)
         try:
             if self._client.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                return _outcome(await self._sent(request))
-            return await self._flown(request)
+                return _outcome(await self._sent(request, tell))
+            return await self._flown(request, tell)
         except MCPError as error:
             if error.code != URL_ELICITATION_REQUIRED:
                 raise
@@ -120,27 +122,27 @@ class Flights:
 
     # ------------------------------------------------------------------------------------------------- on the wire
 
-    async def _sent(self, request: CallToolRequest) -> CallToolResult | InputRequiredResult:
+    async def _sent(self, request: CallToolRequest, tell: Tell) -> CallToolResult | InputRequiredResult:
         session = self._client.session
         try:
-            return await session.send_request(request, RESULTS)
+            return await session.send_request(request, RESULTS, progress_callback=telling(tell))
         except MCPError as error:
             if error.code != HEADER_MISMATCH:
                 raise
             # The server's list is another by now, and nothing was called: the specification has us look and ask once more.
             await self._client.list_tools()
-            return await session.send_request(request, RESULTS)
+            return await session.send_request(request, RESULTS, progress_callback=telling(tell))
 
-    async def _flown(self, request: CallToolRequest) -> Outcome:
-        flight = Flight(self._group.create_task(self._caught(request)))
+    async def _flown(self, request: CallToolRequest, tell: Tell) -> Outcome:
+        flight = Flight(self._group.create_task(self._caught(request, tell)))
         self._flying.add(flight)
         flight.task.add_done_callback(lambda _: self._flying.discard(flight))
         return await self._next(flight)
 
-    async def _caught(self, request: CallToolRequest) -> CallToolResult | InputRequiredResult | Exception:
+    async def _caught(self, request: CallToolRequest, tell: Tell) -> CallToolResult | InputRequiredResult | Exception:
         """The result, or what went wrong: an error in a task would end the connection for all."""
         try:
-            return await self._sent(request)
+            return await self._sent(request, tell)
         except Exception as error:  # noqa: BLE001 - raised again by whoever waits for this call
             return error
 

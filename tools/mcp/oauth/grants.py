@@ -48,11 +48,17 @@ def grant_of(text: str) -> Grant | None:
 
 
 class Grants(Protocol):
-    """Keeps the grant of one server, sealed. A grant for another address than `url` is as none."""
+    """Keeps the grant of one server, sealed, for all processes. A grant for another address than `url` is as none."""
 
     async def read(self, url: str) -> Grant | None: ...
 
     async def write(self, grant: Grant) -> None: ...
+
+    async def claim(self, known: Grant) -> bool:
+        """Be the one who renews `known`; false where another process has, or the grant is gone. `write` or `free` ends it."""
+
+    async def free(self, *, refused: bool) -> None:
+        """End a claim without a grant. `refused`: the login server takes its token no more. Nothing where there is none."""
 
 
 @dataclass(frozen=True, slots=True)

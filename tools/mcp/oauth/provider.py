@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import AsyncGenerator, Callable
 from typing import Final
@@ -25,8 +26,19 @@ EARLY: Final = 300.0  # seconds before its end a token is renewed, or a tenth of
 BUSY: Final = 429
 SERVER_FAULT: Final = 500
 
+SDK_LOG: Final = logging.getLogger("mcp.client.auth.oauth2")
+"""Tells of every exception on its way, at `error`."""
+
 OnRefused = Callable[[str], None]
 """Told that only a person can help, with a clause that says how."""
+
+
+RENEWED_MOST: Final = 3
+"""How often one request begins again since another process has just renewed the token."""
+
+
+class RenewedElsewhere(OAuthFlowError):
+    """Another process has renewed the token meanwhile, or somebody logged in or out."""
 
 
 class LoginNeeded(OAuthFlowError):
@@ -51,6 +63,7 @@ class Provider(OAuthClientProvider):
             callback_handler=self._came_back,
             client_metadata_url=login.client_id if is_document else None,
         )
+        SDK_LOG.addFilter(_is_news)
         self._login = login
         self._refused = refused
         self._address = ""
@@ -74,16 +87,29 @@ class Provider(OAuthClientProvider):
             if response.status_code == httpx2.codes.UNAUTHORIZED:
                 raise self._needed()
             return
-        flow = super()._auth_flow(request)
-        try:
-            outgoing = await anext(flow)
-            while True:
-                response = yield outgoing
-                outgoing = await flow.asend(response)
-        except StopAsyncIteration:
-            return
-        finally:
-            await flow.aclose()
+        for _ in range(RENEWED_MOST):
+            flow = super()._auth_flow(request)
+            try:
+                outgoing = await anext(flow)
+                while True:
+                    response = yield outgoing
+                    outgoing = await flow.asend(response)
+            except StopAsyncIteration:
+                return
+            except RenewedElsewhere:
+                continue
+            finally:
+                await flow.aclose()
+                await self._login.grants.free(refused=False)
+        raise OAuthTokenError("its token was renewed by others again and again")
+
+    async def _refresh_token(self) -> httpx2.Request:
+        """Only one process at a time asks for a fresh token: refresh tokens may be good once."""
+        grant = self._book.grant
+        if self._login.ask is None and grant and not await self._login.grants.claim(grant):
+            self._initialized = False  # while the lock is held: whoever is next reads the new one
+            raise RenewedElsewhere("another process renewed it")
+        return await super()._refresh_token()
 
     async def _initialize(self) -> None:
         """Besides tokens and registration: when they end, and where they came from, which the SDK would not know again."""
@@ -112,7 +138,10 @@ class Provider(OAuthClientProvider):
         """A login server that is away says nothing about the grant, which stays as it is. Errors: OAuthTokenError."""
         if response.status_code >= SERVER_FAULT or response.status_code == BUSY:
             raise OAuthTokenError(f"the login server answered {response.status_code}; the token could not be renewed")
-        return await super()._handle_refresh_response(response)
+        done = await super()._handle_refresh_response(response)
+        if not done and response.status_code < SERVER_FAULT:
+            await self._login.grants.free(refused=True)
+        return done
 
     def _needed(self) -> LoginNeeded:
         self._refused(self._login.needed)
@@ -165,6 +194,11 @@ class _Book:
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         """Kept with the tokens: without them a registration is of no use."""
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """False for an exception by which a request only begins again."""
+    return not (record.exc_info and isinstance(record.exc_info[1], RenewedElsewhere))
 
 
 def _json(

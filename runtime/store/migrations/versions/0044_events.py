@@ -1,4 +1,4 @@
-"""How far sinks of events have got, and what people thought of messages."""
+"""Cursors of event sinks, and ratings of messages."""
 
 import sqlalchemy as sa
 from alembic import op

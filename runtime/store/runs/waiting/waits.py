@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Text, bindparam, exists, literal_column, select, update
+from sqlalchemy import Text, and_, bindparam, exists, literal_column, or_, select, update
 
 from runtime.contract import RunId, SessionKey
 from runtime.domain.machines import move
 from runtime.domain.runs import RUN_MOVES, RunEvent, RunState, WaitKind
+from runtime.domain.workflows.calls import BEGIN
 from runtime.store.common import RESUMABLE
-from runtime.store.schema import approvals, runs, waits
+from runtime.store.schema import approvals, runs, steps, waits
 from runtime.store.sql.driver import Op, is_word, micros
 from runtime.store.sql.upsert import insert
 
@@ -31,13 +32,16 @@ SETTLE_ALL = (
     .where(waits.c.run_id == bindparam("run"), waits.c.settled_at.is_(None))
     .values(settled_at=bindparam("at"))
 )
+_OPEN = exists().where(waits.c.run_id == bindparam("run"), waits.c.settled_at.is_(None))
+_NEWLY_SETTLED = exists().where(waits.c.run_id == bindparam("run"), waits.c.settled_at > runs.c.ready_at)
+_IS_FLOW = exists().where(steps.c.run_id == bindparam("run"), is_word(steps.c.tool, BEGIN))
 READY = move(RUN_MOVES, RunState.PARKED, RunEvent.SETTLE)
 SET_READY = (
     update(runs)
     .where(
         runs.c.id == bindparam("run"),
         is_word(runs.c.state, "parked"),
-        ~exists().where(waits.c.run_id == bindparam("run"), waits.c.settled_at.is_(None)),
+        or_(~_OPEN, and_(_NEWLY_SETTLED, _IS_FLOW)),
     )
     .values(state=READY.value, ready_at=bindparam("at"))
     .returning(runs.c.id)
@@ -50,7 +54,10 @@ def wait_for_answers(run: RunId) -> Op[None]:
 
 
 def settled(session: SessionKey, run: RunId, now: datetime) -> Op[bool]:
-    """Make `run` ready if its last wait is settled; whether its lane became ready by that. The lane is locked."""
+    """Make `run` ready if its last wait is settled; whether its lane became ready by that. The lane is locked.
+
+    A workflow is ready once any is that it has not seen: its other steps needn't wait for the slowest.
+    """
     yield AS_ASKED, {"run": run}
     if not (yield SET_READY, {"run": run, "at": micros(now)}):
         return False

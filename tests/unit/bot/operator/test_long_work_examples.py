@@ -42,9 +42,10 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 async def seen(look: Callable[[], Any], wanted: Callable[[Any], bool]) -> Any:
     """The first of what is looked at that is as `wanted`."""
     async with asyncio.timeout(SEEN_WITHIN):
-        while not wanted(found := await look()):
+        while True:
+            if wanted(found := await look()):
+                return found
             await asyncio.sleep(0.02)  # over HTTP
-        return found
 
 
 async def decided(house: House, tool: str, choice: Choice) -> None:

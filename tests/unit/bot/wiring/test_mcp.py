@@ -227,7 +227,9 @@ def test_nothing_is_loaded_where_no_server_is_set(tmp_path: Path) -> None:
     own: dict[str, Tool] = {"look": fake_tool("look", Effect.READ)}
     toolbox = toolbox_of(settings(tmp_path, ""), own, lambda tools: tools)
     assert (toolbox.tools, list(toolbox.duties())) == (own, [])
-    theirs = "{'mcp', 'mcp_types', 'httpx2', 'tools.mcp', 'tools.mcp.server'}"
+    theirs = (
+        "{'mcp', 'mcp_types', 'httpx2', 'tools.mcp', 'tools.mcp.server', 'runtime.oauth', 'bot.wiring.logins.tokens'}"
+    )
     script = f"import sys, bot.server.app, bot.doctor.examine; sys.exit(bool({theirs} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False).returncode == 0
 

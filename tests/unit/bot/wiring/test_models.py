@@ -11,13 +11,12 @@ import pytest
 from bot.server.phases.duties import loading_ahead
 from bot.settings.settings import Settings, load
 from bot.wiring.access import gate_of
-from bot.wiring.models.made import every_settings, mark_of, models_of, window_of
+from bot.wiring.models.made import LateDemo, every_settings, mark_of, models_of, window_of
 from runtime.cluster.cooldowns import SharedCooldowns
 from runtime.cluster.notifier import LocalNotifier
 from runtime.contract import Model
 from runtime.models.choice.alone import Alone
 from runtime.models.choice.chain import ModelChain
-from runtime.models.demo import Demo
 from runtime.models.litellm_model import LiteModel
 from runtime.models.settings import Controls
 from tests.contract.runtime.stage import HandClock
@@ -42,7 +41,7 @@ async def made(settings: Settings) -> Model:
 
 
 async def test_one_model_stands_alone(tmp_path: Path) -> None:
-    assert isinstance(await made(read(tmp_path, "")), Demo)
+    assert isinstance(await made(read(tmp_path, "")), LateDemo)
     alone = await made(read(tmp_path, FIRST))
     assert isinstance(alone, Alone)
     assert isinstance(alone.model, LiteModel)
@@ -50,7 +49,7 @@ async def test_one_model_stands_alone(tmp_path: Path) -> None:
 
 async def test_beside_the_demo_there_is_no_model_to_choose(tmp_path: Path) -> None:
     settings = read(tmp_path, SONNET)
-    assert isinstance(await made(settings), Demo)
+    assert isinstance(await made(settings), LateDemo)
     assert gate_of(settings).models == ()
     assert gate_of(read(tmp_path, FIRST + SONNET)).models == ("sonnet",)
 

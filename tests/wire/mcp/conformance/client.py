@@ -48,6 +48,12 @@ class Held:
     async def write(self, grant: Grant) -> None:
         self._grant = grant
 
+    async def claim(self, known: Grant) -> bool:
+        return self._grant == known
+
+    async def free(self, *, refused: bool) -> None:
+        pass
+
 
 async def browse(address: str) -> Return:
     """Go to the login page as a browser would, where everybody is let in."""

@@ -10,7 +10,7 @@ from bot.operator.actor import Actor
 from bot.operator.context import OperatorContext
 from bot.operator.people import done
 from bot.operator.views import View
-from runtime.contract import PEOPLE
+from runtime.contract import PEOPLE, Role
 from runtime.domain.forgetting.person import Needles
 from runtime.forgetting.forgetter import STAGES, Forgetter
 from runtime.http.errors import Refusal
@@ -23,8 +23,7 @@ LISTED_FORGETTINGS: Final = 50
 OUTSIDE: Final = (
     "messages on the chat platforms: delete them there",
     "backups made so far: a restore leaves this person out, but their files still have them",
-    "log files of this program, and whatever collects them",
-    "event sinks, also those that are files",
+    "log files of this program, event sinks, and whatever collects them",
     "files that the agent wrote in rooms of several people",
     "the settings file, and documents and skills of yours",
 )
@@ -40,8 +39,9 @@ class ForgetOperations:
     actor: Actor
 
     async def preview(self, name: str) -> View:
-        """Tell what would become of somebody, and change nothing."""
+        """Tell what would become of somebody, and change nothing. Errors: Refusal for one who can't be forgotten."""
         needles = await self._known(name)
+        await self._may_go(name, needles)
         return {
             "name": name,
             "identities": sorted(one for one in needles.ids if one != needles.person),
@@ -57,9 +57,7 @@ class ForgetOperations:
         needles = await self._known(name)
         if confirm != name:
             raise Refusal(400, f"To forget {name} for good, write that name once more.")
-        if places := self.context.written(name, sorted(needles.ids)):
-            where = " and ".join(places)
-            raise Refusal(409, f"The settings name {name} in {where}. Take them out there, reload, and try again.")
+        await self._may_go(name, needles)
         made = await self.context.store.forgettings.begin(name, actor=self.actor.name)
         if isinstance(made, Unmoved):
             done(made, name)
@@ -73,6 +71,16 @@ class ForgetOperations:
             "schedules": made.schedules,
             "unanswered": await self._unanswered(made.forgetting.id),
         }
+
+    async def _may_go(self, name: str, needles: Needles) -> None:
+        """Errors: Refusal."""
+        if places := self.context.written(name, sorted(needles.ids)):
+            where = " and ".join(places)
+            raise Refusal(409, f"The settings name {name} in {where}. Take them out there, reload, and try again.")
+        everybody = await self.context.store.people.people()
+        owners = [known.person.name for known in everybody if known.person.role is Role.OWNER]
+        if owners == [name]:
+            done(Unmoved.LAST_OWNER, name)
 
     async def _unanswered(self, which: str) -> list[str]:
         """Questions that only they could answer; operators are told."""

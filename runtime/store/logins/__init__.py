@@ -1,0 +1,1 @@
+"""Transactions of sign-ins: kept, renewed by one node at a time, and given up."""
